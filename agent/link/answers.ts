@@ -1,0 +1,168 @@
+/**
+ * Guards for what the controller answers. Written by hand, since a schema library would cost the agent more memory
+ * than all of its own code. A wrong answer must never look like a right one: absence of a pipeline means stop it.
+ */
+import type {
+  CertFile,
+  ConfigResponse,
+  EnrollResponse,
+  HeartbeatResponse,
+  PendingAction,
+  PipelineEntry,
+  SampleRequest,
+} from '../../schemas/agent/protocol.ts';
+import { ID } from '../limits.ts';
+
+type Json = Record<string, unknown>;
+
+/** The answer is not what the protocol says; the message names the field. */
+export class MalformedAnswer extends Error {
+  override name = 'MalformedAnswer';
+}
+
+const MAX_PIPELINES = 2_000;
+
+export function parseConfig(text: string): ConfigResponse {
+  const json = object(parse(text), 'answer');
+  const pipelines = array(json.pipelines, 'pipelines').map(pipeline);
+  if (pipelines.length > MAX_PIPELINES) throw new MalformedAnswer(`more than ${MAX_PIPELINES} pipelines`);
+  const ids = new Set(pipelines.map((entry) => entry.pipelineId));
+  if (ids.size !== pipelines.length) throw new MalformedAnswer('a pipelineId appears twice');
+  const revision = json.configRevision;
+  const pushUrl = json.pushUrl;
+  return {
+    pipelines,
+    pollIntervalMs: integer(json.pollIntervalMs, 'pollIntervalMs'),
+    // These three stop nothing and start nothing: older controllers leave them out.
+    secretBackend: typeof json.secretBackend === 'string' ? json.secretBackend : '',
+    sampleRequests:
+      json.sampleRequests == null ? [] : array(json.sampleRequests, 'sampleRequests').map(sample),
+    pendingAction: pendingAction(json.pendingAction),
+    configRevision: typeof revision === 'number' ? revision : undefined,
+    pushUrl: typeof pushUrl === 'string' && pushUrl !== '' ? pushUrl : undefined,
+  };
+}
+
+export function parseEnrollment(text: string): EnrollResponse {
+  const json = object(parse(text), 'answer');
+  const answer = {
+    nodeId: string(json.nodeId, 'nodeId'),
+    nodeToken: string(json.nodeToken, 'nodeToken'),
+    environmentId: string(json.environmentId, 'environmentId'),
+    environmentName: string(json.environmentName, 'environmentName'),
+  };
+  if (!ID.test(answer.nodeId)) throw new MalformedAnswer('nodeId is not an id');
+  if (!isToken(answer.nodeToken)) throw new MalformedAnswer('nodeToken is not a token');
+  return answer;
+}
+
+/** Printable and without spaces, so that it fits a header. */
+export function isToken(text: string): boolean {
+  return /^[\x21-\x7e]{1,512}$/.test(text);
+}
+
+export function parseHeartbeatReply(text: string): HeartbeatResponse {
+  const json = object(parse(text), 'answer');
+  const rejected = Array.isArray(json.rejected) ? json.rejected.slice(0, 100).filter(isRejection) : undefined;
+  return { ok: true, configRevision: number(json.configRevision, 'configRevision'), rejected };
+}
+
+function isRejection(value: unknown): value is { pipelineId: string; reason: string } {
+  if (typeof value !== 'object' || value === null) return false;
+  return (
+    'pipelineId' in value &&
+    typeof value.pipelineId === 'string' &&
+    'reason' in value &&
+    typeof value.reason === 'string'
+  );
+}
+
+function pipeline(value: unknown, index: number): PipelineEntry {
+  const at = `pipelines[${index}]`;
+  const json = object(value, at);
+  return {
+    pipelineId: string(json.pipelineId, `${at}.pipelineId`),
+    pipelineName: string(json.pipelineName, `${at}.pipelineName`),
+    version: integer(json.version, `${at}.version`),
+    configYaml: string(json.configYaml, `${at}.configYaml`),
+    checksum: string(json.checksum, `${at}.checksum`),
+    logLevel: string(json.logLevel, `${at}.logLevel`),
+    secrets: secrets(json.secrets, `${at}.secrets`),
+    certFiles: array(json.certFiles, `${at}.certFiles`).map((file) => certFile(file, `${at}.certFiles`)),
+  };
+}
+
+function secrets(value: unknown, at: string): Record<string, string> {
+  const json = object(value, at);
+  for (const [name, text] of Object.entries(json)) string(text, `${at}.${name.slice(0, 40)}`);
+  return json as Record<string, string>;
+}
+
+function certFile(value: unknown, at: string): CertFile {
+  const json = object(value, at);
+  return {
+    name: string(json.name, `${at}.name`),
+    filename: string(json.filename, `${at}.filename`),
+    data: string(json.data, `${at}.data`),
+  };
+}
+
+function sample(value: unknown, index: number): SampleRequest {
+  const at = `sampleRequests[${index}]`;
+  const json = object(value, at);
+  return {
+    requestId: string(json.requestId, `${at}.requestId`),
+    pipelineId: string(json.pipelineId, `${at}.pipelineId`),
+    componentKeys: array(json.componentKeys, `${at}.componentKeys`).map((key) =>
+      string(key, `${at}.componentKeys`),
+    ),
+    limit: integer(json.limit, `${at}.limit`),
+  };
+}
+
+/** An action of a type that this agent does not know is left to newer agents. */
+function pendingAction(value: unknown): PendingAction | null {
+  if (value == null) return null;
+  const json = object(value, 'pendingAction');
+  if (json.type !== 'self_update') return null;
+  return {
+    type: 'self_update',
+    targetVersion: string(json.targetVersion, 'pendingAction.targetVersion'),
+    downloadUrl: string(json.downloadUrl, 'pendingAction.downloadUrl'),
+    checksum: string(json.checksum, 'pendingAction.checksum'),
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new MalformedAnswer('not JSON');
+  }
+}
+
+function object(value: unknown, at: string): Json {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new MalformedAnswer(`${at} is no object`);
+  return value as Json;
+}
+
+function array(value: unknown, at: string): unknown[] {
+  if (!Array.isArray(value)) throw new MalformedAnswer(`${at} is no array`);
+  return value;
+}
+
+function string(value: unknown, at: string): string {
+  if (typeof value !== 'string') throw new MalformedAnswer(`${at} is no text`);
+  return value;
+}
+
+function number(value: unknown, at: string): number {
+  if (typeof value !== 'number') throw new MalformedAnswer(`${at} is no number`);
+  return value;
+}
+
+function integer(value: unknown, at: string): number {
+  if (!Number.isSafeInteger(value)) throw new MalformedAnswer(`${at} is no integer`);
+  return value as number;
+}

@@ -1,0 +1,58 @@
+import type { HeartbeatRequest, PipelineReport } from '../../schemas/agent/protocol.ts';
+import type { Pipeline } from '../supervise/pipeline.ts';
+import type { EngineMetrics } from './engine-metrics.ts';
+
+/** Characters of all log lines of one heartbeat, well below the controller's body limit; the rest travels next time. */
+const LOG_CHARS = 2 * 1024 * 1024;
+
+export interface Heartbeat {
+  body: HeartbeatRequest;
+  /** To be called once the controller has it: moves the log readers on. */
+  delivered: () => void;
+}
+
+/** Remembers, for each pipeline, up to which log line the controller has had them. */
+export class HeartbeatBuilder {
+  readonly #delivered = new WeakMap<Pipeline, number>();
+
+  build(
+    pipelines: readonly Pipeline[],
+    metricsOf: (pipeline: Pipeline) => EngineMetrics | undefined,
+    node: Omit<HeartbeatRequest, 'pipelines'>,
+  ): Heartbeat {
+    const budget = Math.floor(LOG_CHARS / Math.max(1, pipelines.length));
+    const moves: (() => void)[] = [];
+    const reports = pipelines.map((pipeline) => {
+      const { lines, next } = pipeline.logs.since(this.#delivered.get(pipeline) ?? 0, budget);
+      moves.push(() => this.#delivered.set(pipeline, next));
+      return report(pipeline, metricsOf(pipeline), lines);
+    });
+    const delivered = () => {
+      for (const move of moves) move();
+    };
+    return { body: { pipelines: reports, ...node }, delivered };
+  }
+}
+
+function report(pipeline: Pipeline, metrics: EngineMetrics | undefined, lines: string[]): PipelineReport {
+  const { pipelineId, version, checksum } = pipeline.current;
+  return {
+    pipelineId,
+    version,
+    status: pipeline.status,
+    pid: pipeline.pid ?? null,
+    uptimeSeconds: pipeline.uptimeSeconds,
+    eventsIn: metrics?.eventsIn,
+    eventsOut: metrics?.eventsOut,
+    bytesIn: metrics?.bytesIn,
+    bytesOut: metrics?.bytesOut,
+    errorsTotal: metrics?.errorsTotal,
+    eventsDiscarded: metrics?.eventsDiscarded,
+    utilization: metrics?.utilization,
+    configChecksum: checksum.slice(0, 128),
+    restarts: pipeline.restarts,
+    lastError: pipeline.lastError,
+    componentMetrics: metrics?.components,
+    recentLogs: lines,
+  };
+}

@@ -1,0 +1,8 @@
+import { backoff } from '../../reconcilers/engine/backoff.ts';
+import { LIMITS } from '../limits.ts';
+
+/** Milliseconds until the next try after so many failures in a row: 1 s, 2 s, 4 s … 60 s. */
+export const crashBackoff = backoff({
+  firstMs: LIMITS.crashBackoffMs.first,
+  capMs: LIMITS.crashBackoffMs.cap,
+});

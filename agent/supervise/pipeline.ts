@@ -1,0 +1,314 @@
+import type { Clock } from '../../reconcilers/engine/clock.ts';
+import type { PipelineEntry } from '../../schemas/agent/protocol.ts';
+import type { Logger } from '../log.ts';
+import { LogRing } from '../report/log-ring.ts';
+import { type Redactor, redactor } from '../report/redact.ts';
+import type { Certificates } from './certificates.ts';
+import type { DataDirectory } from './directories.ts';
+import { engineEnvironment } from './environment.ts';
+import { findExecutable } from './executable.ts';
+import { ensurePrivateDirectory, removeFile, WriteError, writeFilesAtomically } from './files.ts';
+import { type EnginePorts, type PortCounter, portConflict } from './ports.ts';
+import { type EngineExit, type EngineProcess, startEngine } from './process.ts';
+import { renderSidecar } from './sidecar.ts';
+import { type Effect, type Event, INITIAL, type State, statusOf, step } from './state.ts';
+
+/** The lines of one engine that best tell why it ended. They may still arrive shortly after its end. */
+interface EngineOutput {
+  last: string;
+  error: string;
+}
+
+export interface PipelineParts {
+  directory: DataDirectory;
+  certificates: Certificates;
+  ports: PortCounter;
+  /** Name or path of the engine's executable. */
+  engineBin: string;
+  env: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
+  log: Logger;
+  /** The status or the restart counter is another than before. */
+  onChange: () => void;
+}
+
+/** One pipeline on this node: carries out what the state machine asks and tells it how that went. */
+export class Pipeline {
+  readonly logs = new LogRing();
+  readonly #parts: PipelineParts;
+  #state: State = INITIAL;
+  #wanted: PipelineEntry;
+  /** What the engine was started with; it lags behind what is wanted while that cannot be written. */
+  #running: PipelineEntry | undefined;
+  #ports: EnginePorts | undefined;
+  #process: EngineProcess | undefined;
+  #startedAt = 0;
+  #attempt = 0;
+  #redact: Redactor = redactor([]);
+  /** What hinders the next start; gone with it. */
+  #problem: string | undefined;
+  /** How the engine last ended unasked; kept until other content runs. */
+  #lastExit: { text: string; output: EngineOutput } | undefined;
+  #output: EngineOutput = { last: '', error: '' };
+  #warnings: string[] = [];
+  readonly #timers = new Map<string, () => void>();
+  #keepFiles = false;
+
+  constructor(wanted: PipelineEntry, parts: PipelineParts) {
+    this.#wanted = wanted;
+    this.#parts = parts;
+  }
+
+  get id(): string {
+    return this.#wanted.pipelineId;
+  }
+
+  get status() {
+    return statusOf(this.#state);
+  }
+
+  get restarts(): number {
+    return this.#state.restarts;
+  }
+
+  get ended(): boolean {
+    return this.#state.phase === 'idle';
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  /** Seconds since the engine was started; 0 when there is none. */
+  get uptimeSeconds(): number {
+    return this.#process ? Math.floor((this.#parts.clock.monotonic() - this.#startedAt) / 1000) : 0;
+  }
+
+  get metricsPort(): number | undefined {
+    return this.#ports?.metrics;
+  }
+
+  /** Version and checksum of what runs, or of what is wanted where nothing runs. */
+  get current(): PipelineEntry {
+    return this.#running ?? this.#wanted;
+  }
+
+  /** Why the engine ended or could not start, and which certificate files or secrets were refused. */
+  get lastError(): string | null {
+    const exit = this.#lastExit;
+    const said = exit?.output.error || exit?.output.last;
+    const ended = exit && said ? `${exit.text}: ${said}` : exit?.text;
+    const text = [this.#problem, ended, ...this.#warnings].filter((part) => part !== undefined).join('; ');
+    return text === '' ? null : text.slice(0, 4096);
+  }
+
+  want(entry: PipelineEntry): void {
+    const changed = this.ended || this.#leaving || entry.checksum !== this.#wanted.checksum;
+    this.#wanted = entry;
+    if (changed) {
+      this.#dispatch({ type: 'wanted' });
+      return;
+    }
+    // The same content under a newer version number is taken over as it runs.
+    if (this.#running?.checksum === entry.checksum) this.#running = entry;
+  }
+
+  /** Stops the engine. The config files go with an undeployed pipeline and stay when it is the agent that ends. */
+  remove({ keepFiles = false } = {}): void {
+    this.#keepFiles = keepFiles;
+    this.#dispatch({ type: 'unwanted' });
+  }
+
+  killNow(): void {
+    this.#process?.signal('SIGKILL');
+  }
+
+  get #leaving(): boolean {
+    return this.#state.phase === 'stopping' && this.#state.next === 'end';
+  }
+
+  #dispatch(event: Event): void {
+    const before = { status: this.status, restarts: this.#state.restarts };
+    const { state, effects } = step(this.#state, event);
+    this.#state = state;
+    if (this.status !== before.status || state.restarts !== before.restarts) {
+      this.#parts.log.info('pipeline status', {
+        pipeline: this.id,
+        status: this.status,
+        restarts: state.restarts,
+      });
+      this.#parts.onChange();
+    }
+    for (const effect of effects) this.#perform(effect);
+  }
+
+  #perform(effect: Effect): void {
+    switch (effect.do) {
+      case 'allocatePorts':
+        this.#ports = this.#parts.ports.allocate();
+        return;
+      case 'prepare':
+        this.#prepare();
+        return;
+      case 'spawn':
+        this.#spawn().catch((error: unknown) => {
+          this.#fail(
+            `start of engine for pipeline failed: ${error instanceof Error ? error.message : String(error)}`,
+          );
+          this.#dispatch({ type: 'spawnFailed' });
+        });
+        return;
+      case 'terminate':
+        this.#process?.signal('SIGTERM');
+        return;
+      case 'kill':
+        this.#parts.log.warn('engine did not end in time and is killed', { pipeline: this.id });
+        this.#process?.signal('SIGKILL');
+        return;
+      case 'sweep':
+        this.#process?.signal('SIGKILL');
+        this.#process = undefined;
+        return;
+      case 'removeFiles':
+        this.#attempt += 1;
+        this.#running = undefined;
+        if (this.#keepFiles) return;
+        removeFile(this.#parts.directory.config(this.id));
+        removeFile(this.#parts.directory.sidecar(this.id));
+        return;
+      case 'timer': {
+        this.#timers.get(effect.event)?.();
+        const fire = () => this.#dispatch({ type: effect.event });
+        this.#timers.set(effect.event, this.#parts.clock.after(effect.ms, fire));
+        return;
+      }
+      case 'cancelTimers':
+        for (const cancelTimer of this.#timers.values()) cancelTimer();
+        this.#timers.clear();
+        return;
+    }
+  }
+
+  #prepare(): void {
+    const { directory, certificates } = this.#parts;
+    const plan = certificates.plan(this.#wanted);
+    try {
+      for (const path of [
+        directory.pipelines,
+        directory.certs,
+        directory.data,
+        directory.engineData(this.id),
+      ]) {
+        ensurePrivateDirectory(path);
+      }
+      const sidecar = renderSidecar({
+        metricsPort: this.#ports?.metrics ?? 0,
+        apiPort: this.#ports?.api ?? 0,
+        dataDir: directory.engineData(this.id),
+        configYaml: this.#wanted.configYaml,
+      });
+      writeFilesAtomically([
+        ...plan.write,
+        { path: directory.sidecar(this.id), data: sidecar },
+        { path: directory.config(this.id), data: this.#wanted.configYaml },
+      ]);
+    } catch (error) {
+      this.#fail(this.#describeWrite(error));
+      this.#dispatch({ type: 'prepareFailed' });
+      return;
+    }
+    certificates.wrote(plan);
+    this.#warnings = plan.refused;
+    for (const refusal of plan.refused) this.#parts.log.error(refusal, { pipeline: this.id });
+    this.#dispatch({ type: 'prepared' });
+  }
+
+  #describeWrite(error: unknown): string {
+    const { directory } = this.#parts;
+    const path = error instanceof WriteError ? error.path : directory.sidecar(this.id);
+    const what =
+      path === directory.sidecar(this.id)
+        ? 'sidecar config'
+        : path === directory.config(this.id)
+          ? 'pipeline config'
+          : 'certificate file';
+    return `failed to write ${what}: ${error instanceof Error ? error.message : String(error)}`;
+  }
+
+  async #spawn(): Promise<void> {
+    this.#attempt += 1;
+    const attempt = this.#attempt;
+    const conflict = await portConflict(this.#ports ?? { metrics: 0, api: 0 });
+    // Since then the pipeline may have been removed or changed, which makes a later attempt the right one.
+    if (attempt !== this.#attempt || this.#state.phase !== 'starting' || this.#state.alive) return;
+    const { directory, engineBin, env, clock, log } = this.#parts;
+    const executable = findExecutable(engineBin, env);
+    if (conflict || !executable) {
+      this.#fail(
+        conflict ??
+          `start of engine for pipeline failed: executable not found: ${engineBin}: set SVC_ENGINE_BIN`,
+      );
+      this.#dispatch({ type: 'spawnFailed' });
+      return;
+    }
+    const entry = this.#wanted;
+    const output: EngineOutput = { last: '', error: '' };
+    const environment = engineEnvironment(entry, env);
+    for (const name of environment.refused)
+      this.#warnings.push(`secret ${JSON.stringify(name)} not passed on: its name must be SVC_SECRET_<NAME>`);
+    const redact = redactor(Object.values(entry.secrets));
+    this.#redact = redact;
+    this.#startedAt = clock.monotonic();
+    const child = startEngine(
+      {
+        executable,
+        args: ['--config', directory.config(this.id), '--config', directory.sidecar(this.id)],
+        env: environment.env,
+        cwd: directory.engineData(this.id),
+      },
+      {
+        onLine: (line, cut, from) => this.#line(redact(line, cut), from, output),
+        onExit: (exit) => this.#exited(exit),
+        onError: (error) => {
+          this.#fail(`start of engine for pipeline failed: ${error.message}`);
+          this.#dispatch({ type: 'spawnFailed' });
+        },
+      },
+    );
+    if (!child) return;
+    if (this.#running?.checksum !== entry.checksum) this.#lastExit = undefined;
+    this.#problem = undefined;
+    this.#output = output;
+    this.#process = child;
+    this.#running = entry;
+    log.info('engine started', { pipeline: this.id, pid: child.pid, metricsPort: this.#ports?.metrics });
+    this.#dispatch({ type: 'spawned' });
+  }
+
+  #line(line: string, from: 'stdout' | 'stderr', output: EngineOutput): void {
+    this.logs.push(line);
+    if (from === 'stdout') return;
+    output.last = line.slice(0, 1_000);
+    if (/\berror\b|panicked/i.test(output.last)) output.error = output.last;
+  }
+
+  #exited({ code, signal }: EngineExit): void {
+    const ranMs = this.#parts.clock.monotonic() - this.#startedAt;
+    const expected = this.#state.phase === 'stopping';
+    if (!expected) {
+      const text = signal ? `engine ended by ${signal}` : `engine exited with code ${code}`;
+      this.#lastExit = { text, output: this.#output };
+      this.#parts.log.warn('engine ended', {
+        pipeline: this.id,
+        code: code ?? undefined,
+        signal: signal ?? undefined,
+      });
+    }
+    this.#dispatch({ type: 'exited', ranMs });
+  }
+
+  #fail(problem: string): void {
+    this.#problem = this.#redact(problem);
+    this.#parts.log.error(problem, { pipeline: this.id });
+  }
+}

@@ -1,0 +1,55 @@
+import type Router from '@koa/router';
+import { signIn, signOut } from '../../controller/access/index.ts';
+import { badRequest, unauthorized } from '../../controller/platform/errors.ts';
+import { SignInInput } from '../../schemas/api/people.ts';
+import { sentences, validator } from '../../schemas/validate.ts';
+import type { Door } from '../door.ts';
+import { readJson } from '../middleware/body.ts';
+import { perMinute } from '../middleware/rate-limit.ts';
+import { refuseForeignChange } from '../middleware/session.ts';
+
+const BODY_BYTES = 16 * 1024;
+/** Beside the throttle of the account: one address cannot try many accounts. */
+const SIGN_INS_PER_MINUTE = 60;
+
+function publicUser(user: { userId: string; name: string; email: string; isSuperAdmin: boolean }) {
+  return { id: user.userId, name: user.name, email: user.email, isSuperAdmin: user.isSuperAdmin };
+}
+
+export function authRoutes(router: Router, door: Door): void {
+  const limit = perMinute(SIGN_INS_PER_MINUTE);
+
+  router.post('/api/auth/sign-in', async (ctx) => {
+    refuseForeignChange(ctx.req, door.baseUrl);
+    await limit.take(ctx.state.ipAddress);
+    const input = await readJson(ctx.req, BODY_BYTES);
+    const check = validator(SignInInput);
+    if (!check.fits(input)) throw badRequest(sentences(check.issues(input)));
+    const signedIn = await signIn(
+      door.context(ctx, { type: 'anonymous' }),
+      input,
+      ctx.get('user-agent') || null,
+    );
+    door.cookie.write(ctx, signedIn.token, signedIn.expiresAt);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = { user: publicUser(signedIn.actor) };
+  });
+
+  router.post('/api/auth/sign-out', async (ctx) => {
+    refuseForeignChange(ctx.req, door.baseUrl);
+    await signOut(door.context(ctx, await door.actor(ctx)));
+    door.cookie.clear(ctx);
+    ctx.body = { ok: true };
+  });
+
+  router.get('/api/auth/session', async (ctx) => {
+    ctx.set('Cache-Control', 'no-store');
+    const actor = await door.actor(ctx);
+    if (actor.type !== 'user') throw unauthorized();
+    ctx.body = { user: publicUser(actor) };
+  });
+
+  router.get('/api/auth/providers', (ctx) => {
+    ctx.body = { providers: [{ id: 'password', name: 'Email and password' }] };
+  });
+}

@@ -1,0 +1,57 @@
+/** What every route needs to get from a request to a use case. */
+import type { Knex } from 'knex';
+import type { Context as KoaContext } from 'koa';
+import type { Actor, Context, Services } from '../controller/platform/context.ts';
+import type { Logger } from '../controller/platform/logger.ts';
+import type { Execute } from '../controller/platform/operation.ts';
+import type { Clock } from '../reconcilers/engine/clock.ts';
+import { createSessionCookie, readActor, type SessionCookie } from './middleware/session.ts';
+
+export interface Door {
+  baseUrl: string;
+  cookie: SessionCookie;
+  execute: Execute;
+  log: Logger;
+  db: Knex;
+  services: Services;
+  actor(ctx: KoaContext): Promise<Actor>;
+  context(ctx: KoaContext, actor: Actor): Context;
+}
+
+export interface DoorOptions {
+  baseUrl: string;
+  db: Knex;
+  clock: Clock;
+  log: Logger;
+  services: Services;
+  execute: Execute;
+}
+
+export function createDoor(options: DoorOptions): Door {
+  const cookie = createSessionCookie(options.baseUrl);
+  return {
+    baseUrl: options.baseUrl,
+    cookie,
+    execute: options.execute,
+    log: options.log,
+    db: options.db,
+    services: options.services,
+    actor: (ctx) => readActor(options.db, cookie, ctx),
+    context(ctx, actor) {
+      const gone = new AbortController();
+      ctx.res.once('close', () => {
+        if (!ctx.res.writableFinished) gone.abort(new Error('the client went away'));
+      });
+      return {
+        db: options.db,
+        actor,
+        clock: options.clock,
+        log: options.log,
+        signal: gone.signal,
+        requestId: ctx.state.requestId,
+        ipAddress: ctx.state.ipAddress,
+        services: options.services,
+      };
+    },
+  };
+}

@@ -1,0 +1,175 @@
+/** git's smart HTTP for the embedded repository, by the system's `git http-backend`. */
+import { spawn } from 'node:child_process';
+import { pipeline } from 'node:stream/promises';
+import type { Knex } from 'knex';
+import type { Context as KoaContext, Middleware } from 'koa';
+import { actorOfPersonalToken } from '../../controller/access/index.ts';
+import type { Actor } from '../../controller/platform/context.ts';
+import { messageOf } from '../../controller/platform/errors.ts';
+import type { Logger } from '../../controller/platform/logger.ts';
+import { type EmbeddedRepository, gitEnvironment } from '../../controller/repository/index.ts';
+import { appendToPush } from './side-band.ts';
+
+export interface GitParts {
+  db: Knex;
+  log: Logger;
+  repository: EmbeddedRepository;
+  /** Ids of the teams with an environment bound to the repository. */
+  teams(): Promise<string[]>;
+  /** Looks at every binding of the repository; answers what to tell the person who pushed. */
+  afterPush(since: number): Promise<readonly string[]>;
+}
+
+const DEADLINE_MS = 10 * 60_000;
+const PATHS = new Set(['GET /info/refs', 'POST /git-upload-pack', 'POST /git-receive-pack', 'GET /HEAD']);
+
+type UserActor = Extract<Actor, { type: 'user' }>;
+
+/** `Basic` with a personal token as the password, or as the user name, as some clients have it. */
+async function authenticate(db: Knex, header: string | undefined): Promise<UserActor | null> {
+  if (!header?.startsWith('Basic ') || header.length > 1_024) return null;
+  const [name = '', password = ''] = Buffer.from(header.slice(6), 'base64').toString('utf8').split(':');
+  return (await actorOfPersonalToken(db, password)) ?? (await actorOfPersonalToken(db, name));
+}
+
+/**
+ * One repository may hold the environments of several teams: whoever may read one of them may fetch; only who is EDITOR
+ * in all of them may push, since a push may touch any folder.
+ */
+function mayUse(actor: UserActor, teams: readonly string[], push: boolean): boolean {
+  if (actor.isSuperAdmin) return true;
+  const roles = teams.map((team) => actor.roles.get(team));
+  if (!push) return roles.some((role) => role !== undefined);
+  return roles.length > 0 && roles.every((role) => role === 'EDITOR' || role === 'ADMIN');
+}
+
+export function gitRoutes(parts: GitParts): Middleware {
+  const prefix = `/git/${parts.repository.name}`;
+  return async (ctx, next) => {
+    if (!ctx.path.startsWith('/git/')) return next();
+    const rest = ctx.path.startsWith(`${prefix}/`) ? ctx.path.slice(prefix.length) : '';
+    if (!PATHS.has(`${ctx.method} ${rest}`))
+      return answer(ctx, 404, `There is one repository here: ${prefix}\n`);
+    const actor = await authenticate(parts.db, ctx.req.headers.authorization);
+    if (!actor) {
+      ctx.set('WWW-Authenticate', 'Basic realm="Headgate", charset="UTF-8"');
+      return answer(ctx, 401, 'Sign in with a personal token as the password\n');
+    }
+    const push = rest === '/git-receive-pack' || ctx.query.service === 'git-receive-pack';
+    if (!mayUse(actor, await parts.teams(), push)) {
+      return answer(
+        ctx,
+        403,
+        push
+          ? 'Pushing needs the role EDITOR in every team of this repository\n'
+          : 'You are in no team of this repository\n',
+      );
+    }
+    await runBackend(ctx, parts, actor, rest);
+  };
+}
+
+function answer(ctx: KoaContext, status: number, text: string): void {
+  ctx.status = status;
+  ctx.type = 'text/plain';
+  ctx.body = text;
+}
+
+async function runBackend(ctx: KoaContext, parts: GitParts, actor: UserActor, rest: string): Promise<void> {
+  const { req, res } = ctx;
+  const since = performance.now();
+  const header = (name: string) => {
+    const value = req.headers[name];
+    return typeof value === 'string' ? value : '';
+  };
+  const child = spawn('git', ['http-backend'], {
+    env: {
+      ...gitEnvironment(parts.repository.gitdir),
+      GIT_PROJECT_ROOT: parts.repository.root,
+      GIT_HTTP_EXPORT_ALL: '1',
+      PATH_INFO: `/${parts.repository.name}${rest}`,
+      REQUEST_METHOD: ctx.method,
+      QUERY_STRING: ctx.querystring,
+      CONTENT_TYPE: header('content-type'),
+      HTTP_CONTENT_ENCODING: header('content-encoding'),
+      GIT_PROTOCOL: header('git-protocol').slice(0, 100),
+      REMOTE_USER: actor.userId,
+      REMOTE_ADDR: ctx.state.ipAddress,
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    timeout: DEADLINE_MS,
+    killSignal: 'SIGKILL',
+  });
+  ctx.respond = false;
+  let complaint = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    if (complaint.length < 4_096) complaint += chunk.toString('utf8');
+  });
+  child.on('error', (error) => {
+    parts.log.error({ reason: messageOf(error) }, 'git http-backend cannot be run');
+    if (!res.headersSent) res.writeHead(500, { 'Content-Type': 'text/plain' });
+    res.end('git is not installed on the controller\n');
+  });
+  res.once('close', () => {
+    if (child.exitCode === null) child.kill('SIGKILL');
+  });
+  child.stdin.on('error', () => {});
+  req.pipe(child.stdin);
+  try {
+    const { head, body } = await readHead(child.stdout);
+    res.writeHead(head.status, head.headers);
+    if (rest === '/git-receive-pack') {
+      await pipeline(
+        body,
+        appendToPush(() => parts.afterPush(since)),
+        res,
+      );
+    } else {
+      await pipeline(body, res);
+    }
+  } catch (error) {
+    if (!res.destroyed && !res.headersSent) {
+      parts.log.warn(
+        { reason: messageOf(error), complaint: complaint.slice(0, 500) },
+        'a git request failed',
+      );
+      res.writeHead(500, { 'Content-Type': 'text/plain' });
+    }
+    res.end();
+  }
+}
+
+const MAX_HEAD_BYTES = 16 * 1024;
+
+/** The headers of a CGI answer, and a stream of what follows them. */
+async function readHead(stdout: NodeJS.ReadableStream) {
+  let text = Buffer.alloc(0);
+  const chunks = stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  let end = -1;
+  while (end < 0) {
+    const { value, done } = await chunks.next();
+    if (done) throw new Error('git http-backend ended without an answer');
+    text = Buffer.concat([text, value]);
+    end = text.indexOf('\r\n\r\n');
+    if (end < 0 && text.length > MAX_HEAD_BYTES) throw new Error('git http-backend answered without headers');
+  }
+  const headers: Record<string, string> = {};
+  let status = 200;
+  for (const line of text.toString('latin1', 0, end).split('\r\n')) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, colon);
+    const value = line.slice(colon + 1).trim();
+    if (name.toLowerCase() === 'status') status = Number.parseInt(value, 10);
+    else headers[name] = value;
+  }
+  const first = text.subarray(end + 4);
+  async function* body(): AsyncGenerator<Buffer> {
+    if (first.length > 0) yield first;
+    for (;;) {
+      const { value, done } = await chunks.next();
+      if (done) return;
+      yield value;
+    }
+  }
+  return { head: { status, headers }, body: body() };
+}

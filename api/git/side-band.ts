@@ -1,0 +1,76 @@
+/**
+ * The answer to a push, with our own lines in it. git's answer is a row of pkt-lines (gitprotocol-pack(5)); with the
+ * capability side-band-64k each carries its band in the first byte: 1 is the result, 2 is shown to the person who pushed,
+ * after `remote:`. The last is a flush packet, `0000`; what we add goes before it.
+ */
+import { Transform } from 'node:stream';
+
+const FLUSH = Buffer.from('0000');
+const MAX_LINE_BYTES = 900;
+
+/** One line for the person who pushed, on band 2. */
+export function remoteLine(text: string): Buffer {
+  const line = Buffer.from(`${text.replaceAll(/[\0-\x1f\x7f]/g, ' ')}\n`);
+  const payload = Buffer.concat([Buffer.from([2]), line.subarray(0, MAX_LINE_BYTES)]);
+  return Buffer.concat([Buffer.from((payload.length + 4).toString(16).padStart(4, '0')), payload]);
+}
+
+/**
+ * Passes the answer on and holds back its closing flush packet until `lines` has settled. An answer without side bands
+ * (a client that does not ask for them) goes through as it is.
+ */
+export function appendToPush(lines: () => Promise<readonly string[]>): Transform {
+  let pending: Buffer = Buffer.alloc(0);
+  let banded: boolean | null = null;
+  let heldFlush = false;
+  let broken = false;
+
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (broken || banded === false) return done(null, chunk);
+      pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
+      while (pending.length >= 4) {
+        const size = Number.parseInt(pending.toString('latin1', 0, 4), 16);
+        if (Number.isNaN(size) || (size > 0 && size < 4)) {
+          broken = true;
+          break;
+        }
+        if (heldFlush) {
+          this.push(FLUSH);
+          heldFlush = false;
+        }
+        if (size === 0) {
+          heldFlush = true;
+          pending = pending.subarray(4);
+          continue;
+        }
+        if (pending.length < size) break;
+        banded ??= pending[4] === 1 || pending[4] === 2 || pending[4] === 3;
+        if (!banded) break;
+        this.push(pending.subarray(0, size));
+        pending = pending.subarray(size);
+      }
+      if (broken || banded === false) {
+        if (heldFlush) this.push(FLUSH);
+        heldFlush = false;
+        this.push(pending);
+        pending = Buffer.alloc(0);
+      }
+      done();
+    },
+    flush(done) {
+      lines().then(
+        (told) => {
+          if (banded) for (const line of told) this.push(remoteLine(line));
+          if (heldFlush) this.push(FLUSH);
+          if (pending.length > 0) this.push(pending);
+          done();
+        },
+        () => {
+          if (heldFlush) this.push(FLUSH);
+          done();
+        },
+      );
+    },
+  });
+}

@@ -1,0 +1,24 @@
+import type { IncomingMessage } from 'node:http';
+import { badRequest, DomainError } from '../../controller/platform/errors.ts';
+
+/** The body as JSON: 413 over the limit (bytes), 400 for what is not JSON. */
+export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (declared > limit) throw tooLarge(limit);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > limit) throw tooLarge(limit);
+    chunks.push(chunk);
+  }
+  const text = (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)).toString('utf8');
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw badRequest('The body is not JSON');
+  }
+}
+
+const tooLarge = (limit: number) =>
+  new DomainError('PAYLOAD_TOO_LARGE', `The body is larger than ${limit} bytes`);

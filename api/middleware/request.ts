@@ -1,0 +1,79 @@
+/** Request id, client address, and the last-resort error answer. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+import type { Middleware } from 'koa';
+import { DomainError, messageOf } from '../../controller/platform/errors.ts';
+import type { Logger } from '../../controller/platform/logger.ts';
+
+export interface RequestState {
+  requestId: string;
+  ipAddress: string;
+  startedAt: number;
+}
+
+/** Addresses and networks (`10.0.0.0/8`) whose X-Forwarded-For is believed. */
+export function createAddressReader(trustedProxies: readonly string[]): (request: IncomingMessage) => string {
+  const trusted = new BlockList();
+  for (const entry of trustedProxies) {
+    const [address = '', bits] = entry.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (bits === undefined) trusted.addAddress(address, family);
+    else trusted.addSubnet(address, Number(bits), family);
+  }
+  const plain = (address: string) => (address.startsWith('::ffff:') ? address.slice(7) : address);
+  const isTrusted = (address: string) =>
+    isIP(address) !== 0 && trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  return (request) => {
+    let address = plain(request.socket.remoteAddress ?? '');
+    if (trustedProxies.length === 0) return address;
+    const hops = String(request.headers['x-forwarded-for'] ?? '')
+      .split(',')
+      .map((hop) => plain(hop.trim()));
+    // From the nearest hop outwards, as far as each one is a proxy that we know.
+    while (isTrusted(address) && hops.length > 0) {
+      const next = hops.pop() ?? '';
+      if (isIP(next) === 0) break;
+      address = next;
+    }
+    return address;
+  };
+}
+
+/** Outermost: whatever is thrown below becomes an answer that tells no more than it should. */
+export function withRequest(options: {
+  log: Logger;
+  addressOf: (request: IncomingMessage) => string;
+}): Middleware<RequestState> {
+  return async (ctx, next) => {
+    ctx.state.requestId = randomUUID();
+    ctx.state.ipAddress = options.addressOf(ctx.req);
+    ctx.state.startedAt = performance.now();
+    ctx.set('X-Request-Id', ctx.state.requestId);
+    try {
+      await next();
+    } catch (error) {
+      answerError(ctx, error, options.log);
+    }
+  };
+}
+
+type AnswerContext = Parameters<Middleware<RequestState>>[0];
+
+export function answerError(ctx: AnswerContext, error: unknown, log: Logger): void {
+  const { requestId } = ctx.state;
+  const status = (error as { status?: unknown }).status;
+  if (error instanceof DomainError) {
+    ctx.status = error.status;
+    const { retryAfterSeconds, ...details } = error.details ?? {};
+    if (typeof retryAfterSeconds === 'number') ctx.set('Retry-After', String(retryAfterSeconds));
+    ctx.body = { error: error.message, ...details };
+  } else if (typeof status === 'number' && status >= 400 && status < 500) {
+    ctx.status = status;
+    ctx.body = { error: messageOf(error) };
+  } else {
+    log.error({ requestId, path: ctx.path, err: error }, 'request failed');
+    ctx.status = 500;
+    ctx.body = { error: 'Something went wrong on the server', requestId };
+  }
+}

@@ -1,0 +1,57 @@
+/** tRPC under Koa, with the spec's calling convention. */
+import { nodeHTTPRequestHandler } from '@trpc/server/adapters/node-http';
+import type { Middleware } from 'koa';
+import { DomainError } from '../../controller/platform/errors.ts';
+import type { Door } from '../door.ts';
+import { refuseForeignChange } from '../middleware/session.ts';
+import { appRouter } from './router.ts';
+
+const PREFIX = '/api/trpc/';
+const BODY_BYTES = 2 * 1024 * 1024;
+/** JSON-RPC numbers, as tRPC gives them. */
+const NUMBERS: Record<string, number> = { UNAUTHORIZED: -32_001, FORBIDDEN: -32_003, BAD_REQUEST: -32_600 };
+
+export function procedureRoutes(door: Door): Middleware {
+  return async (ctx, next) => {
+    if (!ctx.path.startsWith(PREFIX)) return next();
+    ctx.set('Cache-Control', 'no-store');
+    try {
+      const actor = await door.actor(ctx);
+      // Who comes before what: nobody without a session learns whether his input was well-formed.
+      if (actor.type === 'anonymous') throw new DomainError('UNAUTHORIZED', 'Sign in first');
+      if (ctx.method !== 'GET') refuseForeignChange(ctx.req, door.baseUrl);
+      const inner = door.context(ctx, actor);
+      ctx.respond = false;
+      ctx.res.statusCode = 200;
+      await nodeHTTPRequestHandler({
+        router: appRouter,
+        req: ctx.req,
+        res: ctx.res,
+        path: decodeURIComponent(ctx.path.slice(PREFIX.length)),
+        createContext: async () => ({ ctx: inner, execute: door.execute }),
+        allowBatching: false,
+        maxBodySize: BODY_BYTES,
+        onError({ error, path }) {
+          if (error.code === 'INTERNAL_SERVER_ERROR') {
+            door.log.error(
+              { requestId: inner.requestId, procedure: path, err: error.cause ?? error },
+              'procedure failed',
+            );
+          }
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      ctx.status = error.status;
+      ctx.body = {
+        error: {
+          json: {
+            message: error.message,
+            code: NUMBERS[error.code] ?? -32_603,
+            data: { code: error.code, httpStatus: error.status, requestId: ctx.state.requestId },
+          },
+        },
+      };
+    }
+  };
+}

@@ -1,0 +1,125 @@
+/** The HTTP server: which door leads where. */
+import { createServer, type Server } from 'node:http';
+import Router from '@koa/router';
+import type { Knex } from 'knex';
+import Koa from 'koa';
+import compress from 'koa-compress';
+import helmet from 'koa-helmet';
+import type { Services } from '../controller/platform/context.ts';
+import type { Lease } from '../controller/platform/lease.ts';
+import type { Logger } from '../controller/platform/logger.ts';
+import type { Execute } from '../controller/platform/operation.ts';
+import type { Clock } from '../reconcilers/engine/clock.ts';
+import { publishedSchemas } from '../schemas/manifests/index.ts';
+import { type AgentParts, agentRoutes } from './agent/routes.ts';
+import { authRoutes } from './auth/routes.ts';
+import { createDoor } from './door.ts';
+import { createUiEvents } from './events.ts';
+import { type GitParts, gitRoutes } from './git/routes.ts';
+import { healthRoutes } from './health.ts';
+import { createAddressReader, type RequestState, withRequest } from './middleware/request.ts';
+import { procedureRoutes } from './procedures/routes.ts';
+import { webRoutes } from './static.ts';
+
+export interface ApiOptions {
+  baseUrl: string;
+  trustedProxies: readonly string[];
+  db: Knex;
+  clock: Clock;
+  log: Logger;
+  services: Services;
+  execute: Execute;
+  lease: Lease;
+  agent: AgentParts;
+  git: Omit<GitParts, 'db' | 'log'>;
+  webDir: string;
+}
+
+export interface Api {
+  server: Server;
+  /** Ends open streams, so that the server can close. */
+  closeStreams(): void;
+}
+
+export function createApi(options: ApiOptions): Api {
+  const door = createDoor(options);
+  const events = createUiEvents(door);
+  const app = new Koa<RequestState>();
+  app.silent = true;
+
+  app.use(withRequest({ log: options.log, addressOf: createAddressReader(options.trustedProxies) }));
+  app.use(agentRoutes(door, options.agent));
+  app.use(securityHeaders(options.baseUrl));
+  app.use(gitRoutes({ ...options.git, db: options.db, log: options.log }));
+  app.use(compress({ threshold: 1_024, br: false }));
+  app.use(procedureRoutes(door));
+
+  const router = new Router();
+  authRoutes(router, door);
+  healthRoutes(router, options);
+  events.routes(router);
+  schemaRoutes(router, options.baseUrl);
+  app.use(router.routes());
+  app.use(webRoutes(options.webDir));
+  app.use((ctx) => {
+    ctx.status = 404;
+    ctx.body = { error: `Nothing is at ${ctx.method} ${ctx.path.slice(0, 200)}` };
+  });
+  app.on('error', (error) => options.log.debug({ err: error }, 'response failed'));
+
+  const server = createServer({ keepAliveTimeout: 75_000, headersTimeout: 80_000 }, app.callback());
+  return {
+    server,
+    closeStreams() {
+      events.stop();
+      options.agent.push.stop();
+    },
+  };
+}
+
+/** For editors: `# yaml-language-server: $schema=…/schemas/v1/pipeline.json`. */
+function schemaRoutes(router: Router, baseUrl: string): void {
+  const schemas = publishedSchemas(baseUrl);
+  router.get('/schemas/v1/:file', (ctx) => {
+    const schema = schemas[String(ctx.params.file).replace(/\.json$/, '')];
+    if (!schema) {
+      ctx.status = 404;
+      ctx.body = {
+        error: `There are: ${Object.keys(schemas)
+          .map((kind) => `${kind}.json`)
+          .join(', ')}`,
+      };
+      return;
+    }
+    ctx.set('Access-Control-Allow-Origin', '*');
+    ctx.type = 'application/schema+json';
+    ctx.body = JSON.stringify(schema, null, 2);
+  });
+}
+
+function securityHeaders(baseUrl: string) {
+  const https = baseUrl.startsWith('https:');
+  return helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        // Inline style attributes are how charts and graphs place things; they cannot run code.
+        styleSrc: ["'self'", "'unsafe-inline'"],
+        imgSrc: ["'self'", 'data:'],
+        fontSrc: ["'self'"],
+        connectSrc: ["'self'"],
+        manifestSrc: ["'self'"],
+        workerSrc: ["'self'"],
+        baseUri: ["'none'"],
+        formAction: ["'self'"],
+        frameAncestors: ["'none'"],
+      },
+    },
+    strictTransportSecurity: https ? { maxAge: 63_072_000, includeSubDomains: true } : false,
+    referrerPolicy: { policy: 'same-origin' },
+    crossOriginOpenerPolicy: { policy: 'same-origin' },
+    xFrameOptions: { action: 'deny' },
+  });
+}

@@ -1,0 +1,80 @@
+/**
+ * The procedure API: a table of operations becomes a tRPC router. Input and permission are checked by `execute`, not
+ * here, so that they are the same through every door.
+ */
+import { initTRPC, TRPCError } from '@trpc/server';
+import superjson from 'superjson';
+import type { Static, TSchema } from 'typebox';
+import type { Context } from '../controller/platform/context.ts';
+import { DomainError } from '../controller/platform/errors.ts';
+import type { Execute, Mutation, Query } from '../controller/platform/operation.ts';
+
+export interface TrpcContext {
+  ctx: Context;
+  execute: Execute;
+}
+
+const CODES = {
+  BAD_REQUEST: 'BAD_REQUEST',
+  UNAUTHORIZED: 'UNAUTHORIZED',
+  FORBIDDEN: 'FORBIDDEN',
+  NOT_FOUND: 'NOT_FOUND',
+  CONFLICT: 'CONFLICT',
+  PRECONDITION_FAILED: 'PRECONDITION_FAILED',
+  PAYLOAD_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
+  TOO_MANY_REQUESTS: 'TOO_MANY_REQUESTS',
+  UNAVAILABLE: 'SERVICE_UNAVAILABLE',
+} as const satisfies Record<DomainError['code'], TRPCError['code']>;
+
+const t = initTRPC.context<TrpcContext>().create({
+  transformer: superjson,
+  isDev: false,
+  errorFormatter({ shape, error, ctx }) {
+    const { cause } = error;
+    const internal = shape.data.code === 'INTERNAL_SERVER_ERROR';
+    return {
+      message: internal
+        ? 'Something went wrong on the server; the request id leads to it in its log'
+        : shape.message,
+      code: shape.code,
+      data: {
+        code: shape.data.code,
+        httpStatus: shape.data.httpStatus,
+        requestId: ctx?.ctx.requestId ?? null,
+        ...(cause instanceof DomainError ? cause.details : {}),
+      },
+    };
+  },
+});
+
+export const router = t.router;
+export const createCaller = t.createCallerFactory;
+
+function asTrpcError(error: unknown): unknown {
+  if (!(error instanceof DomainError)) return error;
+  return new TRPCError({ code: CODES[error.code], message: error.message, cause: error });
+}
+
+/** Typed for the client; what comes in is checked by the operation itself. */
+const passThrough =
+  <I extends TSchema>() =>
+  (input: unknown): Static<I> | undefined =>
+    input as Static<I> | undefined;
+
+export const q = <I extends TSchema, O extends TSchema>(op: Query<I, O>) =>
+  t.procedure.input(passThrough<I>()).query(async ({ ctx, input }): Promise<Static<O>> => {
+    try {
+      return await ctx.execute(op, ctx.ctx, input);
+    } catch (error) {
+      throw asTrpcError(error);
+    }
+  });
+
+export const m = <I extends TSchema, O extends TSchema>(op: Mutation<I, O>) =>
+  t.procedure.input(passThrough<I>()).mutation(async ({ ctx, input }): Promise<Static<O>> => {
+    try {
+      return await ctx.execute(op, ctx.ctx, input);
+    } catch (error) {
+      throw asTrpcError(error);
+    }
+  });

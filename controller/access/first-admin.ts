@@ -1,0 +1,37 @@
+/** First start: somebody must be able to sign in. */
+import { randomBytes } from 'node:crypto';
+import { writeAudit } from '../audit/index.ts';
+import type { Context } from '../platform/context.ts';
+import { ownScope } from '../platform/operation.ts';
+import { hashPassword } from './passwords.ts';
+import { countUsers, insertUser, lockUsers } from './store.ts';
+
+/**
+ * Makes the administrator where there is no user yet. Answers the password where it was generated here, for the terminal
+ * and nowhere else; null where nothing was made or the password was given.
+ */
+export async function ensureFirstAdmin(
+  ctx: Context,
+  admin: { email: string; password: string | null },
+): Promise<{ email: string; generatedPassword: string | null } | null> {
+  if ((await countUsers(ctx.db)) > 0) return null;
+  const generated = admin.password === null ? randomBytes(15).toString('base64url') : null;
+  const passwordHash = await hashPassword(admin.password ?? generated ?? '');
+  return ctx.db.transaction(async (tx) => {
+    await lockUsers(tx);
+    if ((await countUsers(tx)) > 0) return null;
+    const id = await insertUser(tx, {
+      email: admin.email,
+      name: 'Administrator',
+      passwordHash,
+      isSuperAdmin: true,
+    });
+    await writeAudit(
+      { ...ctx, db: tx },
+      ownScope,
+      [{ entityType: 'User', entityId: id }],
+      'user.firstAdminCreated',
+    );
+    return { email: admin.email, generatedPassword: generated };
+  });
+}

@@ -1,0 +1,5 @@
+export { ensureFirstAdmin } from './first-admin.ts';
+export * as accessOperations from './operations.ts';
+export { environmentScope, mayEnter, objectScope, teamScope } from './queries.ts';
+export { actorOfPersonalToken, actorOfSession, SESSION_MS, signIn, signOut } from './sign-in.ts';
+export { deleteExpiredSessions } from './store.ts';

@@ -1,0 +1,78 @@
+import { NoInput } from '../../schemas/api/common.ts';
+import { CreatedToken, CreateToken, Done, Me, TokenId, TokenList } from '../../schemas/api/people.ts';
+import type { Context } from '../platform/context.ts';
+import { forbidden, notFound, unauthorized } from '../platform/errors.ts';
+import { mutation, ownScope, query } from '../platform/operation.ts';
+import { mintToken } from '../platform/tokens.ts';
+import { deletePersonalToken, findUser, insertPersonalToken, listPersonalTokens } from './store.ts';
+
+function caller(ctx: Context): string {
+  if (ctx.actor.type !== 'user') throw forbidden('Only a signed-in user has an account');
+  return ctx.actor.userId;
+}
+
+export const me = query({
+  name: 'user.me',
+  summary: 'The signed-in user',
+  role: 'VIEWER',
+  input: NoInput,
+  output: Me,
+  scope: () => ownScope,
+  async run(ctx) {
+    const user = await findUser(ctx.db, caller(ctx));
+    if (!user) throw unauthorized();
+    const { id, name, email, authMethod, isSuperAdmin } = user;
+    return { id, name, email, authMethod, isSuperAdmin, twoFactorEnabled: user.totpEnabled };
+  },
+});
+
+const DAY_MS = 86_400_000;
+
+export const createToken = mutation({
+  name: 'user.createToken',
+  summary: 'Make a personal token, the password for git over HTTP; shown once',
+  role: 'VIEWER',
+  audit: 'user.tokenCreated',
+  input: CreateToken,
+  output: CreatedToken,
+  scope: () => ownScope,
+  async run(ctx, input) {
+    const userId = caller(ctx);
+    const minted = mintToken('hgp');
+    const expiresAt = input.expiresInDays ? new Date(ctx.clock.now() + input.expiresInDays * DAY_MS) : null;
+    await insertPersonalToken(ctx.db, {
+      id: minted.id,
+      userId,
+      name: input.name,
+      tokenHash: minted.hash,
+      expiresAt,
+    });
+    ctx.audit({ entityType: 'PersonalToken', entityId: minted.id, metadata: { name: input.name } });
+    return { id: minted.id, token: minted.token, expiresAt };
+  },
+});
+
+export const listTokens = query({
+  name: 'user.listTokens',
+  summary: 'Personal tokens of the signed-in user, without their values',
+  role: 'VIEWER',
+  input: NoInput,
+  output: TokenList,
+  scope: () => ownScope,
+  run: (ctx) => listPersonalTokens(ctx.db, caller(ctx)),
+});
+
+export const deleteToken = mutation({
+  name: 'user.deleteToken',
+  summary: 'Revoke a personal token',
+  role: 'VIEWER',
+  audit: 'user.tokenDeleted',
+  input: TokenId,
+  output: Done,
+  scope: () => ownScope,
+  async run(ctx, input) {
+    if (!(await deletePersonalToken(ctx.db, caller(ctx), input.id))) throw notFound('Token');
+    ctx.audit({ entityType: 'PersonalToken', entityId: input.id });
+    return { ok: true as const };
+  },
+});

@@ -1,0 +1,53 @@
+/**
+ * Where things live, and who may know of them. A team or environment that is named as such and is not the caller's is
+ * FORBIDDEN; any other object of another team is NOT_FOUND, as if it did not exist.
+ */
+import type { Context } from '../platform/context.ts';
+import { forbidden, notFound } from '../platform/errors.ts';
+import type { Scope } from '../platform/operation.ts';
+
+export function mayEnter(ctx: Context, teamId: string): boolean {
+  const { actor } = ctx;
+  return (
+    actor.type === 'system' ||
+    actor.type === 'git' ||
+    (actor.type === 'user' && (actor.isSuperAdmin || actor.roles.has(teamId)))
+  );
+}
+
+export async function teamScope(ctx: Context, teamId: string): Promise<Scope> {
+  const team = await ctx.db('teams').where({ id: teamId }).first('id');
+  if (!team) throw notFound('Team');
+  if (!mayEnter(ctx, teamId)) throw forbidden('You are not a member of this team');
+  return { teamId };
+}
+
+/** For an `environmentId` in the input. */
+export async function environmentScope(ctx: Context, environmentId: string): Promise<Scope> {
+  const row: { team_id: string } | undefined = await ctx
+    .db('environments')
+    .where({ id: environmentId })
+    .first('team_id');
+  if (!row) throw notFound('Environment');
+  if (!mayEnter(ctx, row.team_id)) throw forbidden("You are not a member of this environment's team");
+  return { teamId: row.team_id, environmentId };
+}
+
+const OBJECTS = {
+  Environment: `SELECT team_id, id AS environment_id FROM environments WHERE id = ?`,
+  Pipeline: `SELECT e.team_id, o.environment_id FROM pipelines o JOIN environments e ON e.id = o.environment_id
+    WHERE o.id = ? AND o.tombstoned_at IS NULL`,
+  Version: `SELECT e.team_id, p.environment_id FROM pipeline_versions o JOIN pipelines p ON p.id = o.pipeline_id
+    JOIN environments e ON e.id = p.environment_id WHERE o.id = ? AND p.tombstoned_at IS NULL`,
+  Node: `SELECT e.team_id, o.environment_id FROM nodes o JOIN environments e ON e.id = o.environment_id WHERE o.id = ?`,
+} as const;
+
+/** For the id of an object that lives in an environment. */
+export async function objectScope(ctx: Context, what: keyof typeof OBJECTS, id: string): Promise<Scope> {
+  const { rows } = await ctx.db.raw<{ rows: { team_id: string; environment_id: string }[] }>(OBJECTS[what], [
+    id,
+  ]);
+  const row = rows[0];
+  if (!row || !mayEnter(ctx, row.team_id)) throw notFound(what);
+  return { teamId: row.team_id, environmentId: row.environment_id };
+}

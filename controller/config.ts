@@ -1,0 +1,211 @@
+/** The only reader of the environment. Every variable that the controller knows, its default, and what it is for. */
+import { existsSync, readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { delimiter, join, resolve } from 'node:path';
+import { LOG_LEVELS, type LogLevel } from './platform/logger.ts';
+
+export interface Config {
+  host: string;
+  port: number;
+  baseUrl: string;
+  dataDir: string;
+  /** Null starts the embedded Postgres. */
+  databaseUrl: string | null;
+  secretKey: string | null;
+  adminEmail: string;
+  adminPassword: string | null;
+  logLevel: LogLevel;
+  trustedProxies: string[];
+  /** The engine that checks configs; null when there is none. */
+  engineBin: string | null;
+  enrollPerMinute: number;
+}
+
+export class ConfigError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ConfigError';
+  }
+}
+
+interface Variable {
+  name: string;
+  default: string;
+  help: string;
+}
+
+export const VARIABLES: readonly Variable[] = [
+  { name: 'HEADGATE_HOST', default: '127.0.0.1', help: 'address to listen on; 0.0.0.0 in containers' },
+  { name: 'HEADGATE_PORT', default: '8080', help: 'port to listen on' },
+  {
+    name: 'HEADGATE_BASE_URL',
+    default: 'http://localhost:<port>',
+    help: 'address under which browsers, agents and git reach it',
+  },
+  {
+    name: 'HEADGATE_DATA_DIR',
+    default: './.headgate',
+    help: 'folder for the repository, keys and the embedded Postgres',
+  },
+  {
+    name: 'HEADGATE_DATABASE_URL',
+    default: '(embedded)',
+    help: 'postgres://… ; unset starts the embedded Postgres',
+  },
+  {
+    name: 'HEADGATE_SECRET_KEY',
+    default: '(made once)',
+    help: 'key for encryption at rest, at least 32 characters; the same on every replica',
+  },
+  { name: 'HEADGATE_ADMIN_EMAIL', default: 'admin@localhost', help: 'first administrator' },
+  {
+    name: 'HEADGATE_ADMIN_PASSWORD',
+    default: '(generated)',
+    help: 'its password, at least 8 characters; or HEADGATE_ADMIN_PASSWORD_FILE',
+  },
+  { name: 'HEADGATE_LOG_LEVEL', default: 'info', help: LOG_LEVELS.join(', ') },
+  {
+    name: 'HEADGATE_TRUSTED_PROXIES',
+    default: '(none)',
+    help: 'addresses or networks whose X-Forwarded-For is believed, comma-separated',
+  },
+  {
+    name: 'HEADGATE_ENGINE_BIN',
+    default: 'vector on the path',
+    help: 'engine that checks configs before they are accepted',
+  },
+  { name: 'HEADGATE_ENROLL_PER_MINUTE', default: '10', help: 'enrollments a minute from one address' },
+];
+const ALSO_KNOWN = new Set(['HEADGATE_ADMIN_PASSWORD_FILE']);
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function readConfig(env: Environment): Config {
+  const known = new Set([...VARIABLES.map((variable) => variable.name), ...ALSO_KNOWN]);
+  const strange = Object.keys(env).find((name) => name.startsWith('HEADGATE_') && !known.has(name));
+  if (strange)
+    throw new ConfigError(`${strange} is not a variable that Headgate knows; see headgate serve --help`);
+
+  const port = integer(env, 'HEADGATE_PORT', 8080, 1, 65_535);
+  const baseUrl = url(env.HEADGATE_BASE_URL ?? `http://localhost:${port}`);
+  const level = env.HEADGATE_LOG_LEVEL ?? 'info';
+  if (!isLogLevel(level)) throw new ConfigError(`HEADGATE_LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}`);
+  const databaseUrl = env.HEADGATE_DATABASE_URL || null;
+  if (databaseUrl !== null && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
+    throw new ConfigError('HEADGATE_DATABASE_URL must begin with postgres://');
+  }
+  const adminPassword = passwordOf(env);
+  if (adminPassword !== null && adminPassword.length < 8) {
+    throw new ConfigError('HEADGATE_ADMIN_PASSWORD must have at least 8 characters');
+  }
+  return {
+    host: env.HEADGATE_HOST || '127.0.0.1',
+    port,
+    baseUrl,
+    dataDir: resolve(env.HEADGATE_DATA_DIR || './.headgate'),
+    databaseUrl,
+    secretKey: env.HEADGATE_SECRET_KEY || null,
+    adminEmail: env.HEADGATE_ADMIN_EMAIL || 'admin@localhost',
+    adminPassword,
+    logLevel: level,
+    trustedProxies: proxies(env.HEADGATE_TRUSTED_PROXIES),
+    engineBin: engine(env),
+    enrollPerMinute: integer(env, 'HEADGATE_ENROLL_PER_MINUTE', 10, 1, 1_000_000),
+  };
+}
+
+const isLogLevel = (text: string): text is LogLevel => (LOG_LEVELS as readonly string[]).includes(text);
+
+function integer(env: Environment, name: string, fallback: number, least: number, most: number): number {
+  const text = env[name];
+  if (text === undefined || text === '') return fallback;
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw new ConfigError(
+      `${name} must be a whole number from ${least} to ${most}, not "${text.slice(0, 40)}"`,
+    );
+  }
+  return value;
+}
+
+function url(text: string): string {
+  const parsed = URL.parse(text);
+  if (
+    !parsed ||
+    !/^https?:$/.test(parsed.protocol) ||
+    parsed.search ||
+    parsed.hash ||
+    parsed.pathname !== '/'
+  ) {
+    throw new ConfigError('HEADGATE_BASE_URL must be like https://headgate.example.com, without a path');
+  }
+  return parsed.origin;
+}
+
+function passwordOf(env: Environment): string | null {
+  const file = env.HEADGATE_ADMIN_PASSWORD_FILE;
+  if (!file) return env.HEADGATE_ADMIN_PASSWORD || null;
+  try {
+    return readFileSync(file, 'utf8').trimEnd();
+  } catch {
+    throw new ConfigError(`HEADGATE_ADMIN_PASSWORD_FILE: ${file} cannot be read`);
+  }
+}
+
+function proxies(text: string | undefined): string[] {
+  const entries = (text ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter(Boolean);
+  for (const entry of entries) {
+    const [address = '', bits] = entry.split('/');
+    const most = isIP(address) === 6 ? 128 : 32;
+    const bad = isIP(address) === 0 || (bits !== undefined && !(/^\d+$/.test(bits) && Number(bits) <= most));
+    if (bad)
+      throw new ConfigError(`HEADGATE_TRUSTED_PROXIES: "${entry.slice(0, 60)}" is not an address or network`);
+  }
+  return entries;
+}
+
+function engine(env: Environment): string | null {
+  const given = env.HEADGATE_ENGINE_BIN;
+  if (given) {
+    if (!existsSync(given)) throw new ConfigError(`HEADGATE_ENGINE_BIN: ${given} does not exist`);
+    return resolve(given);
+  }
+  return onPath(env, 'vector');
+}
+
+/** What the demo adds: where its agents begin to count their ports. */
+export interface DemoConfig {
+  portBase: number;
+  metricsPort: number;
+  /** Null picks the reference engine where Vector is not installed. */
+  engineBin: string | null;
+}
+
+export function readDemoConfig(env: Environment): DemoConfig {
+  return {
+    portBase: integer(env, 'SVC_PORT_BASE', 8688, 1_024, 60_000),
+    metricsPort: integer(env, 'SVC_METRICS_PORT', 9090, 1_024, 60_000),
+    engineBin: engine(env),
+  };
+}
+
+/** What a child process of ours may know of the environment. */
+export function plainEnvironment(env: Environment): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const name of ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR']) {
+    const value = env[name];
+    if (value !== undefined) kept[name] = value;
+  }
+  return kept;
+}
+
+/** The first executable of this name on the path. */
+export function onPath(env: Environment, name: string): string | null {
+  for (const folder of (env.PATH ?? '').split(delimiter)) {
+    if (folder !== '' && existsSync(join(folder, name))) return join(folder, name);
+  }
+  return null;
+}

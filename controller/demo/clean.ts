@@ -1,0 +1,15 @@
+/** `make clean`: ends a Postgres that still runs on the demo's data, and removes what lies outside the clone. */
+import { existsSync, realpathSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startEmbeddedPostgres } from '../database/embedded-postgres.ts';
+import { relocatedDir } from '../database/embedded-postgres-location.ts';
+
+const dataDir = join(import.meta.dirname, '../../.headgate');
+if (existsSync(dataDir)) {
+  const real = realpathSync(dataDir);
+  // Adopts what runs there, which is the surest way to end the right one.
+  const postgres = await startEmbeddedPostgres({ dataDir: real, log: () => {} }).catch(() => null);
+  await postgres?.stop();
+  await rm(relocatedDir(real), { recursive: true, force: true });
+}

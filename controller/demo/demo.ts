@@ -1,0 +1,202 @@
+/**
+ * `headgate demo`, which `make run` calls: the controller, two environments bound to the embedded repository, and an agent
+ * in each. Everything is set up through the API; what it needs to remember is kept, readable by its owner alone, in the
+ * data directory.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { createWriteStream, existsSync } from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Config, ConfigError, plainEnvironment, readConfig, readDemoConfig } from '../config.ts';
+import { type Controller, startController } from '../main.ts';
+import { createLogger } from '../platform/logger.ts';
+import { seedRepository } from '../repository/index.ts';
+import { untilSignal } from '../signals.ts';
+import { type DemoAgent, freePort, startAgent } from './agents.ts';
+import { type ApiClient, signIn } from './client.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const ENVIRONMENTS = ['staging', 'production'] as const;
+type EnvironmentName = (typeof ENVIRONMENTS)[number];
+
+interface DemoState {
+  email: string;
+  password: string;
+  gitToken: string | null;
+  teamId: string | null;
+  environments: Partial<Record<EnvironmentName, string>>;
+}
+
+export async function demo(): Promise<void> {
+  const say = (text: string) => process.stdout.write(`${text}\n`);
+  const asked = untilSignal();
+  const settings = readDemoConfig(process.env);
+  const engine = engineOf(settings.engineBin);
+  const agentBinary = built('headgate-agent');
+  const base = readConfig(process.env);
+  const state = await readState(base);
+  const config: Config = {
+    ...base,
+    engineBin: engine.path,
+    adminEmail: state.email,
+    adminPassword: state.password,
+  };
+
+  const logFile = join(config.dataDir, 'controller.log');
+  const controller = await startController(config, {
+    progress: (step) => say(`  ${step} …`),
+    log: createLogger(config.logLevel, await openLog(config.dataDir, logFile)),
+  });
+  const agents: DemoAgent[] = [];
+  try {
+    const api = await signIn(localUrl(config), state.email, state.password);
+    await prepare(api, controller, config, state, say);
+    let metricsPort = settings.metricsPort;
+    for (const [index, name] of ENVIRONMENTS.entries()) {
+      metricsPort = await freePort(metricsPort);
+      const dataDir = join(config.dataDir, 'agents', name);
+      agents.push(
+        await startAgent({
+          name,
+          binary: agentBinary,
+          url: localUrl(config),
+          token: existsSync(join(dataDir, 'node-token')) ? '' : await enrollmentToken(api, state, name),
+          dataDir,
+          engineBin: engine.path,
+          portBase: settings.portBase + index * 200,
+          metricsPort: metricsPort++,
+          labels: `role=demo,environment=${name}`,
+          environment: plainEnvironment(process.env),
+          onExit: (code) =>
+            say(
+              `The agent of ${name} ended (${code ?? 'by a signal'}); its log: ${join(dataDir, 'agent.log')}`,
+            ),
+        }),
+      );
+    }
+    say(table(controller, state, engine.name, logFile));
+    await asked;
+    say('Stopping: agents and their engines, then the controller, then Postgres …');
+  } finally {
+    await Promise.all(agents.map((agent) => agent.stop()));
+    await controller.stop();
+  }
+  say('Stopped.');
+}
+
+function engineOf(given: string | null): { path: string; name: string } {
+  if (given) return { path: given, name: `${given}` };
+  return { path: built('headgate-engine'), name: 'the reference engine (Vector is not installed)' };
+}
+
+function built(name: string): string {
+  const path = join(ROOT, 'dist', name);
+  if (!existsSync(path)) throw new ConfigError(`${path} is not built yet; run: make build`);
+  return path;
+}
+
+/** The agents on this machine need no way round through a public address. */
+const localUrl = (config: Config) => `http://127.0.0.1:${config.port}`;
+
+async function openLog(dataDir: string, file: string): Promise<NodeJS.WritableStream> {
+  await mkdir(dataDir, { recursive: true }).catch(() => {});
+  const stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
+  stream.on('error', () => {});
+  return stream;
+}
+
+const stateFile = (dataDir: string) => join(dataDir, 'demo.json');
+
+async function readState(config: Config): Promise<DemoState> {
+  const text = await readFile(stateFile(config.dataDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+    throw new ConfigError(`${stateFile(config.dataDir)} cannot be read (${error.code})`);
+  });
+  if (text !== null) return JSON.parse(text) as DemoState;
+  return {
+    email: config.adminEmail,
+    password: config.adminPassword ?? randomBytes(9).toString('base64url'),
+    gitToken: null,
+    teamId: null,
+    environments: {},
+  };
+}
+
+async function writeState(config: Config, state: DemoState): Promise<void> {
+  const file = stateFile(config.dataDir);
+  await writeFile(`${file}.new`, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}
+
+/** Does what is not done yet, so that a first start that was cut short goes on where it was. */
+async function prepare(
+  api: ApiClient,
+  controller: Controller,
+  config: Config,
+  state: DemoState,
+  say: (text: string) => void,
+): Promise<void> {
+  await writeState(config, state);
+  if (state.teamId === null) {
+    say('  Setting up the team, two environments and the config repository …');
+    const teams = await api.query<{ id: string; name: string }[]>('team.list');
+    state.teamId =
+      teams.find((team) => team.name === 'Demo')?.id ??
+      (await api.mutate<{ id: string }>('team.create', { name: 'Demo' })).id;
+    await writeState(config, state);
+  }
+  await seedIfEmpty(controller.gitdir, state.email);
+  const there = await api.query<{ id: string; name: string; gitMode: string }[]>('environment.list', {
+    teamId: state.teamId,
+  });
+  for (const name of ENVIRONMENTS) {
+    const known = there.find((environment) => environment.name === name);
+    const id =
+      known?.id ??
+      (await api.mutate<{ id: string }>('environment.create', { name, teamId: state.teamId })).id;
+    if (!state.environments[name]) {
+      await api.mutate('gitSync.configure', {
+        environmentId: id,
+        mode: 'sync',
+        repositoryUrl: 'embedded',
+        branch: 'main',
+        path: `environments/${name}`,
+      });
+    }
+    state.environments[name] = id;
+  }
+  state.gitToken ??= (await api.mutate<{ token: string }>('user.createToken', { name: 'make run' })).token;
+  await writeState(config, state);
+}
+
+async function seedIfEmpty(gitdir: string, email: string): Promise<void> {
+  if (existsSync(join(gitdir, 'refs/heads/main')) || existsSync(join(gitdir, 'packed-refs'))) return;
+  await seedRepository(gitdir, join(ROOT, 'examples/config-repo'), { name: 'Headgate', email });
+}
+
+async function enrollmentToken(api: ApiClient, state: DemoState, name: EnvironmentName): Promise<string> {
+  const environmentId = state.environments[name];
+  const { token } = await api.mutate<{ token: string }>('environment.generateEnrollmentToken', {
+    environmentId,
+    maxUses: 10,
+  });
+  return token;
+}
+
+function table(controller: Controller, state: DemoState, engine: string, logFile: string): string {
+  const clone = new URL(controller.cloneUrl);
+  clone.username = 'git';
+  clone.password = state.gitToken ?? '';
+  const rows: [string, string][] = [
+    ['Web UI', controller.url],
+    ['Sign in', `${state.email}   password ${state.password}`],
+    ['Clone', `git clone ${clone.href}`],
+    ['Try first', 'edit environments/staging/pipelines/web-logs.yaml, commit, git push'],
+    ['Engine', engine],
+    ['Log', logFile],
+    ['Stop', 'Ctrl-C (state is kept)'],
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return `\nHeadgate is running.\n\n${rows.map(([name, value]) => `  ${name.padEnd(width)}   ${value}`).join('\n')}\n`;
+}

@@ -1,0 +1,50 @@
+/** What an engine thinks of a pipeline before any node runs it: its programs compiled, its config loaded. */
+import type { Logger } from '../platform/logger.ts';
+import { createConfigValidator } from './validate-config.ts';
+import { createVrlCompiler } from './vrl-compiler.ts';
+
+export interface Program {
+  source: string;
+  purpose: 'program' | 'condition';
+}
+export interface ProgramResult {
+  errors: { message: string; line: number; column: number; hint: string }[];
+  /** Functions that only the compiler at hand lacks. */
+  unknown: string[];
+}
+export type EngineValidation =
+  | {
+      status: 'checked';
+      checker: string;
+      errors: { message: string; componentKey: string | null }[];
+      unknown: string[];
+    }
+  | { status: 'unavailable'; detail: string };
+
+export interface EngineChecks {
+  /** The name of the VRL compiler, for messages. */
+  readonly vrlName: string;
+  /** One result per program, in order. */
+  compilePrograms(programs: readonly Program[], signal?: AbortSignal): Promise<ProgramResult[]>;
+  validateConfig(configYaml: string, signal?: AbortSignal): Promise<EngineValidation>;
+  stop(): Promise<void>;
+}
+
+declare module '../platform/context.ts' {
+  interface Services {
+    engine: EngineChecks;
+  }
+}
+
+export function createEngineChecks(options: { engineBin: string | null; log: Logger }): EngineChecks {
+  const compiler = createVrlCompiler(options.log);
+  const validator = createConfigValidator(options);
+  return {
+    vrlName: compiler.name,
+    compilePrograms: compiler.compile,
+    validateConfig: validator.validate,
+    async stop() {
+      await compiler.stop();
+    },
+  };
+}

@@ -1,0 +1,2 @@
+export * as environmentOperations from './operations.ts';
+export { bumpConfigRevision, findEnvironment, visibleEnvironments } from './store.ts';

@@ -1,0 +1,74 @@
+/**
+ * Who is behind a node token, from memory: every poll and heartbeat asks. Filled at the start in one go, corrected by
+ * signals, dropped whole when signals may have been lost.
+ */
+import type { Knex } from 'knex';
+import type { LabelMap } from '../../schemas/api/common.ts';
+import type { Bus } from '../platform/bus.ts';
+import { parseToken, sameHash } from '../platform/tokens.ts';
+import { findIdentity, listIdentities, type NodeIdentity } from './store.ts';
+
+export type KnownNode = NodeIdentity;
+
+export interface NodeDirectory {
+  /** Null for a token that is not known; a revoked one is answered with `revoked`. */
+  authenticate(token: string): Promise<KnownNode | null>;
+  /** Labels as the node just reported them. */
+  setAgentLabels(node: KnownNode, labels: LabelMap): void;
+  warm(): Promise<void>;
+}
+
+export function createNodeDirectory(options: { db: Knex; bus: Bus }): NodeDirectory {
+  const byToken = new Map<string, KnownNode>();
+  const tokenOf = new Map<string, string>();
+  const loading = new Map<string, Promise<KnownNode | null>>();
+  let generation = 0;
+
+  function remember(node: KnownNode): void {
+    byToken.set(node.tokenId, node);
+    tokenOf.set(node.nodeId, node.tokenId);
+  }
+
+  options.bus.on('node', ({ nodeId }) => {
+    generation += 1;
+    const tokenId = tokenOf.get(nodeId);
+    if (tokenId !== undefined) byToken.delete(tokenId);
+    tokenOf.delete(nodeId);
+  });
+  options.bus.on('resync', () => {
+    generation += 1;
+    byToken.clear();
+    tokenOf.clear();
+  });
+
+  async function load(tokenId: string): Promise<KnownNode | null> {
+    const asked = generation;
+    const node = await findIdentity(options.db, tokenId);
+    // A signal that came in the meantime may be about this very node: answer, but do not remember.
+    if (node && asked === generation) remember(node);
+    return node;
+  }
+
+  return {
+    async authenticate(token) {
+      const parsed = parseToken('hgn', token);
+      if (!parsed) return null;
+      let node = byToken.get(parsed.id) ?? null;
+      if (!node) {
+        const ongoing = loading.get(parsed.id) ?? load(parsed.id).finally(() => loading.delete(parsed.id));
+        loading.set(parsed.id, ongoing);
+        node = await ongoing;
+      }
+      return node && sameHash(node.tokenHash, parsed.hash) ? node : null;
+    },
+    setAgentLabels(node, labels) {
+      node.agentLabels = labels;
+      node.revision += 1;
+    },
+    async warm() {
+      const asked = generation;
+      const nodes = await listIdentities(options.db);
+      if (asked === generation) for (const node of nodes) remember(node);
+    },
+  };
+}

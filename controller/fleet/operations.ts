@@ -1,0 +1,93 @@
+import {
+  FleetNode,
+  GetNode,
+  ListNodes,
+  NodeList,
+  NodeListWithPipelines,
+  type NodeSummary,
+  type NodeWithPipelines,
+} from '../../schemas/api/fleet.ts';
+import { environmentScope, objectScope } from '../access/index.ts';
+import { findEnvironment } from '../environments/index.ts';
+import { notFound } from '../platform/errors.ts';
+import { query } from '../platform/operation.ts';
+import { type NodeStatus, readStatus } from '../status/index.ts';
+import { findNode, recentLogs } from './store.ts';
+
+function summary(status: NodeStatus): NodeSummary {
+  const { node } = status;
+  return {
+    id: node.id,
+    environmentId: node.environmentId,
+    name: node.name,
+    host: node.host,
+    os: node.os,
+    status: status.health,
+    statusReason: status.healthReason,
+    agentVersion: node.agentVersion,
+    engineVersion: node.engineVersion,
+    deploymentMode: node.deploymentMode,
+    maintenance: node.maintenance,
+    labels: status.labels,
+    lastHeartbeatAt: node.reportedAt,
+    enrolledAt: node.enrolledAt,
+    pipelinesDesired: status.desired,
+    pipelinesRunning: status.running,
+    pipelinesCrashed: status.crashed,
+  };
+}
+
+const withPipelines = (status: NodeStatus): NodeWithPipelines => ({
+  ...summary(status),
+  pipelines: status.pipelines,
+});
+
+export const list = query({
+  name: 'fleet.list',
+  summary: 'Nodes of an environment',
+  role: 'VIEWER',
+  input: ListNodes,
+  output: NodeList,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  run: async (ctx, input) => (await readStatus(ctx, input)).nodes.map(summary),
+});
+
+export const listWithPipelineStatus = query({
+  name: 'fleet.listWithPipelineStatus',
+  summary: 'Nodes of an environment, each with what it runs and should run',
+  role: 'VIEWER',
+  input: ListNodes,
+  output: NodeListWithPipelines,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  run: async (ctx, input) => (await readStatus(ctx, input)).nodes.map(withPipelines),
+});
+
+export const get = query({
+  name: 'fleet.get',
+  summary: 'One node: what it runs against what it should, its host and its agent',
+  role: 'VIEWER',
+  input: GetNode,
+  output: FleetNode,
+  scope: (ctx, input) => objectScope(ctx, 'Node', input.id),
+  async run(ctx, input) {
+    const found = await findNode(ctx.db, input.id);
+    if (!found) throw notFound('Node');
+    const [{ nodes }, environment, logs] = await Promise.all([
+      readStatus(ctx, { environmentId: found.environmentId, nodeId: found.id }),
+      findEnvironment(ctx.db, found.environmentId),
+      recentLogs(ctx.db, found.id),
+    ]);
+    const status = nodes[0];
+    if (!status || !environment) throw notFound('Node');
+    return {
+      ...withPipelines(status),
+      environment: { id: environment.id, name: environment.name, teamId: environment.teamId },
+      agentLabels: status.node.agentLabels,
+      uiLabels: status.node.uiLabels,
+      hostMetrics: status.node.hostMetrics,
+      agentHealth: status.node.agentHealth as FleetNode['agentHealth'],
+      runningAs: status.node.runningAs,
+      recentLogs: logs,
+    };
+  },
+});

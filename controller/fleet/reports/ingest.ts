@@ -1,0 +1,294 @@
+/**
+ * Heartbeats: checked one by one, merged in memory, written in batches. Counters are cumulative, so a batch that is lost
+ * with the process loses nothing that the next heartbeat does not bring.
+ */
+import type { Knex } from 'knex';
+import {
+  type HeartbeatRequest,
+  type HeartbeatResponse,
+  HOST_METRIC_NAMES,
+  PipelineReport,
+} from '../../../schemas/agent/protocol.ts';
+import { validator } from '../../../schemas/validate.ts';
+import type { StoredComponent } from '../../pipelines/index.ts';
+import type { Bus } from '../../platform/bus.ts';
+import { messageOf } from '../../platform/errors.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { KnownNode, NodeDirectory } from '../node-directory.ts';
+import type { ConfigServer } from '../served-config.ts';
+import { type NodeReport, type PipelineReportRow, writeReports } from './store.ts';
+
+export interface HeartbeatIngest {
+  take(node: KnownNode, request: HeartbeatRequest): Promise<HeartbeatResponse>;
+  /** Writes what is waiting. */
+  flush(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface IngestOptions {
+  db: Knex;
+  bus: Bus;
+  log: Logger;
+  directory: NodeDirectory;
+  configs: ConfigServer;
+  now: () => number;
+}
+
+/** A few nodes are written almost at once; under load, once a second in large batches. */
+const QUICK_FLUSH_MS = 50;
+const BUSY_FLUSH_MS = 1_000;
+const BUSY_BATCH = 200;
+/** Rows of one statement. */
+const MAX_BATCH = 4_000;
+const LOG_LINES_KEPT = 100;
+
+interface Before {
+  at: number;
+  rows: Map<string, PipelineReportRow>;
+  labels: string;
+  logs: { pipelineId: string; line: string }[];
+}
+
+export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
+  const { db, bus, log, directory, configs } = options;
+  const waiting = new Map<string, NodeReport>();
+  const before = new Map<string, Before>();
+  let timer: NodeJS.Timeout | undefined;
+  let flushing: Promise<void> | null = null;
+  let lastBatch = 0;
+  let stopped = false;
+
+  function schedule(): void {
+    if (timer || flushing || stopped || waiting.size === 0) return;
+    timer = setTimeout(() => void flush(), lastBatch > BUSY_BATCH ? BUSY_FLUSH_MS : QUICK_FLUSH_MS);
+  }
+
+  async function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    if (flushing) await flushing;
+    const batch = [...waiting.values()].slice(0, MAX_BATCH);
+    if (batch.length === 0) return;
+    for (const report of batch) waiting.delete(report.nodeId);
+    lastBatch = batch.length;
+    flushing = write(batch).finally(() => {
+      flushing = null;
+      schedule();
+    });
+    await flushing;
+  }
+
+  async function write(batch: NodeReport[]): Promise<void> {
+    try {
+      await writeReports(db, batch);
+    } catch (error) {
+      await writeFailed(batch, error);
+      return;
+    }
+    for (const report of batch) {
+      if (!report.labelsChanged) continue;
+      await bus
+        .publish(db, { type: 'node', nodeId: report.nodeId, environmentId: report.environmentId })
+        .catch(() => {});
+    }
+    const environments = new Set(batch.map((report) => report.environmentId));
+    for (const environmentId of environments) {
+      await bus.publish(db, { type: 'ui', environmentId, topics: ['fleet', 'pipelines'] }).catch(() => {});
+    }
+  }
+
+  /** Data that Postgres refuses is found by halving; anything else is a lost connection, and the batch is kept. */
+  async function writeFailed(batch: NodeReport[], error: unknown): Promise<void> {
+    const code = (error as { code?: string }).code ?? '';
+    if (/^2[23]/.test(code)) {
+      if (batch.length === 1) {
+        log.warn({ nodeId: batch[0]?.nodeId, reason: messageOf(error) }, 'a heartbeat could not be stored');
+        return;
+      }
+      const half = Math.ceil(batch.length / 2);
+      await write(batch.slice(0, half));
+      await write(batch.slice(half));
+      return;
+    }
+    log.warn(
+      { nodes: batch.length, reason: messageOf(error) },
+      'heartbeats not stored, kept for the next try',
+    );
+    for (const report of batch) if (!waiting.has(report.nodeId)) waiting.set(report.nodeId, report);
+    lastBatch = BUSY_BATCH + 1;
+  }
+
+  return {
+    async take(node, request) {
+      const receivedAt = options.now();
+      const earlier = before.get(node.nodeId);
+      const rejected: { pipelineId: string; reason: string }[] = [];
+      const rows = new Map<string, PipelineReportRow>();
+      const check = validator(PipelineReport);
+      for (const entry of request.pipelines) {
+        const reason = !check.fits(entry)
+          ? 'the entry does not have the form of a pipeline report'
+          : !(await configs.knows(node.environmentId, entry.pipelineId))
+            ? 'no such pipeline in this environment'
+            : rows.has(entry.pipelineId)
+              ? 'reported twice'
+              : null;
+        if (reason === null)
+          rows.set(
+            entry.pipelineId,
+            toRow(entry, earlier?.rows.get(entry.pipelineId), receivedAt - (earlier?.at ?? 0)),
+          );
+        else if (rejected.length < 100)
+          rejected.push({
+            pipelineId: clean(String((entry as { pipelineId?: unknown })?.pipelineId ?? ''), 64) ?? '',
+            reason,
+          });
+      }
+      const labels = cleanMap(request.labels ?? {});
+      const labelText = sortedText(labels);
+      const labelsChanged = labelText !== (earlier?.labels ?? sortedText(node.agentLabels));
+      if (labelsChanged) directory.setAgentLabels(node, labels);
+      const logs = newLogs(request, earlier?.logs ?? []);
+      const waitingNow = waiting.get(node.nodeId);
+      before.set(node.nodeId, { at: receivedAt, rows, labels: labelText, logs: logs ?? earlier?.logs ?? [] });
+      waiting.set(node.nodeId, {
+        nodeId: node.nodeId,
+        environmentId: node.environmentId,
+        receivedAt: new Date(receivedAt),
+        agentVersion: clean(request.agentVersion, 64),
+        engineVersion: clean(request.engineVersion, 256),
+        deploymentMode: request.deploymentMode ?? null,
+        labels,
+        labelsChanged: labelsChanged || (waitingNow?.labelsChanged ?? false),
+        hostMetrics: pickNumbers(request.hostMetrics, HOST_METRIC_NAMES),
+        agentHealth: healthOf(request.agentHealth),
+        runningAs: clean(request.runningAs, 128),
+        updateError: clean(request.updateError, 4096),
+        pollIntervalMs: request.pollIntervalMs ?? null,
+        recentLogs: logs ?? waitingNow?.recentLogs ?? null,
+        pipelines: [...rows.values()],
+      });
+      schedule();
+      const configRevision = await configs.revisionFor(node);
+      return { ok: true, configRevision, ...(rejected.length > 0 ? { rejected } : {}) };
+    },
+    flush,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      while (waiting.size > 0 || flushing) {
+        const size = waiting.size;
+        await flush();
+        // The database is away: what is left comes again with the next heartbeat.
+        if (waiting.size >= size && size > 0) break;
+      }
+    },
+  };
+}
+
+function toRow(
+  entry: PipelineReport,
+  earlier: PipelineReportRow | undefined,
+  elapsedMs: number,
+): PipelineReportRow {
+  const row = {
+    pipelineId: entry.pipelineId,
+    version: entry.version,
+    status: entry.status,
+    pid: entry.pid ?? null,
+    uptimeSeconds: entry.uptimeSeconds ?? null,
+    eventsIn: entry.eventsIn ?? earlier?.eventsIn ?? 0,
+    eventsOut: entry.eventsOut ?? earlier?.eventsOut ?? 0,
+    bytesIn: entry.bytesIn ?? earlier?.bytesIn ?? 0,
+    bytesOut: entry.bytesOut ?? earlier?.bytesOut ?? 0,
+    errorsTotal: entry.errorsTotal ?? earlier?.errorsTotal ?? 0,
+    eventsDiscarded: entry.eventsDiscarded ?? earlier?.eventsDiscarded ?? 0,
+    utilization: finite(entry.utilization),
+    configChecksum: clean(entry.configChecksum, 128),
+    restarts: entry.restarts ?? 0,
+    lastError: clean(entry.lastError, 4096),
+  };
+  const seconds = elapsedMs / 1000;
+  const usable = earlier !== undefined && seconds > 0.2;
+  const rate = (now: number, then: number) =>
+    usable ? Math.max(0, now >= then ? now - then : now) / seconds : 0;
+  // Two reports within the same moment tell nothing new of the speed.
+  const rates =
+    earlier && !usable
+      ? earlier.rates
+      : {
+          eventsIn: rate(row.eventsIn, earlier?.eventsIn ?? 0),
+          eventsOut: rate(row.eventsOut, earlier?.eventsOut ?? 0),
+          bytesIn: rate(row.bytesIn, earlier?.bytesIn ?? 0),
+          bytesOut: rate(row.bytesOut, earlier?.bytesOut ?? 0),
+          errors: rate(row.errorsTotal, earlier?.errorsTotal ?? 0),
+        };
+  const components = (entry.componentMetrics ?? []).map((metric): StoredComponent => {
+    const then = earlier?.components.find((component) => component.id === metric.componentId);
+    return {
+      id: clean(metric.componentId, 256) ?? '',
+      kind: String(metric.componentKind),
+      in: metric.receivedEvents,
+      out: metric.sentEvents,
+      errors: metric.errorsTotal ?? 0,
+      inRate: then && !usable ? then.inRate : then ? rate(metric.receivedEvents, then.in) : 0,
+      outRate: then && !usable ? then.outRate : then ? rate(metric.sentEvents, then.out) : 0,
+    };
+  });
+  return { ...row, rates, components };
+}
+
+function newLogs(request: HeartbeatRequest, kept: Before['logs']): Before['logs'] | null {
+  const lines = request.pipelines.flatMap((entry) =>
+    Array.isArray(entry.recentLogs)
+      ? entry.recentLogs
+          .filter((line) => typeof line === 'string')
+          .map((line) => ({
+            pipelineId: String(entry.pipelineId).slice(0, 64),
+            line: clean(line, 8_192) ?? '',
+          }))
+      : [],
+  );
+  return lines.length === 0 ? null : [...kept, ...lines].slice(-LOG_LINES_KEPT);
+}
+
+/** Postgres text cannot hold NUL. */
+function clean(text: string | null | undefined, limit: number): string | null {
+  if (text === null || text === undefined) return null;
+  const safe = text.includes('\0') ? text.replaceAll('\0', '') : text;
+  return (safe.length > limit ? safe.slice(0, limit) : safe).toWellFormed();
+}
+
+function cleanMap(map: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(map).map(([key, value]) => [clean(key, 128) ?? '', clean(value, 256) ?? '']),
+  );
+}
+
+/** Postgres gives the keys of an object back in an order of its own. */
+const sortedText = (map: Record<string, string>) =>
+  JSON.stringify(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+const finite = (value: number | undefined): number | null =>
+  value !== undefined && Number.isFinite(value) ? value : null;
+
+function pickNumbers(
+  values: Record<string, number> | undefined,
+  names: readonly string[],
+): Record<string, number> {
+  const picked: Record<string, number> = {};
+  for (const name of names) {
+    const value = values?.[name];
+    if (typeof value === 'number' && Number.isFinite(value)) picked[name] = value;
+  }
+  return picked;
+}
+
+function healthOf(health: HeartbeatRequest['agentHealth']): Record<string, number | boolean> {
+  const picked: Record<string, number | boolean> = {};
+  for (const [name, value] of Object.entries(health ?? {})) {
+    if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value)))
+      picked[name.slice(0, 64)] = value;
+  }
+  return picked;
+}

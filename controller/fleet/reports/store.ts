@@ -1,0 +1,156 @@
+/** Heartbeats in batches: two statements for any number of nodes. */
+import type { Knex } from 'knex';
+import type { StoredComponent } from '../../pipelines/index.ts';
+
+export interface NodeReport {
+  nodeId: string;
+  environmentId: string;
+  receivedAt: Date;
+  agentVersion: string | null;
+  engineVersion: string | null;
+  deploymentMode: string | null;
+  labels: Record<string, string>;
+  /** The labels are not those of the report before: what the node is served may change. */
+  labelsChanged: boolean;
+  hostMetrics: Record<string, number>;
+  agentHealth: Record<string, number | boolean>;
+  runningAs: string | null;
+  updateError: string | null;
+  pollIntervalMs: number | null;
+  /** Null leaves what is stored. */
+  recentLogs: { pipelineId: string; line: string }[] | null;
+  pipelines: PipelineReportRow[];
+}
+
+export interface PipelineReportRow {
+  pipelineId: string;
+  version: number;
+  status: string;
+  pid: number | null;
+  uptimeSeconds: number | null;
+  eventsIn: number;
+  eventsOut: number;
+  bytesIn: number;
+  bytesOut: number;
+  errorsTotal: number;
+  eventsDiscarded: number;
+  utilization: number | null;
+  rates: { eventsIn: number; eventsOut: number; bytesIn: number; bytesOut: number; errors: number };
+  configChecksum: string | null;
+  restarts: number;
+  lastError: string | null;
+  components: StoredComponent[];
+}
+
+type Column = 'text' | 'timestamptz' | 'integer' | 'double precision' | 'jsonb';
+
+/** `unnest` over one array a column; JSON travels as text, since an array of jsonb would be parsed twice. */
+function rowsOf(columns: readonly (readonly [name: string, type: Column, values: unknown[]])[]) {
+  const arrays = columns.map(([, type]) => `?::${type === 'jsonb' ? 'text' : type}[]`).join(', ');
+  const names = columns.map(([name]) => name).join(', ');
+  const picked = columns
+    .map(([name, type]) => (type === 'jsonb' ? `b.${name}::jsonb` : `b.${name}`))
+    .join(', ');
+  return {
+    source: `unnest(${arrays}) AS b(${names})`,
+    names,
+    picked,
+    values: columns.map(([, , values]) => values as Knex.RawBinding),
+  };
+}
+
+/** One transaction. A node that is gone by now is passed over. */
+export async function writeReports(db: Knex, reports: readonly NodeReport[]): Promise<void> {
+  await db.transaction(async (tx) => {
+    await writeNodes(tx, reports);
+    await writePipelines(tx, reports);
+    const changed = reports.filter((report) => report.labelsChanged).map((report) => report.nodeId);
+    if (changed.length > 0) await tx('nodes').whereIn('id', changed).increment('config_revision', 1);
+  });
+}
+
+async function writeNodes(tx: Knex, reports: readonly NodeReport[]): Promise<void> {
+  const of = <T>(pick: (report: NodeReport) => T) => reports.map(pick);
+  const batch = rowsOf([
+    ['node_id', 'text', of((r) => r.nodeId)],
+    ['reported_at', 'timestamptz', of((r) => r.receivedAt)],
+    ['agent_version', 'text', of((r) => r.agentVersion)],
+    ['engine_version', 'text', of((r) => r.engineVersion)],
+    ['deployment_mode', 'text', of((r) => r.deploymentMode)],
+    ['agent_labels', 'jsonb', of((r) => JSON.stringify(r.labels))],
+    ['host_metrics', 'jsonb', of((r) => JSON.stringify(r.hostMetrics))],
+    ['agent_health', 'jsonb', of((r) => JSON.stringify(r.agentHealth))],
+    ['running_as', 'text', of((r) => r.runningAs)],
+    ['update_error', 'text', of((r) => r.updateError)],
+    ['poll_interval_ms', 'integer', of((r) => r.pollIntervalMs)],
+    ['recent_logs', 'jsonb', of((r) => r.recentLogs && JSON.stringify(r.recentLogs))],
+  ]);
+  await tx.raw(
+    `INSERT INTO node_reports AS r (${batch.names})
+     SELECT ${batch.picked.replace('b.recent_logs::jsonb', "coalesce(b.recent_logs::jsonb, '[]')")}
+     FROM ${batch.source} JOIN nodes n ON n.id = b.node_id ORDER BY b.node_id
+     ON CONFLICT (node_id) DO UPDATE SET
+       reported_at = excluded.reported_at, agent_version = excluded.agent_version,
+       engine_version = excluded.engine_version, deployment_mode = excluded.deployment_mode,
+       agent_labels = excluded.agent_labels, host_metrics = excluded.host_metrics, agent_health = excluded.agent_health,
+       running_as = excluded.running_as, update_error = excluded.update_error,
+       poll_interval_ms = excluded.poll_interval_ms,
+       recent_logs = CASE WHEN excluded.recent_logs = '[]' THEN r.recent_logs ELSE excluded.recent_logs END
+     WHERE r.reported_at <= excluded.reported_at`,
+    batch.values,
+  );
+}
+
+async function writePipelines(tx: Knex, reports: readonly NodeReport[]): Promise<void> {
+  const pairs = reports.flatMap((report) => report.pipelines.map((row) => ({ report, row })));
+  const of = <T>(pick: (row: PipelineReportRow) => T) => pairs.map((pair) => pick(pair.row));
+  if (pairs.length > 0) {
+    const reportedAt = pairs.map((pair) => pair.report.receivedAt);
+    const batch = rowsOf([
+      ['node_id', 'text', pairs.map((pair) => pair.report.nodeId)],
+      ['pipeline_id', 'text', of((r) => r.pipelineId)],
+      ['version', 'integer', of((r) => r.version)],
+      ['status', 'text', of((r) => r.status)],
+      ['pid', 'integer', of((r) => r.pid)],
+      ['uptime_seconds', 'double precision', of((r) => r.uptimeSeconds)],
+      ['events_in', 'double precision', of((r) => r.eventsIn)],
+      ['events_out', 'double precision', of((r) => r.eventsOut)],
+      ['bytes_in', 'double precision', of((r) => r.bytesIn)],
+      ['bytes_out', 'double precision', of((r) => r.bytesOut)],
+      ['errors_total', 'double precision', of((r) => r.errorsTotal)],
+      ['events_discarded', 'double precision', of((r) => r.eventsDiscarded)],
+      ['utilization', 'double precision', of((r) => r.utilization)],
+      ['rate_events_in', 'double precision', of((r) => r.rates.eventsIn)],
+      ['rate_events_out', 'double precision', of((r) => r.rates.eventsOut)],
+      ['rate_bytes_in', 'double precision', of((r) => r.rates.bytesIn)],
+      ['rate_bytes_out', 'double precision', of((r) => r.rates.bytesOut)],
+      ['rate_errors', 'double precision', of((r) => r.rates.errors)],
+      ['config_checksum', 'text', of((r) => r.configChecksum)],
+      ['restarts', 'integer', of((r) => r.restarts)],
+      ['last_error', 'text', of((r) => r.lastError)],
+      ['components', 'jsonb', of((r) => JSON.stringify(r.components))],
+      ['status_since', 'timestamptz', reportedAt],
+      ['reported_at', 'timestamptz', reportedAt],
+    ]);
+    const updated = batch.names
+      .split(', ')
+      .filter((name) => !['node_id', 'pipeline_id', 'status_since'].includes(name))
+      .map((name) => `${name} = excluded.${name}`)
+      .join(', ');
+    await tx.raw(
+      `INSERT INTO node_pipelines AS s (${batch.names})
+       SELECT ${batch.picked} FROM ${batch.source} JOIN nodes n ON n.id = b.node_id ORDER BY b.node_id, b.pipeline_id
+       ON CONFLICT (node_id, pipeline_id) DO UPDATE SET ${updated},
+         status_since = CASE WHEN s.status = excluded.status AND s.version = excluded.version
+           THEN s.status_since ELSE excluded.status_since END
+       WHERE s.reported_at <= excluded.reported_at`,
+      batch.values,
+    );
+  }
+  // What a node no longer reports, it no longer has.
+  await tx.raw(
+    `DELETE FROM node_pipelines s USING unnest(?::text[], ?::timestamptz[]) AS b(node_id, reported_at)
+     WHERE s.node_id = b.node_id AND s.reported_at < b.reported_at`,
+    [reports.map((report) => report.nodeId), reports.map((report) => report.receivedAt)],
+  );
+}

@@ -1,0 +1,204 @@
+/**
+ * What a node is served. Rendered once per change of its environment and kept in memory; per node only the selection is
+ * made. A deployed pipeline is never left out because something failed here: the last good rendering is served, or
+ * nothing at all (UNAVAILABLE), which leaves agents as they are. Absence means undeploy.
+ */
+import { createHash } from 'node:crypto';
+import type { Knex } from 'knex';
+import type { PipelineEntry } from '../../schemas/agent/protocol.ts';
+import { type DeployedConfig, listDeployed } from '../pipelines/index.ts';
+import type { Bus } from '../platform/bus.ts';
+import { messageOf, unavailable } from '../platform/errors.ts';
+import type { Keyring } from '../platform/keyring.ts';
+import type { Logger } from '../platform/logger.ts';
+import { openSecrets, secretReferences } from '../secrets/index.ts';
+import { DEFAULT_FLEET_SETTINGS, readFleetSettings } from '../settings/index.ts';
+import { effectiveLabels, versionForNode } from '../status/index.ts';
+import type { KnownNode } from './node-directory.ts';
+import { listPipelineIds, readConfigRevision } from './store.ts';
+
+export interface ServedConfig {
+  etag: string;
+  /** JSON, ready to send. */
+  body: string;
+  revision: number;
+}
+
+interface Rendered {
+  config: DeployedConfig;
+  json: string;
+  checksum: string;
+}
+
+interface EnvironmentConfig {
+  revision: number;
+  secretBackend: string;
+  pollIntervalMs: number;
+  pipelines: Rendered[];
+  /** Every pipeline that a node of this environment may report. */
+  known: ReadonlySet<string>;
+  loadedAt: number;
+  /** By the pipelines that a node gets: nodes with the same ones share the text. */
+  texts: Map<string, { json: string; hash: string }>;
+}
+
+interface Slot {
+  current: EnvironmentConfig | null;
+  stale: boolean;
+  loading: Promise<EnvironmentConfig> | null;
+}
+
+/** Signals may be lost; this long a rendering is believed without asking. */
+const BELIEVED_MS = 30_000;
+
+export interface ConfigServer {
+  forNode(node: KnownNode): Promise<ServedConfig>;
+  revisionFor(node: KnownNode): Promise<number>;
+  knows(environmentId: string, pipelineId: string): Promise<boolean>;
+}
+
+export function createConfigServer(options: {
+  db: Knex;
+  bus: Bus;
+  keyring: Keyring;
+  log: Logger;
+  pushUrl: string | null;
+}): ConfigServer {
+  const { db, keyring, log } = options;
+  const slots = new Map<string, Slot>();
+
+  options.bus.on('config', ({ environmentId }) => {
+    const slot = slots.get(environmentId);
+    if (slot) slot.stale = true;
+  });
+  options.bus.on('resync', () => {
+    for (const slot of slots.values()) slot.stale = true;
+  });
+
+  async function load(environmentId: string): Promise<EnvironmentConfig> {
+    const environment = await readConfigRevision(db, environmentId);
+    if (!environment) throw unavailable('the environment is gone');
+    const [deployed, ids, settings] = await Promise.all([
+      listDeployed(db, environmentId),
+      listPipelineIds(db, environmentId),
+      readFleetSettings(db),
+    ]);
+    const secrets = await openSecrets(db, keyring, environmentId);
+    return {
+      revision: environment.revision,
+      secretBackend: environment.secretBackend,
+      pollIntervalMs: settings.pollIntervalMs || DEFAULT_FLEET_SETTINGS.pollIntervalMs,
+      pipelines: deployed.map((config) => render(config, secrets)),
+      known: new Set(ids),
+      loadedAt: performance.now(),
+      texts: new Map(),
+    };
+  }
+
+  async function get(environmentId: string): Promise<EnvironmentConfig> {
+    let slot = slots.get(environmentId);
+    if (!slot) {
+      slot = { current: null, stale: true, loading: null };
+      slots.set(environmentId, slot);
+    }
+    const fresh = slot.current && !slot.stale && performance.now() - slot.current.loadedAt < BELIEVED_MS;
+    if (fresh && slot.current) return slot.current;
+    const known = slot;
+    // Something changed while we read: what is being read may already be old.
+    if (known.loading && known.stale) return known.loading.then(() => get(environmentId));
+    if (!known.loading) {
+      // Cleared before reading: a signal that comes while we read makes the result stale again.
+      known.stale = false;
+      known.loading = load(environmentId)
+        .then((loaded) => {
+          known.current = loaded;
+          return loaded;
+        })
+        .catch((error: unknown) => {
+          known.stale = true;
+          if (!known.current) throw unavailable('the configuration cannot be read at the moment');
+          log.error(
+            { environmentId, reason: messageOf(error) },
+            'config not rendered, serving the last good one',
+          );
+          return known.current;
+        })
+        .finally(() => {
+          known.loading = null;
+        });
+    }
+    return known.loading;
+  }
+
+  return {
+    async forNode(node) {
+      const environment = await get(node.environmentId);
+      const target = {
+        labels: effectiveLabels(node.agentLabels, node.uiLabels),
+        maintenance: node.maintenance,
+      };
+      const chosen = environment.pipelines.filter(({ config }) =>
+        versionForNode(
+          { isDraft: false, deployedVersionId: config.versionId, nodeSelector: config.nodeSelector },
+          target,
+        ),
+      );
+      const text = textOf(environment, chosen);
+      const revision = environment.revision + node.revision;
+      const push = options.pushUrl ? `,"pushUrl":${JSON.stringify(options.pushUrl)}` : '';
+      return {
+        etag: `"${revision}-${environment.pollIntervalMs}-${text.hash}"`,
+        revision,
+        body:
+          `{"pipelines":${text.json},"pollIntervalMs":${environment.pollIntervalMs},` +
+          `"secretBackend":${JSON.stringify(environment.secretBackend)},"sampleRequests":[],"pendingAction":null,` +
+          `"configRevision":${revision}${push}}`,
+      };
+    },
+    async revisionFor(node) {
+      return (await get(node.environmentId)).revision + node.revision;
+    },
+    async knows(environmentId, pipelineId) {
+      return (await get(environmentId)).known.has(pipelineId);
+    },
+  };
+}
+
+function textOf(environment: EnvironmentConfig, chosen: readonly Rendered[]): { json: string; hash: string } {
+  const key =
+    chosen.length === environment.pipelines.length ? '*' : chosen.map((one) => one.config.versionId).join();
+  const known = environment.texts.get(key);
+  if (known) return known;
+  const hash = createHash('sha256')
+    .update(chosen.map((one) => `${one.config.version}${one.checksum}`).join())
+    .digest('hex')
+    .slice(0, 24);
+  const made = { json: `[${chosen.map((one) => one.json).join()}]`, hash };
+  if (environment.texts.size < 1_000) environment.texts.set(key, made);
+  return made;
+}
+
+/** Only the secrets that the pipeline names go with it. A named one that is missing stops the rendering. */
+function render(config: DeployedConfig, secrets: ReadonlyMap<string, string>): Rendered {
+  const named = secretReferences(config.configYaml).flatMap(({ variable, optional }): [string, string][] => {
+    const value = secrets.get(variable);
+    if (value !== undefined) return [[variable, value]];
+    if (optional) return [];
+    throw new Error(`pipeline ${config.pipelineId} needs ${variable}, which is missing`);
+  });
+  const certFiles: PipelineEntry['certFiles'] = [];
+  const checksum = `sha256:${createHash('sha256')
+    .update(JSON.stringify([config.configYaml, named, config.logLevel, certFiles]))
+    .digest('hex')}`;
+  const entry: PipelineEntry = {
+    pipelineId: config.pipelineId,
+    pipelineName: config.pipelineName,
+    version: config.version,
+    configYaml: config.configYaml,
+    checksum,
+    logLevel: config.logLevel,
+    secrets: Object.fromEntries(named),
+    certFiles,
+  };
+  return { config, json: JSON.stringify(entry), checksum };
+}

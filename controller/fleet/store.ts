@@ -1,0 +1,139 @@
+/** Nodes, their tokens, and what they report. */
+import type { Knex } from 'knex';
+import type { LabelMap } from '../../schemas/api/common.ts';
+
+export interface NodeIdentity {
+  nodeId: string;
+  environmentId: string;
+  tokenId: string;
+  tokenHash: Buffer;
+  revoked: boolean;
+  maintenance: boolean;
+  uiLabels: LabelMap;
+  agentLabels: LabelMap;
+  /** This node's own share of its config revision. */
+  revision: number;
+}
+
+const IDENTITY = `SELECT n.id AS "nodeId", n.environment_id AS "environmentId", n.token_id AS "tokenId",
+    n.token_hash AS "tokenHash", n.token_revoked_at IS NOT NULL AS revoked, n.maintenance, n.ui_labels AS "uiLabels",
+    coalesce(r.agent_labels, '{}') AS "agentLabels", n.config_revision AS revision
+  FROM nodes n LEFT JOIN node_reports r ON r.node_id = n.id WHERE n.token_id IS NOT NULL`;
+
+export async function findIdentity(db: Knex, tokenId: string): Promise<NodeIdentity | null> {
+  const { rows } = await db.raw<{ rows: NodeIdentity[] }>(`${IDENTITY} AND n.token_id = ?`, [tokenId]);
+  return rows[0] ?? null;
+}
+
+/** All at once: after a start, every node asks in the same seconds. */
+export async function listIdentities(db: Knex): Promise<NodeIdentity[]> {
+  const { rows } = await db.raw<{ rows: NodeIdentity[] }>(IDENTITY);
+  return rows;
+}
+
+export interface EnrollmentToken {
+  id: string;
+  environmentId: string;
+  environmentName: string;
+  teamId: string;
+  tokenHash: Buffer;
+  maxUses: number | null;
+  uses: number;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  maxNodes: number | null;
+}
+
+/** Locks the token, so that two nodes do not share its last use. */
+export async function lockEnrollmentToken(tx: Knex, id: string): Promise<EnrollmentToken | null> {
+  const row = await tx('enrollment_tokens as t')
+    .join('environments as e', 'e.id', 't.environment_id')
+    .where('t.id', id)
+    .forUpdate('t')
+    .first({
+      id: 't.id',
+      environmentId: 't.environment_id',
+      environmentName: 'e.name',
+      teamId: 'e.team_id',
+      tokenHash: 't.token_hash',
+      maxUses: 't.max_uses',
+      uses: 't.uses',
+      expiresAt: 't.expires_at',
+      revokedAt: 't.revoked_at',
+      maxNodes: 'e.max_nodes',
+    });
+  return row ?? null;
+}
+
+export async function countUse(tx: Knex, tokenId: string): Promise<void> {
+  await tx('enrollment_tokens').where({ id: tokenId }).increment('uses', 1);
+}
+
+export async function countNodes(db: Knex, environmentId: string): Promise<number> {
+  const row = await db('nodes').where({ environment_id: environmentId }).count({ count: '*' }).first();
+  return Number(row?.count ?? 0);
+}
+
+export interface NodeEnrollment {
+  nodeId: string;
+  environmentId: string;
+  name: string;
+  host: string;
+  os: string;
+  channel: string;
+  tokenId: string;
+  tokenHash: Buffer;
+}
+
+/** A node that somebody made by hand for this host and that never enrolled is taken over; otherwise a new one is made. */
+export async function enrollNode(tx: Knex, node: NodeEnrollment): Promise<string> {
+  const columns = {
+    os: node.os,
+    channel: node.channel,
+    token_id: node.tokenId,
+    token_hash: node.tokenHash,
+    token_revoked_at: null,
+    enrolled_at: tx.fn.now(),
+  };
+  const waiting: { id: string } | undefined = await tx('nodes')
+    .where({ environment_id: node.environmentId, host: node.host })
+    .whereNull('enrolled_at')
+    .forUpdate()
+    .first('id');
+  if (waiting) {
+    await tx('nodes').where({ id: waiting.id }).update(columns);
+    return waiting.id;
+  }
+  await tx('nodes').insert({
+    id: node.nodeId,
+    environment_id: node.environmentId,
+    name: node.name,
+    host: node.host,
+    ...columns,
+  });
+  return node.nodeId;
+}
+
+export async function findNode(db: Knex, id: string): Promise<{ id: string; environmentId: string } | null> {
+  return (await db('nodes').where({ id }).first({ id: 'id', environmentId: 'environment_id' })) ?? null;
+}
+
+export async function recentLogs(db: Knex, nodeId: string): Promise<{ pipelineId: string; line: string }[]> {
+  const row = await db('node_reports').where({ node_id: nodeId }).first('recent_logs');
+  return row?.recent_logs ?? [];
+}
+
+/** Every pipeline of the environment that a node may still report, the pruned ones of the last day included. */
+export async function listPipelineIds(db: Knex, environmentId: string): Promise<string[]> {
+  return db('pipelines').where({ environment_id: environmentId }).pluck('id');
+}
+
+export async function readConfigRevision(
+  db: Knex,
+  environmentId: string,
+): Promise<{ revision: number; secretBackend: string } | null> {
+  const row = await db('environments')
+    .where({ id: environmentId })
+    .first({ revision: 'config_revision', secretBackend: 'secret_backend' });
+  return row ?? null;
+}

@@ -1,0 +1,281 @@
+import type { GateSegment } from '../../schemas/api/common.ts';
+import {
+  ConfigureGitSync,
+  GitJobList,
+  GitSyncStatus,
+  ImportErrorList,
+  ListGitJobs,
+  ListImportErrors,
+  type ManifestStatus,
+  OfEnvironment,
+  SyncStarted,
+} from '../../schemas/api/git-sync.ts';
+import { environmentScope } from '../access/index.ts';
+import type { Context } from '../platform/context.ts';
+import { badRequest, preconditionFailed } from '../platform/errors.ts';
+import { mutation, query } from '../platform/operation.ts';
+import { datedConditions, type Joined, readStatus, sumGates } from '../status/index.ts';
+import { normalizeFolder, refuseBadRef } from './scope.ts';
+import {
+  type Binding,
+  countImportErrors,
+  countJobs,
+  findBinding,
+  insertPendingJob,
+  listImportErrors,
+  listJobs,
+  listManifests,
+  type ManifestRecord,
+  orphanObjects,
+  saveBinding,
+} from './store.ts';
+
+declare module '../platform/context.ts' {
+  interface Services {
+    /** The address under which people clone the embedded repository. */
+    cloneUrl: string;
+  }
+}
+
+const NEVER: Omit<GateSegment, 'point'> = {
+  state: 'unknown',
+  commit: null,
+  version: null,
+  at: null,
+  reason: 'Not bound to git',
+};
+
+async function readSyncStatus(ctx: Context, environmentId: string): Promise<GitSyncStatus> {
+  const binding = await findBinding(ctx.db, environmentId);
+  const joined = await readStatus(ctx, { environmentId });
+  const gates = joined.pipelines.map((status) => status.gate);
+  if (!binding) {
+    return {
+      environmentId,
+      configured: false,
+      mode: 'off',
+      repositoryUrl: null,
+      cloneUrl: null,
+      branch: null,
+      path: null,
+      suspended: false,
+      pendingCount: 0,
+      failedCount: 0,
+      importErrorCount: 0,
+      lastSyncAt: null,
+      headCommit: null,
+      appliedCommit: null,
+      lastError: null,
+      gate: sumGates(gates, { git: NEVER, accepted: NEVER }),
+      manifests: [],
+    };
+  }
+  const jobs = await countJobs(ctx.db, binding.id);
+  const importErrorCount = await countImportErrors(ctx.db, binding.id);
+  const manifests = await listManifests(ctx.db, binding.id);
+  return {
+    environmentId,
+    configured: true,
+    mode: binding.mode,
+    repositoryUrl: binding.repositoryUrl,
+    cloneUrl: binding.repositoryUrl === 'embedded' ? ctx.services.cloneUrl : binding.repositoryUrl,
+    branch: binding.ref,
+    path: binding.path,
+    suspended: binding.suspendedAt !== null,
+    pendingCount: jobs.pending,
+    failedCount: jobs.failed,
+    importErrorCount,
+    lastSyncAt: binding.lastPassAt,
+    headCommit: binding.headCommit,
+    appliedCommit: binding.appliedCommit,
+    lastError: binding.lastError,
+    gate: sumGates(gates, ends(binding, importErrorCount, manifests)),
+    manifests: manifestStatuses(manifests, joined),
+  };
+}
+
+function ends(binding: Binding, importErrors: number, manifests: readonly ManifestRecord[]) {
+  const { headCommit, appliedCommit } = binding;
+  const git: Omit<GateSegment, 'point'> = {
+    state: binding.lastError ? 'failed' : headCommit ? 'done' : 'unknown',
+    commit: headCommit?.sha ?? null,
+    version: null,
+    at: headCommit?.at ?? null,
+    reason: binding.lastError ?? headCommit?.subject ?? 'Nothing has been read yet',
+  };
+  const waiting = manifests.filter((manifest) => manifest.prunePending).length;
+  const held = binding.suspendedAt !== null || binding.mode !== 'sync' || waiting > 0;
+  const accepted: Omit<GateSegment, 'point'> = {
+    state:
+      importErrors > 0
+        ? 'failed'
+        : held
+          ? 'held'
+          : headCommit?.sha === appliedCommit?.sha
+            ? 'done'
+            : 'moving',
+    commit: appliedCommit?.sha ?? null,
+    version: null,
+    at: binding.lastPassAt,
+    reason:
+      importErrors > 0
+        ? `${importErrors} import error${importErrors === 1 ? '' : 's'}; what was accepted before runs on`
+        : binding.suspendedAt !== null
+          ? 'Suspended'
+          : binding.mode !== 'sync'
+            ? `Mode ${binding.mode}: nothing is applied`
+            : waiting > 0
+              ? `${waiting} deletion${waiting === 1 ? ' waits' : 's wait'}`
+              : `${manifests.length} manifest${manifests.length === 1 ? '' : 's'}`,
+  };
+  return { git, accepted };
+}
+
+function manifestStatuses(manifests: readonly ManifestRecord[], joined: Joined): ManifestStatus[] {
+  const byObject = new Map(joined.pipelines.map((status) => [status.pipeline.id, status]));
+  return manifests.map((manifest): ManifestStatus => {
+    const status = manifest.objectId === null ? undefined : byObject.get(manifest.objectId);
+    const conditions =
+      status && status.conditions.length > 0 ? status.conditions : datedConditions(manifest.conditions);
+    const isTrue = (type: string) => conditions.some((one) => one.type === type && one.status === 'True');
+    const rolled = isTrue('RolledOut') || !conditions.some((one) => one.type === 'RolledOut');
+    const bad = conditions.find((one) => one.status === 'False');
+    return {
+      kind: manifest.kind,
+      name: manifest.name,
+      path: manifest.path,
+      line: manifest.line,
+      objectId: manifest.objectId,
+      appliedCommit: manifest.appliedCommit,
+      seenCommit: manifest.seenCommit,
+      ready: isTrue('Applied') && rolled && manifest.appliedHash === manifest.seenHash,
+      gate: status?.gate ?? sumGates([], withoutObject(manifest, bad?.message ?? null)),
+      conditions,
+    };
+  });
+}
+
+/** A manifest that became no object: refused so far, or of a kind that nothing runs of. */
+function withoutObject(manifest: ManifestRecord, problem: string | null) {
+  const base = { version: null, at: null };
+  return {
+    git: {
+      ...base,
+      state: problem ? ('failed' as const) : ('done' as const),
+      commit: manifest.seenCommit,
+      reason: problem ?? 'Read and understood',
+    },
+    accepted: {
+      ...base,
+      state: problem ? ('failed' as const) : ('unknown' as const),
+      commit: manifest.appliedCommit,
+      reason: problem ?? 'Nothing was applied',
+    },
+  };
+}
+
+export const status = query({
+  name: 'gitSync.status',
+  summary: "An environment's tie to git, and what became of every manifest",
+  role: 'VIEWER',
+  input: OfEnvironment,
+  output: GitSyncStatus,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  run: (ctx, input) => readSyncStatus(ctx, input.environmentId),
+});
+
+export const jobs = query({
+  name: 'gitSync.jobs',
+  summary: 'Passes, newest first',
+  role: 'VIEWER',
+  input: ListGitJobs,
+  output: GitJobList,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, input) {
+    const binding = await findBinding(ctx.db, input.environmentId);
+    return binding ? listJobs(ctx.db, binding.id, { status: input.status, limit: input.limit ?? 25 }) : [];
+  },
+});
+
+export const importErrors = query({
+  name: 'gitSync.importErrors',
+  summary: 'What is wrong with manifests now: file, line, column, and what to do',
+  role: 'VIEWER',
+  input: ListImportErrors,
+  output: ImportErrorList,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, input) {
+    const binding = await findBinding(ctx.db, input.environmentId);
+    return binding ? listImportErrors(ctx.db, binding.id, input.limit ?? 10) : [];
+  },
+});
+
+export const syncNow = mutation({
+  name: 'gitSync.syncNow',
+  summary: 'Look at git now',
+  role: 'EDITOR',
+  audit: 'gitSync.requested',
+  input: OfEnvironment,
+  output: SyncStarted,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, input) {
+    const binding = await findBinding(ctx.db, input.environmentId);
+    if (!binding || binding.mode === 'off')
+      throw preconditionFailed('This environment is not bound to git; configure it first');
+    const jobId = await insertPendingJob(ctx.db, binding.id, 'syncNow');
+    ctx.audit({ entityType: 'GitBinding', entityId: binding.id });
+    await wake(ctx, input.environmentId, 'syncNow');
+    return { jobId };
+  },
+});
+
+async function wake(ctx: Context, environmentId: string, trigger: string): Promise<void> {
+  await ctx.services.bus.publish(ctx.db, { type: 'wake', loop: 'git', key: environmentId, trigger });
+  await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['git'] });
+}
+
+export const configure = mutation({
+  name: 'gitSync.configure',
+  summary: 'Bind an environment to git, or change how it is bound',
+  role: 'ADMIN',
+  audit: 'gitSync.configured',
+  input: ConfigureGitSync,
+  output: GitSyncStatus,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, input) {
+    const before = await findBinding(ctx.db, input.environmentId);
+    const repositoryUrl = input.repositoryUrl ?? before?.repositoryUrl ?? 'embedded';
+    if (repositoryUrl !== 'embedded') {
+      throw badRequest(
+        'repositoryUrl must be "embedded": this version binds environments to the repository that Headgate serves itself',
+      );
+    }
+    if (input.mode === 'push') {
+      throw badRequest(
+        'mode must be off, observe or sync: this version does not write the database back to git',
+      );
+    }
+    const write = {
+      environmentId: input.environmentId,
+      mode: input.mode,
+      repositoryUrl,
+      ref: refuseBadRef(input.branch ?? before?.ref ?? 'main'),
+      path: normalizeFolder(input.path ?? before?.path ?? ''),
+      sharedPaths: (input.sharedPaths ?? before?.sharedPaths ?? ['shared', 'tests']).map(normalizeFolder),
+      intervalSeconds: input.intervalSeconds ?? before?.intervalSeconds ?? 60,
+    };
+    const bindingId = await saveBinding(ctx.db, write);
+    if (input.mode === 'off' && before) await orphanObjects(ctx.db, before);
+    ctx.audit({
+      entityType: 'GitBinding',
+      entityId: bindingId,
+      diff: {
+        mode: [before?.mode ?? null, write.mode],
+        branch: [before?.ref ?? null, write.ref],
+        path: [before?.path ?? null, write.path],
+      },
+    });
+    await wake(ctx, input.environmentId, 'configured');
+    return readSyncStatus(ctx, input.environmentId);
+  },
+});

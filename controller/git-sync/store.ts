@@ -1,0 +1,369 @@
+/** Bindings of environments to git, the inventory of their manifests, import errors, and the record of passes. */
+import type { Knex } from 'knex';
+import type { Condition } from '../../schemas/api/common.ts';
+import type { CommitInfo, GitJob, ImportError } from '../../schemas/api/git-sync.ts';
+import { releasePipelinesFromGit } from '../pipelines/index.ts';
+import { newId } from '../platform/ids.ts';
+
+export type GitMode = 'off' | 'observe' | 'sync' | 'push';
+
+export interface Binding {
+  id: string;
+  environmentId: string;
+  environmentName: string;
+  teamId: string;
+  mode: GitMode;
+  repositoryUrl: string;
+  ref: string;
+  path: string;
+  sharedPaths: string[];
+  intervalSeconds: number;
+  suspendedAt: Date | null;
+  headCommit: CommitInfo | null;
+  appliedCommit: CommitInfo | null;
+  lastPassAt: Date | null;
+  lastError: string | null;
+}
+
+const SELECT_BINDING = `SELECT b.id, b.environment_id AS "environmentId", e.name AS "environmentName", e.team_id AS "teamId",
+    b.mode, b.repository_url AS "repositoryUrl", b.ref, b.path, b.shared_paths AS "sharedPaths",
+    b.interval_seconds AS "intervalSeconds", b.suspended_at AS "suspendedAt", b.head_commit AS "headCommit",
+    b.applied_commit AS "appliedCommit", b.last_pass_at AS "lastPassAt", b.last_error AS "lastError"
+  FROM git_bindings b JOIN environments e ON e.id = b.environment_id`;
+
+function toBinding(row: Binding): Binding {
+  return { ...row, headCommit: dated(row.headCommit), appliedCommit: dated(row.appliedCommit) };
+}
+
+/** Stored as JSON, where times are text. */
+function dated(commit: CommitInfo | null): CommitInfo | null {
+  return commit && { ...commit, at: new Date(commit.at) };
+}
+
+export async function findBinding(db: Knex, environmentId: string): Promise<Binding | null> {
+  const { rows } = await db.raw<{ rows: Binding[] }>(`${SELECT_BINDING} WHERE b.environment_id = ?`, [
+    environmentId,
+  ]);
+  return rows[0] ? toBinding(rows[0]) : null;
+}
+
+export async function listBindings(db: Knex): Promise<Binding[]> {
+  const { rows } = await db.raw<{ rows: Binding[] }>(`${SELECT_BINDING} ORDER BY e.name, b.id`);
+  return rows.map(toBinding);
+}
+
+export interface BindingWrite {
+  environmentId: string;
+  mode: GitMode;
+  repositoryUrl: string;
+  ref: string;
+  path: string;
+  sharedPaths: string[];
+  intervalSeconds: number;
+}
+
+export async function saveBinding(db: Knex, write: BindingWrite): Promise<string> {
+  const columns = {
+    mode: write.mode,
+    repository_url: write.repositoryUrl,
+    ref: write.ref,
+    path: write.path,
+    shared_paths: JSON.stringify(write.sharedPaths),
+    interval_seconds: write.intervalSeconds,
+    updated_at: db.fn.now(),
+  };
+  const [row] = await db('git_bindings')
+    .insert({ id: newId(), environment_id: write.environmentId, ...columns })
+    .onConflict('environment_id')
+    .merge(columns)
+    .returning('id');
+  return row.id;
+}
+
+/** What git owned here belongs to the UI from now on; nothing is deleted. */
+export async function orphanObjects(db: Knex, binding: { id: string; environmentId: string }): Promise<void> {
+  await db('git_manifests').where({ binding_id: binding.id }).delete();
+  await db('git_import_errors').where({ binding_id: binding.id }).delete();
+  await releasePipelinesFromGit(db, binding.environmentId);
+  await db('git_bindings')
+    .where({ id: binding.id })
+    .update({ head_commit: null, applied_commit: null, last_error: null });
+}
+
+export interface ManifestRecord {
+  kind: string;
+  nameKey: string;
+  name: string;
+  uid: string | null;
+  path: string;
+  line: number;
+  objectId: string | null;
+  appliedHash: string | null;
+  appliedCommit: string | null;
+  seenHash: string | null;
+  seenCommit: string | null;
+  prunePolicy: 'auto' | 'confirm' | 'never';
+  prunePending: boolean;
+  conditions: Condition[];
+}
+
+export interface InventoryRecord extends ManifestRecord {
+  /** The spec hash that the object in the database carries; null when there is no live object. */
+  objectHash: string | null;
+  /** Whether the object runs or is a draft; null when there is none. */
+  objectDeployed: boolean | null;
+  objectVersion: number | null;
+}
+
+const MANIFEST_COLUMNS = `m.kind, m.name_key AS "nameKey", m.name, m.uid, m.path, m.line, m.object_id AS "objectId",
+  m.applied_hash AS "appliedHash", m.applied_commit AS "appliedCommit", m.seen_hash AS "seenHash",
+  m.seen_commit AS "seenCommit", m.prune_policy AS "prunePolicy", m.prune_pending AS "prunePending", m.conditions`;
+
+/** The inventory, beside what the database holds of each object. */
+export async function readInventory(db: Knex, bindingId: string): Promise<InventoryRecord[]> {
+  const { rows } = await db.raw<{ rows: InventoryRecord[] }>(
+    `SELECT ${MANIFEST_COLUMNS}, v.spec_hash AS "objectHash", v.version AS "objectVersion",
+       CASE WHEN p.id IS NULL THEN NULL ELSE NOT p.is_draft END AS "objectDeployed"
+     FROM git_manifests m
+     LEFT JOIN pipelines p ON p.id = m.object_id AND m.kind = 'Pipeline' AND p.tombstoned_at IS NULL
+     LEFT JOIN pipeline_versions v ON v.id = p.latest_version_id
+     WHERE m.binding_id = ?`,
+    [bindingId],
+  );
+  return rows;
+}
+
+export async function listManifests(db: Knex, bindingId: string): Promise<ManifestRecord[]> {
+  const { rows } = await db.raw<{ rows: ManifestRecord[] }>(
+    `SELECT ${MANIFEST_COLUMNS} FROM git_manifests m WHERE m.binding_id = ? ORDER BY m.kind DESC, m.name_key`,
+    [bindingId],
+  );
+  return rows;
+}
+
+const CHUNK = 500;
+
+export async function upsertManifests(
+  tx: Knex,
+  bindingId: string,
+  records: readonly ManifestRecord[],
+): Promise<void> {
+  for (let start = 0; start < records.length; start += CHUNK) {
+    await tx('git_manifests')
+      .insert(
+        records.slice(start, start + CHUNK).map((record) => ({
+          binding_id: bindingId,
+          kind: record.kind,
+          name_key: record.nameKey,
+          name: record.name,
+          uid: record.uid,
+          path: record.path,
+          line: record.line,
+          object_id: record.objectId,
+          applied_hash: record.appliedHash,
+          applied_commit: record.appliedCommit,
+          seen_hash: record.seenHash,
+          seen_commit: record.seenCommit,
+          prune_policy: record.prunePolicy,
+          prune_pending: record.prunePending,
+          conditions: JSON.stringify(record.conditions),
+          updated_at: tx.fn.now(),
+        })),
+      )
+      .onConflict(['binding_id', 'kind', 'name_key'])
+      .merge();
+  }
+}
+
+export async function deleteManifests(
+  tx: Knex,
+  bindingId: string,
+  identities: readonly { kind: string; nameKey: string }[],
+): Promise<void> {
+  if (identities.length === 0) return;
+  await tx.raw(
+    `DELETE FROM git_manifests m USING unnest(?::text[], ?::text[]) AS gone(kind, name_key)
+     WHERE m.binding_id = ? AND m.kind = gone.kind AND m.name_key = gone.name_key`,
+    [identities.map((one) => one.kind), identities.map((one) => one.nameKey), bindingId],
+  );
+}
+
+export type ImportErrorWrite = Omit<ImportError, 'id' | 'createdAt'>;
+
+/** Import errors tell of now: those that are gone go, those that stay keep the time when they came. */
+export async function replaceImportErrors(
+  tx: Knex,
+  bindingId: string,
+  errors: readonly ImportErrorWrite[],
+): Promise<void> {
+  const old: { path: string; message: string; line: number | null; created_at: Date }[] = await tx(
+    'git_import_errors',
+  )
+    .where({ binding_id: bindingId })
+    .select('path', 'message', 'line', 'created_at');
+  const since = new Map(
+    old.map((error) => [`${error.path}:${error.line}:${error.message}`, error.created_at]),
+  );
+  await tx('git_import_errors').where({ binding_id: bindingId }).delete();
+  for (let start = 0; start < errors.length; start += CHUNK) {
+    await tx('git_import_errors').insert(
+      errors.slice(start, start + CHUNK).map((error) => ({
+        id: newId(),
+        binding_id: bindingId,
+        path: error.path,
+        line: error.line,
+        column_number: error.column,
+        kind: error.kind,
+        name: error.name,
+        stage: error.stage,
+        message: error.message,
+        hint: error.hint,
+        commit_sha: error.commit,
+        created_at: since.get(`${error.path}:${error.line}:${error.message}`) ?? tx.fn.now(),
+      })),
+    );
+  }
+}
+
+export async function listImportErrors(db: Knex, bindingId: string, limit: number): Promise<ImportError[]> {
+  return db('git_import_errors')
+    .where({ binding_id: bindingId })
+    .orderBy('path')
+    .orderBy('line')
+    .limit(limit)
+    .select('id', 'path', 'line', 'kind', 'name', 'stage', 'message', 'hint', {
+      column: 'column_number',
+      commit: 'commit_sha',
+      createdAt: 'created_at',
+    });
+}
+
+export async function countImportErrors(db: Knex, bindingId: string): Promise<number> {
+  const row = await db('git_import_errors').where({ binding_id: bindingId }).count({ count: '*' }).first();
+  return Number(row?.count ?? 0);
+}
+
+export async function updateBindingStatus(
+  tx: Knex,
+  bindingId: string,
+  status: { headCommit?: CommitInfo; appliedCommit?: CommitInfo; lastError: string | null },
+): Promise<void> {
+  await tx('git_bindings')
+    .where({ id: bindingId })
+    .update({
+      last_pass_at: tx.fn.now(),
+      last_error: status.lastError,
+      ...(status.headCommit ? { head_commit: JSON.stringify(status.headCommit) } : {}),
+      ...(status.appliedCommit ? { applied_commit: JSON.stringify(status.appliedCommit) } : {}),
+    });
+}
+
+export async function insertPendingJob(db: Knex, bindingId: string, trigger: string): Promise<string> {
+  const id = newId();
+  await db('git_jobs').insert({ id, binding_id: bindingId, type: 'pass', status: 'pending', trigger });
+  return id;
+}
+
+export interface JobResult {
+  status: 'completed' | 'failed';
+  outcome: string;
+  trigger: string;
+  commit: CommitInfo | null;
+  counts: GitJob['counts'];
+  report: string[];
+  error: string | null;
+  planHash: string | null;
+  startedAt: Date;
+}
+
+const JOBS_KEPT = 500;
+
+/** Finishes the newest pending job with this result, and the older ones as skipped; makes a row where none waits. */
+export async function finishJobs(tx: Knex, bindingId: string, result: JobResult): Promise<void> {
+  const columns = {
+    status: result.status,
+    outcome: result.outcome,
+    commit_info: result.commit && JSON.stringify(result.commit),
+    counts: JSON.stringify(result.counts),
+    report: JSON.stringify(result.report),
+    error: result.error,
+    plan_hash: result.planHash,
+    started_at: result.startedAt,
+    finished_at: tx.fn.now(),
+  };
+  const pending: string[] = await tx('git_jobs')
+    .where({ binding_id: bindingId, status: 'pending' })
+    .where('queued_at', '<=', result.startedAt)
+    .orderBy('queued_at', 'desc')
+    .orderBy('id', 'desc')
+    .pluck('id');
+  const [newest, ...older] = pending;
+  if (newest) await tx('git_jobs').where({ id: newest }).update(columns);
+  else
+    await tx('git_jobs').insert({
+      id: newId(),
+      binding_id: bindingId,
+      type: 'pass',
+      trigger: result.trigger,
+      ...columns,
+    });
+  if (older.length > 0) {
+    await tx('git_jobs').whereIn('id', older).update({
+      status: 'completed',
+      outcome: 'skipped',
+      started_at: result.startedAt,
+      finished_at: tx.fn.now(),
+    });
+  }
+  await tx.raw(
+    `DELETE FROM git_jobs WHERE binding_id = :bindingId AND status <> 'pending' AND id NOT IN
+       (SELECT id FROM git_jobs WHERE binding_id = :bindingId ORDER BY queued_at DESC, id DESC LIMIT ${JOBS_KEPT})`,
+    { bindingId },
+  );
+}
+
+export async function hasPendingJobs(db: Knex, bindingId: string): Promise<boolean> {
+  return (await db('git_jobs').where({ binding_id: bindingId, status: 'pending' }).first('id')) !== undefined;
+}
+
+const NO_COUNTS: GitJob['counts'] = {
+  created: 0,
+  changed: 0,
+  deleted: 0,
+  restored: 0,
+  renamed: 0,
+  unchanged: 0,
+  refused: 0,
+  waiting: 0,
+};
+
+export async function listJobs(
+  db: Knex,
+  bindingId: string,
+  filter: { status?: string | undefined; limit: number },
+): Promise<GitJob[]> {
+  const query = db('git_jobs').where({ binding_id: bindingId });
+  if (filter.status !== undefined) query.where({ status: filter.status });
+  const rows: (GitJob & { commit: CommitInfo | null })[] = await query
+    .orderBy('queued_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(filter.limit)
+    .select('id', 'type', 'status', 'outcome', 'trigger', 'counts', 'report', 'error', {
+      commit: 'commit_info',
+      planHash: 'plan_hash',
+      queuedAt: 'queued_at',
+      startedAt: 'started_at',
+      finishedAt: 'finished_at',
+    });
+  return rows.map((row) => ({ ...row, commit: dated(row.commit), counts: { ...NO_COUNTS, ...row.counts } }));
+}
+
+export async function countJobs(db: Knex, bindingId: string): Promise<{ pending: number; failed: number }> {
+  const { rows } = await db.raw<{ rows: { pending: number; failed: number }[] }>(
+    `SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
+       count(*) FILTER (WHERE status = 'failed' AND queued_at > now() - interval '1 day') AS failed
+     FROM git_jobs WHERE binding_id = ?`,
+    [bindingId],
+  );
+  return rows[0] ?? { pending: 0, failed: 0 };
+}

@@ -1,0 +1,259 @@
+/** Composition root: builds the controller from its parts, and takes it down again in order. */
+
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Api, createApi } from '../api/server.ts';
+import { systemClock } from '../reconcilers/engine/clock.ts';
+import { createGitReconciler } from '../reconcilers/git/index.ts';
+import { deleteExpiredSessions, ensureFirstAdmin } from './access/index.ts';
+import { writeAudit } from './audit/index.ts';
+import { type Config, ConfigError } from './config.ts';
+import { connect } from './database/connect.ts';
+import { startEmbeddedPostgres } from './database/embedded-postgres.ts';
+import { migrateAll } from './database/migrate.ts';
+import { createEngineChecks } from './engine/index.ts';
+import {
+  createConfigServer,
+  createHeartbeatIngest,
+  createNodeDirectory,
+  createPushHub,
+} from './fleet/index.ts';
+import { listBindings } from './git-sync/index.ts';
+import { PURGE_JOB, purgeTombstone } from './pipelines/index.ts';
+import { createBus } from './platform/bus.ts';
+import type { Context, Services } from './platform/context.ts';
+import { messageOf } from './platform/errors.ts';
+import { createJobs } from './platform/jobs.ts';
+import { createKeyring, KeyringError } from './platform/keyring.ts';
+import { createLease } from './platform/lease.ts';
+import { createLogger, type Logger } from './platform/logger.ts';
+import { createExecute, type Execute } from './platform/operation.ts';
+import { createSchedules } from './platform/schedules.ts';
+import { ensureEmbeddedRepository } from './repository/index.ts';
+import { claimSetting } from './settings/index.ts';
+
+export interface Controller {
+  url: string;
+  gitdir: string;
+  /** Where the embedded repository is cloned from. */
+  cloneUrl: string;
+  /** Shown once, where the first administrator's password was generated here. */
+  firstAdmin: { email: string; generatedPassword: string | null } | null;
+  execute: Execute;
+  /** A context for work that no request asks for. */
+  systemContext(name: string): Context;
+  stop(): Promise<void>;
+}
+
+export interface StartOptions {
+  /** Called with a sentence before each long step. */
+  progress?: (step: string) => void;
+  log?: Logger;
+}
+
+export async function startController(config: Config, options: StartOptions = {}): Promise<Controller> {
+  const log = options.log ?? createLogger(config.logLevel);
+  const progress = options.progress ?? (() => {});
+  const undo: { what: string; end: () => Promise<unknown> | unknown }[] = [];
+  const stop = async () => {
+    for (const { what, end } of undo.splice(0).reverse()) {
+      try {
+        await end();
+      } catch (error) {
+        log.warn({ what, reason: messageOf(error) }, 'not ended cleanly');
+      }
+    }
+  };
+  try {
+    return await compose(config, log, progress, undo, stop);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function compose(
+  config: Config,
+  log: Logger,
+  progress: (step: string) => void,
+  undo: { what: string; end: () => Promise<unknown> | unknown }[],
+  stop: () => Promise<void>,
+): Promise<Controller> {
+  const clock = systemClock;
+  await makeDataDir(config.dataDir);
+  let databaseUrl = config.databaseUrl;
+  if (databaseUrl === null) {
+    progress('Starting the embedded Postgres');
+    const postgres = await startEmbeddedPostgres({
+      dataDir: config.dataDir,
+      log: (message) => log.info(message),
+    });
+    undo.push({ what: 'Postgres', end: () => postgres.stop() });
+    databaseUrl = postgres.url;
+  }
+  progress('Bringing the database up to date');
+  await migrateAll(databaseUrl);
+
+  const db = connect(databaseUrl);
+  undo.push({ what: 'database', end: () => db.destroy() });
+  const keyring = createKeyring(config.secretKey ?? (await ownSecretKey(config.dataDir)));
+  const fingerprint = await claimSetting(db, 'secretKeyFingerprint', keyring.fingerprint);
+  if (fingerprint !== keyring.fingerprint) {
+    throw new ConfigError(
+      'HEADGATE_SECRET_KEY is not the key that this database was encrypted with. Set it to the earlier one; without it, stored secrets cannot be read',
+    );
+  }
+  const bus = createBus({ url: databaseUrl, log });
+  await bus.start();
+  undo.push({ what: 'bus', end: () => bus.stop() });
+  const jobs = createJobs({ url: databaseUrl, log });
+  const engine = createEngineChecks({ engineBin: config.engineBin, log });
+  undo.push({ what: 'engine checks', end: () => engine.stop() });
+  const repository = await ensureEmbeddedRepository(config.dataDir);
+  const cloneUrl = `${config.baseUrl}/git/${repository.name}`;
+
+  const services: Services = { bus, jobs, keyring, engine, cloneUrl, listeningSince: clock.now() };
+  const execute = createExecute(writeAudit);
+  const systemContext = (name: string): Context => ({
+    db,
+    actor: { type: 'system', name },
+    clock,
+    log,
+    signal: new AbortController().signal,
+    requestId: name,
+    ipAddress: null,
+    services,
+  });
+  const firstAdmin = await ensureFirstAdmin(systemContext('start'), {
+    email: config.adminEmail,
+    password: config.adminPassword,
+  });
+
+  const lease = createLease({ db, key: 'leader', log });
+  undo.push({ what: 'lease', end: () => lease.stop() });
+  const git = createGitReconciler({
+    db,
+    clock,
+    log,
+    services,
+    execute,
+    lease,
+    gitdir: repository.gitdir,
+    uiUrl: config.baseUrl,
+  });
+  const directory = createNodeDirectory({ db, bus });
+  await directory.warm();
+  const configs = createConfigServer({ db, bus, keyring, log, pushUrl: `${config.baseUrl}/api/agent/push` });
+  const heartbeats = createHeartbeatIngest({ db, bus, log, directory, configs, now: () => clock.now() });
+  undo.push({ what: 'heartbeats', end: () => heartbeats.stop() });
+  const push = createPushHub({ bus, log });
+
+  const api = createApi({
+    baseUrl: config.baseUrl,
+    trustedProxies: config.trustedProxies,
+    db,
+    clock,
+    log,
+    services,
+    execute,
+    lease,
+    agent: { directory, configs, heartbeats, push, enrollPerMinute: config.enrollPerMinute },
+    git: {
+      repository,
+      teams: async () => {
+        const bound = (await listBindings(db)).filter(
+          (binding) => binding.repositoryUrl === 'embedded' && binding.mode !== 'off',
+        );
+        return [...new Set(bound.map((binding) => binding.teamId))];
+      },
+      afterPush: (since) => git.afterPush(since),
+    },
+    webDir: join(import.meta.dirname, '../dist/web'),
+  });
+  await lease.start();
+  await listen(api, config);
+  undo.push({ what: 'server', end: () => close(api) });
+  await git.start();
+  undo.push({ what: 'git reconciler', end: () => git.stop() });
+
+  const schedules = createSchedules({ lease, log });
+  schedules.every('expired sessions', '0 17 * * * *', () => deleteExpiredSessions(db));
+  undo.push({ what: 'schedules', end: () => schedules.stop() });
+  await jobs.start({
+    [PURGE_JOB]: async ({ pipelineId }) => {
+      await purgeTombstone(db, String(pipelineId));
+    },
+  });
+  undo.push({ what: 'jobs', end: () => jobs.stop() });
+
+  log.info({ url: config.baseUrl, engine: config.engineBin }, 'Headgate listens');
+  return {
+    url: config.baseUrl,
+    gitdir: repository.gitdir,
+    cloneUrl,
+    firstAdmin,
+    execute,
+    systemContext,
+    stop,
+  };
+}
+
+async function makeDataDir(dataDir: string): Promise<void> {
+  try {
+    await mkdir(dataDir, { recursive: true });
+    const probe = join(dataDir, '.writable');
+    await writeFile(probe, '');
+  } catch (error) {
+    throw new ConfigError(
+      `the data directory ${dataDir} cannot be written (${(error as NodeJS.ErrnoException).code ?? messageOf(error)}); make it writable or set HEADGATE_DATA_DIR`,
+    );
+  }
+}
+
+/** Made once and kept in the data directory, readable by its owner alone. */
+async function ownSecretKey(dataDir: string): Promise<string> {
+  const file = join(dataDir, 'secret-key');
+  const made = randomBytes(32).toString('hex');
+  await writeFile(file, `${made}\n`, { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  const key = (await readFile(file, 'utf8')).trim();
+  if (key === '')
+    throw new KeyringError(
+      `${file} is empty; put the earlier key back, or remove the file to make a new one`,
+    );
+  return key;
+}
+
+function listen(api: Api, config: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    api.server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE';
+      const denied = error.code === 'EACCES';
+      if (taken)
+        reject(
+          new ConfigError(
+            `port ${config.port} is taken by another program; end it, or set HEADGATE_PORT to a free one`,
+          ),
+        );
+      else if (denied)
+        reject(
+          new ConfigError(
+            `port ${config.port} may not be opened by this user; set HEADGATE_PORT to one above 1023`,
+          ),
+        );
+      else reject(error);
+    });
+    api.server.listen({ host: config.host, port: config.port, backlog: 4_096 }, resolve);
+  });
+}
+
+async function close(api: Api): Promise<void> {
+  const closed = new Promise((resolve) => api.server.close(resolve));
+  api.closeStreams();
+  api.server.closeIdleConnections();
+  const force = setTimeout(() => api.server.closeAllConnections(), 3_000);
+  await closed;
+  clearTimeout(force);
+}

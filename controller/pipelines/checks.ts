@@ -1,0 +1,377 @@
+/**
+ * What can be wrong with a pipeline, in levels: each looks only at what the level before it let through. A finding points
+ * into the definition (a JSON pointer), so that whoever holds the text can name file, line and column.
+ */
+import { closest, distance } from 'fastest-levenshtein';
+import { RESERVED_PREFIX } from '../../schemas/agent/limits.ts';
+import type { EngineChecks, Program } from '../engine/index.ts';
+import { secretVariable } from '../secrets/index.ts';
+import { type Component, componentsOf, type Definition, outputsOf, resolveInput } from './definition.ts';
+
+export const LEVELS = ['structure', 'references', 'secrets', 'vrl', 'engine'] as const;
+export type Level = (typeof LEVELS)[number];
+
+export interface Finding {
+  level: Level;
+  /** Into the definition: `/transforms/parse/source`. */
+  pointer: string;
+  /** Inside the text at the pointer, from 1. */
+  line?: number;
+  column?: number;
+  componentKey?: string;
+  message: string;
+  hint: string;
+}
+
+export interface LevelResult {
+  level: Level;
+  status: 'passed' | 'failed' | 'skipped';
+  detail: string;
+}
+
+export interface CheckReport {
+  findings: Finding[];
+  levels: LevelResult[];
+  /** What the checker at hand does not know: no fault, but no proof either. */
+  unknown: string[];
+}
+
+const didYouMean = (word: string, known: readonly string[]): string => {
+  const near = known.length > 0 ? closest(word, known as string[]) : '';
+  return near !== '' && distance(word, near) <= Math.max(2, word.length / 3) ? `did you mean "${near}"?` : '';
+};
+
+/** A draft may still lack its source or sink: it runs nowhere. */
+export function checkStructure(components: readonly Component[], draft: boolean): Finding[] {
+  const findings: Finding[] = [];
+  const add = (component: Component, message: string, hint: string) =>
+    findings.push({
+      level: 'structure',
+      pointer: `/${component.section}/${component.key}`,
+      componentKey: component.key,
+      message,
+      hint,
+    });
+  const seen = new Map<string, Component>();
+  for (const component of components) {
+    if (component.key.startsWith(RESERVED_PREFIX)) {
+      add(
+        component,
+        `the component key "${component.key}" begins with ${RESERVED_PREFIX}, which the agent's own components use`,
+        'choose another key',
+      );
+    }
+    const other = seen.get(component.key);
+    if (other)
+      add(
+        component,
+        `the key "${component.key}" is used in ${other.section} and in ${component.section}`,
+        'give each component a key of its own',
+      );
+    seen.set(component.key, component);
+  }
+  for (const section of draft ? [] : (['sources', 'sinks'] as const)) {
+    if (!components.some((component) => component.section === section && !component.disabled)) {
+      findings.push({
+        level: 'structure',
+        pointer: `/${section}`,
+        message: `the pipeline has no ${section === 'sources' ? 'source' : 'sink'}`,
+        hint: `add at least one component under spec.${section}, or set spec.deployed: false`,
+      });
+    }
+  }
+  return findings;
+}
+
+export function checkReferences(components: readonly Component[]): Finding[] {
+  const findings: Finding[] = [];
+  for (const component of components) {
+    component.inputs.forEach((entry, index) => {
+      const pointer = `/${component.section}/${component.key}/inputs/${index}`;
+      const base = { level: 'references' as const, pointer, componentKey: component.key };
+      const found = resolveInput(entry, components);
+      if (found.length === 0) findings.push({ ...base, ...explainMissing(entry, component, components) });
+      if (found.some((input) => input.key === component.key) && !/[*?[]/.test(entry)) {
+        findings.push({
+          ...base,
+          message: `"${component.key}" takes its own output as input`,
+          hint: 'name another component in inputs',
+        });
+      }
+      if (component.inputs.indexOf(entry) !== index) {
+        findings.push({
+          ...base,
+          message: `"${entry}" stands twice in the inputs of "${component.key}"`,
+          hint: 'remove one of the two',
+        });
+      }
+    });
+  }
+  if (findings.length === 0) findings.push(...findCycle(components));
+  return findings;
+}
+
+function explainMissing(entry: string, component: Component, components: readonly Component[]) {
+  const upstream = components.filter((other) => other.section !== 'sinks' && other.key !== component.key);
+  const [key = entry, ...rest] = entry.split('.');
+  const known = upstream.find((other) => other.key === key);
+  if (known && rest.length > 0) {
+    const ports = outputsOf(known).named ?? [];
+    return {
+      message: `input "${entry}" of "${component.key}": ${known.type} "${key}" has no output "${rest.join('.')}"`,
+      hint:
+        ports.length > 0
+          ? `its outputs are ${ports.map((port) => `${key}.${port}`).join(', ')}`
+          : `use "${key}"`,
+    };
+  }
+  if (known) {
+    const ports = outputsOf(known).named ?? [];
+    return {
+      message: `input "${entry}" of "${component.key}": ${known.type} "${key}" has only named outputs`,
+      hint: `name one: ${ports.map((port) => `${key}.${port}`).join(', ')}`,
+    };
+  }
+  const keys = upstream.map((other) => other.key);
+  return {
+    message: `input "${entry}" of "${component.key}" matches no component`,
+    hint:
+      didYouMean(entry, keys) ||
+      (keys.length > 0 ? `there are: ${keys.slice(0, 10).join(', ')}` : 'add a source first'),
+  };
+}
+
+function findCycle(components: readonly Component[]): Finding[] {
+  const byKey = new Map(components.map((component) => [component.key, component]));
+  const state = new Map<string, 'open' | 'done'>();
+  /** Iterative depth-first search: a long chain must not exhaust the stack. */
+  for (const start of components) {
+    if (state.has(start.key)) continue;
+    const path: { key: string; next: string[] }[] = [];
+    const enter = (key: string) => {
+      state.set(key, 'open');
+      const component = byKey.get(key);
+      path.push({
+        key,
+        next: component
+          ? component.inputs.flatMap((entry) => resolveInput(entry, components)).map((input) => input.key)
+          : [],
+      });
+    };
+    enter(start.key);
+    for (let top = path.at(-1); top; top = path.at(-1)) {
+      const next = top.next.pop();
+      if (next === undefined) {
+        state.set(top.key, 'done');
+        path.pop();
+      } else if (state.get(next) === 'open') {
+        const from = path.findIndex((step) => step.key === next);
+        const cycle = [...path.slice(from).map((step) => step.key), next].reverse();
+        const component = byKey.get(next);
+        return [
+          {
+            level: 'references',
+            pointer: `/${component?.section ?? 'transforms'}/${next}/inputs`,
+            componentKey: next,
+            message: `the components form a cycle: ${cycle.join(' → ')}`,
+            hint: 'take one of these inputs out',
+          },
+        ];
+      } else if (!state.has(next)) {
+        enter(next);
+      }
+    }
+  }
+  return [];
+}
+
+/** `$$` is a dollar, `${…}` and `$name` are read from the engine's environment before it parses the file. */
+const VARIABLE = /\$(?:\$|\{([A-Za-z0-9_.]+)(:?[-?][^}]*)?\}|([A-Za-z0-9_.]+))/g;
+/** What an engine's environment holds beside secrets. */
+const AMBIENT = new Set(['HOSTNAME', 'TZ', 'LANG']);
+
+export function checkVariables(definition: Definition, secrets: ReadonlySet<string>): Finding[] {
+  const findings: Finding[] = [];
+  eachString(
+    {
+      sources: definition.sources,
+      transforms: definition.transforms,
+      sinks: definition.sinks,
+      global: definition.global,
+    },
+    '',
+    (text, pointer) => {
+      for (const match of text.matchAll(VARIABLE)) {
+        const name = match[1] ?? match[3];
+        if (name === undefined || AMBIENT.has(name) || (match[2] ?? '').replace(/^:/, '').startsWith('-'))
+          continue;
+        if (secrets.has(name)) continue;
+        findings.push({
+          level: 'secrets',
+          pointer,
+          ...place(text, match.index),
+          ...componentAt(pointer),
+          ...explainVariable(name, match[0], secrets),
+        });
+      }
+    },
+  );
+  return findings;
+}
+
+function explainVariable(
+  name: string,
+  written: string,
+  secrets: ReadonlySet<string>,
+): { message: string; hint: string } {
+  if (!name.startsWith('SVC_SECRET_')) {
+    return {
+      message: `"${written}" would be read as an environment variable when the engine loads the config, and none of that name is set`,
+      hint: `write "$${written}" for a literal dollar, or \${SVC_SECRET_…} for a secret`,
+    };
+  }
+  const near = didYouMean(name, [...secrets]);
+  return {
+    message: `the secret behind \${${name}} does not exist in this environment`,
+    hint:
+      near ||
+      `create a secret whose name becomes ${name} (for example "${name.slice('SVC_SECRET_'.length).toLowerCase()}" gives ${secretVariable(name.slice('SVC_SECRET_'.length).toLowerCase())}); the pipeline is applied as soon as it exists`,
+  };
+}
+
+function eachString(value: unknown, pointer: string, visit: (text: string, pointer: string) => void): void {
+  if (typeof value === 'string') visit(value, pointer);
+  else if (Array.isArray(value))
+    value.forEach((item, index) => eachString(item, `${pointer}/${index}`, visit));
+  else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) {
+      eachString(item, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, visit);
+    }
+  }
+}
+
+function place(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset).split('\n');
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}
+
+function componentAt(pointer: string): { componentKey?: string } {
+  const [, section, key] = pointer.split('/');
+  return section !== 'global' && key !== undefined ? { componentKey: key } : {};
+}
+
+interface PlacedProgram extends Program {
+  pointer: string;
+  componentKey: string;
+}
+
+/** Every VRL text of the definition with the place where it stands. */
+export function programsOf(components: readonly Component[]): PlacedProgram[] {
+  return components.flatMap((component) => {
+    const at = `/${component.section}/${component.key}`;
+    const made = (source: unknown, pointer: string, purpose: Program['purpose']): PlacedProgram[] => {
+      if (typeof source === 'string') return [{ source, purpose, pointer, componentKey: component.key }];
+      const nested = source as { type?: unknown; source?: unknown } | null | undefined;
+      if (nested?.type === 'vrl' && typeof nested.source === 'string') {
+        return [
+          { source: nested.source, purpose, pointer: `${pointer}/source`, componentKey: component.key },
+        ];
+      }
+      return [];
+    };
+    const { options } = component;
+    switch (component.type) {
+      case 'remap':
+        return made(options.source, `${at}/source`, 'program');
+      case 'filter':
+        return made(options.condition, `${at}/condition`, 'condition');
+      case 'route':
+        return Object.entries((options.route as Record<string, unknown> | undefined) ?? {}).flatMap(
+          ([name, condition]) => made(condition, `${at}/route/${name}`, 'condition'),
+        );
+      case 'exclusive_route':
+        return ((options.routes as { condition?: unknown }[] | undefined) ?? []).flatMap((route, index) =>
+          made(route.condition, `${at}/routes/${index}/condition`, 'condition'),
+        );
+      default:
+        return [];
+    }
+  });
+}
+
+export interface CheckOptions {
+  secrets: ReadonlySet<string>;
+  engine: EngineChecks;
+  /** Null leaves the engine level out, with this reason. */
+  engineLevel: { configYaml: string } | { skip: string };
+  signal?: AbortSignal;
+}
+
+/** Runs the levels in order and stops at the first that fails: what follows from a fault is not reported as another. */
+export async function checkPipeline(definition: Definition, options: CheckOptions): Promise<CheckReport> {
+  const components = componentsOf(definition);
+  const levels: LevelResult[] = [];
+  const unknown: string[] = [];
+  const run: Record<Level, () => Promise<{ findings: Finding[]; detail: string; skipped?: boolean }>> = {
+    structure: async () => ({
+      findings: checkStructure(components, !definition.deployed),
+      detail: `${components.length} components`,
+    }),
+    references: async () => ({ findings: checkReferences(components), detail: 'inputs and outputs' }),
+    secrets: async () => ({
+      findings: checkVariables(definition, options.secrets),
+      detail: 'secrets and variables',
+    }),
+    vrl: async () => {
+      const programs = programsOf(components);
+      if (programs.length === 0) return { findings: [], detail: 'no programs' };
+      const results = await options.engine.compilePrograms(programs, options.signal);
+      const findings = results.flatMap((result, index): Finding[] => {
+        const program = programs[index];
+        if (!program) return [];
+        for (const what of result.unknown) unknown.push(`${what} (unknown to ${options.engine.vrlName})`);
+        return result.errors.map((error) => ({
+          level: 'vrl',
+          pointer: program.pointer,
+          componentKey: program.componentKey,
+          line: error.line,
+          column: error.column,
+          message: `VRL in "${program.componentKey}" does not compile: ${error.message}`,
+          hint: error.hint,
+        }));
+      });
+      return { findings, detail: `${programs.length} program${programs.length === 1 ? '' : 's'} compiled` };
+    },
+    engine: async () => {
+      if ('skip' in options.engineLevel)
+        return { findings: [], detail: options.engineLevel.skip, skipped: true };
+      const result = await options.engine.validateConfig(options.engineLevel.configYaml, options.signal);
+      if (result.status === 'unavailable') return { findings: [], detail: result.detail, skipped: true };
+      unknown.push(...result.unknown.map((what) => `${what} (unknown to ${result.checker})`));
+      const findings = result.errors.map((error): Finding => {
+        const component = components.find((candidate) => candidate.key === error.componentKey);
+        return {
+          level: 'engine',
+          pointer: component ? `/${component.section}/${component.key}` : '',
+          ...(component ? { componentKey: component.key } : {}),
+          message: `${result.checker} refuses the config: ${error.message}`,
+          hint: component ? `correct the component "${component.key}"` : 'correct the config',
+        };
+      });
+      return { findings, detail: result.checker };
+    },
+  };
+  for (const level of LEVELS) {
+    const { findings, detail, skipped } = await run[level]();
+    levels.push({ level, status: findings.length > 0 ? 'failed' : skipped ? 'skipped' : 'passed', detail });
+    if (findings.length > 0) return finish(levels, findings, unknown);
+  }
+  return { findings: [], levels, unknown };
+}
+
+function finish(levels: LevelResult[], findings: Finding[], unknown: string[]): CheckReport {
+  const failed = levels.at(-1)?.level ?? 'structure';
+  for (const level of LEVELS.slice(levels.length))
+    levels.push({ level, status: 'skipped', detail: `${failed} failed` });
+  return { findings, levels, unknown };
+}

@@ -1,0 +1,128 @@
+/** From a definition to what is stored and shipped: the graph, and the engine's YAML. */
+import { stringify } from 'yaml';
+import type { GraphEdge, GraphNode } from '../../schemas/api/pipelines.ts';
+import { type Component, componentsOf, type Definition, resolveInput, type Section } from './definition.ts';
+
+export interface Compiled {
+  nodes: GraphNode[];
+  edges: GraphEdge[];
+  configYaml: string;
+}
+
+const KIND: Record<Section, GraphNode['kind']> = {
+  sources: 'SOURCE',
+  transforms: 'TRANSFORM',
+  sinks: 'SINK',
+};
+const COLUMN_PX = 280;
+const ROW_PX = 120;
+
+/** `definition` has passed the checks; an input that resolves to nothing is simply left out here. */
+export function compile(definition: Definition): Compiled {
+  const components = componentsOf(definition);
+  const depth = depths(components);
+  const rowsUsed = new Map<number, number>();
+  const nodes = components.map((component): GraphNode => {
+    const column = depth.get(component.key) ?? 0;
+    const row = rowsUsed.get(column) ?? 0;
+    rowsUsed.set(column, row + 1);
+    const editor = definition.components[component.key];
+    return {
+      id: component.key,
+      componentKey: component.key,
+      ...(editor?.displayName === undefined ? {} : { displayName: editor.displayName }),
+      componentType: component.type,
+      kind: KIND[component.section],
+      config: component.options,
+      positionX: editor?.position?.[0] ?? column * COLUMN_PX,
+      positionY: editor?.position?.[1] ?? row * ROW_PX,
+      disabled: component.disabled,
+    };
+  });
+  const edges = components.flatMap((component) =>
+    resolvedInputs(component, components).map(
+      (input): GraphEdge => ({
+        id: `${input.key}${input.port === null ? '' : `.${input.port}`}>${component.key}`,
+        sourceNodeId: input.key,
+        targetNodeId: component.key,
+        ...(input.port === null ? {} : { sourcePort: input.port }),
+      }),
+    ),
+  );
+  return { nodes, edges, configYaml: renderConfig(components, definition.global) };
+}
+
+function resolvedInputs(component: Component, components: readonly Component[]) {
+  const seen = new Set<string>();
+  return component.inputs
+    .flatMap((entry) => resolveInput(entry, components))
+    .filter((input) => {
+      const name = `${input.key}.${input.port ?? ''}`;
+      if (input.key === component.key || seen.has(name)) return false;
+      seen.add(name);
+      return true;
+    });
+}
+
+/** The engine's config. Disabled components are left out, and with them whatever then has no input. */
+function renderConfig(components: readonly Component[], global: Record<string, unknown>): string {
+  const dropped = new Set(
+    components.filter((component) => component.disabled).map((component) => component.key),
+  );
+  const inputs = new Map<string, string[]>();
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const component of components) {
+      if (dropped.has(component.key) || component.section === 'sources') continue;
+      const live = resolvedInputs(component, components).filter((input) => !dropped.has(input.key));
+      inputs.set(
+        component.key,
+        live.map((input) => (input.port === null ? input.key : `${input.key}.${input.port}`)),
+      );
+      if (live.length > 0) continue;
+      dropped.add(component.key);
+      changed = true;
+    }
+  }
+  const config: Record<string, unknown> = { ...global };
+  for (const section of ['sources', 'transforms', 'sinks'] as const) {
+    const entries = components
+      .filter((component) => component.section === section && !dropped.has(component.key))
+      .map((component) => [
+        component.key,
+        {
+          type: component.type,
+          ...(section === 'sources' ? {} : { inputs: inputs.get(component.key) }),
+          ...component.options,
+        },
+      ]);
+    if (entries.length > 0) config[section] = Object.fromEntries(entries);
+  }
+  return stringify(config, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+/** Steps from the sources, for a left-to-right first layout. */
+function depths(components: readonly Component[]): Map<string, number> {
+  const depth = new Map<string, number>(
+    components.map((component) => [component.key, component.section === 'sources' ? 0 : 1]),
+  );
+  for (let round = 0; round < components.length; round += 1) {
+    let changed = false;
+    for (const component of components) {
+      const deepest = Math.max(
+        0,
+        ...resolvedInputs(component, components).map((input) => (depth.get(input.key) ?? 0) + 1),
+      );
+      if (
+        component.section !== 'sources' &&
+        deepest > (depth.get(component.key) ?? 0) &&
+        deepest <= components.length
+      ) {
+        depth.set(component.key, deepest);
+        changed = true;
+      }
+    }
+    if (!changed) break;
+  }
+  return depth;
+}

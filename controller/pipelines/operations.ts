@@ -1,0 +1,215 @@
+import {
+  DeployEnvironmentInfo,
+  DeploymentStatus,
+  DeployPreview,
+  GetPipeline,
+  GetVersion,
+  type GraphNode,
+  ListPipelines,
+  OfPipeline,
+  Pipeline,
+  PipelineList,
+  type PipelineSummary,
+  Version,
+  VersionList,
+} from '../../schemas/api/pipelines.ts';
+import { environmentScope, objectScope } from '../access/index.ts';
+import { findEnvironment } from '../environments/index.ts';
+import type { Context } from '../platform/context.ts';
+import { notFound } from '../platform/errors.ts';
+import { query } from '../platform/operation.ts';
+import { type PipelineStatus, readStatus, versionForNode } from '../status/index.ts';
+import { componentThroughput } from './components.ts';
+import { maskSensitive } from './mask.ts';
+import { previewDeploy } from './preview.ts';
+import {
+  findPipeline,
+  findVersion,
+  listComponentReports,
+  listVersions,
+  type PipelineRecord,
+} from './store.ts';
+
+function summary(status: PipelineStatus): PipelineSummary {
+  const { pipeline } = status;
+  return {
+    id: pipeline.id,
+    environmentId: pipeline.environmentId,
+    name: pipeline.name,
+    description: pipeline.description,
+    isDraft: pipeline.isDraft,
+    managedBy: pipeline.managedBy,
+    deployedAt: pipeline.deployedAt,
+    deployedVersionNumber: pipeline.deployedVersion,
+    latestVersionNumber: pipeline.latestVersion,
+    createdAt: pipeline.createdAt,
+    updatedAt: pipeline.updatedAt,
+    gate: status.gate,
+    nodeCounts: status.counts,
+    rates: status.rates,
+    commit: pipeline.latestCommit,
+    commitMessage: pipeline.latestCommitMessage?.split('\n')[0] ?? null,
+    commitAuthor: pipeline.latestCommitAuthor,
+  };
+}
+
+/** A pipeline that exists, with its status. */
+async function readOne(
+  ctx: Context,
+  id: string,
+): Promise<{ record: PipelineRecord; status: PipelineStatus }> {
+  const record = await findPipeline(ctx.db, id);
+  if (!record) throw notFound('Pipeline');
+  const { pipelines } = await readStatus(ctx, { environmentId: record.environmentId, pipelineId: id });
+  const status = pipelines[0];
+  if (!status) throw notFound('Pipeline');
+  return { record, status };
+}
+
+export const list = query({
+  name: 'pipeline.list',
+  summary: 'Pipelines of an environment, with how far each has come',
+  role: 'VIEWER',
+  input: ListPipelines,
+  output: PipelineList,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, input) {
+    const { pipelines } = await readStatus(ctx, input);
+    return pipelines.map(summary);
+  },
+});
+
+export const get = query({
+  name: 'pipeline.get',
+  summary: 'One pipeline: graph, versions, what each node runs of it',
+  role: 'VIEWER',
+  input: GetPipeline,
+  output: Pipeline,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.id),
+  async run(ctx, input) {
+    const { record, status } = await readOne(ctx, input.id);
+    const [environment, versions, reports] = await Promise.all([
+      findEnvironment(ctx.db, record.environmentId),
+      listVersions(ctx.db, input.id),
+      listComponentReports(ctx.db, input.id),
+    ]);
+    if (!environment) throw notFound('Environment');
+    const { manifest } = status.pipeline;
+    const mayWrite =
+      ctx.actor.type !== 'user' ||
+      ctx.actor.isSuperAdmin ||
+      ctx.actor.roles.get(environment.teamId) !== 'VIEWER';
+    const nodes: GraphNode[] = mayWrite
+      ? record.nodes
+      : record.nodes.map((node) => ({ ...node, config: maskSensitive(node.config) }));
+    return {
+      ...summary(status),
+      uid: record.uid,
+      environment: { id: environment.id, name: environment.name, teamId: environment.teamId },
+      nodeSelector: record.nodeSelector,
+      logLevel: record.logLevel,
+      nodes,
+      edges: record.edges,
+      globalConfig: record.globalConfig,
+      labels: record.labels,
+      latestVersion: versions.find((version) => version.id === record.latestVersionId) ?? null,
+      hasConfigChanges: record.latestVersionId !== record.deployedVersionId,
+      git: manifest && {
+        path: manifest.path,
+        line: manifest.line,
+        commit: manifest.appliedCommit,
+        conditions: status.conditions,
+      },
+      statuses: status.onNodes,
+      components: componentThroughput(record.nodes, reports, status.onNodes),
+    };
+  },
+});
+
+export const versions = query({
+  name: 'pipeline.versions',
+  summary: 'Versions of a pipeline, newest first, at most 500',
+  role: 'VIEWER',
+  input: OfPipeline,
+  output: VersionList,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  run: (ctx, input) => listVersions(ctx.db, input.pipelineId),
+});
+
+export const getVersion = query({
+  name: 'pipeline.getVersion',
+  summary: 'One version with its config YAML',
+  role: 'VIEWER',
+  input: GetVersion,
+  output: Version,
+  scope: (ctx, input) => objectScope(ctx, 'Version', input.versionId),
+  async run(ctx, input) {
+    const version = await findVersion(ctx.db, input.versionId);
+    if (!version) throw notFound('Version');
+    return version;
+  },
+});
+
+export const deploymentStatus = query({
+  name: 'pipeline.deploymentStatus',
+  summary: 'What each node runs of a pipeline',
+  role: 'VIEWER',
+  input: OfPipeline,
+  output: DeploymentStatus,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, input) {
+    const { status } = await readOne(ctx, input.pipelineId);
+    return {
+      pipelineId: input.pipelineId,
+      isDraft: status.pipeline.isDraft,
+      deployedVersionNumber: status.pipeline.deployedVersion,
+      gate: status.gate,
+      counts: status.counts,
+      nodes: status.onNodes,
+    };
+  },
+});
+
+export const preview = query({
+  name: 'deploy.preview',
+  summary: 'The config that a deploy would ship, checked, and its difference from what is deployed',
+  role: 'VIEWER',
+  input: OfPipeline,
+  output: DeployPreview,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, input) {
+    const pipeline = await findPipeline(ctx.db, input.pipelineId);
+    if (!pipeline) throw notFound('Pipeline');
+    return previewDeploy(ctx, pipeline);
+  },
+});
+
+export const environmentInfo = query({
+  name: 'deploy.environmentInfo',
+  summary: 'Where a deploy of this pipeline would go',
+  role: 'VIEWER',
+  input: OfPipeline,
+  output: DeployEnvironmentInfo,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, input) {
+    const pipeline = await findPipeline(ctx.db, input.pipelineId);
+    const environment = pipeline && (await findEnvironment(ctx.db, pipeline.environmentId));
+    if (!pipeline || !environment) throw notFound('Pipeline');
+    const { nodes } = await readStatus(ctx, { environmentId: environment.id, pipelineId: pipeline.id });
+    const matching = nodes.filter(({ node, labels }) =>
+      versionForNode(
+        { isDraft: false, deployedVersionId: 'any', nodeSelector: pipeline.nodeSelector },
+        { labels, maintenance: node.maintenance },
+      ),
+    );
+    return {
+      environmentId: environment.id,
+      environmentName: environment.name,
+      teamId: environment.teamId,
+      requireApproval: environment.requireApproval,
+      nodeCount: nodes.length,
+      matchingNodes: matching.map(({ node, health }) => ({ id: node.id, name: node.name, health })),
+      managedBy: pipeline.managedBy,
+    };
+  },
+});

@@ -1,0 +1,130 @@
+/**
+ * Signals between parts and between replicas, over Postgres LISTEN/NOTIFY. A signal published in a transaction goes out
+ * with its commit and not at all without. Signals say what to look at again; they may be lost (a dropped connection), so
+ * whoever holds a cache drops it on `resync`, and every reconciler has its timer.
+ */
+import type { Knex } from 'knex';
+import pg from 'pg';
+import { jitter } from '../../reconcilers/engine/backoff.ts';
+import type { UiTopic } from '../../schemas/api/git-sync.ts';
+import { messageOf } from './errors.ts';
+import type { Logger } from './logger.ts';
+
+export type Signal =
+  /** What nodes of an environment are served may have changed. */
+  | { type: 'config'; environmentId: string; pipelineId?: string; reason: string }
+  /** A node's token, labels, maintenance mode or existence changed. */
+  | { type: 'node'; nodeId: string; environmentId: string }
+  /** Pages of an environment are out of date; null for all. */
+  | { type: 'ui'; environmentId: string | null; topics: UiTopic[] }
+  /** A reconciler should look at a key. */
+  | { type: 'wake'; loop: string; key: string; trigger: string }
+  /** A user's sessions or roles changed. */
+  | { type: 'user'; userId: string }
+  /** Signals may have been missed. */
+  | { type: 'resync' };
+
+export type SignalType = Signal['type'];
+export type SignalOf<T extends SignalType> = Extract<Signal, { type: T }>;
+
+export interface Bus {
+  publish(db: Knex, signal: Exclude<Signal, { type: 'resync' }>): Promise<void>;
+  /** The answer takes the listener away again. */
+  on<T extends SignalType>(type: T, listener: (signal: SignalOf<T>) => void): () => void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const CHANNEL = 'headgate';
+
+export function createBus(options: { url: string; log: Logger }): Bus {
+  const listeners = new Map<SignalType, Set<(signal: never) => void>>();
+  let client: pg.Client | null = null;
+  let stopped = false;
+  let failures = 0;
+  let retry: NodeJS.Timeout | undefined;
+
+  function emit(signal: Signal): void {
+    for (const listener of listeners.get(signal.type) ?? []) {
+      try {
+        (listener as (signal: Signal) => void)(signal);
+      } catch (error) {
+        options.log.error({ err: error, signal: signal.type }, 'a listener failed');
+      }
+    }
+  }
+
+  async function connect(): Promise<void> {
+    const next = new pg.Client({
+      connectionString: options.url,
+      application_name: 'headgate-bus',
+      keepAlive: true,
+    });
+    let lost = false;
+    const onLost = (error?: Error) => {
+      if (lost) return;
+      lost = true;
+      if (client === next) client = null;
+      next.end().catch(() => {});
+      if (stopped) return;
+      options.log.warn({ reason: error ? messageOf(error) : 'closed' }, 'bus connection lost, reconnecting');
+      reconnectLater();
+    };
+    next.on('error', onLost);
+    next.on('end', () => onLost());
+    next.on('notification', (message) => {
+      const signal = parse(message.payload);
+      if (signal) emit(signal);
+    });
+    try {
+      await next.connect();
+      await next.query(`LISTEN ${CHANNEL}`);
+    } catch (error) {
+      lost = true;
+      await next.end().catch(() => {});
+      throw error;
+    }
+    client = next;
+    failures = 0;
+  }
+
+  function reconnectLater(): void {
+    failures += 1;
+    const delay = jitter(Math.min(5_000, 100 * 2 ** Math.min(failures, 10)));
+    retry = setTimeout(() => {
+      if (stopped) return;
+      connect().then(
+        () => emit({ type: 'resync' }),
+        () => reconnectLater(),
+      );
+    }, delay);
+    retry.unref();
+  }
+
+  return {
+    async publish(db, signal) {
+      await db.raw('SELECT pg_notify(?, ?)', [CHANNEL, JSON.stringify(signal)]);
+    },
+    on(type, listener) {
+      const set = listeners.get(type) ?? new Set();
+      listeners.set(type, set);
+      set.add(listener as (signal: never) => void);
+      return () => set.delete(listener as (signal: never) => void);
+    },
+    start: connect,
+    async stop() {
+      stopped = true;
+      clearTimeout(retry);
+      await client?.end().catch(() => {});
+    },
+  };
+}
+
+function parse(payload: string | undefined): Signal | null {
+  try {
+    const signal = JSON.parse(payload ?? '') as Signal;
+    return typeof signal?.type === 'string' ? signal : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,52 @@
+/** What every use case is handed: who asks, the database, time, and the services that it may call. Nothing else is global. */
+import type { Knex } from 'knex';
+import type { Clock } from '../../reconcilers/engine/clock.ts';
+import type { Role } from '../../schemas/api/common.ts';
+import type { AuditEntry } from './audit-entry.ts';
+import type { Bus } from './bus.ts';
+import type { Jobs } from './jobs.ts';
+import type { Keyring } from './keyring.ts';
+import type { Logger } from './logger.ts';
+
+export type Actor =
+  | { type: 'anonymous' }
+  | {
+      type: 'user';
+      userId: string;
+      email: string;
+      name: string;
+      isSuperAdmin: boolean;
+      /** Team id to role. */
+      roles: ReadonlyMap<string, Role>;
+      sessionId: string;
+    }
+  | { type: 'git'; commit: string; author: string; environmentId: string }
+  | { type: 'system'; name: string };
+
+/**
+ * Services by name. A domain adds its own by declaration merging, so that this room does not import the rooms above.
+ */
+export interface Services {
+  bus: Bus;
+  keyring: Keyring;
+  jobs: Jobs;
+}
+
+export interface Context {
+  /** A pool, or the transaction of the mutation that runs. */
+  db: Knex;
+  actor: Actor;
+  clock: Clock;
+  log: Logger;
+  signal: AbortSignal;
+  requestId: string;
+  ipAddress: string | null;
+  services: Services;
+  /** Run first in every transaction of a mutation: refuses the writes of a reconciler that has lost its lease. */
+  fence?: (tx: Knex) => Promise<void>;
+}
+
+/** In a mutation: everything is in one transaction with its audit rows. */
+export interface MutationContext extends Context {
+  audit(entry: AuditEntry): void;
+}

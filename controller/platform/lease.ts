@@ -1,0 +1,100 @@
+/**
+ * Leadership: a row with an epoch that every write of a reconciler checks in its own transaction (fencing), so that a
+ * leader which was paused or cut off cannot write once another has taken over. The row's expiry alone decides; clocks of
+ * replicas are not compared, only Postgres' own clock is.
+ */
+import type { Knex } from 'knex';
+import { messageOf, unavailable } from './errors.ts';
+import { newId } from './ids.ts';
+import type { Logger } from './logger.ts';
+
+export interface Lease {
+  /** The epoch while this process holds the lease, else null. */
+  epoch(): number | null;
+  /** Throws UNAVAILABLE inside `tx` unless this process still holds the lease at `epoch`, and keeps others from taking it until `tx` ends. */
+  fence(tx: Knex, epoch: number): Promise<void>;
+  onChange(listener: (leading: boolean) => void): void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface LeaseOptions {
+  db: Knex;
+  key: string;
+  log: Logger;
+  ttlMs?: number;
+  renewMs?: number;
+}
+
+export function createLease(options: LeaseOptions): Lease {
+  const { db, key, log } = options;
+  const ttlMs = options.ttlMs ?? 4_000;
+  const renewMs = options.renewMs ?? 1_000;
+  const holder = `${process.pid}-${newId()}`;
+  const listeners: ((leading: boolean) => void)[] = [];
+  let held: { epoch: number; until: number } | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  function set(next: typeof held): void {
+    const was = held !== null;
+    held = next;
+    if (was !== (next !== null)) for (const listener of listeners) listener(next !== null);
+  }
+
+  /** Takes the lease where it is free, ours, or run out; the epoch grows with every change of hands. */
+  async function claim(): Promise<void> {
+    const askedAt = performance.now();
+    const { rows } = await db.raw<{ rows: { epoch: string }[] }>(
+      `INSERT INTO leases AS l (key, holder, epoch, expires_at)
+       VALUES (:key, :holder, 1, clock_timestamp() + :ttl * interval '1 millisecond')
+       ON CONFLICT (key) DO UPDATE SET
+         epoch = CASE WHEN l.holder = excluded.holder THEN l.epoch ELSE l.epoch + 1 END,
+         holder = excluded.holder,
+         expires_at = clock_timestamp() + :ttl * interval '1 millisecond'
+       WHERE l.holder = excluded.holder OR l.expires_at < clock_timestamp()
+       RETURNING epoch`,
+      { key, holder, ttl: ttlMs },
+    );
+    const row = rows[0];
+    // Measured from before the question was asked, so that we never believe longer than Postgres does.
+    set(row ? { epoch: Number(row.epoch), until: askedAt + ttlMs } : null);
+  }
+
+  async function tick(): Promise<void> {
+    if (stopped) return;
+    try {
+      await claim();
+    } catch (error) {
+      log.warn({ key, reason: messageOf(error) }, 'lease not renewed');
+      if (held && performance.now() > held.until) set(null);
+    }
+    if (stopped) return;
+    timer = setTimeout(() => void tick(), renewMs);
+    timer.unref();
+  }
+
+  return {
+    epoch: () => (held && performance.now() < held.until ? held.epoch : null),
+    async fence(tx, epoch) {
+      const { rows } = await tx.raw<{ rows: unknown[] }>(
+        `SELECT 1 FROM leases WHERE key = ? AND holder = ? AND epoch = ? AND expires_at > clock_timestamp() FOR SHARE`,
+        [key, holder, epoch],
+      );
+      if (rows.length === 0)
+        throw unavailable(`this controller no longer holds the lease "${key}"; its write was refused`);
+    },
+    onChange: (listener) => void listeners.push(listener),
+    start: tick,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      if (held)
+        await db('leases')
+          .where({ key, holder })
+          .delete()
+          .catch(() => {});
+      set(null);
+    },
+  };
+}

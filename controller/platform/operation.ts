@@ -1,0 +1,125 @@
+/**
+ * One use case, written once, whichever door it comes through.
+ *
+ * `execute` checks in this order: who (401), input (400), scope (404/403), role (403), then the work. A mutation runs in
+ * one transaction with its audit row. No operation makes a network call inside a transaction.
+ */
+import type { Static, TSchema } from 'typebox';
+import type { Role } from '../../schemas/api/common.ts';
+import { sentences, validator } from '../../schemas/validate.ts';
+import type { AuditEntry } from './audit-entry.ts';
+import type { Actor, Context, MutationContext } from './context.ts';
+import { badRequest, forbidden, unauthorized } from './errors.ts';
+
+/** Where the thing that is asked for lives. */
+export interface Scope {
+  teamId: string | null;
+  environmentId?: string | null;
+}
+/** For what belongs to the caller or to nobody: any signed-in user may. */
+export const ownScope: Scope = { teamId: null };
+
+export type Access = Role | 'SUPER_ADMIN';
+
+interface Definition<I extends TSchema, O extends TSchema> {
+  /** The procedure's name, `<router>.<procedure>`. */
+  name: string;
+  role: Access;
+  input: I;
+  output: O;
+  summary: string;
+  /** Finds the scope, and refuses what the caller may not know of. */
+  scope(ctx: Context, input: Static<I>): Promise<Scope> | Scope;
+}
+export interface Query<I extends TSchema, O extends TSchema> extends Definition<I, O> {
+  kind: 'query';
+  run(ctx: Context, input: Static<I>): Promise<Static<O>>;
+}
+export interface Mutation<I extends TSchema, O extends TSchema> extends Definition<I, O> {
+  kind: 'mutation';
+  /** The audit action, for example `secret.created`. */
+  audit: string;
+  run(ctx: MutationContext, input: Static<I>): Promise<Static<O>>;
+}
+export type Operation<I extends TSchema = TSchema, O extends TSchema = TSchema> =
+  | Query<I, O>
+  | Mutation<I, O>;
+
+export const query = <I extends TSchema, O extends TSchema>(
+  definition: Omit<Query<I, O>, 'kind'>,
+): Query<I, O> => ({
+  kind: 'query',
+  ...definition,
+});
+export const mutation = <I extends TSchema, O extends TSchema>(
+  definition: Omit<Mutation<I, O>, 'kind'>,
+): Mutation<I, O> => ({ kind: 'mutation', ...definition });
+
+/** Writes the audit rows of a mutation; supplied by the audit domain. */
+export type AuditWriter = (
+  ctx: Context,
+  scope: Scope,
+  entries: readonly AuditEntry[],
+  action: string,
+) => Promise<void>;
+
+export type Execute = <I extends TSchema, O extends TSchema>(
+  op: Operation<I, O>,
+  ctx: Context,
+  input: unknown,
+) => Promise<Static<O>>;
+
+export function createExecute(writeAudit: AuditWriter): Execute {
+  return async (op, ctx, raw) => {
+    if (ctx.actor.type === 'anonymous') throw unauthorized();
+    const input = checkInput(op, raw);
+    const scope = await op.scope(ctx, input);
+    if (!allows(ctx.actor, scope, op.role)) throw forbidden(`This needs the role ${op.role} in the team`);
+    if (op.kind === 'query') return op.run(ctx, input);
+    return ctx.db.transaction(async (tx) => {
+      await ctx.fence?.(tx);
+      const entries: AuditEntry[] = [];
+      const inside: MutationContext = { ...ctx, db: tx, audit: (entry) => entries.push(entry) };
+      const output = await op.run(inside, input);
+      await writeAudit(inside, scope, entries, op.audit);
+      return output;
+    });
+  };
+}
+
+/** `undefined`, `null` and `{}` are all "no input"; `Date` becomes ISO text, so that either form may come in. */
+function checkInput<I extends TSchema>(op: { name: string; input: I }, raw: unknown): Static<I> {
+  const input = datesAsText(raw ?? {}, 0);
+  const issues = validator(op.input).issues(input);
+  if (issues.length > 0) throw badRequest(sentences(issues), { issues });
+  return input as Static<I>;
+}
+
+function datesAsText(value: unknown, depth: number): unknown {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
+  if (depth > 64) throw badRequest('input is nested more than 64 levels deep');
+  if (Array.isArray(value)) return value.map((item) => datesAsText(item, depth + 1));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, datesAsText(item, depth + 1)]));
+}
+
+const LEVEL: Record<Role, number> = { VIEWER: 0, EDITOR: 1, ADMIN: 2 };
+
+/** Git and the system act with every right inside the environment that their scope names. */
+export function allows(actor: Actor, scope: Scope, needed: Access): boolean {
+  switch (actor.type) {
+    case 'anonymous':
+      return false;
+    case 'system':
+      return true;
+    case 'git':
+      return needed !== 'SUPER_ADMIN' && scope.environmentId === actor.environmentId;
+    case 'user': {
+      if (actor.isSuperAdmin) return true;
+      if (needed === 'SUPER_ADMIN') return false;
+      if (scope.teamId === null) return needed === 'VIEWER';
+      const role = actor.roles.get(scope.teamId);
+      return role !== undefined && LEVEL[role] >= LEVEL[needed];
+    }
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * Long random tokens: `<prefix>_<id>_<secret>`. The id finds the row, the SHA-256 of the secret is what is stored, and
+ * digests are compared in constant time. Never a password hash: every agent poll pays for this check.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { newId } from './ids.ts';
+
+/** Node, enrollment, personal (git) and session tokens. */
+export type TokenPrefix = 'hgn' | 'hge' | 'hgp' | 'hgs';
+
+export interface MintedToken {
+  id: string;
+  /** Shown once, stored nowhere. */
+  token: string;
+  hash: Buffer;
+}
+
+export function hashSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}
+
+export function mintToken(prefix: TokenPrefix, id: string = newId()): MintedToken {
+  const secret = randomBytes(32).toString('hex');
+  return { id, token: `${prefix}_${id}_${secret}`, hash: hashSecret(secret) };
+}
+
+const FORM = /^(hg[neps])_([0-9a-z]{26})_([0-9a-f]{64})$/;
+
+/** Null for anything that is no token of this kind. */
+export function parseToken(prefix: TokenPrefix, token: string): { id: string; hash: Buffer } | null {
+  if (token.length > 128) return null;
+  const parts = FORM.exec(token);
+  if (!parts || parts[1] !== prefix) return null;
+  return { id: parts[2]!, hash: hashSecret(parts[3]!) };
+}
+
+export function sameHash(a: Buffer, b: Buffer): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
+}

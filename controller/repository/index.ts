@@ -1,0 +1,6 @@
+export {
+  type EmbeddedRepository,
+  ensureEmbeddedRepository,
+  gitEnvironment,
+  seedRepository,
+} from './embedded.ts';

@@ -1,0 +1,100 @@
+import type { Knex } from 'knex';
+import type { SecretSummary } from '../../schemas/api/environments.ts';
+import { brokeUnique } from '../database/errors.ts';
+import { conflict } from '../platform/errors.ts';
+import type { Keyring } from '../platform/keyring.ts';
+import { secretReferences } from './variable.ts';
+
+const COLUMNS = ['id', 'name', 'variable', { createdAt: 'created_at', updatedAt: 'updated_at' }] as const;
+
+/** Where a value is stored: bound into its encryption, so that it opens nowhere else. */
+const place = (id: string) => `secrets:${id}`;
+
+export async function listSecrets(db: Knex, environmentId: string): Promise<SecretSummary[]> {
+  return db('secrets')
+    .where({ environment_id: environmentId })
+    .orderBy('name')
+    .select(...COLUMNS);
+}
+
+export async function findSecret(db: Knex, environmentId: string, id: string): Promise<SecretSummary | null> {
+  return (
+    (await db('secrets')
+      .where({ id, environment_id: environmentId })
+      .first(...COLUMNS)) ?? null
+  );
+}
+
+export async function insertSecret(
+  db: Knex,
+  keyring: Keyring,
+  secret: { id: string; environmentId: string; name: string; variable: string; value: string },
+): Promise<SecretSummary> {
+  try {
+    const [row] = await db('secrets')
+      .insert({
+        id: secret.id,
+        environment_id: secret.environmentId,
+        name: secret.name,
+        variable: secret.variable,
+        sealed_value: keyring.seal(secret.value, place(secret.id)),
+      })
+      .returning(['id', 'name', 'variable', 'created_at as createdAt', 'updated_at as updatedAt']);
+    return row;
+  } catch (error) {
+    if (brokeUnique(error)) {
+      throw conflict(
+        `A secret that becomes ${secret.variable} exists already; choose a name that differs in letters or digits`,
+      );
+    }
+    throw error;
+  }
+}
+
+export async function updateSecretValue(
+  db: Knex,
+  keyring: Keyring,
+  id: string,
+  value: string,
+): Promise<void> {
+  await db('secrets')
+    .where({ id })
+    .update({ sealed_value: keyring.seal(value, place(id)), updated_at: db.fn.now() });
+}
+
+export async function deleteSecret(db: Knex, id: string): Promise<void> {
+  await db('secrets').where({ id }).delete();
+}
+
+/** Variable names that an environment has, for the check that a manifest's references exist. */
+export async function secretVariables(db: Knex, environmentId: string): Promise<Set<string>> {
+  const rows: { variable: string }[] = await db('secrets')
+    .where({ environment_id: environmentId })
+    .select('variable');
+  return new Set(rows.map((row) => row.variable));
+}
+
+/** Variable to value, opened. Only for what is sent to a node that needs it. */
+export async function openSecrets(
+  db: Knex,
+  keyring: Keyring,
+  environmentId: string,
+): Promise<Map<string, string>> {
+  const rows: { id: string; variable: string; sealed_value: string }[] = await db('secrets')
+    .where({ environment_id: environmentId })
+    .select('id', 'variable', 'sealed_value');
+  return new Map(rows.map((row) => [row.variable, keyring.open(row.sealed_value, place(row.id))]));
+}
+
+/** Names of the deployed pipelines whose config refers to a variable. */
+export async function deployedUsers(db: Knex, environmentId: string, variable: string): Promise<string[]> {
+  const rows: { name: string; config: string }[] = await db('pipelines as p')
+    .join('pipeline_versions as v', 'v.id', 'p.deployed_version_id')
+    .where({ 'p.environment_id': environmentId })
+    .whereRaw('position(? in v.config_yaml) > 0', [variable])
+    .orderBy('p.name')
+    .select({ name: 'p.name', config: 'v.config_yaml' });
+  return rows
+    .filter(({ config }) => secretReferences(config).some((reference) => reference.variable === variable))
+    .map(({ name }) => name);
+}

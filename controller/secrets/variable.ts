@@ -1,0 +1,24 @@
+/** How configs refer to a secret: `SVC_SECRET_<UPPER_SNAKE>`. Several names may come to one variable; only one may exist. */
+export function secretVariable(name: string): string {
+  return `SVC_SECRET_${name.replaceAll(/[^a-zA-Z0-9]+/g, '_').toUpperCase()}`;
+}
+
+const REFERENCE = /\$\{(SVC_SECRET_[A-Z0-9_]+)(:?-[^}]*)?[^}]*\}|\$(SVC_SECRET_[A-Z0-9_]+)/g;
+
+export interface SecretReference {
+  variable: string;
+  /** Written with a default at every place, so that the engine starts without it. */
+  optional: boolean;
+}
+
+/** The secrets that a text refers to, by variable, sorted. */
+export function secretReferences(text: string): SecretReference[] {
+  const found = new Map<string, boolean>();
+  for (const match of text.matchAll(REFERENCE)) {
+    const variable = match[1] ?? match[3] ?? '';
+    found.set(variable, (found.get(variable) ?? true) && match[2] !== undefined);
+  }
+  return [...found]
+    .map(([variable, optional]) => ({ variable, optional }))
+    .sort((a, b) => (a.variable < b.variable ? -1 : 1));
+}

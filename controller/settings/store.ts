@@ -1,0 +1,27 @@
+import type { Knex } from 'knex';
+import { DEFAULT_FLEET_SETTINGS, type FleetSettings } from './fleet.ts';
+
+export async function readSetting<T>(db: Knex, key: string): Promise<T | null> {
+  const row: { value: T } | undefined = await db('settings').where({ key }).first('value');
+  return row ? row.value : null;
+}
+
+export async function writeSetting(db: Knex, key: string, value: unknown): Promise<void> {
+  await db('settings')
+    .insert({ key, value: JSON.stringify(value), updated_at: db.fn.now() })
+    .onConflict('key')
+    .merge();
+}
+
+/** Writes `value` only where the key is not set yet; answers what is set now. */
+export async function claimSetting<T>(db: Knex, key: string, value: T): Promise<T> {
+  await db('settings')
+    .insert({ key, value: JSON.stringify(value) })
+    .onConflict('key')
+    .ignore();
+  return (await readSetting<T>(db, key)) ?? value;
+}
+
+export async function readFleetSettings(db: Knex): Promise<FleetSettings> {
+  return { ...DEFAULT_FLEET_SETTINGS, ...(await readSetting<Partial<FleetSettings>>(db, 'fleet')) };
+}

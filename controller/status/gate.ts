@@ -1,0 +1,245 @@
+/**
+ * The gate strip: how far a change has come. git → accepted → delivered → running, each with the commit or version that
+ * has reached it. Pure: everything it says follows from its input.
+ */
+import type { Condition, Gate, GateSegment, GateState } from '../../schemas/api/common.ts';
+import type { NodeHealth, NodePipelineStatus } from '../../schemas/api/pipelines.ts';
+
+export interface GateNode {
+  nodeName: string;
+  status: NodePipelineStatus;
+  version: number | null;
+  health: NodeHealth;
+  lastError: string | null;
+  since: Date | null;
+}
+
+export interface GateInput {
+  managedBy: 'ui' | 'git';
+  isDraft: boolean;
+  /** Null for a pipeline that git does not own. */
+  manifest: {
+    seenCommit: string | null;
+    appliedCommit: string | null;
+    /** What git holds is what was applied. */
+    upToDate: boolean;
+    applied: Condition | null;
+    /** Null when the manifest is well. */
+    problem: string | null;
+  } | null;
+  deployed: { version: number; commit: string | null; at: Date | null } | null;
+  latestVersion: number | null;
+  /** The nodes that should run it. */
+  nodes: readonly GateNode[];
+}
+
+const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+export function pipelineGate(input: GateInput): Gate {
+  return [gitSegment(input), acceptedSegment(input), ...nodeSegments(input)];
+}
+
+function gitSegment({ manifest }: GateInput): GateSegment {
+  const base = { point: 'git' as const, version: null, at: null };
+  if (!manifest) return { ...base, state: 'unknown', commit: null, reason: 'Owned by the UI, not by git' };
+  if (manifest.problem)
+    return { ...base, state: 'failed', commit: manifest.seenCommit, reason: manifest.problem };
+  return { ...base, state: 'done', commit: manifest.seenCommit, reason: 'Read and understood' };
+}
+
+function acceptedSegment({ manifest, deployed, isDraft, latestVersion }: GateInput): GateSegment {
+  const segment = (state: GateState, reason: string): GateSegment => ({
+    point: 'accepted',
+    state,
+    commit: manifest ? manifest.appliedCommit : (deployed?.commit ?? null),
+    version: deployed?.version ?? latestVersion,
+    at: deployed?.at ?? null,
+    reason,
+  });
+  const keeps = deployed ? `version ${deployed.version} runs on` : 'nothing runs';
+  if (manifest?.problem) return segment('failed', `The change was refused; ${keeps}`);
+  if (manifest && !manifest.upToDate) {
+    const held = manifest.applied?.status === 'False';
+    return segment(held ? 'held' : 'moving', manifest.applied?.message || 'Waiting for the next pass');
+  }
+  if (isDraft) return segment('done', 'Accepted as a draft: it runs nowhere');
+  if (!manifest && deployed && latestVersion !== null && latestVersion > deployed.version) {
+    return segment('held', `Version ${latestVersion} is saved but not deployed`);
+  }
+  return segment('done', deployed ? `Version ${deployed.version} is deployed` : 'Accepted');
+}
+
+function nodeSegments({ isDraft, deployed, nodes, manifest }: GateInput): [GateSegment, GateSegment] {
+  const commit = manifest?.appliedCommit ?? deployed?.commit ?? null;
+  const segment = (
+    point: 'delivered' | 'running',
+    state: GateState,
+    reason: string,
+    reached: { version: number | null; at?: Date | null } = { version: null },
+  ): GateSegment => ({
+    point,
+    state,
+    reason,
+    version: reached.version,
+    commit: deployed && reached.version === deployed.version ? commit : null,
+    at: reached.at ?? null,
+  });
+  if (isDraft || !deployed) {
+    const reason = isDraft ? 'A draft runs nowhere' : 'Nothing is deployed';
+    return [segment('delivered', 'unknown', reason), segment('running', 'unknown', reason)];
+  }
+  const total = nodes.length;
+  if (total === 0) {
+    const reason = 'No node matches its selector';
+    return [segment('delivered', 'unknown', reason), segment('running', 'unknown', reason)];
+  }
+  const has = nodes.filter((node) => node.version === deployed.version);
+  const runs = has.filter((node) => node.status === 'RUNNING');
+  const crashed = nodes.filter((node) => node.status === 'CRASHED');
+  const silent = nodes.filter((node) => node.health === 'UNREACHABLE' || node.health === 'UNKNOWN');
+  const latest = (list: readonly GateNode[]): Date | null =>
+    list.reduce<Date | null>(
+      (newest, node) => (node.since && (!newest || node.since > newest) ? node.since : newest),
+      null,
+    );
+  const earlier = nodes.reduce<number | null>(
+    (highest, node) => (node.version !== null && node.version > (highest ?? 0) ? node.version : highest),
+    null,
+  );
+  const reached = (list: readonly GateNode[]) => ({
+    version: list.length > 0 ? deployed.version : earlier,
+    at: latest(list),
+  });
+  const lagging = (count: number): GateState =>
+    silent.length > 0 && count + silent.length >= total ? 'held' : 'moving';
+  const silentText = silent.length > 0 ? `; ${plural(silent.length, 'node')} not reachable` : '';
+
+  const delivered =
+    has.length === total
+      ? segment(
+          'delivered',
+          'done',
+          `Version ${deployed.version} is on ${plural(total, 'node')}`,
+          reached(has),
+        )
+      : segment(
+          'delivered',
+          lagging(has.length),
+          `Version ${deployed.version} is on ${has.length} of ${plural(total, 'node')}${silentText}`,
+          reached(has),
+        );
+  if (crashed.length > 0) {
+    const first = crashed[0];
+    const why = first?.lastError ? `: ${first.lastError.split('\n')[0]?.slice(0, 200)}` : '';
+    return [
+      delivered,
+      segment(
+        'running',
+        'failed',
+        `Crashed on ${crashed
+          .map((node) => node.nodeName)
+          .slice(0, 5)
+          .join(', ')}${why}`,
+        reached(runs),
+      ),
+    ];
+  }
+  const running =
+    runs.length === total
+      ? silent.length > 0
+        ? segment(
+            'running',
+            'held',
+            `Last seen running on ${plural(total, 'node')}${silentText}`,
+            reached(runs),
+          )
+        : segment('running', 'done', `Runs on ${plural(total, 'node')}`, reached(runs))
+      : segment(
+          'running',
+          lagging(runs.length),
+          `Runs on ${runs.length} of ${plural(total, 'node')}${silentText}`,
+          reached(runs),
+        );
+  return [delivered, running];
+}
+
+/** From what nodes report to the two conditions that only they can tell. */
+export function rolloutConditions(gate: Gate, input: GateInput, file: string, line: number): Condition[] {
+  const [, , delivered, running] = gate;
+  if (!delivered || !running || input.isDraft || !input.deployed) return [];
+  const at = running.at ?? delivered.at ?? input.deployed.at ?? new Date(0);
+  const base = { file, line, commit: input.manifest?.appliedCommit ?? null, lastTransition: at };
+  const arrived =
+    delivered.state === 'done' &&
+    (running.state === 'done' || running.state === 'failed' || running.state === 'held');
+  const none = input.nodes.length === 0;
+  return [
+    {
+      ...base,
+      type: 'RolledOut',
+      status: none || arrived ? 'True' : 'False',
+      reason: none
+        ? 'NoNodes'
+        : arrived
+          ? 'AllNodes'
+          : delivered.state === 'held'
+            ? 'NodesUnreachable'
+            : 'InProgress',
+      message: delivered.reason,
+    },
+    {
+      ...base,
+      type: 'Healthy',
+      status: running.state === 'done' ? 'True' : running.state === 'failed' ? 'False' : 'Unknown',
+      reason:
+        running.state === 'done'
+          ? 'Running'
+          : running.state === 'failed'
+            ? 'Crashed'
+            : none
+              ? 'NoNodes'
+              : 'InProgress',
+      message: running.reason,
+    },
+  ];
+}
+
+const HARM: readonly GateState[] = ['failed', 'moving', 'held', 'unknown', 'done'];
+
+/** Several strips summed up into one: at each point the state that most deserves a look, with how many are in it. */
+export function sumGates(
+  gates: readonly Gate[],
+  ends: { git: Omit<GateSegment, 'point'>; accepted: Omit<GateSegment, 'point'> },
+): Gate {
+  const sum = (point: 'delivered' | 'running', index: number): GateSegment => {
+    const counted = gates.map((gate) => gate[index]).filter((segment) => segment !== undefined);
+    const relevant = counted.filter((segment) => segment.state !== 'unknown');
+    const state =
+      HARM.find((candidate) => relevant.some((segment) => segment.state === candidate)) ?? 'unknown';
+    const inState = relevant.filter((segment) => segment.state === state);
+    const reason =
+      relevant.length === 0
+        ? 'Nothing is deployed'
+        : state === 'done'
+          ? `${plural(relevant.length, 'pipeline')}`
+          : `${inState.length} of ${plural(relevant.length, 'pipeline')}: ${inState[0]?.reason ?? ''}`;
+    const newest = relevant.reduce<Date | null>(
+      (at, segment) => (segment.at && (!at || segment.at > at) ? segment.at : at),
+      null,
+    );
+    return {
+      point,
+      state,
+      commit: state === 'done' ? ends.accepted.commit : null,
+      version: null,
+      at: newest,
+      reason,
+    };
+  };
+  return [
+    { point: 'git', ...ends.git },
+    { point: 'accepted', ...ends.accepted },
+    sum('delivered', 2),
+    sum('running', 3),
+  ];
+}

@@ -1,0 +1,1 @@
+export * as teamOperations from './operations.ts';

@@ -1,0 +1,145 @@
+import type { LogFormat } from './log.ts';
+
+export type ConfigFormat = 'yaml' | 'json';
+export interface ConfigPath {
+  path: string;
+  /** Set by `--config-yaml` and `--config-json`; otherwise the file's extension decides. */
+  format?: ConfigFormat;
+}
+
+interface Common {
+  configs: ConfigPath[];
+  interpolate: boolean;
+}
+export type Command =
+  | ({ kind: 'run'; verbosity: number; logFormat: LogFormat; shutdownLimitSecs: number } & Common)
+  | ({ kind: 'validate'; noEnvironment: boolean; skipHealthchecks: boolean; denyWarnings: boolean } & Common)
+  | { kind: 'version' }
+  | { kind: 'help'; text: string }
+  | { kind: 'usage-error'; message: string };
+
+const HELP = `Usage: headgate-engine [OPTIONS] [COMMAND]
+
+Commands:
+  validate  Validate the configuration files given as paths, then exit
+
+Options:
+  -c, --config <CONFIG>         Read configuration from a file; may repeat, files are merged
+      --config-yaml <CONFIG>    The same, read as YAML whatever the file's name
+      --config-json <CONFIG>    The same, read as JSON whatever the file's name
+      --dangerously-allow-env-var-interpolation
+                                Expand \${VAR} in configuration files
+      --graceful-shutdown-limit-secs <SECS>  Time to drain after SIGTERM or SIGINT [default: 60]
+      --log-format <FORMAT>     text (to stderr) or json (to stdout) [default: text]
+  -v, --verbose                 More log lines; may repeat
+  -q, --quiet                   Fewer log lines; may repeat
+  -V, --version                 Print version
+  -h, --help                    Print help`;
+
+const VALIDATE_HELP = `Usage: headgate-engine validate [OPTIONS] [PATHS]...
+
+Options:
+      --no-environment          Check the files alone: no data directory, no health checks
+      --skip-healthchecks       Check components but not health
+  -d, --deny-warnings           Fail on warnings
+      --config-yaml <CONFIG>    Read a file as YAML whatever its name
+      --config-json <CONFIG>    Read a file as JSON whatever its name
+      --dangerously-allow-env-var-interpolation
+                                Expand \${VAR} in configuration files
+  -h, --help                    Print help`;
+
+const DEFAULT_SHUTDOWN_LIMIT_SECS = 60;
+
+/** Turns arguments and environment into a command. Never throws: a bad line becomes `usage-error` (exit 2). */
+export function parseCommandLine(argv: readonly string[], env: Record<string, string | undefined>): Command {
+  const limit = Number(env.VECTOR_GRACEFUL_SHUTDOWN_LIMIT_SECS ?? DEFAULT_SHUTDOWN_LIMIT_SECS);
+  const state = {
+    configs: [] as ConfigPath[],
+    interpolate: env.VECTOR_DANGEROUSLY_ALLOW_ENV_VAR_INTERPOLATION === 'true',
+    verbosity: 0,
+    logFormat: (env.VECTOR_LOG_FORMAT === 'json' ? 'json' : 'text') as LogFormat,
+    shutdownLimitSecs: Number.isFinite(limit) && limit >= 0 ? limit : DEFAULT_SHUTDOWN_LIMIT_SECS,
+    noEnvironment: false,
+    skipHealthchecks: false,
+    denyWarnings: false,
+  };
+  let validate = false;
+  const words = argv.flatMap(splitEquals);
+
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at]!;
+    const value = () => {
+      at += 1;
+      return words[at];
+    };
+    switch (word) {
+      case '-V':
+      case '--version':
+        return { kind: 'version' };
+      case '-h':
+      case '--help':
+        return { kind: 'help', text: validate ? VALIDATE_HELP : HELP };
+      case '--dangerously-allow-env-var-interpolation':
+        state.interpolate = true;
+        continue;
+      case '--config-yaml':
+      case '--config-json': {
+        const path = value();
+        if (path === undefined) return missingValue(word);
+        state.configs.push({ path, format: word === '--config-yaml' ? 'yaml' : 'json' });
+        continue;
+      }
+    }
+    if (validate) {
+      if (word === '--no-environment') state.noEnvironment = true;
+      else if (word === '--skip-healthchecks') state.skipHealthchecks = true;
+      else if (word === '-d' || word === '--deny-warnings') state.denyWarnings = true;
+      else if (word.startsWith('-')) return unexpected(word, 'headgate-engine validate [OPTIONS] [PATHS]...');
+      else state.configs.push({ path: word });
+      continue;
+    }
+    if (word === '-c' || word === '--config') {
+      const path = value();
+      if (path === undefined) return missingValue('--config');
+      state.configs.push({ path });
+    } else if (word === '--log-format') {
+      const format = value();
+      if (format !== 'text' && format !== 'json') return missingValue('--log-format');
+      state.logFormat = format;
+    } else if (word === '--graceful-shutdown-limit-secs') {
+      const seconds = Number(value() ?? Number.NaN);
+      if (!Number.isFinite(seconds) || seconds < 0) return missingValue(word);
+      state.shutdownLimitSecs = seconds;
+    } else if (word === '-v' || word === '--verbose') state.verbosity += 1;
+    else if (word === '-q' || word === '--quiet') state.verbosity -= 1;
+    else if (word === 'validate') validate = true;
+    else if (word.startsWith('-')) return unexpected(word, 'headgate-engine [OPTIONS] [COMMAND]');
+    else return { kind: 'usage-error', message: `error: unrecognized subcommand '${word}'\n\n${seeHelp}` };
+  }
+
+  if (state.configs.length === 0 && env.VECTOR_CONFIG) {
+    state.configs = env.VECTOR_CONFIG.split(',').map((path) => ({ path }));
+  }
+  return { kind: validate ? 'validate' : 'run', ...state };
+}
+
+const seeHelp = "For more information, try '--help'.";
+
+function unexpected(word: string, usage: string): Command {
+  return {
+    kind: 'usage-error',
+    message: `error: unexpected argument '${word}' found\n\nUsage: ${usage}\n\n${seeHelp}`,
+  };
+}
+
+function missingValue(flag: string): Command {
+  return {
+    kind: 'usage-error',
+    message: `error: a valid value is required for '${flag} <VALUE>'\n\n${seeHelp}`,
+  };
+}
+
+function splitEquals(word: string): string[] {
+  const at = word.indexOf('=');
+  return word.startsWith('--') && at > 0 ? [word.slice(0, at), word.slice(at + 1)] : [word];
+}

@@ -1,0 +1,78 @@
+import type { Batch, DataType } from './event.ts';
+import type { Logger } from './log.ts';
+import type { ComponentMetrics } from './telemetry/component-metrics.ts';
+import type { Registry } from './telemetry/registry.ts';
+import type { WhenFull } from './topology/channel.ts';
+import type { VrlProgram, VrlSource } from './vrl/program.ts';
+
+/** Names of the well-known fields of a log event, from `log_schema`. */
+export interface LogSchema {
+  message: string;
+  timestamp: string;
+  host: string;
+  sourceType: string;
+  metadata: string;
+}
+
+/** What components may know of the rest of the configuration. */
+export interface Globals {
+  dataDir: string;
+  hostname: string;
+  logSchema: LogSchema;
+}
+
+export interface ComponentContext {
+  log: Logger;
+  metrics: ComponentMetrics;
+  globals: Globals;
+}
+
+export interface SourceContext extends ComponentContext {
+  id: string;
+  registry: Registry;
+  /** Aborted when the source shall stop; it then returns from `run` after its last `send`. */
+  signal: AbortSignal;
+  /** Hands a batch on; settles when there is room for the next one. */
+  send(batch: Batch): Promise<void>;
+}
+
+/** A source whose options were read and are good. */
+export interface Source {
+  output: DataType;
+  /** What the outside must provide, as error texts; looked at before the start and never with `--no-environment`. */
+  check?(id: string, globals: Globals): string[];
+  /** Runs until there is nothing more to read or the signal aborts. A throw ends the process. */
+  run(context: SourceContext): Promise<void>;
+}
+
+/** Takes one batch and gives what leaves by each port; `_default` is the port without a name. */
+export type Process = (batch: Batch) => Map<string, Batch>;
+
+export interface Transform {
+  /** Named outputs, `_default` where the transform has one without a name. */
+  ports: string[];
+  programs: VrlSource[];
+  start(context: ComponentContext, programs: VrlProgram[]): Process;
+}
+
+export interface RunningSink {
+  /** Writes a batch; a sink that drops events it cannot write gives back their number. A throw ends the process. */
+  write(batch: Batch): Promise<number | undefined> | undefined;
+  /** Writes out what is held and lets go of files and ports. */
+  close(): Promise<void>;
+}
+
+export interface Sink {
+  accepts: readonly DataType[];
+  /** Ports and the like that two components cannot share, as in `tcp 127.0.0.1:9598`. */
+  resources: string[];
+  /** Settles when the sink is ready. A throw ends the process, with exit code 0 as Vector does. */
+  start(context: ComponentContext): Promise<RunningSink>;
+}
+
+export interface BufferOptions {
+  maxEvents: number;
+  whenFull: WhenFull;
+}
+
+export const DEFAULT_OUTPUT = '_default';

@@ -1,0 +1,68 @@
+import { parseCommandLine } from './cli.ts';
+import { EXIT_OK, EXIT_USAGE } from './exit-codes.ts';
+import { createLogger, type Level, parseLevel } from './log.ts';
+import { versionLine } from './version.ts';
+
+const LEVELS_BY_VERBOSITY: readonly Level[] = ['off', 'error', 'warn', 'info', 'debug', 'trace'];
+const INFO_AT = LEVELS_BY_VERBOSITY.indexOf('info');
+
+/** Runs one command line to its end and gives the exit code. */
+async function main(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  const command = parseCommandLine(argv, env);
+  switch (command.kind) {
+    case 'version':
+      await print(`${versionLine()}\n`);
+      return EXIT_OK;
+    case 'help':
+      await print(`${command.text}\n`);
+      return EXIT_OK;
+    case 'usage-error':
+      process.stderr.write(`${command.message}\n`);
+      return EXIT_USAGE;
+    case 'validate': {
+      const log = createLogger({ level: levelOf(env, 'warn'), format: 'text' });
+      const { validate } = await import('./validate.ts');
+      let report = '';
+      const code = await validate(command, {
+        env,
+        write: (text) => {
+          report += text;
+        },
+        onSkipped: (path, reason) =>
+          log.error('Config file could not be opened and is skipped.', { path, error: reason }),
+      });
+      await print(report);
+      return code;
+    }
+    case 'run': {
+      const at = Math.min(LEVELS_BY_VERBOSITY.length - 1, Math.max(0, INFO_AT + command.verbosity));
+      const log = createLogger({ level: levelOf(env, LEVELS_BY_VERBOSITY[at]!), format: command.logFormat });
+      const stop = listenForSignals();
+      const { run } = await import('./run.ts');
+      return await run(command, { env, log, stop });
+    }
+  }
+}
+
+function levelOf(env: NodeJS.ProcessEnv, fallback: Level): Level {
+  return parseLevel(env.VECTOR_LOG ?? env.ENGINE_LOG, fallback);
+}
+
+/** Aborts at the first SIGTERM or SIGINT; the second one, and SIGQUIT, end the process at once. */
+function listenForSignals(): AbortSignal {
+  const stop = new AbortController();
+  const onSignal = () => {
+    if (stop.signal.aborted) process.exit(EXIT_OK);
+    stop.abort();
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+  process.on('SIGQUIT', () => process.exit(EXIT_OK));
+  return stop.signal;
+}
+
+function print(text: string): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(text, () => resolve()));
+}
+
+process.exit(await main(process.argv.slice(2), process.env));

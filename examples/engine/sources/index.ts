@@ -1,0 +1,14 @@
+import type { Globals, Source } from '../component.ts';
+import type { OptionReader } from '../config/option-reader.ts';
+import { configureDemoLogs } from './demo-logs.ts';
+import { configureFile } from './file.ts';
+import { configureHostMetrics } from './host-metrics.ts';
+import { configureInternalMetrics } from './internal-metrics.ts';
+
+/** Every source by its `type`. */
+export const SOURCES: Record<string, (options: OptionReader, globals: Globals) => Source> = {
+  demo_logs: configureDemoLogs,
+  file: configureFile,
+  host_metrics: configureHostMetrics,
+  internal_metrics: configureInternalMetrics,
+};

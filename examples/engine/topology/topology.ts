@@ -1,0 +1,162 @@
+import type { ComponentContext, RunningSink } from '../component.ts';
+import type { Compiled, SinkNode, SourceNode, TransformNode } from '../config/compile.ts';
+import type { Input } from '../config/graph.ts';
+import type { Batch } from '../event.ts';
+import type { Logger } from '../log.ts';
+import { ComponentMetrics } from '../telemetry/component-metrics.ts';
+import type { Registry } from '../telemetry/registry.ts';
+import type { VrlProgram } from '../vrl/program.ts';
+import { Channel } from './channel.ts';
+import { LoadGauges } from './load-gauges.ts';
+import { Output } from './output.ts';
+
+const TRANSFORM_BUFFER_EVENTS = 1000;
+
+export interface TopologyOptions {
+  compiled: Compiled;
+  programs: Map<string, VrlProgram[]>;
+  registry: Registry;
+  log: Logger;
+}
+
+/**
+ * The running graph. Every component is a loop of its own; bounded channels lie between them.
+ * It ends from the front: sources return, channels run empty, sinks write out what they hold.
+ */
+export class Topology {
+  /** Settles when all components have ended; rejects with the first failure of one. */
+  readonly finished: Promise<void>;
+  readonly #stop: AbortController;
+
+  private constructor(stop: AbortController, finished: Promise<void>) {
+    this.#stop = stop;
+    this.finished = finished;
+  }
+
+  /** Starts sinks first, so that nothing flows before there is a place for it. Throws if a sink cannot start. */
+  static async start(options: TopologyOptions): Promise<Topology> {
+    const { compiled } = options;
+    const stop = new AbortController();
+    const builder = new Builder(options);
+    for (const node of [...compiled.sources, ...compiled.transforms]) builder.addOutputs(node);
+    const sinks = await Promise.all(compiled.sinks.map((node) => builder.startSink(node)));
+    const loops = [
+      ...sinks,
+      ...compiled.transforms.map((node) => builder.startTransform(node)),
+      ...compiled.sources.map((node) => () => builder.runSource(node, stop.signal)),
+    ].map((run) => run());
+    const finished = Promise.all(loops)
+      .then(() => {})
+      .finally(() => builder.loads.stop());
+    return new Topology(stop, finished);
+  }
+
+  /** Ends the sources; `finished` settles once all that was read has been written. */
+  stop(): void {
+    this.#stop.abort();
+  }
+}
+
+class Builder {
+  readonly loads: LoadGauges;
+  readonly #options: TopologyOptions;
+  readonly #outputs = new Map<string, Map<string, Output>>();
+  readonly #contexts = new Map<string, ComponentContext>();
+
+  constructor(options: TopologyOptions) {
+    this.#options = options;
+    this.loads = new LoadGauges();
+  }
+
+  addOutputs(node: SourceNode | TransformNode): void {
+    const kind = 'inputs' in node ? 'transform' : 'source';
+    const { metrics } = this.#context(node.id, kind, node.type);
+    const ports = 'inputs' in node ? node.definition.ports : ['_default'];
+    this.#outputs.set(node.id, new Map(ports.map((port) => [port, new Output(metrics.sent(port))])));
+  }
+
+  async runSource(node: SourceNode, signal: AbortSignal): Promise<void> {
+    const context = this.#context(node.id, 'source', node.type);
+    const [output] = [...this.#outputs.get(node.id)!.values()];
+    try {
+      await node.definition.run({
+        ...context,
+        id: node.id,
+        registry: this.#options.registry,
+        signal,
+        send: (batch) => {
+          context.metrics.received(batch);
+          return output!.send(batch);
+        },
+      });
+    } finally {
+      output!.close();
+    }
+  }
+
+  startTransform(node: TransformNode): () => Promise<void> {
+    const context = this.#context(node.id, 'transform', node.type);
+    const channel = this.#connect(node.inputs, new Channel(TRANSFORM_BUFFER_EVENTS));
+    const process = node.definition.start(context, this.#options.programs.get(node.id) ?? []);
+    const outputs = this.#outputs.get(node.id)!;
+    const load = this.loads.add(context.metrics, true);
+    return async () => {
+      try {
+        for (;;) {
+          const next = await load.idle(channel.receive());
+          if (!next) return;
+          context.metrics.received(next.batch);
+          const results = process(next.batch);
+          load.latency(performance.now() - next.sentAt);
+          for (const [port, batch] of results) await outputs.get(port)?.send(batch);
+        }
+      } finally {
+        for (const output of outputs.values()) output.close();
+      }
+    };
+  }
+
+  async startSink(node: SinkNode): Promise<() => Promise<void>> {
+    const context = this.#context(node.id, 'sink', node.type);
+    const { maxEvents, whenFull } = node.buffer;
+    const dropped = (count: number) => context.metrics.discarded(count, true);
+    const channel = this.#connect(node.inputs, new Channel(maxEvents, whenFull, dropped));
+    const sent = context.metrics.sent();
+    const load = this.loads.add(context.metrics, false);
+    const sink: RunningSink = await node.definition.start(context);
+    const write = async (batch: Batch) => {
+      context.metrics.received(batch);
+      const dropped = (await sink.write(batch)) ?? 0;
+      sent(batch, batch.events.length - dropped);
+    };
+    return async () => {
+      try {
+        for (;;) {
+          const next = await load.idle(channel.receive());
+          if (!next) return;
+          if (node.definition.accepts.includes(next.batch.kind)) await write(next.batch);
+        }
+      } finally {
+        await sink.close();
+      }
+    };
+  }
+
+  #connect(inputs: readonly Input[], channel: Channel): Channel {
+    for (const { id, port } of inputs) this.#outputs.get(id)?.get(port)?.connect(channel);
+    return channel;
+  }
+
+  #context(id: string, kind: 'source' | 'transform' | 'sink', type: string): ComponentContext {
+    const known = this.#contexts.get(id);
+    if (known) return known;
+    const { compiled, registry, log } = this.#options;
+    const context = {
+      log: log.child(`headgate_engine::${kind}s::${type}`, { kind, id, type }),
+      metrics: new ComponentMetrics(registry, { id, kind, type }),
+      globals: compiled.settings.globals,
+    };
+    this.#contexts.set(id, context);
+    return context;
+  }
+}

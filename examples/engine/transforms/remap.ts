@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import {
+  type ComponentContext,
+  DEFAULT_OUTPUT,
+  type Globals,
+  type Process,
+  type Transform,
+} from '../component.ts';
+import { ConfigError } from '../config/config-error.ts';
+import type { OptionReader } from '../config/option-reader.ts';
+import type { LogEvent } from '../event.ts';
+import type { VrlProgram } from '../vrl/program.ts';
+import { fromVrl, toVrl } from './metric-view.ts';
+import { PortBatches } from './port-batches.ts';
+
+const DROPPED = 'dropped';
+
+/** `remap`: runs a VRL program on each event. */
+export function configureRemap(options: OptionReader, globals: Globals): Transform {
+  const source = options.string('source');
+  const file = options.string('file');
+  if ((source === undefined) === (file === undefined)) {
+    options.fail('must provide exactly one of `source` or `file` configuration');
+  }
+  const dropOnError = options.boolean('drop_on_error', false);
+  const dropOnAbort = options.boolean('drop_on_abort', true);
+  const reroute = options.boolean('reroute_dropped', false);
+  options.finish();
+
+  return {
+    ports: reroute ? [DEFAULT_OUTPUT, DROPPED] : [DEFAULT_OUTPUT],
+    programs: [
+      {
+        text: source ?? readProgram(file!),
+        purpose: 'program',
+        timestampKey: globals.logSchema.timestamp,
+      },
+    ],
+    start: (context, [program]) => remap(context, program!, { dropOnError, dropOnAbort, reroute }),
+  };
+}
+
+interface RemapOptions {
+  dropOnError: boolean;
+  dropOnAbort: boolean;
+  reroute: boolean;
+}
+
+function remap(context: ComponentContext, program: VrlProgram, options: RemapOptions): Process {
+  const { log, metrics, globals } = context;
+  return (batch) => {
+    const out = new PortBatches(batch.kind);
+    let discardedByAbort = 0;
+    let discardedByError = 0;
+    let errors = 0;
+    for (const event of batch.events) {
+      const outcome = program.run(toVrl(event, batch.kind));
+      if (outcome.type === 'done') {
+        for (const result of Array.isArray(outcome.event) ? outcome.event : [outcome.event]) {
+          out.add(DEFAULT_OUTPUT, fromVrl(result, event, batch.kind, globals.logSchema.message));
+        }
+        continue;
+      }
+      if (outcome.type === 'error') {
+        errors += 1;
+        log.limited('error', 'Mapping failed with event.', {
+          error: outcome.message,
+          error_type: 'conversion_failed',
+          stage: 'processing',
+        });
+      }
+      const drop = outcome.type === 'abort' ? options.dropOnAbort : options.dropOnError;
+      if (!drop) out.add(DEFAULT_OUTPUT, event);
+      else if (options.reroute && batch.kind === 'log') {
+        out.add(DROPPED, annotate(event as LogEvent, outcome.type, outcome.message, context));
+      } else if (options.reroute) out.add(DROPPED, event);
+      else if (outcome.type === 'abort') discardedByAbort += 1;
+      else discardedByError += 1;
+    }
+    if (errors > 0) metrics.error('conversion_failed', 'processing', errors);
+    if (discardedByAbort > 0) metrics.discarded(discardedByAbort, true);
+    if (discardedByError > 0) metrics.discarded(discardedByError, false);
+    return out.finish();
+  };
+}
+
+/** A dropped event says who dropped it and why, under the metadata field. */
+function annotate(event: LogEvent, reason: string, message: string, context: ComponentContext): LogEvent {
+  const { id, kind, type } = context.metrics.component;
+  const dropped = { component_id: id, component_kind: kind, component_type: type, message, reason };
+  return { ...event, [context.globals.logSchema.metadata]: { dropped } };
+}
+
+const MAX_PROGRAM_BYTES = 1024 * 1024;
+
+function readProgram(path: string): string {
+  try {
+    const text = readFileSync(path, 'utf8');
+    if (text.length <= MAX_PROGRAM_BYTES) return text;
+  } catch (error) {
+    throw new ConfigError(`Could not open vrl program "${path}": ${(error as Error).message}`);
+  }
+  throw new ConfigError(`The vrl program "${path}" is larger than ${MAX_PROGRAM_BYTES} bytes`);
+}

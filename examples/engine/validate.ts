@@ -1,0 +1,130 @@
+import type { Command } from './cli.ts';
+import { type Compiled, compile } from './config/compile.ts';
+import { ConfigError } from './config/config-error.ts';
+import { loadConfigs, sortedPaths } from './config/load.ts';
+import { EXIT_CONFIG, EXIT_OK } from './exit-codes.ts';
+import { compileTransforms } from './vrl/compile-transforms.ts';
+
+type ValidateCommand = Extract<Command, { kind: 'validate' }>;
+
+export interface ValidateDeps {
+  env: Record<string, string | undefined>;
+  write(text: string): void;
+  onSkipped(path: string, reason: string): void;
+}
+
+/** Checks files as Vector's `validate` does, prints its report and gives the exit code. */
+export async function validate(command: ValidateCommand, deps: ValidateDeps): Promise<number> {
+  const report = new Report(deps.write);
+  const compiled = loadStep(command, deps, report);
+  if (!compiled) return EXIT_CONFIG;
+
+  try {
+    await compileTransforms(compiled);
+    report.success('Transforms configuration');
+  } catch (error) {
+    report.section('Transform errors', 'x', messagesOf(error));
+    return EXIT_CONFIG;
+  }
+  if (!command.noEnvironment && !environmentStep(command, compiled, report)) return EXIT_CONFIG;
+  report.validated();
+  return EXIT_OK;
+}
+
+function loadStep(command: ValidateCommand, deps: ValidateDeps, report: Report): Compiled | undefined {
+  const names = `[${sortedPaths(command.configs)
+    .map(({ path }) => JSON.stringify(path))
+    .join(', ')}]`;
+  try {
+    const merged = loadConfigs({
+      paths: command.configs,
+      interpolate: command.interpolate,
+      env: deps.env,
+      onSkipped: deps.onSkipped,
+    });
+    const compiled = compile(merged, deps.env);
+    if (compiled.warnings.length === 0) report.success(`Loaded ${names}`);
+    else if (command.denyWarnings) throw new ConfigError(compiled.warnings);
+    else report.section(`Loaded with warnings ${names}`, '~', compiled.warnings);
+    return compiled;
+  } catch (error) {
+    if (command.configs.length === 0) report.error('No config file paths');
+    else report.section(`Failed to load ${names}`, 'x', messagesOf(error));
+    return undefined;
+  }
+}
+
+function environmentStep(command: ValidateCommand, compiled: Compiled, report: Report): boolean {
+  const { settings, sources, sinks } = compiled;
+  const errors = sources.flatMap(({ id, definition }) => definition.check?.(id, settings.globals) ?? []);
+  if (errors.length > 0) {
+    report.section('Component errors', 'x', errors);
+    return false;
+  }
+  report.success('Component configuration');
+  if (command.skipHealthchecks) return true;
+  if (!settings.healthchecks) {
+    report.warning('Health checks are disabled');
+    return !command.denyWarnings;
+  }
+  let good = true;
+  for (const { id, healthcheck } of sinks) {
+    // None of the sinks has a remote end that could be unhealthy.
+    if (healthcheck) report.success(`Health check "${id}"`);
+    else {
+      report.warning(`Health check disabled for "${id}"`);
+      good &&= !command.denyWarnings;
+    }
+  }
+  return good;
+}
+
+function messagesOf(error: unknown): string[] {
+  if (error instanceof ConfigError) return error.messages;
+  throw error;
+}
+
+/** The lay-out of the report: marks at the start of entries, rules as wide as what stands above them. */
+class Report {
+  readonly #write: (text: string) => void;
+  #width = 0;
+  #printed = false;
+
+  constructor(write: (text: string) => void) {
+    this.#write = write;
+  }
+
+  success(message: string): void {
+    this.#print(`√ ${message}\n`);
+  }
+
+  warning(message: string): void {
+    this.#print(`~ ${message}\n`);
+  }
+
+  error(message: string): void {
+    this.#print(`x ${message}\n`);
+  }
+
+  section(title: string, mark: '~' | 'x', messages: readonly string[]): void {
+    this.#space();
+    this.#print(`${title}\n${'-'.repeat(title.length)}\n`);
+    for (const message of messages) this.#print(`${mark} ${message}\n`);
+    this.#space();
+  }
+
+  validated(): void {
+    this.#write(`${'-'.repeat(this.#width)}\n${'Validated'.padStart(this.#width)}\n`);
+  }
+
+  #space(): void {
+    if (this.#printed) this.#write('\n');
+    this.#printed = false;
+  }
+
+  #print(text: string): void {
+    this.#width = Math.max(this.#width, ...text.split('\n').map((line) => line.length));
+    this.#printed = true;
+    this.#write(text);
+  }
+}

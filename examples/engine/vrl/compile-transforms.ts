@@ -1,0 +1,28 @@
+import type { Compiled } from '../config/compile.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { compileErrors, createProgram, loadVerel, type VrlProgram } from './program.ts';
+
+/**
+ * Compiles every VRL program of a configuration; the answer maps a transform's id to its programs.
+ * Loads VRL only if there is one. Throws ConfigError with `Transform "id":` and the compiler's text.
+ */
+export async function compileTransforms(compiled: Compiled): Promise<Map<string, VrlProgram[]>> {
+  const programs = new Map<string, VrlProgram[]>();
+  const withVrl = compiled.transforms.filter(({ definition }) => definition.programs.length > 0);
+  if (withVrl.length === 0) return programs;
+
+  const verel = await loadVerel();
+  const errors: string[] = [];
+  for (const { id, definition } of withVrl) {
+    for (const source of definition.programs) {
+      const found = compileErrors(verel, source);
+      if (found.length > 0) errors.push(`Transform "${id}":\n\n${found.join('\n\n')}\n`);
+    }
+    programs.set(
+      id,
+      definition.programs.map((source) => createProgram(verel, source)),
+    );
+  }
+  if (errors.length > 0) throw new ConfigError(errors);
+  return programs;
+}

@@ -1,0 +1,184 @@
+/**
+ * The loop that every reconciler runs on.
+ *
+ * Rules, per key:
+ * - a trigger says "look again" and never what changed;
+ * - one pass at a time; triggers that come in while one runs are folded into a single next pass;
+ * - a pass that throws is tried again after a growing, jittered delay; a trigger in the meantime looks at once;
+ * - a pass that exceeds its deadline is aborted by its signal and counts as failed;
+ * - keys do not wait for each other beyond `concurrency`.
+ */
+import { backoff, jitter } from './backoff.ts';
+import { type Clock, systemClock } from './clock.ts';
+
+export interface Pass {
+  signal: AbortSignal;
+  /** What woke this pass up, without repeats, at most 20. For the record only. */
+  triggers: readonly string[];
+}
+
+export interface RunLoopOptions<R> {
+  name: string;
+  /** One pass. Must be idempotent. */
+  reconcile(key: string, pass: Pass): Promise<R>;
+  /** When to look again after a pass that went through, in milliseconds; null is only when triggered. */
+  resync?(key: string, result: R): number | null;
+  onFailure?(key: string, error: unknown, retryInMs: number): void;
+  concurrency?: number;
+  deadlineMs?: number;
+  backoffMs?: { first: number; cap: number };
+  clock?: Clock;
+  random?: () => number;
+}
+
+export interface RunLoop<R> {
+  /** Asks for a pass. The promise settles with the first pass that starts after this call. */
+  look(key: string, trigger: string): Promise<R>;
+  /** Asks for a pass and does not wait. */
+  wake(key: string, trigger: string): void;
+  /** Stops looking at a key: its timers are cancelled, a running pass is aborted. */
+  forget(key: string): void;
+  keys(): string[];
+  /** Settles when nothing runs and nothing is due right now. */
+  idle(): Promise<void>;
+  /** Aborts what runs, waits for it, and takes no more. */
+  stop(): Promise<void>;
+}
+
+interface Waiting<R> {
+  triggers: Set<string>;
+  promise: Promise<R>;
+  resolve(result: R): void;
+  reject(error: unknown): void;
+}
+
+interface KeyState<R> {
+  next: Waiting<R> | null;
+  running: AbortController | null;
+  failures: number;
+  cancelTimer: (() => void) | null;
+}
+
+export class LoopStoppedError extends Error {
+  constructor(name: string) {
+    super(`${name} is stopping`);
+    this.name = 'LoopStoppedError';
+  }
+}
+
+export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
+  const clock = options.clock ?? systemClock;
+  const random = options.random ?? Math.random;
+  const concurrency = options.concurrency ?? 4;
+  const limits = options.backoffMs ?? { first: 1_000, cap: 60_000 };
+  const delayAfter = backoff({ firstMs: limits.first, capMs: limits.cap });
+  const states = new Map<string, KeyState<R>>();
+  const ready: string[] = [];
+  const idleWaiters: (() => void)[] = [];
+  let active = 0;
+  let stopped = false;
+
+  function stateOf(key: string): KeyState<R> {
+    let state = states.get(key);
+    if (!state) {
+      state = { next: null, running: null, failures: 0, cancelTimer: null };
+      states.set(key, state);
+    }
+    return state;
+  }
+
+  function request(key: string, trigger: string): Waiting<R> {
+    const state = stateOf(key);
+    if (!state.next) {
+      const { promise, resolve, reject } = Promise.withResolvers<R>();
+      promise.catch(() => {});
+      state.next = { triggers: new Set(), promise, resolve, reject };
+      state.cancelTimer?.();
+      state.cancelTimer = null;
+      if (!state.running) ready.push(key);
+    }
+    if (state.next.triggers.size < 20) state.next.triggers.add(trigger);
+    queueMicrotask(pump);
+    return state.next;
+  }
+
+  function pump(): void {
+    while (!stopped && active < concurrency) {
+      const key = ready.shift();
+      if (key === undefined) break;
+      const state = states.get(key);
+      if (state?.next && !state.running) void runPass(key, state, state.next);
+    }
+    if (active === 0 && ready.length === 0) for (const done of idleWaiters.splice(0)) done();
+  }
+
+  async function runPass(key: string, state: KeyState<R>, waiting: Waiting<R>): Promise<void> {
+    state.next = null;
+    const controller = new AbortController();
+    state.running = controller;
+    active += 1;
+    const cancelDeadline = options.deadlineMs
+      ? clock.after(options.deadlineMs, () =>
+          controller.abort(new Error(`${options.name} ${key} took longer than ${options.deadlineMs} ms`)),
+        )
+      : () => {};
+    let requeueInMs: number | null = null;
+    try {
+      const result = await options.reconcile(key, {
+        signal: controller.signal,
+        triggers: [...waiting.triggers],
+      });
+      state.failures = 0;
+      requeueInMs = options.resync?.(key, result) ?? null;
+      waiting.resolve(result);
+    } catch (error) {
+      state.failures += 1;
+      requeueInMs = jitter(delayAfter(state.failures), random);
+      if (!stopped) options.onFailure?.(key, error, requeueInMs);
+      waiting.reject(error);
+    } finally {
+      cancelDeadline();
+      state.running = null;
+      active -= 1;
+      if (!stopped && states.get(key) === state) {
+        if (state.next) ready.push(key);
+        else if (requeueInMs !== null)
+          state.cancelTimer = clock.after(requeueInMs, () => void request(key, 'timer'));
+      }
+      pump();
+    }
+  }
+
+  return {
+    look(key, trigger) {
+      if (stopped) return Promise.reject(new LoopStoppedError(options.name));
+      return request(key, trigger).promise;
+    },
+    wake(key, trigger) {
+      if (!stopped) request(key, trigger);
+    },
+    forget(key) {
+      const state = states.get(key);
+      if (!state) return;
+      states.delete(key);
+      state.cancelTimer?.();
+      state.next?.reject(new LoopStoppedError(options.name));
+      state.running?.abort(new LoopStoppedError(options.name));
+    },
+    keys: () => [...states.keys()],
+    idle() {
+      if (active === 0 && ready.length === 0) return Promise.resolve();
+      return new Promise((resolve) => idleWaiters.push(resolve));
+    },
+    async stop() {
+      stopped = true;
+      ready.length = 0;
+      for (const state of states.values()) {
+        state.cancelTimer?.();
+        state.next?.reject(new LoopStoppedError(options.name));
+        state.running?.abort(new LoopStoppedError(options.name));
+      }
+      if (active > 0) await new Promise<void>((resolve) => idleWaiters.push(resolve));
+    },
+  };
+}

@@ -1,0 +1,206 @@
+/**
+ * The git reconciler: every binding converges on what its branch says. Triggers (a push, a file event in the embedded
+ * repository, a signal, the timer) only wake it up.
+ */
+
+import { join } from 'node:path';
+import { type FSWatcher, watch } from 'chokidar';
+import type { Knex } from 'knex';
+import { findBinding, listBindings } from '../../controller/git-sync/index.ts';
+import type { Context, Services } from '../../controller/platform/context.ts';
+import { messageOf } from '../../controller/platform/errors.ts';
+import type { Lease } from '../../controller/platform/lease.ts';
+import type { Logger } from '../../controller/platform/logger.ts';
+import type { Execute } from '../../controller/platform/operation.ts';
+import type { Clock } from '../engine/clock.ts';
+import { createRunLoop, LoopStoppedError } from '../engine/run-loop.ts';
+import { createSourceCache, openRepository } from '../source/index.ts';
+import { type PassResult, runPass } from './pass.ts';
+import { noCounts } from './report.ts';
+
+export const GIT_LOOP = 'git';
+
+export interface GitReconciler {
+  /**
+   * Wakes every binding of the embedded repository and answers what to tell the person whose push began at `since`
+   * (the clock's monotonic milliseconds), within the limit.
+   */
+  afterPush(since: number): Promise<readonly string[]>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface GitReconcilerOptions {
+  db: Knex;
+  clock: Clock;
+  log: Logger;
+  services: Services;
+  execute: Execute;
+  lease: Lease;
+  /** The embedded repository's folder. */
+  gitdir: string;
+  /** Where people read on. */
+  uiUrl: string;
+  pushWaitMs?: number;
+}
+
+const PASS_DEADLINE_MS = 5 * 60_000;
+const DEFAULT_INTERVAL_MS = 60_000;
+const NOT_LEADING: PassResult = {
+  outcome: 'unchanged',
+  commit: null,
+  counts: noCounts(),
+  report: [],
+  error: null,
+};
+
+export function createGitReconciler(options: GitReconcilerOptions): GitReconciler {
+  const { db, log, lease, services } = options;
+  const repository = openRepository(options.gitdir);
+  const cache = createSourceCache();
+  const intervals = new Map<string, number>();
+  /** The last pass of each binding that had something to tell: a file event may be faster than the push that caused it. */
+  const told = new Map<string, { at: number; result: PassResult }>();
+  const pushWaitMs = options.pushWaitMs ?? 3_000;
+  let watcher: FSWatcher | null = null;
+
+  const loop = createRunLoop<PassResult>({
+    name: 'git reconciler',
+    clock: options.clock,
+    concurrency: 4,
+    deadlineMs: PASS_DEADLINE_MS,
+    reconcile: async (environmentId, pass) => {
+      const epoch = lease.epoch();
+      const binding = await findBinding(db, environmentId);
+      if (!binding || binding.mode === 'off' || binding.suspendedAt !== null) {
+        intervals.delete(environmentId);
+        return NOT_LEADING;
+      }
+      intervals.set(environmentId, binding.intervalSeconds * 1_000);
+      if (epoch === null) return NOT_LEADING;
+      const ctx: Context = {
+        db,
+        actor: { type: 'git', commit: '', author: '', environmentId },
+        clock: options.clock,
+        log,
+        signal: pass.signal,
+        requestId: 'git',
+        ipAddress: null,
+        services,
+        fence: (tx) => lease.fence(tx, epoch),
+      };
+      const trigger = pass.triggers.find((one) => one !== 'timer') ?? 'timer';
+      const result = await runPass({
+        ctx,
+        execute: options.execute,
+        binding,
+        repository,
+        cache,
+        trigger,
+        signal: pass.signal,
+      });
+      if (result.outcome !== 'unchanged') {
+        // The first pass over a commit is the one that acted; a second finds the same faults and nothing to do.
+        if (told.get(environmentId)?.result.commit?.sha !== result.commit?.sha) {
+          told.set(environmentId, { at: options.clock.monotonic(), result });
+        }
+        log.info(
+          {
+            environment: binding.environmentName,
+            outcome: result.outcome,
+            commit: result.commit?.sha,
+            trigger,
+          },
+          'git pass',
+        );
+      }
+      return result;
+    },
+    resync: (environmentId) => intervals.get(environmentId) ?? DEFAULT_INTERVAL_MS,
+    onFailure: (environmentId, error, retryInMs) =>
+      log.warn(
+        { environmentId, reason: messageOf(error), retryInMs: Math.round(retryInMs) },
+        'git pass failed',
+      ),
+  });
+
+  async function wakeAll(trigger: string): Promise<void> {
+    for (const binding of await listBindings(db))
+      if (binding.mode !== 'off') loop.wake(binding.environmentId, trigger);
+  }
+
+  const off = [
+    services.bus.on('wake', (signal) => {
+      if (signal.loop === GIT_LOOP) loop.wake(signal.key, signal.trigger);
+    }),
+    services.bus.on('resync', () => void wakeAll('resync').catch(() => {})),
+  ];
+  lease.onChange((leading) => {
+    if (leading) void wakeAll('leading').catch(() => {});
+  });
+
+  return {
+    async afterPush(since) {
+      const bindings = (await listBindings(db)).filter(
+        (binding) => binding.mode !== 'off' && binding.repositoryUrl === 'embedded',
+      );
+      if (bindings.length === 0) return ['Headgate: no environment is bound to this repository'];
+      const late = `Headgate: still working; follow it at ${options.uiUrl}`;
+      if (lease.epoch() === null) {
+        for (const { environmentId } of bindings) {
+          await services.bus.publish(db, {
+            type: 'wake',
+            loop: GIT_LOOP,
+            key: environmentId,
+            trigger: 'push',
+          });
+        }
+        return [late];
+      }
+      const reports = bindings.map((binding) =>
+        loop.look(binding.environmentId, 'push').then(
+          (result) => {
+            const earlier = told.get(binding.environmentId);
+            const fromFileEvent =
+              earlier && earlier.at >= since && earlier.result.commit?.sha === result.commit?.sha;
+            return fromFileEvent ? earlier.result.report : result.report;
+          },
+          (error: unknown) => [
+            `${binding.environmentName}: ${error instanceof LoopStoppedError ? 'the controller is stopping' : 'not applied yet, it is tried again'}`,
+          ],
+        ),
+      );
+      const lines = await withDeadline(Promise.all(reports), pushWaitMs);
+      return lines ? lines.flat() : [late];
+    },
+    async start() {
+      await wakeAll('start');
+      // Somebody may write to the repository past us (a push over the file system).
+      watcher = watch([join(options.gitdir, 'refs'), join(options.gitdir, 'packed-refs')], {
+        ignoreInitial: true,
+        ignored: (path) => path.endsWith('.lock'),
+      });
+      watcher.on('all', () => void wakeAll('file event').catch(() => {}));
+      watcher.on('error', (error) =>
+        log.warn({ reason: messageOf(error) }, 'the repository cannot be watched; the timer goes on'),
+      );
+    },
+    async stop() {
+      for (const remove of off) remove();
+      await watcher?.close();
+      await loop.stop();
+    },
+  };
+}
+
+async function withDeadline<T>(work: Promise<T>, ms: number): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * The plan: the difference between what git wants and what was applied. Pure: same input, same plan; planning after the
+ * plan was applied gives nothing to do.
+ */
+import { createHash } from 'node:crypto';
+import { KINDS } from '../kinds/index.ts';
+import type { Desired, DesiredManifest } from '../source/index.ts';
+
+/** One line of the inventory, with what the database holds of the object. */
+export interface Recorded {
+  kind: string;
+  nameKey: string;
+  name: string;
+  uid: string | null;
+  path: string;
+  objectId: string | null;
+  appliedHash: string | null;
+  objectHash: string | null;
+  objectDeployed: boolean | null;
+  prunePolicy: 'auto' | 'confirm' | 'never';
+}
+
+export type Change =
+  /** `previous` is the inventory line that stands for the same object, under the same or an earlier name. */
+  | { action: 'create'; manifest: DesiredManifest; previous: null }
+  | {
+      action: 'update';
+      manifest: DesiredManifest;
+      previous: Recorded;
+      renamedFrom: string | null;
+      drifted: boolean;
+    }
+  | { action: 'none'; manifest: DesiredManifest; previous: Recorded }
+  /** Read and checked, but nothing acts on its kind. */
+  | { action: 'ignore'; manifest: DesiredManifest; previous: Recorded | null }
+  | { action: 'suspended'; manifest: DesiredManifest; previous: Recorded | null }
+  | { action: 'prune'; previous: Recorded }
+  /** Left the tree, and is kept for the reason given. */
+  | { action: 'keep'; previous: Recorded; reason: PruneHold }
+  /** Was refused before it became an object, and is gone now. */
+  | { action: 'forget'; previous: Recorded };
+
+export type PruneHold =
+  | 'broken-manifests'
+  | 'rewritten-history'
+  | 'missing-path'
+  | 'empty-path'
+  | 'confirm'
+  | 'never';
+
+export interface Plan {
+  changes: Change[];
+  /** Names what the plan would do; equal plans have equal hashes. */
+  hash: string;
+  empty: boolean;
+}
+
+export interface PlanInput {
+  desired: Desired;
+  recorded: readonly Recorded[];
+  /** The commit comes after the one that was applied last (or nothing was applied yet). */
+  descends: boolean;
+  /** `Headgate-Allow-Delete: <count>` of the commit. */
+  allowedDeletes: number;
+}
+
+const identity = (kind: string, nameKey: string) => `${kind}/${nameKey}`;
+
+export function makePlan(input: PlanInput): Plan {
+  const { desired } = input;
+  const byName = new Map(input.recorded.map((record) => [identity(record.kind, record.nameKey), record]));
+  const byUid = new Map(
+    input.recorded.flatMap((record) =>
+      record.uid === null ? [] : [[`${record.kind}/${record.uid}`, record] as const],
+    ),
+  );
+  const wanted = new Set(desired.manifests.map((manifest) => identity(manifest.kind, manifest.nameKey)));
+  const taken = new Set<Recorded>();
+
+  const match = (manifest: DesiredManifest): Recorded | null => {
+    const uid = manifest.uid === null ? undefined : byUid.get(`${manifest.kind}/${manifest.uid}`);
+    if (uid) return uid;
+    const name = byName.get(identity(manifest.kind, manifest.nameKey));
+    if (name) return name;
+    if (manifest.previousName === null) return null;
+    const former = identity(manifest.kind, manifest.previousName.normalize('NFC').toLowerCase());
+    return wanted.has(former) ? null : (byName.get(former) ?? null);
+  };
+
+  const changes: Change[] = [];
+  for (const manifest of inOrder(desired.manifests)) {
+    const found = match(manifest);
+    const previous = found && !taken.has(found) ? found : null;
+    if (previous) taken.add(previous);
+    changes.push(changeOf(manifest, previous));
+  }
+
+  const kept = new Set(
+    desired.refused.flatMap((one) =>
+      one.kind && one.name ? [identity(one.kind, one.name.normalize('NFC').toLowerCase())] : [],
+    ),
+  );
+  const keptPaths = new Set(desired.refused.filter((one) => !one.kind || !one.name).map((one) => one.path));
+  const gone = input.recorded.filter((record) => !taken.has(record));
+  const leaving = gone.filter(
+    (record) => !kept.has(identity(record.kind, record.nameKey)) && !keptPaths.has(record.path),
+  );
+  const objects = leaving.filter((record) => record.objectId !== null);
+  const hold = holdOf(input, objects.length);
+  for (const previous of leaving) {
+    if (previous.objectId === null) {
+      if (hold !== 'missing-path') changes.push({ action: 'forget', previous });
+      continue;
+    }
+    const reason = previous.prunePolicy === 'auto' ? hold : (hold ?? previous.prunePolicy);
+    changes.push(reason === null ? { action: 'prune', previous } : { action: 'keep', previous, reason });
+  }
+  return { changes, hash: hashOf(changes), empty: changes.every((change) => !acts(change)) };
+}
+
+function changeOf(manifest: DesiredManifest, previous: Recorded | null): Change {
+  const kind = KINDS.get(manifest.kind);
+  if (!kind) return { action: 'ignore', manifest, previous };
+  if (kind.suspended(manifest)) return { action: 'suspended', manifest, previous };
+  if (!previous || previous.objectId === null) return { action: 'create', manifest, previous: null };
+  const renamedFrom = previous.name === manifest.name ? null : previous.name;
+  const drifted =
+    previous.appliedHash === manifest.hash &&
+    (previous.objectHash !== manifest.hash || previous.objectDeployed !== kind.deployed(manifest));
+  if (previous.appliedHash === manifest.hash && !drifted && renamedFrom === null)
+    return { action: 'none', manifest, previous };
+  return { action: 'update', manifest, previous, renamedFrom, drifted };
+}
+
+/** Why nothing may be pruned in this pass; null when it may. */
+function holdOf({ desired, descends, allowedDeletes }: PlanInput, leaving: number): PruneHold | null {
+  if (leaving === 0) return null;
+  if (allowedDeletes >= leaving && desired.problems.length === 0) return null;
+  if (!desired.pathExists) return 'missing-path';
+  if (!desired.complete || desired.problems.length > 0) return 'broken-manifests';
+  if (!descends) return 'rewritten-history';
+  if (desired.manifests.length === 0) return 'empty-path';
+  return null;
+}
+
+export function acts(change: Change): boolean {
+  return change.action === 'create' || change.action === 'update' || change.action === 'prune';
+}
+
+/** By kind, and within a kind after those that it depends on; otherwise by name. */
+export function inOrder(manifests: readonly DesiredManifest[]): DesiredManifest[] {
+  const byName = new Map(manifests.map((manifest) => [identity(manifest.kind, manifest.nameKey), manifest]));
+  const depth = new Map<DesiredManifest, number>();
+  const depthOf = (manifest: DesiredManifest, trail: ReadonlySet<DesiredManifest>): number => {
+    const known = depth.get(manifest);
+    if (known !== undefined) return known;
+    if (trail.has(manifest) || trail.size > 100) return 0;
+    const inner = new Set(trail).add(manifest);
+    const needs = KINDS.get(manifest.kind)?.dependsOn(manifest) ?? [];
+    const deepest = needs.reduce((most, name) => {
+      const other = byName.get(identity(manifest.kind, name.normalize('NFC').toLowerCase()));
+      return other ? Math.max(most, depthOf(other, inner) + 1) : most;
+    }, 0);
+    depth.set(manifest, deepest);
+    return deepest;
+  };
+  const order = (manifest: DesiredManifest) => KINDS.get(manifest.kind)?.order ?? 99;
+  return [...manifests].sort(
+    (a, b) =>
+      order(a) - order(b) ||
+      depthOf(a, new Set()) - depthOf(b, new Set()) ||
+      (a.nameKey < b.nameKey ? -1 : a.nameKey > b.nameKey ? 1 : 0),
+  );
+}
+
+function hashOf(changes: readonly Change[]): string {
+  const hash = createHash('sha256');
+  for (const change of changes) {
+    if (!acts(change)) continue;
+    if (change.action === 'prune')
+      hash.update(
+        `prune ${change.previous.kind}/${change.previous.nameKey} ${change.previous.appliedHash}\n`,
+      );
+    else if ('manifest' in change)
+      hash.update(
+        `${change.action} ${change.manifest.kind}/${change.manifest.nameKey} ${change.manifest.hash}\n`,
+      );
+  }
+  return hash.digest('hex').slice(0, 32);
+}
+
+/** `Headgate-Allow-Delete: 12` at the end of a commit message. */
+export function allowedDeletes(message: string): number {
+  const found = /^Headgate-Allow-Delete:\s*(\d{1,6})\s*$/im.exec(message);
+  return found ? Number(found[1]) : 0;
+}

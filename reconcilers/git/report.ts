@@ -1,0 +1,109 @@
+/** What a pass did, a line each: for the record and for whoever pushed. */
+import type { CommitInfo, Problem } from '../source/index.ts';
+import type { PruneHold } from './plan.ts';
+
+export interface Counts {
+  created: number;
+  changed: number;
+  deleted: number;
+  restored: number;
+  renamed: number;
+  unchanged: number;
+  refused: number;
+  waiting: number;
+}
+
+export const noCounts = (): Counts => ({
+  created: 0,
+  changed: 0,
+  deleted: 0,
+  restored: 0,
+  renamed: 0,
+  unchanged: 0,
+  refused: 0,
+  waiting: 0,
+});
+
+export type Line =
+  | {
+      type: 'created' | 'changed' | 'restored';
+      kind: string;
+      name: string;
+      detail: string;
+      renamedFrom?: string | null;
+      drifted?: boolean;
+    }
+  | { type: 'pruned'; kind: string; name: string }
+  | { type: 'kept'; kind: string; name: string; reason: PruneHold }
+  | { type: 'failed'; kind: string; name: string; message: string }
+  | { type: 'observed'; kind: string; name: string }
+  | { type: 'problem'; problem: Problem; kept: string };
+
+const MAX_LINES = 40;
+
+const HOLDS: Record<PruneHold, string> = {
+  'broken-manifests': 'kept until the broken manifests are mended',
+  'rewritten-history': 'kept: history was rewritten; the next commit on top prunes it',
+  'missing-path': 'kept: the path of the binding is not in this commit',
+  'empty-path': 'kept: no manifest is left; write Headgate-Allow-Delete: <count> in the commit to delete all',
+  confirm: 'waits for an ADMIN (headgate/prune: confirm)',
+  never: 'kept (headgate/prune: never)',
+};
+
+export function problemPlace(problem: Pick<Problem, 'path' | 'line' | 'column'>): string {
+  if (problem.line === undefined) return problem.path;
+  return `${problem.path}:${problem.line}${problem.column === undefined ? '' : `:${problem.column}`}`;
+}
+
+function describe(line: Line): string[] {
+  switch (line.type) {
+    case 'created':
+      return [`  + ${line.name}: created, ${line.detail}`];
+    case 'restored':
+      return [`  + ${line.name}: back with its id and history, ${line.detail}`];
+    case 'changed': {
+      const how = line.renamedFrom
+        ? `renamed from ${line.renamedFrom}, `
+        : line.drifted
+          ? 'set back to what git says, '
+          : '';
+      return [`  ~ ${line.name}: ${how}${line.detail}`];
+    }
+    case 'pruned':
+      return [
+        `  - ${line.name}: stopped and deleted; add the manifest back within 24 h to get it back with its history`,
+      ];
+    case 'kept':
+      return [`  ! ${line.name}: its manifest is gone; ${HOLDS[line.reason]}`];
+    case 'failed':
+      return [`  ! ${line.name}: ${line.message}`];
+    case 'observed':
+      return [`  ? ${line.name}: would change`];
+    case 'problem':
+      return [
+        `  ! ${problemPlace(line.problem)}: ${line.problem.message}`,
+        `      ${line.problem.hint}${line.kept ? ` (${line.kept})` : ''}`,
+      ];
+  }
+}
+
+export function renderReport(
+  environment: string,
+  commit: CommitInfo,
+  lines: readonly Line[],
+  counts: Counts,
+): string[] {
+  const told = lines.flatMap(describe);
+  const more = told.length > MAX_LINES ? [`  … and ${told.length - MAX_LINES} more lines in the UI`] : [];
+  if (told.length === 0)
+    return [
+      `${environment}: nothing to do, ${counts.unchanged} manifest${counts.unchanged === 1 ? '' : 's'} as before`,
+    ];
+  const rest = counts.unchanged > 0 ? [`  ${counts.unchanged} unchanged`] : [];
+  return [
+    `${environment} at ${commit.sha.slice(0, 7)} "${commit.subject}"`,
+    ...told.slice(0, MAX_LINES),
+    ...more,
+    ...rest,
+  ];
+}

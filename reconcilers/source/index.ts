@@ -1,0 +1,18 @@
+/** Reading desired state out of a git repository: commits, manifests with their places, and what is wrong. */
+export { createSourceCache, type SourceCache } from './cache.ts';
+export { readDesired } from './desired.ts';
+export { nameKeyOf } from './manifest-header.ts';
+export { normaliseSpec, specHash } from './normalise.ts';
+export { pointerTo } from './pointer.ts';
+export { descends, openRepository, type Repository, readCommit, resolveRef } from './repository.ts';
+export { GitRepositoryError } from './repository-error.ts';
+export type {
+  CommitInfo,
+  Desired,
+  DesiredManifest,
+  Position,
+  Problem,
+  RefusedDocument,
+  SnapshotScope,
+  Stage,
+} from './types.ts';

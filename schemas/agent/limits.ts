@@ -1,0 +1,36 @@
+/**
+ * The protocol's limits and patterns as plain values: the agent imports this file at run time, and the schema builder
+ * beside it would cost it 8 MB of resident memory.
+ */
+
+/** Ids become file names on a node: nothing but these characters may reach a path. */
+export const ID_PATTERN = '^[A-Za-z0-9_-]{1,64}$';
+/** A certificate's file name: one path segment, no leading dot. */
+export const CERT_FILENAME_PATTERN = '^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$';
+/** Only variables of this form reach an engine as secrets. */
+export const SECRET_VARIABLE_PATTERN = '^SVC_SECRET_[A-Z0-9_]{1,128}$';
+/** Component ids that the metrics sidecar owns begin with this. */
+export const RESERVED_PREFIX = 'svc_';
+
+export const AGENT_LIMITS = {
+  /** Bytes of a request body that the controller reads, 413 above. */
+  bodyBytes: 8 * 1024 * 1024,
+  /** Bytes of a config answer that the agent reads. */
+  configBytes: 64 * 1024 * 1024,
+  /** Bytes of one push message; a larger one breaks the stream. */
+  pushMessageBytes: 256 * 1024,
+  /** Lines that the agent keeps per pipeline. */
+  logRingLines: 500,
+  /** Characters of one log line; the rest is cut. */
+  logLineChars: 8192,
+  startupGraceMs: 2_000,
+  gracefulStopMs: 30_000,
+  heartbeatDebounceMs: 1_000,
+  crashBackoffMs: { first: 1_000, cap: 60_000 },
+  pushBackoffMs: { first: 1_000, cap: 30_000 },
+  pushFailuresBeforeFallback: 3,
+  firstPort: 8688,
+  pollIntervalMs: 5_000,
+  /** Label pairs of one node, characters of a key, characters of a value. */
+  labels: { pairs: 64, key: 128, value: 256 },
+} as const;

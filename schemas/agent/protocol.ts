@@ -1,0 +1,208 @@
+/**
+ * The agent protocol: what a node agent and the controller say to each other over HTTP.
+ * Each schema is plain JSON Schema; the controller validates requests with it, the agent checks answers.
+ * Unknown fields are ignored on both sides, so that either may be newer than the other.
+ */
+import Type, { type Static, type TSchema } from 'typebox';
+import { AGENT_LIMITS, ID_PATTERN } from './limits.ts';
+
+const Id = Type.String({ pattern: ID_PATTERN });
+const Text = (maxLength: number) => Type.String({ maxLength });
+/** Counters are cumulative since the engine's start; what is no finite number ≥ 0 is refused with its entry. */
+const Counter = Type.Number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const Gauge = Type.Number();
+const Optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
+
+export const Labels = Type.Record(
+  Type.String({ maxLength: AGENT_LIMITS.labels.key }),
+  Text(AGENT_LIMITS.labels.value),
+  {
+    maxProperties: AGENT_LIMITS.labels.pairs,
+  },
+);
+export type Labels = Static<typeof Labels>;
+
+/** POST /api/agent/enroll */
+export const EnrollRequest = Type.Object({
+  token: Type.String({ minLength: 1, maxLength: 512 }),
+  hostname: Type.String({ minLength: 1, maxLength: 253 }),
+  /** `<os>/<architecture>`, for example `linux/x64`. */
+  os: Text(64),
+  agentVersion: Text(64),
+  engineVersion: Text(256),
+  labels: Optional(Labels),
+  channel: Optional(Type.Union([Type.Literal('stable'), Type.Literal('dev')])),
+});
+export type EnrollRequest = Static<typeof EnrollRequest>;
+
+export const EnrollResponse = Type.Object({
+  nodeId: Id,
+  nodeToken: Type.String({ minLength: 1, maxLength: 512 }),
+  environmentId: Type.String(),
+  environmentName: Type.String(),
+});
+export type EnrollResponse = Static<typeof EnrollResponse>;
+
+export const CertFile = Type.Object({ name: Type.String(), filename: Type.String(), data: Type.String() });
+export type CertFile = Static<typeof CertFile>;
+
+export const PipelineEntry = Type.Object({
+  pipelineId: Type.String(),
+  pipelineName: Type.String(),
+  version: Type.Integer(),
+  /** Engine YAML; secrets appear as `${SVC_SECRET_<NAME>}`, never as values. */
+  configYaml: Type.String(),
+  /** `sha256:<hex>` over the YAML, the secrets, the log level and the certificate files. */
+  checksum: Type.String(),
+  logLevel: Type.String(),
+  secrets: Type.Record(Type.String(), Type.String()),
+  certFiles: Type.Array(CertFile),
+});
+export type PipelineEntry = Static<typeof PipelineEntry>;
+
+export const SampleRequest = Type.Object({
+  requestId: Type.String(),
+  pipelineId: Type.String(),
+  componentKeys: Type.Array(Type.String()),
+  limit: Type.Integer(),
+});
+export type SampleRequest = Static<typeof SampleRequest>;
+
+export const PendingAction = Type.Object({
+  type: Type.Literal('self_update'),
+  targetVersion: Type.String(),
+  downloadUrl: Type.String(),
+  checksum: Type.String(),
+});
+export type PendingAction = Static<typeof PendingAction>;
+
+/** GET /api/agent/config */
+export const ConfigResponse = Type.Object({
+  /** Empty in maintenance mode. A pipeline that is absent here is undeployed: the agent stops it. */
+  pipelines: Type.Array(PipelineEntry),
+  pollIntervalMs: Type.Integer(),
+  secretBackend: Type.String(),
+  sampleRequests: Type.Array(SampleRequest),
+  pendingAction: Type.Union([PendingAction, Type.Null()]),
+  /** Grows whenever this node's answer may have changed. */
+  configRevision: Optional(Type.Number()),
+  pushUrl: Optional(Type.String()),
+});
+export type ConfigResponse = Static<typeof ConfigResponse>;
+
+export const PIPELINE_STATUSES = ['RUNNING', 'STARTING', 'STOPPED', 'CRASHED'] as const;
+export type PipelineProcessStatus = (typeof PIPELINE_STATUSES)[number];
+
+export const ComponentMetric = Type.Object({
+  componentId: Text(256),
+  componentKind: Type.Enum(['source', 'transform', 'sink']),
+  receivedEvents: Counter,
+  sentEvents: Counter,
+  receivedBytes: Counter,
+  sentBytes: Optional(Counter),
+  errorsTotal: Optional(Counter),
+  discardedEvents: Optional(Counter),
+  latencyMeanSeconds: Optional(Gauge),
+});
+export type ComponentMetric = Static<typeof ComponentMetric>;
+
+export const PipelineReport = Type.Object({
+  pipelineId: Id,
+  version: Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 }),
+  status: Type.Enum([...PIPELINE_STATUSES]),
+  pid: Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])),
+  uptimeSeconds: Optional(Type.Number({ minimum: 0 })),
+  eventsIn: Optional(Counter),
+  eventsOut: Optional(Counter),
+  bytesIn: Optional(Counter),
+  bytesOut: Optional(Counter),
+  errorsTotal: Optional(Counter),
+  eventsDiscarded: Optional(Counter),
+  utilization: Optional(Gauge),
+  configChecksum: Optional(Text(128)),
+  restarts: Optional(Type.Integer({ minimum: 0 })),
+  /** Redacted by the agent; why the engine ended or could not start. */
+  lastError: Optional(Type.Union([Text(4096), Type.Null()])),
+  componentMetrics: Optional(Type.Array(ComponentMetric, { maxItems: 1000 })),
+  recentLogs: Optional(Type.Array(Text(16_384), { maxItems: AGENT_LIMITS.logRingLines })),
+});
+export type PipelineReport = Static<typeof PipelineReport>;
+
+/** All optional: an agent reports what its platform can tell. Bytes, seconds since boot, load averages. */
+export const HOST_METRIC_NAMES = [
+  'memoryTotalBytes',
+  'memoryUsedBytes',
+  'memoryFreeBytes',
+  'cpuSecondsTotal',
+  'cpuSecondsIdle',
+  'loadAvg1',
+  'loadAvg5',
+  'loadAvg15',
+  'fsTotalBytes',
+  'fsUsedBytes',
+  'fsFreeBytes',
+  'diskReadBytes',
+  'diskWrittenBytes',
+  'netRxBytes',
+  'netTxBytes',
+] as const;
+export type HostMetrics = Partial<Record<(typeof HOST_METRIC_NAMES)[number], number>>;
+
+export const AGENT_HEALTH_NAMES = [
+  'pollErrorsTotal',
+  'pushReconnectsTotal',
+  'heartbeatErrorsTotal',
+  'pipelinesRunning',
+  'uptimeSeconds',
+] as const;
+export type AgentHealth = Partial<Record<(typeof AGENT_HEALTH_NAMES)[number], number>> & {
+  pushConnected?: boolean;
+};
+
+/**
+ * POST /api/agent/heartbeat. The entries of `pipelines` are checked one by one against `PipelineReport`, so that
+ * a bad one is refused alone.
+ */
+export const HeartbeatRequest = Type.Object({
+  pipelines: Type.Array(Type.Unsafe<PipelineReport>({}), { maxItems: 2000 }),
+  hostMetrics: Optional(
+    Type.Unsafe<HostMetrics>({ type: 'object', additionalProperties: Type.Number(), maxProperties: 64 }),
+  ),
+  agentVersion: Optional(Text(64)),
+  engineVersion: Optional(Text(256)),
+  deploymentMode: Optional(Type.Enum(['STANDALONE', 'DOCKER'])),
+  labels: Optional(Labels),
+  agentHealth: Optional(Type.Unsafe<AgentHealth>({ type: 'object', maxProperties: 64 })),
+  /** The user that the agent runs as. */
+  runningAs: Optional(Text(128)),
+  updateError: Optional(Type.Union([Text(4096), Type.Null()])),
+  /** The agent's own poll period in milliseconds, where it is longer than the server's. */
+  pollIntervalMs: Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
+});
+export type HeartbeatRequest = Static<typeof HeartbeatRequest>;
+
+export const HeartbeatResponse = Type.Object({
+  ok: Type.Literal(true),
+  /** An agent whose own revision differs polls at once, one extra poll a revision. */
+  configRevision: Type.Number(),
+  rejected: Optional(Type.Array(Type.Object({ pipelineId: Type.String(), reason: Type.String() }))),
+});
+export type HeartbeatResponse = Static<typeof HeartbeatResponse>;
+
+/** GET /api/agent/push: server-sent events, `event: <type>`, `data` this as JSON. */
+export type PushMessage =
+  | { type: 'config_changed'; pipelineId?: string; reason: string }
+  | { type: 'sample_request'; requestId: string; pipelineId: string; componentKeys: string[]; limit: number }
+  | { type: 'tap_start'; requestId: string; pipelineId: string; componentId: string }
+  | { type: 'tap_stop'; requestId: string }
+  | {
+      type: 'action';
+      action: 'self_update' | 'restart';
+      targetVersion?: string;
+      downloadUrl?: string;
+      checksum?: string;
+    }
+  | { type: 'poll_interval'; intervalMs: number };
+
+/** Body of every error of the agent endpoints. */
+export type AgentError = { error: string; details?: unknown; code?: string };

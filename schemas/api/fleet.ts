@@ -1,0 +1,79 @@
+/** Nodes. */
+import Type, { type Static } from 'typebox';
+import { Id, Input, LabelMap, Nullable, Timestamp } from './common.ts';
+import { NodeHealth, PipelineOnNode } from './pipelines.ts';
+
+export const HostSummary = Type.Object({
+  memoryTotalBytes: Type.Optional(Type.Number()),
+  memoryUsedBytes: Type.Optional(Type.Number()),
+  memoryFreeBytes: Type.Optional(Type.Number()),
+  cpuSecondsTotal: Type.Optional(Type.Number()),
+  cpuSecondsIdle: Type.Optional(Type.Number()),
+  loadAvg1: Type.Optional(Type.Number()),
+  loadAvg5: Type.Optional(Type.Number()),
+  loadAvg15: Type.Optional(Type.Number()),
+  fsTotalBytes: Type.Optional(Type.Number()),
+  fsUsedBytes: Type.Optional(Type.Number()),
+  fsFreeBytes: Type.Optional(Type.Number()),
+  diskReadBytes: Type.Optional(Type.Number()),
+  diskWrittenBytes: Type.Optional(Type.Number()),
+  netRxBytes: Type.Optional(Type.Number()),
+  netTxBytes: Type.Optional(Type.Number()),
+});
+
+export const NodeSummary = Type.Object({
+  id: Id,
+  environmentId: Id,
+  name: Type.String(),
+  host: Type.String(),
+  os: Nullable(Type.String()),
+  /** Computed when read: see `NodeHealth`. */
+  status: NodeHealth,
+  /** Why the status is not HEALTHY; empty when it is. */
+  statusReason: Type.String(),
+  agentVersion: Nullable(Type.String()),
+  engineVersion: Nullable(Type.String()),
+  deploymentMode: Nullable(Type.Enum(['STANDALONE', 'DOCKER'])),
+  maintenance: Type.Boolean(),
+  /** Effective: the agent's, overlaid by those set in the UI. */
+  labels: LabelMap,
+  lastHeartbeatAt: Nullable(Timestamp),
+  enrolledAt: Nullable(Timestamp),
+  /** Of the pipelines that it should run. */
+  pipelinesDesired: Type.Integer(),
+  pipelinesRunning: Type.Integer(),
+  pipelinesCrashed: Type.Integer(),
+});
+export type NodeSummary = Static<typeof NodeSummary>;
+export const NodeList = Type.Array(NodeSummary);
+
+export const NodeWithPipelines = Type.Object({
+  ...NodeSummary.properties,
+  pipelines: Type.Array(PipelineOnNode),
+});
+export type NodeWithPipelines = Static<typeof NodeWithPipelines>;
+export const NodeListWithPipelines = Type.Array(NodeWithPipelines);
+
+export const FleetNode = Type.Object({
+  ...NodeWithPipelines.properties,
+  environment: Type.Object({ id: Id, name: Type.String(), teamId: Id }),
+  agentLabels: LabelMap,
+  uiLabels: LabelMap,
+  hostMetrics: HostSummary,
+  agentHealth: Type.Object({
+    pollErrorsTotal: Type.Optional(Type.Number()),
+    pushReconnectsTotal: Type.Optional(Type.Number()),
+    heartbeatErrorsTotal: Type.Optional(Type.Number()),
+    pushConnected: Type.Optional(Type.Boolean()),
+    pipelinesRunning: Type.Optional(Type.Number()),
+    uptimeSeconds: Type.Optional(Type.Number()),
+  }),
+  /** The user that the agent runs as. */
+  runningAs: Nullable(Type.String()),
+  /** Newest last, from the last heartbeats: `{pipelineId, line}`. */
+  recentLogs: Type.Array(Type.Object({ pipelineId: Id, line: Type.String() })),
+});
+export type FleetNode = Static<typeof FleetNode>;
+
+export const ListNodes = Input({ environmentId: Id });
+export const GetNode = Input({ id: Id });

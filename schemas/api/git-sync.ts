@@ -1,0 +1,137 @@
+/** An environment's tie to git, its passes, and what became of every manifest. */
+import Type, { type Static } from 'typebox';
+import { Condition, Gate, Id, Input, Nullable, Timestamp } from './common.ts';
+import { GitMode } from './environments.ts';
+
+export const CommitInfo = Type.Object({
+  sha: Type.String(),
+  author: Type.String(),
+  email: Type.String(),
+  /** First line of the message. */
+  subject: Type.String(),
+  at: Timestamp,
+});
+export type CommitInfo = Static<typeof CommitInfo>;
+
+export const ManifestStatus = Type.Object({
+  kind: Type.String(),
+  name: Type.String(),
+  path: Type.String(),
+  line: Type.Integer(),
+  /** The object that it became; null until it was applied once. */
+  objectId: Nullable(Id),
+  appliedCommit: Nullable(Type.String()),
+  /** The commit at which git last changed it, as far as read. */
+  seenCommit: Nullable(Type.String()),
+  /** Ready = Applied and RolledOut at that commit. */
+  ready: Type.Boolean(),
+  gate: Gate,
+  conditions: Type.Array(Condition),
+});
+export type ManifestStatus = Static<typeof ManifestStatus>;
+
+export const GitJob = Type.Object({
+  id: Id,
+  type: Type.Enum(['pass', 'write-back', 'forge']),
+  status: Type.Enum(['pending', 'completed', 'failed']),
+  /** `applied`, `unchanged`, `partial` (some manifests refused), `observed`, `skipped`, `failed`. */
+  outcome: Nullable(Type.String()),
+  trigger: Type.String(),
+  commit: Nullable(CommitInfo),
+  counts: Type.Object({
+    created: Type.Integer(),
+    changed: Type.Integer(),
+    deleted: Type.Integer(),
+    restored: Type.Integer(),
+    renamed: Type.Integer(),
+    unchanged: Type.Integer(),
+    refused: Type.Integer(),
+    waiting: Type.Integer(),
+  }),
+  /** What happened, a line each, as the push's own output tells it. */
+  report: Type.Array(Type.String()),
+  error: Nullable(Type.String()),
+  planHash: Nullable(Type.String()),
+  queuedAt: Timestamp,
+  startedAt: Nullable(Timestamp),
+  finishedAt: Nullable(Timestamp),
+});
+export type GitJob = Static<typeof GitJob>;
+export const GitJobList = Type.Array(GitJob);
+
+export const GitSyncStatus = Type.Object({
+  environmentId: Id,
+  configured: Type.Boolean(),
+  mode: GitMode,
+  /** `embedded` or the remote's address without credentials. */
+  repositoryUrl: Nullable(Type.String()),
+  /** What people clone. */
+  cloneUrl: Nullable(Type.String()),
+  branch: Nullable(Type.String()),
+  path: Nullable(Type.String()),
+  suspended: Type.Boolean(),
+  pendingCount: Type.Integer(),
+  failedCount: Type.Integer(),
+  importErrorCount: Type.Integer(),
+  lastSyncAt: Nullable(Timestamp),
+  /** The newest commit that was read, and the newest that was applied. */
+  headCommit: Nullable(CommitInfo),
+  appliedCommit: Nullable(CommitInfo),
+  /** Null when the last pass went through; else what is wrong and what to do. */
+  lastError: Nullable(Type.String()),
+  gate: Gate,
+  manifests: Type.Array(ManifestStatus),
+});
+export type GitSyncStatus = Static<typeof GitSyncStatus>;
+
+export const ImportError = Type.Object({
+  id: Id,
+  path: Type.String(),
+  line: Nullable(Type.Integer()),
+  column: Nullable(Type.Integer()),
+  kind: Nullable(Type.String()),
+  name: Nullable(Type.String()),
+  /** The stage that refused: parse, schema, references, graph, secrets, vrl, engine, identity, source. */
+  stage: Type.String(),
+  message: Type.String(),
+  /** What to do. */
+  hint: Type.String(),
+  commit: Type.String(),
+  createdAt: Timestamp,
+});
+export type ImportError = Static<typeof ImportError>;
+export const ImportErrorList = Type.Array(ImportError);
+
+export const OfEnvironment = Input({ environmentId: Id });
+export const ListGitJobs = Input({
+  environmentId: Id,
+  status: Type.Optional(Type.Enum(['pending', 'completed', 'failed'])),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 })),
+});
+export const ListImportErrors = Input({
+  environmentId: Id,
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
+});
+export const ConfigureGitSync = Input({
+  environmentId: Id,
+  mode: GitMode,
+  /** `embedded`, the repository that Headgate itself serves. */
+  repositoryUrl: Type.Optional(Type.String({ minLength: 1, maxLength: 2048 })),
+  branch: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  /** Folder of the environment inside the repository, for example `environments/staging`. */
+  path: Type.Optional(Type.String({ maxLength: 1024 })),
+  /** Folders that `$file` may reach beside the path. */
+  sharedPaths: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), { maxItems: 20 })),
+  intervalSeconds: Type.Optional(Type.Integer({ minimum: 5, maximum: 86_400 })),
+});
+export type ConfigureGitSync = Static<typeof ConfigureGitSync>;
+export const SyncStarted = Type.Object({ jobId: Id });
+
+/** Events on GET /api/events: `event: changed`. They say what to look at again, never what it is now. */
+export const UI_TOPICS = ['pipelines', 'fleet', 'git', 'secrets', 'environments', 'teams'] as const;
+export type UiTopic = (typeof UI_TOPICS)[number];
+export interface UiEvent {
+  /** `*` for every environment. */
+  environmentId: string;
+  topics: UiTopic[];
+}

@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { buildAgent } from '../../../agent/build.ts';
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+export const AGENT = join(ROOT, 'dist/headgate-agent');
+export const ENGINE = join(ROOT, 'dist/headgate-engine');
+export const FAKE_ENGINE = join(import.meta.dirname, 'fake-engine.sh');
+
+let built: Promise<void> | undefined;
+
+/** Builds the agent once a run, where its sources are newer than the executable. */
+export function ensureAgent(): Promise<void> {
+  built ??= isStale() ? buildAgent(AGENT) : Promise.resolve();
+  return built;
+}
+
+function isStale(): boolean {
+  if (!existsSync(AGENT)) return true;
+  const builtAt = statSync(AGENT).mtimeMs;
+  return ['agent', 'schemas/agent', 'reconcilers/engine'].some((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }).some(
+      (entry) => entry.isFile() && statSync(join(entry.parentPath, entry.name)).mtimeMs > builtAt,
+    ),
+  );
+}
+
+export interface AgentProcess {
+  child: ChildProcess;
+  pid: number;
+  output: () => string;
+  /** Exit code, or the signal's name. */
+  ended: Promise<number | string>;
+}
+
+export interface Workplace {
+  dir: string;
+  dataDir: string;
+  portBase: number;
+  /** Starts the compiled agent; `under` goes before it, such as a shell that sets the umask. */
+  run(env: Record<string, string>, args?: string[], under?: string): AgentProcess;
+  /** Pids of the engines that run on this data directory. */
+  engines(): number[];
+  path(...parts: string[]): string;
+  clean(): Promise<void>;
+}
+
+/** A folder and a port range of its own; `clean` ends whatever still runs in it. */
+export async function makeWorkplace(): Promise<Workplace> {
+  const dir = mkdtempSync(join(tmpdir(), 'headgate-agent-'));
+  const dataDir = join(dir, 'data');
+  const portBase = await freePorts(8);
+  const started: AgentProcess[] = [];
+  const workplace: Workplace = {
+    dir,
+    dataDir,
+    portBase,
+    run(env, args = [], under) {
+      const full = {
+        PATH: '/usr/bin:/bin',
+        SVC_DATA_DIR: dataDir,
+        SVC_ENGINE_BIN: FAKE_ENGINE,
+        SVC_PORT_BASE: String(portBase),
+        SVC_METRICS_PORT: '0',
+        SVC_LOG_LEVEL: 'debug',
+        ...env,
+      };
+      const [file, argv] = under
+        ? ['/bin/sh', ['-c', `${under}; exec "$0" "$@"`, AGENT, ...args]]
+        : [AGENT, args];
+      const child = spawn(file, argv, { env: full, stdio: ['ignore', 'pipe', 'pipe'] });
+      let text = '';
+      for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (text += chunk));
+      const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
+      const agent = { child, pid: child.pid ?? 0, output: () => text, ended };
+      started.push(agent);
+      return agent;
+    },
+    engines: () => pidsNaming(join(dataDir, 'pipelines')),
+    path: (...parts) => join(dataDir, ...parts),
+    async clean() {
+      for (const { child } of started) child.kill('SIGKILL');
+      await Promise.all(started.map(({ ended }) => ended));
+      for (const pid of pidsNaming(dataDir)) process.kill(-pid, 'SIGKILL');
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+  mkdirSync(dir, { recursive: true });
+  return workplace;
+}
+
+/** Leaders of process groups whose command line names this path. */
+function pidsNaming(path: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => commandLine(pid).includes(path) && isGroupLeader(pid))
+    .map(Number);
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function isGroupLeader(pid: string): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2] === pid;
+  } catch {
+    return false;
+  }
+}
+
+/** The first of `count` ports in a row that are free at this moment. */
+async function freePorts(count: number): Promise<number> {
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    const base = 20_000 + Math.floor(Math.random() * 10_000);
+    const tries = await Promise.all(Array.from({ length: count }, (_, index) => isFree(base + index)));
+    if (tries.every(Boolean)) return base;
+  }
+  throw new Error('no free ports found');
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  server.listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    const free = (server.address() as AddressInfo).port === port;
+    server.close();
+    return free;
+  } catch {
+    return false;
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,126 @@
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { until } from '../../support/until.ts';
+import { type AgentProcess, ensureAgent, makeWorkplace, type Workplace } from './agent-process.ts';
+import { pipeline, type ScriptedServer, send, startServer } from './scripted-server.ts';
+
+describe('what the controller may answer without a pipeline being stopped', function () {
+  this.timeout(30_000);
+  let server: ScriptedServer;
+  let place: Workplace;
+  let agent: AgentProcess;
+  let engine: number | null | undefined;
+
+  before(async () => {
+    await ensureAgent();
+    server = await startServer();
+    place = await makeWorkplace();
+    server.pipelines = [pipeline('p1')];
+    agent = place.run({ SVC_URL: server.url, SVC_TOKEN: 't', SVC_POLL_INTERVAL: '500ms' });
+    await until(() => server.report('p1')?.status === 'RUNNING', { what: 'the pipeline runs' });
+    engine = server.report('p1')?.pid;
+  });
+  after(async () => {
+    await place.clean();
+    await server.close();
+  });
+  afterEach(() => {
+    server.override = {};
+  });
+
+  const good = () => ({ pipelines: [pipeline('p1')], pollIntervalMs: 500 });
+  const raw =
+    (body: string | Buffer, headers = {}) =>
+    (response: ServerResponse) => {
+      response.writeHead(200, { 'content-type': 'application/json', ...headers });
+      response.end(body);
+    };
+  const cases: [reason: string, answer: (response: ServerResponse) => void][] = [
+    ['truncated JSON', raw(JSON.stringify(good()).slice(0, -20))],
+    ['a page of HTML', raw('<html><body>Sign in</body></html>')],
+    ['null', raw('null')],
+    ['an empty object', raw('{}')],
+    ['an array', raw('[]')],
+    ['pipelines that are null', raw(JSON.stringify({ ...good(), pipelines: null }))],
+    ['an entry without secrets', raw(JSON.stringify({ ...good(), pipelines: [{ pipelineId: 'p1' }] }))],
+    [
+      'a version that is text',
+      raw(JSON.stringify({ ...good(), pipelines: [{ ...pipeline('p1'), version: '1' }] })),
+    ],
+    ['one id twice', raw(JSON.stringify({ ...good(), pipelines: [pipeline('p1'), pipeline('p1')] }))],
+    [
+      'an announced length over the limit',
+      (response) => {
+        response.writeHead(200, { 'content-length': 100 * 1024 * 1024 });
+        response.write('{"pipelines":[]');
+      },
+    ],
+    [
+      'a compressed answer that grows over the limit',
+      raw(gzipSync(Buffer.alloc(70 * 1024 * 1024, 32)), { 'content-encoding': 'gzip' }),
+    ],
+    ['304 that was not asked for with the right tag', (response) => response.writeHead(304).end()],
+    ['a redirect', (response) => response.writeHead(302, { location: '/elsewhere' }).end()],
+    ['a closed connection', (response) => response.destroy()],
+    ...[401, 403, 404, 500, 503].map((status): [string, (response: ServerResponse) => void] => [
+      `status ${status}`,
+      (response) => send(response, status, { error: 'no' }),
+    ]),
+  ];
+
+  for (const [reason, answer] of cases) {
+    it(`keeps the engine running on ${reason}`, async () => {
+      const errors = server.heartbeats.at(-1)?.agentHealth?.pollErrorsTotal ?? 0;
+      let answered = 0;
+      server.override.config = (_, response) => {
+        answered += 1;
+        answer(response);
+      };
+      await until(() => answered >= 2, { what: 'two polls have failed', timeoutMs: 8_000 });
+      const failed = reason.startsWith('304') ? errors : errors + 1;
+      await until(() => (server.heartbeats.at(-1)?.agentHealth?.pollErrorsTotal ?? 0) >= failed, {
+        what: 'the failed polls are counted in a heartbeat',
+      });
+      expect(server.report('p1')).to.include({ status: 'RUNNING', pid: engine });
+      expect(place.engines()).to.deep.equal([engine]);
+    });
+  }
+
+  it('tells once a minute how to enroll again when the node token is refused', () => {
+    expect(agent.output().match(/the controller refuses this node/g)).to.have.length(1);
+  });
+
+  it('waits as long as Retry-After says', async () => {
+    let answered = 0;
+    server.override.config = (_, response) => {
+      answered += 1;
+      send(response, 429, { error: 'slow down' }, { 'retry-after': '2' });
+    };
+    await until(() => answered === 1, { what: 'the poll is refused' });
+    const refusedAt = Date.now();
+    server.override = {};
+    const polls = server.polls.length;
+    server.push({ type: 'config_changed', reason: 'in vain' });
+    await until(() => server.polls.length > polls, { what: 'the next poll comes' });
+    expect(Date.now() - refusedAt).to.be.greaterThan(1_900);
+    expect(server.report('p1')).to.include({ status: 'RUNNING', pid: engine });
+  });
+
+  it('counts heartbeats that fail and goes on', async () => {
+    server.override.heartbeat = (_, response) => send(response, 500, { error: 'no' });
+    const polls = server.polls.length;
+    await until(() => server.polls.length > polls + 2, { what: 'polls go on' });
+    server.override = {};
+    await until(() => (server.heartbeats.at(-1)?.agentHealth?.heartbeatErrorsTotal ?? 0) >= 2, {
+      what: 'the failures are reported',
+    });
+    expect(place.engines()).to.deep.equal([engine]);
+  });
+
+  it('stops pipelines only on a well-formed empty list', async () => {
+    server.pipelines = [];
+    await until(() => place.engines().length === 0, { what: 'the engine has ended' });
+    await until(() => server.report('p1') === undefined, { what: 'the pipeline is forgotten' });
+  });
+});

@@ -1,0 +1,218 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { until } from '../../support/until.ts';
+import { ensureAgent, makeWorkplace, type Workplace } from './agent-process.ts';
+import { pipeline, type ScriptedServer, send, startServer } from './scripted-server.ts';
+
+describe('enrollment and the start of the agent', function () {
+  this.timeout(30_000);
+  let server: ScriptedServer;
+  let place: Workplace;
+
+  before(ensureAgent);
+  beforeEach(async () => {
+    server = await startServer();
+    place = await makeWorkplace();
+  });
+  afterEach(async () => {
+    await place.clean();
+    await server.close();
+  });
+
+  const env = () => ({ SVC_URL: server.url, SVC_TOKEN: 'enroll-me' });
+  const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+  const heartbeat = (count = 1) =>
+    until(() => server.heartbeats.length >= count, { what: `heartbeat ${count} has come` });
+
+  it('enrolls once, keeps the token 0600 under umask 0, and uses it on the next start', async () => {
+    const first = place.run({ ...env(), SVC_LABELS: 'rack=7' }, [], 'umask 0');
+    await heartbeat();
+    expect(server.enrollments).to.have.length(1);
+    expect(server.enrollments[0]).to.deep.include({
+      token: 'enroll-me',
+      os: `${process.platform}/${process.arch}`,
+      agentVersion: 'v0.1.0',
+      engineVersion: 'fake-engine 1.0',
+      channel: 'stable',
+      labels: { rack: '7' },
+    });
+    expect(readFileSync(place.path('node-token'), 'utf8').trim()).to.equal(server.token);
+    expect(mode(place.path('node-token'))).to.equal('600');
+    expect(mode(place.dataDir)).to.equal('700');
+    first.child.kill('SIGTERM');
+    expect(await first.ended).to.equal(0);
+    const beats = server.heartbeats.length;
+    place.run({ SVC_URL: server.url });
+    await heartbeat(beats + 1);
+    expect(server.enrollments).to.have.length(1);
+  });
+
+  it('keeps folders 0700 and files 0600 under umask 0', async () => {
+    server.pipelines = [pipeline('p1', { certFiles: [{ name: 'ca', filename: 'ca.pem', data: 'cGVt' }] })];
+    place.run(env(), [], 'umask 0');
+    await until(() => server.report('p1')?.status === 'RUNNING', { what: 'the pipeline runs' });
+    for (const folder of ['pipelines', 'certs', 'data/p1'])
+      expect(mode(place.path(folder)), folder).to.equal('700');
+    for (const file of ['pipelines/p1.yaml', 'pipelines/p1.yaml.svc-metrics.yaml', 'certs/ca.pem']) {
+      expect(mode(place.path(file)), file).to.equal('600');
+    }
+  });
+
+  it('closes a token file that others could read', async () => {
+    mkdirSync(place.dataDir, { recursive: true });
+    writeFileSync(place.path('node-token'), `${server.token}\n`, { mode: 0o644 });
+    place.run({ SVC_URL: server.url });
+    await heartbeat();
+    expect(mode(place.path('node-token'))).to.equal('600');
+  });
+
+  it('replaces a symbolic link at the token file and leaves its target alone', async () => {
+    mkdirSync(place.dataDir, { recursive: true });
+    symlinkSync(`${place.dir}/elsewhere`, place.path('node-token'));
+    place.run(env());
+    await heartbeat();
+    expect(existsSync(`${place.dir}/elsewhere`)).to.equal(false);
+    expect(readFileSync(place.path('node-token'), 'utf8').trim()).to.equal(server.token);
+  });
+
+  const failures: { reason: string; message: string; env: () => Record<string, string>; args?: string[] }[] =
+    [
+      { reason: 'no address', message: 'config error: SVC_URL is required', env: () => ({}) },
+      {
+        reason: 'nobody listens',
+        message: 'enrollment failed: connection refused',
+        env: () => ({ SVC_URL: 'http://127.0.0.1:1', SVC_TOKEN: 't' }),
+      },
+      {
+        reason: 'no token at all',
+        message: 'no node token found and SVC_TOKEN is not set',
+        env: () => ({ SVC_URL: server.url }),
+      },
+      {
+        reason: 'a wrong duration',
+        message: 'config error: SVC_POLL_INTERVAL must be a duration such as 10s or 1m30s, from 100ms to 24h',
+        env: () => ({ ...env(), SVC_POLL_INTERVAL: 'soon' }),
+      },
+      {
+        reason: 'an unknown channel',
+        message: 'config error: --channel must be stable or dev',
+        env,
+        args: ['--channel', 'nightly'],
+      },
+    ];
+  for (const { reason, message, env: environment, args } of failures) {
+    it(`says what is wrong and exits non-zero: ${reason}`, async () => {
+      const agent = place.run(environment(), args);
+      expect(await agent.ended).to.equal(1);
+      expect(agent.output().split('\n')[0]).to.equal(message);
+    });
+  }
+
+  for (const status of [401, 403]) {
+    it(`names status ${status} of the enrollment and writes no token`, async () => {
+      server.override.enroll = (_, response) => send(response, status, { error: 'no' });
+      const agent = place.run(env());
+      expect(await agent.ended).to.equal(1);
+      expect(agent.output().split('\n')[0]).to.equal(`enrollment failed: (status ${status})`);
+      expect(agent.output()).to.contain('SVC_TOKEN').and.not.to.contain('enroll-me');
+      expect(existsSync(place.path('node-token'))).to.equal(false);
+    });
+  }
+
+  it('refuses an enrollment answer that is not one', async () => {
+    server.override.enroll = (_, response) => send(response, 200, { nodeId: '../x', nodeToken: '' });
+    const agent = place.run(env());
+    expect(await agent.ended).to.equal(1);
+    expect(agent.output()).to.match(/^enrollment failed: unexpected answer/);
+    expect(existsSync(place.path('node-token'))).to.equal(false);
+  });
+
+  it('refuses an empty token file with the remedy', async () => {
+    mkdirSync(place.dataDir, { recursive: true });
+    writeFileSync(place.path('node-token'), '');
+    const agent = place.run(env());
+    expect(await agent.ended).to.equal(1);
+    expect(agent.output()).to.contain('is empty or damaged: delete it and start again with a new SVC_TOKEN');
+  });
+
+  it('refuses a data directory that another agent uses, under any of its names', async () => {
+    place.run(env());
+    await heartbeat();
+    symlinkSync(place.dataDir, `${place.dir}/other-name`);
+    const second = place.run({ ...env(), SVC_DATA_DIR: `${place.dir}/other-name` });
+    expect(await second.ended).to.equal(1);
+    expect(second.output()).to.match(/^another agent uses .*: stop it, or set SVC_DATA_DIR/);
+  });
+
+  it('says that a certificate is not trusted, and trusts the authority of NODE_EXTRA_CA_CERTS', async function () {
+    const key = `${place.dir}/key.pem`;
+    const cert = `${place.dir}/cert.pem`;
+    const subject = ['-subj', '/CN=test', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];
+    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+    const made = spawnSync('openssl', ['req', '-x509', ...curve, '-keyout', key, '-out', cert, ...subject]);
+    if (made.status !== 0) this.skip();
+    const https = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_, response) =>
+      send(response, 401, {}),
+    );
+    https.listen(0, '127.0.0.1');
+    await once(https, 'listening');
+    const url = `https://127.0.0.1:${(https.address() as AddressInfo).port}`;
+    const wary = place.run({ SVC_URL: url, SVC_TOKEN: 't' });
+    await wary.ended;
+    expect(wary.output()).to.match(/^enrollment failed: certificate verify failed/);
+    const trusting = place.run({ SVC_URL: url, SVC_TOKEN: 't', NODE_EXTRA_CA_CERTS: cert });
+    expect(await trusting.ended).to.equal(1);
+    expect(trusting.output()).to.match(/^enrollment failed: \(status 401\)/);
+    https.close();
+  });
+
+  it('serves its own metrics, and goes on without them where the port is taken', async () => {
+    const holder = createHttpServer((_, response) => response.end()).listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const { port } = holder.address() as AddressInfo;
+    const metrics = { SVC_METRICS_PORT: String(port), SVC_METRICS_HOST: '127.0.0.1' };
+    const without = place.run({ ...env(), ...metrics });
+    await heartbeat();
+    await until(() => without.output().includes('no metrics endpoint'), { what: 'the taken port is told' });
+    without.child.kill('SIGTERM');
+    await without.ended;
+    holder.close();
+    await once(holder, 'close');
+    place.run({ ...env(), ...metrics });
+    let text = '';
+    await until(
+      async () => {
+        const answer = await fetch(`http://127.0.0.1:${port}/metrics`).catch(() => undefined);
+        text = (await answer?.text()) ?? '';
+        return /^svc_agent_push_connected 1$/m.test(text);
+      },
+      { what: 'the metrics are served' },
+    );
+    expect(text).to.match(/^svc_agent_uptime_seconds [\d.]+$/m);
+    expect((await fetch(`http://127.0.0.1:${port}/other`)).status).to.equal(404);
+  });
+
+  it('prints version and help without any setting', async () => {
+    for (const flag of ['-v', '--version']) {
+      const agent = place.run({}, [flag]);
+      expect(await agent.ended).to.equal(0);
+      expect(agent.output()).to.equal('v0.1.0\n');
+    }
+    const help = place.run({}, ['--help']);
+    expect(await help.ended).to.equal(0);
+    for (const name of ['SVC_URL', 'SVC_TOKEN', 'SVC_AGENT_USER', '--channel'])
+      expect(help.output()).to.contain(name);
+  });
+
+  it('takes no settings from files in the folder it is started in', async () => {
+    writeFileSync(`${place.dir}/.env`, `SVC_URL=${server.url}\n`);
+    const agent = place.run({}, [], `cd ${place.dir}`);
+    expect(await agent.ended).to.equal(1);
+    expect(agent.output()).to.contain('SVC_URL is required');
+  });
+});

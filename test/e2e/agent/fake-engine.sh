@@ -1,0 +1,17 @@
+#!/bin/sh
+# An engine for faults. What it does stands in the pipeline's YAML as a comment: "# fault: <name>".
+if [ "$1" = --version ]; then echo 'fake-engine 1.0'; exit 0; fi
+config=$2
+fault=$(sed -n 's/^# fault: //p' "$config")
+echo "started with $fault" >&2
+case $fault in
+  exit-0) exit 0 ;;
+  exit-78) echo 'ERROR engine: Configuration error. error=no such thing' >&2; exit 78 ;;
+  ignore-term) trap '' TERM; while :; do sleep 1; done ;;
+  fork) sleep 1000 & echo "child $!" >&2; trap 'exit 0' TERM; while :; do sleep 0.05; done ;;
+  fork-and-crash) sleep 1000 & echo "child $!" >&2; exit 3 ;;
+  flood) trap 'exit 0' TERM; while :; do head -c 3000000 /dev/zero | tr '\0' 'x' | fold -w 100; echo >>rounds; done ;;
+  long-line) head -c 10000000 /dev/zero | tr '\0' 'y' >&2; printf '\377\376\n' >&2; trap 'exit 0' TERM; while :; do sleep 0.05; done ;;
+  echo-env) env >&2; ulimit -c >&2; trap 'exit 0' TERM; while :; do sleep 0.05; done ;;
+  *) trap 'exit 0' TERM; while :; do sleep 0.05; done ;;
+esac

@@ -1,0 +1,130 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { until } from '../../support/until.ts';
+import { type AgentProcess, ENGINE, ensureAgent, makeWorkplace, type Workplace } from './agent-process.ts';
+import { DEMO_CONFIG, pipeline, type ScriptedServer, startServer } from './scripted-server.ts';
+
+describe('the life of a pipeline on a node', function () {
+  this.timeout(30_000);
+  let server: ScriptedServer;
+  let place: Workplace;
+
+  before(ensureAgent);
+  beforeEach(async () => {
+    server = await startServer();
+    place = await makeWorkplace();
+  });
+  afterEach(async () => {
+    await place.clean();
+    await server.close();
+  });
+
+  const run = (engine = ENGINE): AgentProcess =>
+    place.run({
+      SVC_URL: server.url,
+      SVC_TOKEN: 'enroll-me',
+      SVC_ENGINE_BIN: engine,
+      SVC_NODE_LABELS: 'zone=a',
+    });
+  const status = (id: string) => server.report(id)?.status;
+  const reach = (id: string, wanted: string) =>
+    until(() => status(id) === wanted, { what: `${id} is reported ${wanted}`, timeoutMs: 8_000 });
+
+  it('goes from STARTING to RUNNING and reports what the engine counts', async () => {
+    server.pipelines = [pipeline('p1')];
+    run();
+    await reach('p1', 'RUNNING');
+    await until(() => (server.report('p1')?.eventsOut ?? 0) > 0, { what: 'events are counted' });
+    expect(server.statuses('p1')).to.deep.equal(['STARTING', 'RUNNING']);
+    const report = server.report('p1');
+    expect(report?.componentMetrics?.map((metric) => metric.componentId)).to.have.members(['in', 'out']);
+    expect(report?.configChecksum).to.equal(server.pipelines[0]?.checksum);
+    const beat = server.heartbeats.at(-1);
+    expect(beat?.labels).to.deep.equal({ zone: 'a' });
+    expect(beat?.hostMetrics?.memoryTotalBytes).to.be.greaterThan(0);
+    expect(beat?.engineVersion).to.match(/^headgate-engine/);
+    expect(beat?.agentHealth?.pipelinesRunning).to.equal(1);
+  });
+
+  it('restarts on another checksum, on the same ports', async () => {
+    server.pipelines = [pipeline('p1')];
+    run();
+    await reach('p1', 'RUNNING');
+    const first = server.report('p1')?.pid;
+    const sidecar = readFileSync(place.path('pipelines/p1.yaml.svc-metrics.yaml'), 'utf8');
+    server.pipelines = [pipeline('p1', { version: 2, configYaml: DEMO_CONFIG.replace('0.1', '0.2') })];
+    server.push({ type: 'config_changed', reason: 'deploy' });
+    await until(() => server.report('p1')?.version === 2, { what: 'the new version is reported' });
+    await reach('p1', 'RUNNING');
+    expect(server.report('p1')?.pid).not.to.equal(first);
+    expect(readFileSync(place.path('pipelines/p1.yaml.svc-metrics.yaml'), 'utf8')).to.equal(sidecar);
+    expect(sidecar)
+      .to.contain(`127.0.0.1:${place.portBase}\n`)
+      .and.to.contain(`127.0.0.1:${place.portBase + 1}\n`);
+    expect(server.statuses('p1')).not.to.include('CRASHED');
+    expect(place.engines()).to.have.length(1);
+  });
+
+  it('takes over a newer version number of the same content without a restart', async () => {
+    server.pipelines = [pipeline('p1')];
+    run();
+    await reach('p1', 'RUNNING');
+    const first = server.report('p1')?.pid;
+    server.pipelines = [pipeline('p1', { version: 7 })];
+    await until(() => server.report('p1')?.version === 7, { what: 'the new version is reported' });
+    expect(server.report('p1')).to.include({ pid: first, status: 'RUNNING' });
+  });
+
+  it('stops a pipeline that is no longer listed, reports it once and removes its files', async () => {
+    server.pipelines = [pipeline('p1'), pipeline('p2')];
+    run();
+    await reach('p2', 'RUNNING');
+    server.pipelines = [pipeline('p1')];
+    server.push({ type: 'config_changed', reason: 'undeploy' });
+    await reach('p2', 'STOPPED');
+    await until(() => server.report('p2') === undefined, { what: 'it is no longer mentioned' });
+    expect(existsSync(place.path('pipelines/p2.yaml'))).to.equal(false);
+    expect(existsSync(place.path('pipelines/p2.yaml.svc-metrics.yaml'))).to.equal(false);
+    expect(place.engines()).to.have.length(1);
+    expect(status('p1')).to.equal('RUNNING');
+  });
+
+  it('gives a pipeline that comes back the next two ports', async () => {
+    server.pipelines = [pipeline('p1')];
+    run();
+    await reach('p1', 'RUNNING');
+    server.pipelines = [];
+    server.push({ type: 'config_changed', reason: 'maintenance' });
+    await reach('p1', 'STOPPED');
+    server.pipelines = [pipeline('p1')];
+    server.push({ type: 'config_changed', reason: 'maintenance over' });
+    await reach('p1', 'RUNNING');
+    const sidecar = readFileSync(place.path('pipelines/p1.yaml.svc-metrics.yaml'), 'utf8');
+    expect(sidecar).to.contain(`127.0.0.1:${place.portBase + 2}\n`);
+  });
+
+  it('leaves no process behind on SIGTERM, reports STOPPED and exits with 0', async () => {
+    server.pipelines = [pipeline('p1'), pipeline('p2')];
+    const agent = run();
+    await reach('p2', 'RUNNING');
+    agent.child.kill('SIGTERM');
+    expect(await agent.ended).to.equal(0);
+    expect(place.engines()).to.deep.equal([]);
+    expect([status('p1'), status('p2')]).to.deep.equal(['STOPPED', 'STOPPED']);
+  });
+
+  it('stops the engines of an agent that was killed before it starts its own', async () => {
+    server.pipelines = [pipeline('p1'), pipeline('p2'), pipeline('p3')];
+    const killed = run();
+    await reach('p3', 'RUNNING');
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    const orphans = place.engines();
+    expect(orphans).to.have.length(3);
+    server.heartbeats = [];
+    run();
+    await reach('p3', 'RUNNING');
+    expect(place.engines()).to.have.length(3).and.not.to.include.members(orphans);
+    expect(server.statuses('p1')).to.deep.equal(['STARTING', 'RUNNING']);
+  });
+});

@@ -1,0 +1,127 @@
+/** A real browser in front of a real Headgate, as a person would use it. */
+import axe, { type AxeResults, type RunOptions } from 'axe-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { startHeadgate } from '../../support/headgate.ts';
+
+export interface Target {
+  url: string;
+  adminEmail: string;
+  adminPassword: string;
+  environments: { staging: string; production: string };
+  cloneUrl: string;
+  stop(): Promise<void>;
+}
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+const AXE_OPTIONS: RunOptions = {
+  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+};
+
+/** Of one rule on one page: the rest is mostly the same element in other rows. */
+const MAX_ELEMENTS = 3;
+
+export const launch = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: process.env.HEADGATE_CHROMIUM ?? '/usr/bin/chromium',
+    headless: true,
+    args: FLAGS,
+  });
+
+/**
+ * Starts one of its own; HEADGATE_URL with HEADGATE_EMAIL, HEADGATE_PASSWORD, HEADGATE_STAGING and HEADGATE_PRODUCTION
+ * (ids of environments) names one that runs already.
+ */
+export async function openTarget(): Promise<Target> {
+  const env = process.env;
+  if (!env.HEADGATE_URL) return startHeadgate();
+  return {
+    url: env.HEADGATE_URL,
+    adminEmail: env.HEADGATE_EMAIL ?? '',
+    adminPassword: env.HEADGATE_PASSWORD ?? '',
+    environments: { staging: env.HEADGATE_STAGING ?? '', production: env.HEADGATE_PRODUCTION ?? '' },
+    cloneUrl: env.HEADGATE_CLONE_URL ?? '',
+    stop: async () => undefined,
+  };
+}
+
+export async function signIn(page: Page, target: Target): Promise<void> {
+  await page.goto(`${target.url}/sign-in`);
+  await page.getByLabel('Email').fill(target.adminEmail);
+  await page.getByLabel('Password').fill(target.adminPassword);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+}
+
+/** What the page complained about: script errors and refusals by the content security policy. */
+export function watchForErrors(page: Page): string[] {
+  const seen: string[] = [];
+  page.on('pageerror', (error) => seen.push(error.message));
+  page.on('console', (message) => {
+    // A 401 or 404 that a test provokes is logged by the browser itself.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      seen.push(message.text());
+  });
+  return seen;
+}
+
+/** What axe-core finds that a person could not use, each with its rule, place and elements; empty when all is well. */
+export async function violationsOf(page: Page, where: string): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<Pick<AxeResults, 'violations'>>(
+    `axe.run(document, ${JSON.stringify(AXE_OPTIONS)})`,
+  );
+  return violations.map(({ id, nodes }) => {
+    const elements = nodes
+      .slice(0, MAX_ELEMENTS)
+      .map(({ html, failureSummary }) => `  ${html}\n  ${failureSummary}`);
+    return `${where}: ${id} (${nodes.length})\n${elements.join('\n')}`;
+  });
+}
+
+export interface Session {
+  target: Target;
+  browser: Browser;
+  context: BrowserContext;
+  page: Page;
+  close(): Promise<void>;
+}
+
+/** A signed-in page; `close` ends the browser and the Headgate that was started for it. */
+export async function openSession(options: { colorScheme?: 'light' | 'dark' } = {}): Promise<Session> {
+  const target = await openTarget();
+  let browser: Browser | undefined;
+  try {
+    browser = await launch();
+    const context = await browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      colorScheme: options.colorScheme ?? 'light',
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    context.setDefaultTimeout(10_000);
+    const page = await context.newPage();
+    await signIn(page, target);
+    const opened = browser;
+    return {
+      target,
+      browser: opened,
+      context,
+      page,
+      close: async () => {
+        await opened.close();
+        await target.stop();
+      },
+    };
+  } catch (error) {
+    await browser?.close();
+    await target.stop();
+    throw error;
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Runs every suite, one after the other, and closes with one line: `N passed, N failed`, and `, N skipped` with each
+ * reason above it. A suite that fails to load, hangs, or dies counts as failed.
+ */
+import { spawn } from 'node:child_process';
+import { globSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { startTestCluster } from './support/postgres.ts';
+
+interface Suite {
+  name: string;
+  files: string;
+  limitMinutes: number;
+}
+interface Summary {
+  passed: number;
+  failed: number;
+  skipped: string[];
+}
+
+const SUITES: readonly Suite[] = [
+  { name: 'unit', files: 'test/unit/**/*.test.ts', limitMinutes: 3 },
+  { name: 'integration', files: 'test/integration/**/*.test.ts', limitMinutes: 5 },
+  { name: 'engine', files: 'test/e2e/engine/**/*.test.ts', limitMinutes: 3 },
+  { name: 'agent', files: 'test/e2e/agent/**/*.test.ts', limitMinutes: 6 },
+  { name: 'main job', files: 'test/e2e/main/**/*.test.ts', limitMinutes: 6 },
+  { name: 'web', files: 'test/e2e/web/**/*.test.ts', limitMinutes: 6 },
+];
+
+const root = join(import.meta.dirname, '..');
+const artifacts = join(root, 'test/.artifacts');
+const wanted = process.argv.slice(2);
+
+function run(suite: Suite, databaseUrl: string): Promise<Summary> {
+  const files = globSync(suite.files, { cwd: root }).sort();
+  if (files.length === 0) return Promise.resolve({ passed: 0, failed: 0, skipped: [] });
+  const output = join(artifacts, `${suite.name.replaceAll(' ', '-')}.json`);
+  rmSync(output, { force: true });
+  const mocha = join(root, 'node_modules/mocha/bin/mocha.js');
+  const reporter = join(root, 'test/support/reporter.cjs');
+  const child = spawn(process.execPath, [mocha, '--reporter', reporter, '--forbid-only', ...files], {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, HEADGATE_TEST_DATABASE_URL: databaseUrl, HEADGATE_TEST_SUMMARY: output },
+  });
+  return new Promise((resolve) => {
+    const limit = setTimeout(() => {
+      process.stdout.write(`\n${suite.name}: still running after ${suite.limitMinutes} minutes, ended\n`);
+      child.kill('SIGKILL');
+    }, suite.limitMinutes * 60_000);
+    child.on('close', (code) => {
+      clearTimeout(limit);
+      resolve(summaryOf(suite, output, code));
+    });
+  });
+}
+
+/** What the reporter wrote; where it wrote nothing, the suite itself failed. */
+function summaryOf(suite: Suite, output: string, code: number | null): Summary {
+  try {
+    const summary = JSON.parse(readFileSync(output, 'utf8')) as Summary;
+    // A failing hook outside a test, or a process that did not end well, must not pass unseen.
+    if (code !== 0 && summary.failed === 0) summary.failed = 1;
+    return summary;
+  } catch {
+    process.stdout.write(`\n${suite.name}: did not run to its end (exit ${code ?? 'by a signal'})\n`);
+    return { passed: 0, failed: 1, skipped: [] };
+  }
+}
+
+mkdirSync(artifacts, { recursive: true });
+process.stdout.write('Starting a Postgres for the tests …\n');
+const cluster = await startTestCluster();
+const total: Summary = { passed: 0, failed: 0, skipped: [] };
+try {
+  for (const suite of SUITES) {
+    if (wanted.length > 0 && !wanted.includes(suite.name)) continue;
+    const startedAt = performance.now();
+    process.stdout.write(`\n== ${suite.name}\n`);
+    const summary = await run(suite, cluster.url);
+    process.stdout.write(`== ${suite.name}: ${Math.round((performance.now() - startedAt) / 1000)} s\n`);
+    total.passed += summary.passed;
+    total.failed += summary.failed;
+    total.skipped.push(...summary.skipped);
+  }
+} finally {
+  await cluster.stop();
+}
+for (const skipped of total.skipped) process.stdout.write(`skipped: ${skipped}\n`);
+const skips = total.skipped.length > 0 ? `, ${total.skipped.length} skipped` : '';
+process.stdout.write(`\n${total.passed} passed, ${total.failed} failed${skips}\n`);
+process.exit(total.failed > 0 || (process.env.CI === 'true' && total.skipped.length > 0) ? 1 : 0);

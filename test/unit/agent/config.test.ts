@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import { parseCommandLine } from '../../../agent/command-line.ts';
+import { ConfigError, readConfig } from '../../../agent/config.ts';
+import { parseDuration } from '../../../agent/duration.ts';
+
+describe('settings of the agent', () => {
+  it('reads durations of one or more parts', () => {
+    const known = { '500ms': 500, '10s': 10_000, '1m30s': 90_000, '2h': 7_200_000, '1.5s': 1_500 };
+    for (const [text, ms] of Object.entries(known)) expect(parseDuration(text), text).to.equal(ms);
+    for (const text of ['', '10', 's', '-1s', '10 s', '1d', '1s2', 'Infinity']) {
+      expect(parseDuration(text), text).to.equal(undefined);
+    }
+  });
+
+  it('has the defaults of the protocol', () => {
+    expect(readConfig({ SVC_URL: 'https://c.example/' })).to.deep.equal({
+      url: 'https://c.example',
+      token: undefined,
+      dataDir: '/var/lib/svc-agent',
+      engineBin: 'vector',
+      pollIntervalMs: 5_000,
+      logFlushIntervalMs: 2_000,
+      logLevel: 'info',
+      labels: {},
+      metricsPort: 9090,
+      metricsHost: '0.0.0.0',
+      portBase: 8688,
+    });
+  });
+
+  it('joins both label variables; SVC_NODE_LABELS wins', () => {
+    const { labels } = readConfig({
+      SVC_URL: 'http://c',
+      SVC_LABELS: 'a=1, b=2',
+      SVC_NODE_LABELS: 'b=3,c=x=y,',
+    });
+    expect(labels).to.deep.equal({ a: '1', b: '3', c: 'x=y' });
+  });
+
+  const wrong: [name: string, value: string, message: RegExp][] = [
+    ['SVC_URL', '', /^config error: SVC_URL is required$/],
+    ['SVC_URL', 'not a url', /SVC_URL is not a URL/],
+    ['SVC_URL', 'ftp://x', /http:\/\/ or https:\/\//],
+    ['SVC_URL', 'http://user:secret@x', /^((?!secret).)*$/],
+    ['SVC_POLL_INTERVAL', '0s', /SVC_POLL_INTERVAL must be a duration/],
+    ['SVC_LOG_FLUSH_INTERVAL', '2', /SVC_LOG_FLUSH_INTERVAL must be a duration/],
+    ['SVC_LOG_LEVEL', 'loud', /debug, info, warn, error/],
+    ['SVC_NODE_LABELS', 'novalue', /key=value/],
+    ['SVC_NODE_LABELS', `k=${'v'.repeat(257)}`, /key=value/],
+    ['SVC_LABELS', Array.from({ length: 65 }, (_, n) => `k${n}=v`).join(), /more than 64/],
+    ['SVC_METRICS_PORT', '65536', /a port from 0/],
+    ['SVC_PORT_BASE', '0', /a port from 1/],
+    ['SVC_DATA_DIR', '/data/{a,b}', /SVC_DATA_DIR must not contain/],
+  ];
+  for (const [name, value, message] of wrong) {
+    it(`refuses ${name}=${value.slice(0, 20)}`, () => {
+      expect(() => readConfig({ SVC_URL: 'http://c', [name]: value })).to.throw(ConfigError, message);
+    });
+  }
+
+  it('knows its flags and no others', () => {
+    expect(parseCommandLine([])).to.deep.equal({ run: 'agent', channel: undefined });
+    expect(parseCommandLine(['--channel', 'dev'])).to.deep.equal({ run: 'agent', channel: 'dev' });
+    expect(parseCommandLine(['--channel=stable'])).to.deep.equal({ run: 'agent', channel: 'stable' });
+    expect(parseCommandLine(['-v']).run).to.equal('version');
+    for (const args of [['--url', 'http://c'], ['--token=x'], ['--channel'], ['extra']]) {
+      expect(() => parseCommandLine(args), args.join(' ')).to.throw(ConfigError);
+    }
+  });
+});

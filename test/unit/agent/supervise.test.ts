@@ -1,0 +1,195 @@
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { Certificates } from '../../../agent/supervise/certificates.ts';
+import { engineEnvironment } from '../../../agent/supervise/environment.ts';
+import { WriteError, writeFilesAtomically } from '../../../agent/supervise/files.ts';
+import { lockDirectory } from '../../../agent/supervise/lock.ts';
+import { PortCounter } from '../../../agent/supervise/ports.ts';
+import { renderSidecar } from '../../../agent/supervise/sidecar.ts';
+
+describe('what an engine is given', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'headgate-unit-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const sidecar = (configYaml: string, dataDir = '/d/data/p1') =>
+    parse(renderSidecar({ metricsPort: 8688, apiPort: 8689, dataDir, configYaml })) as Record<
+      string,
+      unknown
+    >;
+
+  it('gets a sidecar with metrics, API, six collectors and a data folder of its own', () => {
+    expect(sidecar('sources: {}\n')).to.deep.equal({
+      data_dir: '/d/data/p1',
+      api: { enabled: true, address: '127.0.0.1:8689' },
+      sources: {
+        svc_internal_metrics: { type: 'internal_metrics' },
+        svc_host_metrics: {
+          type: 'host_metrics',
+          collectors: ['cpu', 'memory', 'load', 'disk', 'filesystem', 'network'],
+        },
+      },
+      sinks: {
+        svc_metrics_exporter: {
+          type: 'prometheus_exporter',
+          inputs: ['svc_internal_metrics', 'svc_host_metrics'],
+          address: '127.0.0.1:8688',
+        },
+      },
+    });
+  });
+
+  it('gets no second data_dir where its pipeline sets one at the top level', () => {
+    for (const own of ['data_dir: /x\n', 'sources: {}\n"data_dir" : /x\n', "'data_dir': /x"]) {
+      expect(sidecar(own), own).not.to.have.property('data_dir');
+    }
+    for (const other of ['sources:\n  in:\n    data_dir: /x\n', '# data_dir: /x\n', 'my_data_dir: 1\n']) {
+      expect(sidecar(other), other).to.have.property('data_dir');
+    }
+  });
+
+  it('gets a folder with a dollar sign in the form that the engine turns back', () => {
+    expect(sidecar('', '/d/$HOME "x"').data_dir).to.equal('/d/$$HOME "x"');
+  });
+
+  it('gets a clean environment, and only secrets under their own prefix', () => {
+    const agent = {
+      PATH: '/bin',
+      SVC_TOKEN: 't',
+      VECTOR_CONFIG: '/x',
+      BUN_OPTIONS: '-e 1',
+      https_proxy: 'http://p',
+    };
+    const secrets = {
+      SVC_SECRET_A: 'value',
+      PATH: '/evil',
+      SVC_SECRET_a: 'x',
+      SVC_SECRET_N: 'a\0b',
+      LD_PRELOAD: 'x',
+    };
+    const { env, refused } = engineEnvironment({ logLevel: 'debug', secrets }, agent);
+    expect(env).to.deep.equal({
+      PATH: '/bin',
+      https_proxy: 'http://p',
+      SVC_SECRET_A: 'value',
+      ENGINE_LOG: 'debug',
+      VECTOR_LOG: 'debug',
+      VECTOR_DANGEROUSLY_ALLOW_ENV_VAR_INTERPOLATION: 'true',
+      VECTOR_GRACEFUL_SHUTDOWN_LIMIT_SECS: '25',
+      VECTOR_THREADS: '2',
+    });
+    expect(refused).to.have.members(['PATH', 'SVC_SECRET_a', 'SVC_SECRET_N', 'LD_PRELOAD']);
+  });
+
+  it('gets the ports that follow from the order of starts', () => {
+    const ports = new PortCounter(8688);
+    expect([ports.allocate(), ports.allocate()]).to.deep.equal([
+      { metrics: 8688, api: 8689 },
+      { metrics: 8690, api: 8691 },
+    ]);
+  });
+
+  it('gets certificate files under plain names; two pipelines may share one but not differ in it', () => {
+    const certificates = new Certificates(folder);
+    const file = (filename: string, data = 'cGVt') => ({ name: 'c', filename, data });
+    const entry = (pipelineId: string, certFiles: ReturnType<typeof file>[]) => ({
+      pipelineId,
+      pipelineName: '',
+      version: 1,
+      configYaml: '',
+      checksum: '',
+      logLevel: '',
+      secrets: {},
+      certFiles,
+    });
+    const one = entry('one', [file('ca.pem'), file('../x'), file('k.pem', '%%%')]);
+    const two = entry('two', [file('ca.pem'), file('ca.pem', 'b3RoZXI=')]);
+    certificates.claim([one, two]);
+    expect(certificates.plan(one).write.map(({ path }) => path)).to.deep.equal([join(folder, 'ca.pem')]);
+    expect(certificates.plan(one).refused).to.have.length(2);
+    expect(certificates.plan(two).refused).to.have.length(1);
+    expect(certificates.plan(two).refused[0]).to.contain('pipeline one has other content');
+  });
+
+  it('has a certificate removed once no pipeline names it', () => {
+    const certificates = new Certificates(folder);
+    const certFiles = [{ name: 'c', filename: 'ca.pem', data: 'cGVt' }];
+    const entry = {
+      pipelineId: 'p',
+      pipelineName: '',
+      version: 1,
+      configYaml: '',
+      checksum: '',
+      logLevel: '',
+      secrets: {},
+      certFiles,
+    };
+    certificates.claim([entry]);
+    const plan = certificates.plan(entry);
+    writeFilesAtomically(plan.write);
+    certificates.wrote(plan);
+    writeFileSync(join(folder, 'theirs.pem'), '');
+    certificates.claim([]);
+    expect(readdirSync(folder)).to.deep.equal(['theirs.pem']);
+  });
+});
+
+describe('files of the agent', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'headgate-unit-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('are 0600 over a file that was not, and replace a link instead of following it', () => {
+    writeFileSync(join(folder, 'open'), 'old');
+    chmodSync(join(folder, 'open'), 0o644);
+    writeFileSync(join(folder, 'target'), 'kept');
+    symlinkSync(join(folder, 'target'), join(folder, 'link'));
+    writeFilesAtomically([
+      { path: join(folder, 'open'), data: 'new' },
+      { path: join(folder, 'link'), data: 'new' },
+    ]);
+    expect(statSync(join(folder, 'open')).mode & 0o777).to.equal(0o600);
+    expect(readFileSync(join(folder, 'target'), 'utf8')).to.equal('kept');
+    expect(readFileSync(join(folder, 'link'), 'utf8')).to.equal('new');
+  });
+
+  it('are all as before when one cannot be written, and nothing half-written stays', () => {
+    writeFileSync(join(folder, 'a'), 'old');
+    const files = [
+      { path: join(folder, 'a'), data: 'new' },
+      { path: join(folder, 'missing/b'), data: 'new' },
+    ];
+    expect(() => writeFilesAtomically(files))
+      .to.throw(WriteError)
+      .with.property('path', join(folder, 'missing/b'));
+    expect(readdirSync(folder)).to.deep.equal(['a']);
+    expect(readFileSync(join(folder, 'a'), 'utf8')).to.equal('old');
+  });
+
+  it('belong to one agent: the second is refused until the first lets go', async () => {
+    const unlock = await lockDirectory(folder);
+    let refused: unknown;
+    await lockDirectory(folder).catch((error: unknown) => {
+      refused = error;
+    });
+    expect(refused).to.be.instanceOf(Error).with.property('name', 'LockedError');
+    unlock();
+    (await lockDirectory(folder))();
+  });
+});

@@ -1,0 +1,80 @@
+import { expect } from 'chai';
+import { parseCommandLine } from '../../../examples/engine/cli.ts';
+import { createLogger, parseLevel } from '../../../examples/engine/log.ts';
+
+describe('the command line', () => {
+  it('takes several files, and the environment for the rest', () => {
+    const env = {
+      VECTOR_DANGEROUSLY_ALLOW_ENV_VAR_INTERPOLATION: 'true',
+      VECTOR_GRACEFUL_SHUTDOWN_LIMIT_SECS: '25',
+    };
+    expect(parseCommandLine(['--config', 'a.yaml', '-c', 'b.yaml', '--config=c.yaml'], env)).to.deep.include({
+      kind: 'run',
+      configs: [{ path: 'a.yaml' }, { path: 'b.yaml' }, { path: 'c.yaml' }],
+      interpolate: true,
+      shutdownLimitSecs: 25,
+    });
+  });
+
+  it('expands nothing unless allowed', () => {
+    expect(parseCommandLine(['-c', 'a'], {})).to.deep.include({ interpolate: false, shutdownLimitSecs: 60 });
+  });
+
+  it('takes the paths of validate by position', () => {
+    expect(parseCommandLine(['validate', '--no-environment', '-d', 'a', 'b'], {})).to.deep.include({
+      kind: 'validate',
+      configs: [{ path: 'a' }, { path: 'b' }],
+      noEnvironment: true,
+      skipHealthchecks: false,
+      denyWarnings: true,
+    });
+  });
+
+  for (const argv of [['--nope'], ['validate', '--config', 'a'], ['tap'], ['--config']]) {
+    it(`refuses ${argv.join(' ')}`, () => {
+      expect(parseCommandLine(argv, {}).kind).to.equal('usage-error');
+    });
+  }
+});
+
+describe('the log', () => {
+  it('reads levels, and takes a word that is none for the name of a target', () => {
+    expect(parseLevel('DEBUG', 'info')).to.equal('debug');
+    expect(parseLevel('vector::x=trace,error', 'info')).to.equal('error');
+    expect(parseLevel('warning', 'info')).to.equal('info');
+    expect(parseLevel(undefined, 'warn')).to.equal('warn');
+  });
+
+  it("has the shape of Vector's text lines", () => {
+    const lines: string[] = [];
+    const log = createLogger({
+      level: 'info',
+      format: 'text',
+      now: () => 1.25,
+      write: (line) => lines.push(line),
+    });
+    log.child('a::b').warn('Hm.', { count: 2 });
+    log.debug('unseen');
+    expect(lines).to.deep.equal(['1970-01-01T00:00:00.001250Z  WARN a::b: Hm. count=2']);
+  });
+
+  it('counts equal lines inside 10 s instead of printing them', () => {
+    const lines: string[] = [];
+    let now = 0;
+    const log = createLogger({
+      level: 'info',
+      format: 'text',
+      now: () => now,
+      write: (line) => lines.push(line),
+    });
+    for (let n = 0; n < 5; n += 1) log.limited('error', 'Bad.');
+    now = 10_000;
+    log.limited('error', 'Bad.');
+    expect(lines.map((line) => line.split('engine: ')[1])).to.deep.equal([
+      'Bad.',
+      'Internal log [Bad.] is being suppressed to avoid flooding.',
+      'Internal log [Bad.] has been suppressed 3 times.',
+      'Bad.',
+    ]);
+  });
+});

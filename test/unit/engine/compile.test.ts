@@ -1,0 +1,158 @@
+import { expect } from 'chai';
+import { compileYaml, configErrors } from './support.ts';
+
+const SOURCE = 'sources: {in: {type: demo_logs, format: json}}';
+const SINK = 'sinks: {out: {type: blackhole, inputs: [in]}}';
+
+describe('checks of a configuration', () => {
+  const cases: { reason: string; files: string[]; message: string | RegExp }[] = [
+    {
+      reason: 'an unknown type',
+      files: [SOURCE, 'sinks: {out: {type: kafka, inputs: [in]}}'],
+      message:
+        'unknown variant `kafka`, expected one of `blackhole`, `console`, `file`, `prometheus_exporter`\nin `sinks.out`',
+    },
+    {
+      reason: 'a type that only looks known',
+      files: [SOURCE, 'sinks: {out: {type: constructor, inputs: [in]}}'],
+      message: /^unknown variant `constructor`/,
+    },
+    {
+      reason: 'an unknown option',
+      files: [SOURCE, 'sinks: {out: {type: blackhole, inputs: [in], colour: red}}'],
+      message: /^unknown field `colour`, expected one of `acknowledgements`, `buffer`, .*\nin `sinks.out`$/,
+    },
+    {
+      reason: 'a wrong type of option',
+      files: ['sources: {in: {type: demo_logs, format: json, interval: soon}}', SINK],
+      message: 'invalid type: string, expected a number of at least 0 for `interval`\nin `sources.in`',
+    },
+    {
+      reason: 'a missing option',
+      files: ['sources: {in: {type: demo_logs}}', SINK],
+      message: 'missing field `format`\nin `sources.in`',
+    },
+    {
+      reason: 'shuffle without lines',
+      files: ['sources: {in: {type: demo_logs, format: shuffle}}', SINK],
+      message: 'A non-empty list of lines is required for the shuffle format\nin `sources.in`',
+    },
+    {
+      reason: 'a missing input',
+      files: [SOURCE, 'sinks: {out: {type: blackhole, inputs: [x]}}'],
+      message: 'Input "x" for sink "out" doesn\'t match any components.',
+    },
+    {
+      reason: 'a glob without a match',
+      files: [SOURCE, 'sinks: {out: {type: blackhole, inputs: ["x*"]}}'],
+      message: 'Input "x*" for sink "out" doesn\'t match any components.',
+    },
+    {
+      reason: 'a sink without inputs',
+      files: [SOURCE, 'sinks: {out: {type: blackhole}}'],
+      message: 'Sink "out" has no inputs',
+    },
+    {
+      reason: 'an input given twice',
+      files: [SOURCE, 'sinks: {out: {type: blackhole, inputs: [in, in]}}'],
+      message: 'Sink "out" has input "in" duplicated 2 times',
+    },
+    { reason: 'no sources', files: [SINK], message: 'No sources defined in the config.' },
+    { reason: 'no sinks', files: [SOURCE], message: 'No sinks defined in the config.' },
+    {
+      reason: 'an id with a dot',
+      files: [
+        'sources: {a.b: {type: demo_logs, format: json}}',
+        'sinks: {out: {type: blackhole, inputs: [a.b]}}',
+      ],
+      message: 'Component name "a.b" should not contain a "."',
+    },
+    {
+      reason: 'one id in two kinds',
+      files: [SOURCE, 'sinks: {in: {type: blackhole, inputs: [in]}}'],
+      message: 'More than one component with name "in" (source, sink).',
+    },
+    {
+      reason: 'a cycle',
+      files: [
+        SOURCE,
+        SINK,
+        'transforms: {a: {type: filter, inputs: [b], condition: "true"}, b: {type: filter, inputs: [a], condition: "true"}}',
+      ],
+      message: 'Cyclic dependency detected in the chain [ a -> b -> a ]',
+    },
+    {
+      reason: 'logs into a metric sink',
+      files: [SOURCE, 'sinks: {out: {type: prometheus_exporter, inputs: [in]}}'],
+      message: 'Data type mismatch between in (Log) and out (Metric)',
+    },
+    {
+      reason: 'one port for two exporters',
+      files: [
+        'sources: {in: {type: internal_metrics}}',
+        'sinks: {a: {type: prometheus_exporter, inputs: [in]}, b: {type: prometheus_exporter, inputs: [in]}}',
+      ],
+      message: 'Resource `tcp 0.0.0.0:9598` is claimed by multiple components: {"a", "b"}',
+    },
+    {
+      reason: 'both a source and a file for remap',
+      files: [SOURCE, SINK, 'transforms: {t: {type: remap, inputs: [in], source: "", file: "x"}}'],
+      message: 'must provide exactly one of `source` or `file` configuration\nin `transforms.t`',
+    },
+    {
+      reason: 'a host name as API address',
+      files: [SOURCE, SINK, 'api: {enabled: true, address: "localhost:80"}'],
+      message: 'invalid socket address syntax, expected IP:PORT\nin `api`',
+    },
+    {
+      reason: 'an old API option',
+      files: [SOURCE, SINK, 'api: {enabled: true, playground: false}'],
+      message: 'unknown field `playground`, expected one of `address`, `enabled`\nin `api`',
+    },
+    {
+      reason: 'a path template without a start',
+      files: [
+        SOURCE,
+        'sinks: {out: {type: file, inputs: [in], path: "{{ host }}.log", encoding: {codec: json}}}',
+      ],
+      message: /no literal string prefix.*\nin `sinks.out`$/,
+    },
+    {
+      reason: 'a reserved route name',
+      files: [SOURCE, SINK, 'transforms: {r: {type: route, inputs: [in], route: {_default: "true"}}}'],
+      message: /reserved name: `_default`/,
+    },
+  ];
+  for (const { reason, files, message } of cases) {
+    it(`refuses ${reason}`, () => {
+      const errors = configErrors(...files);
+      const matches = errors.some((error) =>
+        typeof message === 'string' ? error === message : message.test(error),
+      );
+      expect(matches, errors.join('\n')).to.equal(true);
+    });
+  }
+
+  it('names the mistakes of several components at once', () => {
+    expect(configErrors('sources: {a: {type: x}, b: {type: y}}', SINK)).to.have.length(2);
+  });
+
+  it('never repeats a text value in an error, since it may be an expanded secret', () => {
+    const [error] = configErrors('sources: {in: {type: demo_logs, format: json, interval: hunter2}}', SINK);
+    expect(error).not.to.include('hunter2');
+  });
+
+  it('expands globs over ids and ports', () => {
+    const { sinks } = compileYaml(
+      SOURCE,
+      'transforms: {r: {type: route, inputs: [in], route: {a: "true", b: "true"}}}',
+      'sinks: {out: {type: blackhole, inputs: ["r.*"]}}',
+    );
+    expect(sinks[0]?.inputs.map((input) => input.port)).to.deep.equal(['a', 'b', '_unmatched']);
+  });
+
+  it('only warns of a source without consumers', () => {
+    const { warnings } = compileYaml(SOURCE, SINK, 'sources: {spare: {type: internal_metrics}}');
+    expect(warnings).to.deep.equal(['Source "spare" has no consumers']);
+  });
+});

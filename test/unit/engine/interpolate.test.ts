@@ -1,0 +1,55 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders are what is tested here
+import { expect } from 'chai';
+import { ConfigError } from '../../../examples/engine/config/config-error.ts';
+import { interpolate } from '../../../examples/engine/config/interpolate.ts';
+
+const env = { NAME: 'anna', EMPTY: '', 'A.B': 'dotted', PEM: 'one\ntwo', SVC_SECRET_KEY: 'a$b' };
+
+describe('expansion of variables in configuration text', () => {
+  const cases: { text: string; expected: string; reason: string }[] = [
+    { text: '$NAME', expected: 'anna', reason: 'a bare name' },
+    { text: '${NAME}!', expected: 'anna!', reason: 'a name in braces' },
+    { text: '${A.B}', expected: 'dotted', reason: 'a dot in a name' },
+    { text: '${EMPTY:-x}', expected: 'x', reason: ':- also covers an empty value' },
+    { text: '${EMPTY-x}', expected: '', reason: '- covers an unset one only' },
+    { text: '${UNSET-x}', expected: 'x', reason: '- gives the default' },
+    { text: '${UNSET:-}', expected: '', reason: 'a default may be empty' },
+    { text: '${UNSET:-a}b}', expected: 'ab}', reason: 'a default ends at the first brace' },
+    { text: '$$1 $$NAME', expected: '$1 $NAME', reason: 'two dollars are one' },
+    {
+      text: '${SVC_SECRET_KEY}',
+      expected: 'a$b',
+      reason: 'a value goes in verbatim and is not expanded again',
+    },
+    { text: 'a $ b', expected: 'a $ b', reason: 'a lone dollar stays' },
+  ];
+  for (const { text, expected, reason } of cases) {
+    it(`reads ${text}: ${reason}`, () => {
+      expect(interpolate(text, env)).to.equal(expected);
+    });
+  }
+
+  const failures: { text: string; message: string }[] = [
+    { text: '${UNSET}', message: 'Missing environment variable in config. name = "UNSET"' },
+    { text: '"$1"', message: 'Missing environment variable in config. name = "1"' },
+    { text: '${PEM:-x}', message: 'Environment variable contains newline character. name = "PEM"' },
+    {
+      text: '${EMPTY:?say it}',
+      message: 'Non-empty environment variable required in config. name = "EMPTY", message = "say it"',
+    },
+  ];
+  for (const { text, message } of failures) {
+    it(`refuses ${text}`, () => {
+      expect(() => interpolate(text, env)).to.throw(ConfigError, message);
+    });
+  }
+
+  it('names every missing variable at once', () => {
+    try {
+      interpolate('${ONE} ${TWO} ${ONE}', {});
+      expect.fail('nothing was thrown');
+    } catch (error) {
+      expect((error as ConfigError).messages).to.have.length(2);
+    }
+  });
+});

@@ -1,0 +1,54 @@
+import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client';
+import superjson from 'superjson';
+import type { AppRouter } from '../../../api/procedures/router.ts';
+
+/** One request a call: the browser multiplexes, and each answer can be cached and retried alone. */
+export const api = createTRPCClient<AppRouter>({
+  links: [httpLink({ url: '/api/trpc', transformer: superjson })],
+});
+
+/** What went wrong, in words for people. */
+export interface Failure {
+  /** The procedure's error code, or `NETWORK` when no answer came. */
+  code: string;
+  message: string;
+  /** What to do about it. */
+  advice: string;
+  requestId: string | null;
+}
+
+const ADVICE: Record<string, string> = {
+  NETWORK: 'Check that the controller is running and that this machine can reach it, then try again.',
+  UNAUTHORIZED: 'Your session has ended. Sign in again.',
+  FORBIDDEN: 'Your role does not allow this. Ask an administrator of the team.',
+  NOT_FOUND: 'It may have been removed, or the link may belong to another team. Go back to the list.',
+  BAD_REQUEST: 'Correct the input that the message names and send it again.',
+  CONFLICT: 'Something with this name exists already. Choose another name.',
+  PRECONDITION_FAILED: 'The message says what has to be true first.',
+  TOO_MANY_REQUESTS: 'Wait a moment and try again.',
+};
+
+/** Turns anything thrown by a call into a `Failure`. */
+export function describeFailure(error: unknown): Failure {
+  if (error instanceof TRPCClientError) {
+    const data: unknown = error.data;
+    const code = textOf(data, 'code') ?? 'NETWORK';
+    return {
+      code,
+      message: code === 'NETWORK' ? 'The controller did not answer.' : error.message,
+      advice: ADVICE[code] ?? 'Try again. If it stays, look in the controller’s log for the request id.',
+      requestId: textOf(data, 'requestId'),
+    };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: 'UNEXPECTED', message, advice: 'Reload the page and try again.', requestId: null };
+}
+
+function textOf(value: unknown, key: string): string | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const field: unknown = Reflect.get(value, key);
+  return typeof field === 'string' ? field : null;
+}
+
+export const isUnauthorized = (error: unknown): boolean =>
+  error instanceof TRPCClientError && textOf(error.data, 'code') === 'UNAUTHORIZED';

@@ -1,0 +1,123 @@
+/** The live connection: events say what to look at again, and the queries do the looking. */
+import type { QueryClient } from '@tanstack/react-query';
+import { useSyncExternalStore } from 'react';
+import type { UiEvent } from '../../../schemas/api/git-sync.ts';
+import type { LiveMeta } from './queries.ts';
+
+export type LiveState =
+  | { kind: 'connecting' }
+  | { kind: 'connected' }
+  | { kind: 'reconnecting'; since: number }
+  | { kind: 'stale'; since: number };
+
+/** At most two rounds of refetching a second, however fast events come. */
+const FLUSH_MS = 500;
+/** The environment id of events that concern all of them. */
+const EVERYWHERE = '*';
+const STALE_AFTER_MS = 15_000;
+const RETRY_MIN_MS = 1_000;
+const RETRY_MAX_MS = 30_000;
+
+let state: LiveState = { kind: 'connecting' };
+const listeners = new Set<() => void>();
+
+function setState(next: LiveState): void {
+  state = next;
+  for (const listener of listeners) listener();
+}
+
+export const useLiveState = (): LiveState =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => state,
+  );
+
+/** Opens the stream and keeps it open until the returned function is called. */
+export function followEvents(queryClient: QueryClient): () => void {
+  const pending = new Map<string, Set<string>>();
+  let source: EventSource | null = null;
+  let flushTimer: ReturnType<typeof setTimeout> | undefined;
+  let retryTimer: ReturnType<typeof setTimeout> | undefined;
+  let staleTimer: ReturnType<typeof setTimeout> | undefined;
+  let retryMs = RETRY_MIN_MS;
+  let wasLost = false;
+
+  const flush = (): void => {
+    flushTimer = undefined;
+    const seen = new Map(pending);
+    pending.clear();
+    void queryClient.invalidateQueries({
+      predicate: ({ meta }) => {
+        if (!isLiveMeta(meta)) return false;
+        for (const [environmentId, topics] of seen) {
+          const elsewhere =
+            environmentId !== EVERYWHERE && meta.environmentId && meta.environmentId !== environmentId;
+          if (elsewhere) continue;
+          if (meta.topics.some((topic) => topics.has(topic))) return true;
+        }
+        return false;
+      },
+    });
+  };
+
+  const lost = (): void => {
+    if (!wasLost) {
+      wasLost = true;
+      const since = Date.now();
+      setState({ kind: 'reconnecting', since });
+      staleTimer = setTimeout(() => setState({ kind: 'stale', since }), STALE_AFTER_MS);
+    }
+    // The browser reconnects by itself after a dropped connection, but gives up for good on an error status.
+    if (source?.readyState !== EventSource.CLOSED) return;
+    clearTimeout(retryTimer);
+    retryTimer = setTimeout(open, retryMs);
+    retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
+  };
+
+  const open = (): void => {
+    source?.close();
+    source = new EventSource('/api/events');
+    source.addEventListener('open', () => {
+      clearTimeout(staleTimer);
+      retryMs = RETRY_MIN_MS;
+      setState({ kind: 'connected' });
+      if (wasLost) void queryClient.invalidateQueries();
+      wasLost = false;
+    });
+    source.addEventListener('error', lost);
+    source.addEventListener('changed', (message) => {
+      const event = parseEvent(message.data);
+      if (!event) return;
+      const topics = pending.get(event.environmentId) ?? new Set<string>();
+      for (const topic of event.topics) topics.add(topic);
+      pending.set(event.environmentId, topics);
+      flushTimer ??= setTimeout(flush, FLUSH_MS);
+    });
+  };
+
+  open();
+  return () => {
+    source?.close();
+    clearTimeout(flushTimer);
+    clearTimeout(retryTimer);
+    clearTimeout(staleTimer);
+    setState({ kind: 'connecting' });
+  };
+}
+
+const isLiveMeta = (meta: Record<string, unknown> | undefined): meta is LiveMeta =>
+  Array.isArray(meta?.topics);
+
+function parseEvent(data: unknown): UiEvent | null {
+  if (typeof data !== 'string') return null;
+  try {
+    const event: Partial<UiEvent> = JSON.parse(data);
+    if (typeof event.environmentId !== 'string' || !Array.isArray(event.topics)) return null;
+    return { environmentId: event.environmentId, topics: event.topics };
+  } catch {
+    return null;
+  }
+}

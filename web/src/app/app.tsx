@@ -1,0 +1,137 @@
+import { MantineProvider } from '@mantine/core';
+import { QueryCache, QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
+import { BrowserRouter, Navigate, Outlet, Route, Routes, useLocation, useParams } from 'react-router';
+import { describeFailure, isUnauthorized } from '../api/client.ts';
+import { sessionQuery } from '../api/session.ts';
+import { ErrorState, SkeletonRows } from '../components/states.tsx';
+import { TipLayer } from '../components/tips.tsx';
+import { OverviewPage } from '../pages/overview.tsx';
+import { PipelinesPage } from '../pages/pipelines.tsx';
+import { SignInPage } from '../pages/sign-in.tsx';
+import { Boundary } from './boundary.tsx';
+import { PlaceProvider, usePlaceLookup } from './environment.tsx';
+import { paths } from './paths.ts';
+import { readPreference, writePreference } from './preferences.ts';
+import { Shell } from './shell.tsx';
+import { colorScheme, theme } from './theme.ts';
+
+const FleetPage = lazy(() => import('../pages/fleet.tsx').then((module) => ({ default: module.FleetPage })));
+const NodePage = lazy(() => import('../pages/node.tsx').then((module) => ({ default: module.NodePage })));
+const PipelinePage = lazy(() =>
+  import('../pages/pipeline.tsx').then((module) => ({ default: module.PipelinePage })),
+);
+const GitPage = lazy(() => import('../pages/git.tsx').then((module) => ({ default: module.GitPage })));
+const SecretsPage = lazy(() =>
+  import('../pages/secrets.tsx').then((module) => ({ default: module.SecretsPage })),
+);
+const SettingsPage = lazy(() =>
+  import('../pages/settings.tsx').then((module) => ({ default: module.SettingsPage })),
+);
+const NoPlacePage = lazy(() =>
+  import('../pages/no-place.tsx').then((module) => ({ default: module.NoPlacePage })),
+);
+
+/** Answers that come back wrong for a reason that stays are not asked for again. */
+const RETRY_CODES = ['NETWORK', 'INTERNAL_SERVER_ERROR', 'TIMEOUT', 'SERVICE_UNAVAILABLE'];
+
+const queryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error) => {
+      if (isUnauthorized(error)) queryClient.setQueryData(sessionQuery.queryKey, { signedIn: false });
+    },
+  }),
+  defaultOptions: {
+    queries: {
+      staleTime: 2_000,
+      retry: (count, error) => count < 2 && RETRY_CODES.includes(describeFailure(error).code),
+    },
+  },
+});
+
+/** Sends whoever is not signed in to the sign-in page, and back afterwards. */
+const SignedIn = () => {
+  const session = useQuery(sessionQuery);
+  const location = useLocation();
+  if (session.isError) {
+    return (
+      <main className="alone">
+        <ErrorState error={session.error} retry={() => void session.refetch()} what="Headgate" />
+      </main>
+    );
+  }
+  if (!session.data) return <Splash />;
+  if (!session.data.signedIn)
+    return <Navigate to={paths.signIn(location.pathname + location.search)} replace />;
+  return <Outlet />;
+};
+
+/** Finds the environment of the address, or chooses the one last used. */
+const InEnvironment = () => {
+  const { environmentId } = useParams();
+  const wanted = environmentId ?? readPreference('environment');
+  const lookup = usePlaceLookup(wanted);
+  if (lookup.kind === 'loading') return <Splash />;
+  if (lookup.kind === 'failed') {
+    return (
+      <main className="alone">
+        <ErrorState error={lookup.error} retry={lookup.retry} what="Your teams" />
+      </main>
+    );
+  }
+  if (lookup.kind === 'none') {
+    return (
+      <Suspense fallback={<Splash />}>
+        <NoPlacePage team={lookup.team} />
+      </Suspense>
+    );
+  }
+  if (lookup.kind === 'unknown') return <Navigate to={paths.overview(lookup.fallback.id)} replace />;
+  if (!environmentId) return <Navigate to={paths.overview(lookup.place.environment.id)} replace />;
+  if (readPreference('environment') !== environmentId) writePreference('environment', environmentId);
+  return (
+    <PlaceProvider place={lookup.place}>
+      <Shell>
+        <Boundary>
+          <Suspense fallback={<SkeletonRows rows={12} />}>
+            <Outlet />
+          </Suspense>
+        </Boundary>
+      </Shell>
+    </PlaceProvider>
+  );
+};
+
+const Splash = () => (
+  <main className="alone" aria-busy="true">
+    <SkeletonRows rows={6} label="Loading Headgate" />
+  </main>
+);
+
+export const App = () => (
+  <MantineProvider theme={theme} defaultColorScheme="auto" colorSchemeManager={colorScheme}>
+    <QueryClientProvider client={queryClient}>
+      <BrowserRouter>
+        <Routes>
+          <Route path="/sign-in" element={<SignInPage />} />
+          <Route element={<SignedIn />}>
+            <Route path="/e/:environmentId" element={<InEnvironment />}>
+              <Route path="overview" element={<OverviewPage />} />
+              <Route path="pipelines" element={<PipelinesPage />} />
+              <Route path="pipelines/:pipelineId" element={<PipelinePage />} />
+              <Route path="fleet" element={<FleetPage />} />
+              <Route path="fleet/:nodeId" element={<NodePage />} />
+              <Route path="git" element={<GitPage />} />
+              <Route path="secrets" element={<SecretsPage />} />
+              <Route path="settings" element={<SettingsPage />} />
+              <Route path="*" element={<Navigate to="overview" replace />} />
+              <Route index element={<Navigate to="overview" replace />} />
+            </Route>
+            <Route path="*" element={<InEnvironment />} />
+          </Route>
+        </Routes>
+        <TipLayer />
+      </BrowserRouter>
+    </QueryClientProvider>
+  </MantineProvider>
+);

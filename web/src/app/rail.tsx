@@ -1,0 +1,45 @@
+import { NavLink } from 'react-router';
+import { Icon, type IconName, Logo } from '../components/icons.tsx';
+import { usePlace } from './environment.tsx';
+import { paths } from './paths.ts';
+
+export const PAGES: readonly { word: string; icon: IconName; to: (env: string) => string }[] = [
+  { word: 'Overview', icon: 'overview', to: paths.overview },
+  { word: 'Pipelines', icon: 'pipelines', to: paths.pipelines },
+  { word: 'Fleet', icon: 'fleet', to: paths.fleet },
+  { word: 'Git', icon: 'git', to: paths.git },
+  { word: 'Secrets', icon: 'secrets', to: paths.secrets },
+  { word: 'Settings', icon: 'settings', to: paths.settings },
+];
+
+export const Rail = ({ folded, toggle }: { folded: boolean; toggle: () => void }) => {
+  const { environment } = usePlace();
+  return (
+    <nav className="rail" aria-label="Pages">
+      <div className="rail-brand">
+        <Logo />
+        <span className="rail-word">Headgate</span>
+      </div>
+      <ul>
+        {PAGES.map(({ word, icon, to }) => (
+          <li key={word}>
+            <NavLink to={to(environment.id)} className="rail-link" data-tip={folded ? word : undefined}>
+              <Icon name={icon} size={18} />
+              <span className="rail-word">{word}</span>
+            </NavLink>
+          </li>
+        ))}
+      </ul>
+      <button
+        type="button"
+        className="rail-link rail-fold"
+        aria-expanded={!folded}
+        onClick={toggle}
+        aria-label={folded ? 'Open the rail' : 'Fold the rail'}
+      >
+        <Icon name={folded ? 'chevronRight' : 'chevronLeft'} size={18} />
+        <span className="rail-word">Fold</span>
+      </button>
+    </nav>
+  );
+};

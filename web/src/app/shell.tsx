@@ -1,0 +1,63 @@
+/** What stands around every page: rail, top bar, palette, live connection. */
+import { useQueryClient } from '@tanstack/react-query';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { useLocation, useNavigate } from 'react-router';
+import { followEvents } from '../api/events.ts';
+import { environmentHue, usePlace } from './environment.tsx';
+import { useHotkeys } from './hotkeys.ts';
+import { paths } from './paths.ts';
+import { usePreference, writePreference } from './preferences.ts';
+import { Rail } from './rail.tsx';
+import { TopBar } from './top-bar.tsx';
+
+const Palette = lazy(() => import('./palette.tsx').then((module) => ({ default: module.Palette })));
+const ShortcutsDialog = lazy(() =>
+  import('./shortcuts.tsx').then((module) => ({ default: module.ShortcutsDialog })),
+);
+
+export const Shell = ({ children }: { children: ReactNode }) => {
+  const { environment } = usePlace();
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const { pathname } = useLocation();
+  const folded = usePreference('rail') === 'folded';
+  const [palette, setPalette] = useState(false);
+  const [shortcuts, setShortcuts] = useState(false);
+
+  useEffect(() => followEvents(queryClient), [queryClient]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new page starts at its top; filters do not move it.
+  useEffect(() => {
+    window.scrollTo(0, 0);
+  }, [pathname]);
+
+  const toggleRail = (): void => writePreference('rail', folded ? 'open' : 'folded');
+  useHotkeys({
+    'mod+k': () => setPalette((opened) => !opened),
+    '?': () => setShortcuts(true),
+    '[': toggleRail,
+    'g o': () => navigate(paths.overview(environment.id)),
+    'g p': () => navigate(paths.pipelines(environment.id)),
+    'g f': () => navigate(paths.fleet(environment.id)),
+    'g g': () => navigate(paths.git(environment.id)),
+    'g s': () => navigate(paths.secrets(environment.id)),
+  });
+
+  return (
+    <div className="shell" data-rail={folded ? 'folded' : 'open'} data-hue={environmentHue(environment)}>
+      <a className="skip" href="#main">
+        Skip to the page
+      </a>
+      <Rail folded={folded} toggle={toggleRail} />
+      <TopBar openPalette={() => setPalette(true)} openShortcuts={() => setShortcuts(true)} />
+      <main id="main" tabIndex={-1}>
+        {children}
+      </main>
+      <Suspense fallback={null}>
+        {palette && (
+          <Palette opened close={() => setPalette(false)} openShortcuts={() => setShortcuts(true)} />
+        )}
+        {shortcuts && <ShortcutsDialog opened close={() => setShortcuts(false)} />}
+      </Suspense>
+    </div>
+  );
+};

@@ -1,0 +1,39 @@
+import type { Condition } from '../../../schemas/api/common.ts';
+import { Badge, Commit, Time, type Tone } from './bits.tsx';
+
+const TONE: Record<Condition['status'], Tone> = { True: 'ok', False: 'failed', Unknown: 'unknown' };
+const HELD = ['Guarded', 'Blocked', 'Held', 'Suspended', 'Waiting'];
+const MOVING = ['Progressing', 'RollingOut', 'Pending', 'Starting'];
+
+function toneOf(condition: Condition): Tone {
+  if (condition.status === 'True') return 'ok';
+  if (HELD.includes(condition.reason)) return 'held';
+  if (MOVING.includes(condition.reason)) return 'moving';
+  return TONE[condition.status];
+}
+
+/** Parsed, Validated, Tested, Applied, RolledOut, Healthy: each with its reason, place and time. */
+export const ConditionList = ({ conditions, of }: { conditions: readonly Condition[]; of: string }) => (
+  <ol className="conditions" aria-label={`Conditions of ${of}`}>
+    {conditions.map((condition) => (
+      <li key={condition.type} data-tone={toneOf(condition)}>
+        <span className="condition-type">{condition.type}</span>
+        <Badge tone={toneOf(condition)}>{condition.reason}</Badge>
+        <span className="condition-message">
+          {condition.message}
+          {condition.file && (
+            <span className="mono muted">
+              {' '}
+              {condition.file}
+              {condition.line ? `:${condition.line}` : ''}
+            </span>
+          )}
+        </span>
+        <span className="condition-when">
+          {condition.commit && <Commit sha={condition.commit} />}
+          <Time at={condition.lastTransition} />
+        </span>
+      </li>
+    ))}
+  </ol>
+);

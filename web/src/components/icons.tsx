@@ -1,0 +1,60 @@
+/** Line icons on a 16-unit grid. They are always beside a word or inside something labelled. */
+const SHAPES = {
+  overview: 'M2.5 2.5h4.5v4.5h-4.5zM9 2.5h4.5v4.5H9zM2.5 9h4.5v4.5h-4.5zM9 9h4.5v4.5H9z',
+  pipelines: 'M1.5 4.5h3m7 0h3M1.5 11.5h3m7 0h3M4.5 3h3v3h-3zM8.5 10h3v3h-3zM7.5 4.5h4M4.5 11.5h4',
+  fleet: 'M2.5 2.5h11v4.5h-11zM2.5 9h11v4.5h-11zM5 4.75h.01M5 11.25h.01M7.5 4.75h3M7.5 11.25h3',
+  git: 'M4.5 5.5v5M4.5 5.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3zM4.5 13.5a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3zM11.5 7a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3zM11.5 7c0 2.5-3.5 2.5-7 3.5',
+  secrets: 'M5.5 10.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM8.5 7.5h6M12 7.5v2.5M14.5 7.5v1.5',
+  settings:
+    'M8 10.25a2.25 2.25 0 1 0 0-4.5 2.25 2.25 0 0 0 0 4.5zM8 1.75v2M8 12.25v2M1.75 8h2M12.25 8h2M3.6 3.6l1.4 1.4M11 11l1.4 1.4M3.6 12.4l1.4-1.4M11 5l1.4-1.4',
+  search: 'M7 11.5a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9zM10.5 10.5 14 14',
+  check: 'M3 8.5 6.5 12 13 4.5',
+  moving: 'M3 8h9M8.5 4.5 12 8l-3.5 3.5',
+  held: 'M5.5 3.5v9M10.5 3.5v9',
+  cross: 'M4 4l8 8M12 4l-8 8',
+  question: 'M5.5 6a2.5 2.5 0 1 1 3.5 2.3c-.7.4-1 .8-1 1.7M8 12.75h.01',
+  dash: 'M3.5 8h9',
+  warning: 'M8 2.5 14.5 13.5h-13zM8 6.5v3.5M8 11.9h.01',
+  chevronDown: 'M4 6l4 4 4-4',
+  chevronLeft: 'M10 3.5 5.5 8 10 12.5',
+  chevronRight: 'M6 3.5 10.5 8 6 12.5',
+  copy: 'M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3',
+  sync: 'M13.5 8a5.5 5.5 0 0 1-10 3.2M2.5 8a5.5 5.5 0 0 1 10-3.2M12.5 2v3h-3M3.5 14v-3h3',
+  user: 'M8 8a2.75 2.75 0 1 0 0-5.5A2.75 2.75 0 0 0 8 8zM2.75 13.5c.5-2.5 2.5-3.75 5.25-3.75s4.75 1.25 5.25 3.75',
+  sun: 'M8 11a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM8 1.5v1M8 13.5v1M1.5 8h1M13.5 8h1M3.4 3.4l.7.7M11.9 11.9l.7.7M3.4 12.6l.7-.7M11.9 4.1l.7-.7',
+  moon: 'M13 9.5A5.5 5.5 0 0 1 6.5 3a5.5 5.5 0 1 0 6.5 6.5z',
+  screen: 'M2 3h12v8H2zM6 13.5h4',
+  plus: 'M8 3v10M3 8h10',
+  trash: 'M3 4.5h10M6.5 4.5v-2h3v2M4.5 4.5l.5 9h6l.5-9',
+  pencil: 'M3 13l.7-2.7L11 3l2 2-7.3 7.3z',
+  leave: 'M6.5 2.5h-4v11h4M6.5 8h7M11 5.5 13.5 8 11 10.5',
+  keyboard: 'M1.5 4h13v8h-13zM4 6.5h.01M6.5 6.5h.01M9 6.5h.01M11.5 6.5h.01M5 9.5h6',
+  source: 'M2.5 8h7M6.5 5l3 3-3 3M12.5 3v10',
+  transform: 'M2.5 5h11l-3-2.5M13.5 11h-11l3 2.5',
+  sink: 'M6.5 8h7M10.5 5l3 3-3 3M3.5 3v10',
+  shield: 'M8 1.75 13 3.5v4c0 3.25-2 5.5-5 6.75-3-1.25-5-3.5-5-6.75v-4z',
+} as const;
+
+export type IconName = keyof typeof SHAPES;
+
+export const Icon = ({ name, size = 16 }: { name: IconName; size?: number }) => (
+  <svg className="icon" width={size} height={size} viewBox="0 0 16 16" aria-hidden="true" focusable="false">
+    <path d={SHAPES[name]} />
+  </svg>
+);
+
+/** The mark: a gate between two posts, with water under it. */
+export const Logo = ({ size = 24 }: { size?: number }) => (
+  <svg width={size} height={size} viewBox="0 0 32 32" aria-hidden="true" focusable="false">
+    <rect width="32" height="32" rx="7" fill="#1d6fb8" />
+    <path d="M7 7v18M25 7v18" stroke="#fff" strokeWidth="3" strokeLinecap="round" />
+    <path d="M12 9h8v6h-8z" fill="#fff" />
+    <path
+      d="M10.5 20c1.4-1.4 2.8-1.4 4.2 0s2.8 1.4 4.2 0 2-1.2 2.8-.7"
+      fill="none"
+      stroke="#fff"
+      strokeWidth="2.2"
+      strokeLinecap="round"
+    />
+  </svg>
+);

@@ -1,0 +1,28 @@
+import type { GitJob } from '../../../schemas/api/git-sync.ts';
+import type { Tone } from '../components/bits.tsx';
+import { plural } from '../components/format.ts';
+
+const OUTCOME: Record<string, { tone: Tone; word: string }> = {
+  applied: { tone: 'ok', word: 'Applied' },
+  unchanged: { tone: 'calm', word: 'Unchanged' },
+  partial: { tone: 'held', word: 'Partly applied' },
+  observed: { tone: 'calm', word: 'Observed' },
+  skipped: { tone: 'unknown', word: 'Skipped' },
+  failed: { tone: 'failed', word: 'Failed' },
+};
+
+/** A pass in one word, with its tone. */
+export function outcomeOf(job: GitJob): { tone: Tone; word: string } {
+  if (job.status === 'pending') return { tone: 'moving', word: job.startedAt ? 'Running' : 'Waiting' };
+  if (job.status === 'failed') return { tone: 'failed', word: 'Failed' };
+  return OUTCOME[job.outcome ?? ''] ?? { tone: 'unknown', word: job.outcome ?? 'Done' };
+}
+
+/** What a pass did, in a few words: `2 changed, 1 refused`. */
+export function countsOf({ counts, error }: GitJob): string {
+  if (error) return error;
+  const parts = Object.entries(counts)
+    .filter(([name, count]) => count > 0 && name !== 'unchanged')
+    .map(([name, count]) => `${count} ${name}`);
+  return parts.length > 0 ? parts.join(', ') : `${plural(counts.unchanged, 'manifest')} unchanged`;
+}

@@ -1,0 +1,48 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import { useSearchParams } from 'react-router';
+import { queries } from '../../api/queries.ts';
+import { Badge, Commit, Copyable, Time } from '../../components/bits.tsx';
+import { Section } from '../../components/page.tsx';
+
+/** What git holds and Headgate refused: where, why, and what to do. Nothing is shown when all is well. */
+export const ImportErrors = ({ environmentId }: { environmentId: string }) => {
+  const [params] = useSearchParams();
+  const focus = params.get('focus');
+  const focused = useRef<HTMLLIElement>(null);
+  const errors = useQuery(queries.importErrors(environmentId));
+  const list = errors.data ?? [];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the row exists once the list has come.
+  useEffect(() => {
+    focused.current?.scrollIntoView({ block: 'center' });
+  }, [focus, list.length]);
+  if (list.length === 0) return null;
+  return (
+    <Section title={`Import errors · ${list.length}`}>
+      <ul className="errors" aria-label="Import errors">
+        {list.map((error) => {
+          const place = [error.path, error.line, error.column].filter((part) => part !== null).join(':');
+          const inFocus = error.path === focus;
+          return (
+            <li key={error.id} ref={inFocus ? focused : undefined} data-focus={inFocus || undefined}>
+              <span className="error-place">
+                <Copyable value={place} label="place" />
+                <Badge tone="failed">{error.stage}</Badge>
+                {error.kind && (
+                  <span className="muted">
+                    {error.kind} {error.name}
+                  </span>
+                )}
+                <span className="muted">
+                  in <Commit sha={error.commit} /> <Time at={error.createdAt} />
+                </span>
+              </span>
+              <span className="error-message">{error.message}</span>
+              <span className="muted">{error.hint} What was applied before keeps running.</span>
+            </li>
+          );
+        })}
+      </ul>
+    </Section>
+  );
+};

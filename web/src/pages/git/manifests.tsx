@@ -1,0 +1,142 @@
+import { useEffect, useRef, useState } from 'react';
+import { Link, useSearchParams } from 'react-router';
+import type { GitSyncStatus, ManifestStatus } from '../../../../schemas/api/git-sync.ts';
+import { paths } from '../../app/paths.ts';
+import { Badge } from '../../components/bits.tsx';
+import { manifestCause } from '../../components/causes.ts';
+import { CommandBlock } from '../../components/command-block.tsx';
+import { ConditionList } from '../../components/condition-list.tsx';
+import { plural } from '../../components/format.ts';
+import { GateStrip, gateState } from '../../components/gate-strip.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { Section } from '../../components/page.tsx';
+
+const ORDER = { failed: 0, held: 1, moving: 2, unknown: 3, done: 4 } as const;
+/** More are found by the filter; a list of thousands of strips would only be scrolled past. */
+const MAX_SHOWN = 100;
+
+interface Props {
+  environmentId: string;
+  manifests: readonly ManifestStatus[];
+  status: GitSyncStatus;
+}
+
+/** Those that are not done come first. */
+export const Manifests = ({ environmentId, manifests, status }: Props) => {
+  const [params] = useSearchParams();
+  const [filter, setFilter] = useState('');
+  const focus = params.get('focus');
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = manifests
+    .filter(({ kind, name, path }) =>
+      words.every((word) => `${kind} ${name} ${path}`.toLowerCase().includes(word)),
+    )
+    .sort((a, b) => ORDER[gateState(a.gate)] - ORDER[gateState(b.gate)] || a.name.localeCompare(b.name));
+  const ready = manifests.filter((manifest) => manifest.ready).length;
+  return (
+    <Section
+      title="Manifests"
+      beside={
+        <span className="toolbar">
+          <span className="muted">
+            {ready} of {plural(manifests.length, 'manifest')} ready
+          </span>
+          <label className="filter">
+            <span className="sr-only">Filter manifests</span>
+            <Icon name="search" size={14} />
+            <input
+              type="search"
+              value={filter}
+              placeholder="Filter"
+              onChange={(event) => setFilter(event.target.value)}
+            />
+          </label>
+        </span>
+      }
+    >
+      {manifests.length === 0 ? (
+        <div className="section-body stack">
+          <p>The folder holds no manifest yet. Write one and push it:</p>
+          <CommandBlock
+            label="commands that push a first manifest"
+            lines={[
+              `git clone ${status.cloneUrl ?? '<address>'} config && cd config`,
+              `mkdir -p ${status.path || '.'}/pipelines && $EDITOR ${status.path || '.'}/pipelines/hello.yaml`,
+              "git add . && git commit -m 'Add hello' && git push",
+            ]}
+          />
+        </div>
+      ) : (
+        <ul className="manifests" aria-label="Manifests">
+          {found.slice(0, MAX_SHOWN).map((manifest) => (
+            <ManifestRow
+              key={`${manifest.kind}/${manifest.name}/${manifest.path}`}
+              env={environmentId}
+              manifest={manifest}
+              focused={manifest.path === focus}
+            />
+          ))}
+          {found.length > MAX_SHOWN && (
+            <li className="item muted">{found.length - MAX_SHOWN} more: narrow the filter.</li>
+          )}
+          {found.length === 0 && <li className="item muted">No manifest matches “{filter}”.</li>}
+        </ul>
+      )}
+    </Section>
+  );
+};
+
+const ManifestRow = ({
+  env,
+  manifest,
+  focused,
+}: {
+  env: string;
+  manifest: ManifestStatus;
+  focused: boolean;
+}) => {
+  const { kind, name, path, line, objectId, gate, conditions } = manifest;
+  const [opened, setOpened] = useState(focused);
+  const row = useRef<HTMLLIElement>(null);
+  const worst = gateState(gate);
+  useEffect(() => {
+    if (!focused) return;
+    setOpened(true);
+    row.current?.scrollIntoView({ block: 'center' });
+  }, [focused]);
+  return (
+    <li ref={row}>
+      <div className="manifest" data-focus={focused || undefined}>
+        <button
+          type="button"
+          className="unfold"
+          aria-expanded={opened}
+          aria-label={`Conditions of ${kind} ${name}`}
+          onClick={() => setOpened(!opened)}
+        >
+          <Icon name="chevronRight" size={14} />
+        </button>
+        <span className="manifest-name">
+          {kind === 'Pipeline' && objectId ? <Link to={paths.pipeline(env, objectId)}>{name}</Link> : name}
+          <span className="manifest-kind">{kind}</span>
+        </span>
+        <GateStrip gate={gate} of={`${kind} ${name}`} causeOf={manifestCause(env, kind, path, objectId)} />
+        <span className="manifest-path mono">
+          {path}:{line}
+        </span>
+        <Badge tone={manifest.ready ? 'calm' : worst === 'done' ? 'moving' : worst}>
+          {manifest.ready ? 'Ready' : 'Not ready'}
+        </Badge>
+      </div>
+      {opened && (
+        <div className="inner">
+          {conditions.length > 0 ? (
+            <ConditionList conditions={conditions} of={`${kind} ${name}`} />
+          ) : (
+            <p className="section-body muted">No pass has judged it yet.</p>
+          )}
+        </div>
+      )}
+    </li>
+  );
+};

@@ -1,0 +1,184 @@
+import { Tabs } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
+import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
+import type { Pipeline } from '../../../schemas/api/pipelines.ts';
+import { queries } from '../api/queries.ts';
+import { usePlace } from '../app/environment.tsx';
+import { type PipelineTab, paths } from '../app/paths.ts';
+import { Badge, Commit, Labels, Time } from '../components/bits.tsx';
+import { pipelineCause } from '../components/causes.ts';
+import { ConditionList } from '../components/condition-list.tsx';
+import { formatRate } from '../components/format.ts';
+import { GateStrip } from '../components/gate-strip.tsx';
+import { Page, Section } from '../components/page.tsx';
+import { Loaded, SkeletonBlock, SkeletonRows } from '../components/states.tsx';
+import { PipelineNodes } from './pipeline/nodes-tab.tsx';
+import { pipelineStatus } from './pipeline-status.ts';
+
+const Graph = lazy(() => import('./pipeline/graph.tsx').then((module) => ({ default: module.Graph })));
+const Throughput = lazy(() =>
+  import('./pipeline/throughput.tsx').then((module) => ({ default: module.Throughput })),
+);
+const VersionsTab = lazy(() =>
+  import('./pipeline/versions-tab.tsx').then((module) => ({ default: module.VersionsTab })),
+);
+const ConfigTab = lazy(() =>
+  import('./pipeline/config-tab.tsx').then((module) => ({ default: module.ConfigTab })),
+);
+
+const TABS: readonly { value: PipelineTab; word: string }[] = [
+  { value: 'nodes', word: 'Nodes' },
+  { value: 'versions', word: 'Versions' },
+  { value: 'config', word: 'Config' },
+];
+
+export const PipelinePage = () => {
+  const { environment } = usePlace();
+  const { pipelineId = '' } = useParams();
+  const pipeline = useQuery(queries.pipeline(pipelineId));
+  return (
+    <Loaded
+      query={pipeline}
+      what="This pipeline"
+      skeleton={
+        <div className="page">
+          <SkeletonBlock height={32} label="Loading the pipeline" />
+          <SkeletonBlock height={330} label="Loading the gate" />
+          <SkeletonBlock height={380} label="Loading the graph" />
+        </div>
+      }
+    >
+      {(data) => <PipelineView env={environment.id} pipeline={data} />}
+    </Loaded>
+  );
+};
+
+const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) => {
+  const [params] = useSearchParams();
+  const navigate = useNavigate();
+  const wanted = params.get('tab');
+  const tab = TABS.find(({ value }) => value === wanted)?.value ?? 'nodes';
+  const { tone, word } = pipelineStatus(pipeline);
+  const { running, total } = pipeline.nodeCounts;
+  return (
+    <Page
+      title={pipeline.name}
+      back={{ to: paths.pipelines(env), word: 'Pipelines' }}
+      beside={
+        <>
+          <Badge tone={tone}>{total === 0 ? word : `${running}/${total} ${word}`}</Badge>
+          {pipeline.hasConfigChanges && <Badge tone="moving">Changes not deployed</Badge>}
+        </>
+      }
+    >
+      {pipeline.description && <p className="muted">{pipeline.description}</p>}
+      <section className="section" aria-label="Gate">
+        <div className="headline">
+          <CommitLine pipeline={pipeline} />
+        </div>
+        <div className="section-body">
+          <GateStrip
+            gate={pipeline.gate}
+            of={pipeline.name}
+            causeOf={pipelineCause(env, pipeline.id)}
+            size="large"
+          />
+        </div>
+        {pipeline.git && pipeline.git.conditions.length > 0 && (
+          <div style={{ borderTop: '1px solid var(--border)' }}>
+            <ConditionList conditions={pipeline.git.conditions} of={pipeline.name} />
+          </div>
+        )}
+      </section>
+      <Section
+        title="Graph"
+        beside={
+          <span className="muted mono">
+            {formatRate(pipeline.rates.eventsIn)} in, {formatRate(pipeline.rates.eventsOut)} out,{' '}
+            {formatRate(pipeline.rates.errors)} errors
+          </span>
+        }
+      >
+        <Suspense fallback={<div className="graph" style={{ height: 240 }} />}>
+          <Graph nodes={pipeline.nodes} edges={pipeline.edges} components={pipeline.components} />
+        </Suspense>
+      </Section>
+      <Section title="Throughput since you opened this page">
+        <Suspense fallback={<div className="chart" />}>
+          <Throughput pipelineId={pipeline.id} />
+        </Suspense>
+      </Section>
+      <Tabs
+        value={tab}
+        onChange={(value) => {
+          const next = TABS.find((each) => each.value === value)?.value;
+          if (next)
+            void navigate(paths.pipeline(env, pipeline.id, { tab: next }), {
+              replace: true,
+              preventScrollReset: true,
+            });
+        }}
+        keepMounted={false}
+      >
+        <Tabs.List aria-label="Parts of the pipeline">
+          {TABS.map(({ value, word: title }) => (
+            <Tabs.Tab key={value} value={value}>
+              {title}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="nodes">
+          <PipelineNodes env={env} pipeline={pipeline} />
+        </Tabs.Panel>
+        <Tabs.Panel value="versions">
+          <Suspense fallback={<SkeletonRows rows={6} />}>
+            <VersionsTab pipelineId={pipeline.id} />
+          </Suspense>
+        </Tabs.Panel>
+        <Tabs.Panel value="config">
+          <Suspense fallback={<SkeletonRows rows={6} />}>
+            <ConfigTab pipelineId={pipeline.id} />
+          </Suspense>
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  );
+};
+
+/** Who changed it last and where it is written; the environment of the pipeline may differ from the address's. */
+const CommitLine = ({ pipeline }: { pipeline: Pipeline }) => (
+  <>
+    {pipeline.commit ? (
+      <span className="commit-line">
+        <Commit sha={pipeline.commit} />
+        <span>{pipeline.commitMessage}</span>
+        <span className="muted nowrap">{pipeline.commitAuthor}</span>
+      </span>
+    ) : (
+      <span className="muted">
+        {pipeline.managedBy === 'git' ? 'Not applied from git yet' : 'Managed in the UI'}
+      </span>
+    )}
+    <span className="muted">
+      changed <Time at={pipeline.updatedAt} />
+    </span>
+    {pipeline.git && (
+      <Link to={paths.git(pipeline.environmentId, { focus: pipeline.git.path })} className="mono">
+        {pipeline.git.path}:{pipeline.git.line}
+      </Link>
+    )}
+    <span>
+      <span className="muted">nodes </span>
+      {pipeline.nodeSelector && Object.keys(pipeline.nodeSelector).length > 0 ? (
+        <Labels labels={pipeline.nodeSelector} />
+      ) : (
+        'all'
+      )}
+    </span>
+    <span>
+      <span className="muted">log level </span>
+      <span className="mono">{pipeline.logLevel}</span>
+    </span>
+  </>
+);

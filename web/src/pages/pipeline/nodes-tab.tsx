@@ -1,0 +1,122 @@
+import type { Pipeline, PipelineOnNode } from '../../../../schemas/api/pipelines.ts';
+import { paths } from '../../app/paths.ts';
+import { HealthBadge, Labels, StatusBadge } from '../../components/bits.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { formatDuration, formatRate } from '../../components/format.ts';
+import { EmptyState } from '../../components/states.tsx';
+import { VersionOnNode } from '../../components/version-on-node.tsx';
+
+const STATUS_ORDER = { CRASHED: 0, STOPPED: 1, PENDING: 2, STARTING: 3, RUNNING: 4 } as const;
+
+/** The columns that a pipeline's nodes and a node's pipelines share. */
+export const runColumns: Column<PipelineOnNode>[] = [
+  {
+    key: 'status',
+    title: 'Status',
+    width: '104px',
+    sort: (row) => STATUS_ORDER[row.status],
+    cell: (row) => <StatusBadge status={row.status} tip={row.lastError ?? undefined} />,
+  },
+  {
+    key: 'version',
+    title: 'Version',
+    width: '116px',
+    sort: (row) => row.version,
+    cell: (row) => <VersionOnNode row={row} />,
+  },
+  {
+    key: 'rate',
+    title: 'Events in',
+    width: '96px',
+    align: 'end',
+    priority: 2,
+    sort: (row) => row.rates.eventsIn,
+    cell: (row) => <span className="mono">{formatRate(row.rates.eventsIn)}</span>,
+  },
+  {
+    key: 'pid',
+    title: 'Process',
+    width: '86px',
+    align: 'end',
+    priority: 3,
+    cell: (row) =>
+      row.pid === null ? <span className="muted">–</span> : <span className="mono">{row.pid}</span>,
+  },
+  {
+    key: 'uptime',
+    title: 'Up',
+    width: '126px',
+    align: 'end',
+    priority: 3,
+    sort: (row) => row.uptimeSeconds,
+    cell: (row) =>
+      row.uptimeSeconds === null ? <span className="muted">–</span> : formatDuration(row.uptimeSeconds),
+  },
+  {
+    key: 'restarts',
+    title: 'Restarts',
+    width: '86px',
+    align: 'end',
+    priority: 2,
+    sort: (row) => row.restarts,
+    cell: (row) => <span className="mono">{row.restarts}</span>,
+  },
+  {
+    key: 'error',
+    title: 'Last error',
+    priority: 2,
+    cell: (row) =>
+      row.lastError ? (
+        <span className="mono tone-text" data-tone="failed" data-tip={row.lastError}>
+          {row.lastError}
+        </span>
+      ) : (
+        <span className="muted">none</span>
+      ),
+  },
+];
+
+export const PipelineNodes = ({ env, pipeline }: { env: string; pipeline: Pipeline }) => {
+  if (pipeline.statuses.length === 0) {
+    return (
+      <EmptyState
+        icon="fleet"
+        title={pipeline.isDraft ? 'A draft runs nowhere' : 'No node takes this pipeline'}
+      >
+        {pipeline.isDraft ? (
+          <p>
+            Set <code>deployed: true</code> in its manifest and push.
+          </p>
+        ) : (
+          <p>
+            It wants nodes with <Labels labels={pipeline.nodeSelector ?? {}} />. Give a node these labels by{' '}
+            <code>SVC_NODE_LABELS</code>, or change <code>nodeSelector</code> in the manifest.
+          </p>
+        )}
+      </EmptyState>
+    );
+  }
+  const columns: Column<PipelineOnNode>[] = [
+    { key: 'node', title: 'Node', width: '24%', sort: (row) => row.nodeName, cell: (row) => row.nodeName },
+    {
+      key: 'health',
+      title: 'Health',
+      width: '132px',
+      priority: 2,
+      sort: (row) => row.nodeHealth,
+      cell: (row) => <HealthBadge health={row.nodeHealth} />,
+    },
+    ...runColumns,
+  ];
+  return (
+    <DataTable
+      caption={`Nodes of ${pipeline.name}`}
+      noun="node"
+      rows={pipeline.statuses}
+      columns={columns}
+      rowKey={(row) => row.nodeId}
+      rowHref={(row) => paths.node(env, row.nodeId)}
+      defaultSort="status"
+    />
+  );
+};

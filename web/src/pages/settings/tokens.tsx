@@ -1,0 +1,109 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/client.ts';
+import { queries } from '../../api/queries.ts';
+import { Time } from '../../components/bits.tsx';
+import { CommandBlock } from '../../components/command-block.tsx';
+import { Field } from '../../components/field.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { Section } from '../../components/page.tsx';
+import { InlineError, Loaded, SkeletonRows } from '../../components/states.tsx';
+
+const DAYS = 90;
+
+/** Personal tokens: what git asks for as the password when the built-in repository is cloned. */
+export const Tokens = () => {
+  const queryClient = useQueryClient();
+  const tokens = useQuery(queries.tokens());
+  const [name, setName] = useState('');
+  const renew = () => queryClient.invalidateQueries({ queryKey: queries.tokens().queryKey });
+  const create = useMutation({
+    mutationFn: () => api.user.createToken.mutate({ name: name.trim(), expiresInDays: DAYS }),
+    onSuccess: () => {
+      setName('');
+      return renew();
+    },
+  });
+  const remove = useMutation({
+    mutationFn: (id: string) => api.user.deleteToken.mutate({ id }),
+    onSuccess: renew,
+  });
+  return (
+    <Section title="Personal tokens">
+      <div className="section-body form">
+        <p className="muted">
+          Git asks for one as the password when you clone or push the built-in repository. A token ends after{' '}
+          {DAYS} days.
+        </p>
+        <form
+          className="inline-form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            create.mutate();
+          }}
+        >
+          <Field
+            label="What it is for"
+            value={name}
+            onChange={setName}
+            placeholder="laptop"
+            required
+            autoComplete="off"
+          />
+          <button type="submit" className="button" disabled={create.isPending || !name.trim()}>
+            <Icon name="plus" /> Create a token
+          </button>
+        </form>
+        {create.isError && <InlineError error={create.error} />}
+        {create.data && (
+          <>
+            <p role="status">
+              Copy it now: it is shown <strong>only once</strong>.
+            </p>
+            <CommandBlock label="the personal token" lines={[create.data.token]} />
+          </>
+        )}
+      </div>
+      <Loaded query={tokens} what="Your tokens" skeleton={<SkeletonRows rows={2} label="Loading tokens" />}>
+        {(list) =>
+          list.length === 0 ? null : (
+            <table className="table table-ruled">
+              <caption className="sr-only">Personal tokens</caption>
+              <tbody>
+                {list.map((token) => (
+                  <tr key={token.id}>
+                    <th scope="row">{token.name}</th>
+                    <td className="muted">
+                      used <Time at={token.lastUsedAt} />
+                    </td>
+                    <td className="muted">
+                      {token.expiresAt ? (
+                        <>
+                          ends <Time at={token.expiresAt} />
+                        </>
+                      ) : (
+                        'no end'
+                      )}
+                    </td>
+                    <td data-align="end">
+                      <button
+                        type="button"
+                        className="button"
+                        data-size="small"
+                        disabled={remove.isPending}
+                        onClick={() => remove.mutate(token.id)}
+                      >
+                        Revoke<span className="sr-only"> {token.name}</span>
+                      </button>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )
+        }
+      </Loaded>
+      {remove.isError && <InlineError error={remove.error} />}
+    </Section>
+  );
+};
