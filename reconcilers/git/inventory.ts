@@ -1,0 +1,202 @@
+/** From what happened in a pass to the lines of the inventory: those that differ from what is stored, and those that go. */
+import type { ManifestRecord } from '../../controller/git-sync/index.ts';
+import type { Condition } from '../../schemas/api/common.ts';
+import { type ConditionRecord, mergeConditions, sameConditions } from '../engine/conditions.ts';
+import type { DesiredManifest } from '../source/index.ts';
+import { keepsText, type RefusedDocument } from './kept.ts';
+import {
+  conditionsOf,
+  keptCondition,
+  type ManifestOutcome,
+  STORED_CONDITIONS,
+  type StoredCondition,
+} from './outcome.ts';
+import type { Plan } from './plan.ts';
+import type { Acted, Looked, PassOptions } from './steps.ts';
+
+/** The lines of the inventory that are not what is stored already, and those that go. */
+export function manifestWrites(
+  options: PassOptions,
+  looked: Looked,
+  plan: Plan,
+  acted: Acted,
+  refused: readonly RefusedDocument[],
+): { writes: ManifestRecord[]; removals: { kind: string; nameKey: string }[] } {
+  const now = new Date(options.ctx.clock.now());
+  const commit = looked.commit.sha;
+  const stored = new Map(looked.inventory.map((record) => [`${record.kind}/${record.nameKey}`, record]));
+  const writes = new Map<string, ManifestRecord>();
+  const removals: { kind: string; nameKey: string }[] = [];
+  const put = (record: ManifestRecord) => {
+    const key = `${record.kind}/${record.nameKey}`;
+    const before = stored.get(key);
+    if (!before || !sameRecord(before, record)) writes.set(key, record);
+  };
+
+  for (const change of plan.changes) {
+    if (change.action === 'prune') {
+      if (acted.outcomes.has(change)) removals.push(change.previous);
+      else
+        put(
+          kept(
+            stored.get(`${change.previous.kind}/${change.previous.nameKey}`),
+            'broken-manifests',
+            commit,
+            now,
+          ),
+        );
+      continue;
+    }
+    if (change.action === 'forget') {
+      removals.push(change.previous);
+      continue;
+    }
+    if (change.action === 'keep') {
+      put(kept(stored.get(`${change.previous.kind}/${change.previous.nameKey}`), change.reason, commit, now));
+      continue;
+    }
+    const outcome = acted.outcomes.get(change);
+    if (!outcome) continue;
+    const { manifest } = change;
+    const previous = change.previous
+      ? stored.get(`${change.previous.kind}/${change.previous.nameKey}`)
+      : stored.get(`${manifest.kind}/${manifest.nameKey}`);
+    const applied = outcome.type === 'applied' || outcome.type === 'unchanged';
+    // A refused rename stays under the name that runs.
+    const renamed = previous !== undefined && previous.nameKey !== manifest.nameKey;
+    if (renamed && applied) removals.push(previous);
+    const identity = renamed && !applied ? previous : manifest;
+    const seenAnew = previous?.seenHash !== manifest.hash;
+    const place = {
+      path: manifest.path,
+      line: manifest.line,
+      commit: seenAnew ? commit : (previous?.seenCommit ?? commit),
+    };
+    const facts =
+      outcome.type === 'unchanged' && previous
+        ? unchangedFacts(previous, outcome, place, manifest)
+        : conditionsOf(outcome, place, manifest);
+    put({
+      kind: manifest.kind,
+      nameKey: identity.nameKey,
+      name: identity.name,
+      uid: manifest.uid,
+      path: manifest.path,
+      line: manifest.line,
+      objectId: acted.objectIds.get(change) ?? previous?.objectId ?? null,
+      appliedHash: applied ? manifest.hash : (previous?.appliedHash ?? null),
+      appliedCommit: outcome.type === 'applied' ? commit : (previous?.appliedCommit ?? null),
+      seenHash: manifest.hash,
+      seenCommit: place.commit,
+      prunePolicy: prunePolicyOf(manifest),
+      prunePending: false,
+      conditions: toConditions(mergeConditions(STORED_CONDITIONS, records(previous), facts, now)),
+    });
+  }
+  for (const document of refused) {
+    const previous = stored.get(`${document.kind}/${document.nameKey}`);
+    const first = document.problems[0];
+    if (!first) continue;
+    const known =
+      previous?.conditions.some((one) => one.status === 'False' && one.message.startsWith(first.message)) ??
+      false;
+    const place = {
+      path: first.path,
+      line: first.line ?? previous?.line ?? 1,
+      commit: known ? (previous?.seenCommit ?? commit) : commit,
+    };
+    const outcome: ManifestOutcome = {
+      type: 'refused',
+      problems: document.problems,
+      kept: keepsText(looked.inventory, document, null),
+    };
+    put({
+      kind: document.kind,
+      nameKey: document.nameKey,
+      name: previous?.name ?? document.name,
+      uid: previous?.uid ?? null,
+      path: first.path,
+      line: previous?.line ?? first.line ?? 1,
+      objectId: previous?.objectId ?? null,
+      appliedHash: previous?.appliedHash ?? null,
+      appliedCommit: previous?.appliedCommit ?? null,
+      seenHash: null,
+      seenCommit: place.commit,
+      prunePolicy: previous?.prunePolicy ?? 'auto',
+      prunePending: false,
+      conditions: toConditions(
+        mergeConditions(STORED_CONDITIONS, records(previous), conditionsOf(outcome, place, null), now),
+      ),
+    });
+  }
+  return { writes: [...writes.values()], removals };
+}
+
+/** One that was well and did not change keeps what was said of it; one that comes back from a fault is well again. */
+function unchangedFacts(
+  previous: ManifestRecord,
+  outcome: ManifestOutcome,
+  place: { path: string; line: number; commit: string },
+  manifest: DesiredManifest,
+) {
+  if (previous.conditions.every((one) => one.status !== 'False')) return [];
+  const facts = conditionsOf(outcome, place, manifest);
+  return [
+    ...facts,
+    { ...facts[0]!, type: 'Validated' as const, reason: 'Valid', message: 'As it was when it was accepted' },
+  ];
+}
+
+function kept(
+  previous: ManifestRecord | undefined,
+  reason: Parameters<typeof keptCondition>[0],
+  commit: string,
+  now: Date,
+): ManifestRecord {
+  if (!previous) throw new Error('a kept manifest is in the inventory');
+  const place = { path: previous.path, line: previous.line, commit };
+  const facts = [keptCondition(reason, place)];
+  const already =
+    previous.prunePending &&
+    previous.conditions.some((one) => one.type === 'Applied' && one.reason === facts[0]?.reason);
+  return {
+    ...previous,
+    prunePending: true,
+    conditions: already
+      ? previous.conditions
+      : toConditions(mergeConditions(STORED_CONDITIONS, records(previous), facts, now)),
+  };
+}
+
+function records(previous: ManifestRecord | undefined): ConditionRecord<StoredCondition>[] {
+  return (previous?.conditions ?? []).map((one) => ({
+    ...one,
+    type: one.type as StoredCondition,
+    lastTransition: new Date(one.lastTransition).toISOString(),
+  }));
+}
+
+const toConditions = (merged: readonly ConditionRecord<StoredCondition>[]): Condition[] =>
+  merged.map((one) => ({ ...one, lastTransition: new Date(one.lastTransition) }));
+
+function prunePolicyOf(manifest: DesiredManifest): ManifestRecord['prunePolicy'] {
+  const policy = manifest.annotations['headgate/prune'];
+  return policy === 'confirm' || policy === 'never' ? policy : 'auto';
+}
+
+function sameRecord(before: ManifestRecord, after: ManifestRecord): boolean {
+  return (
+    before.name === after.name &&
+    before.uid === after.uid &&
+    before.path === after.path &&
+    before.line === after.line &&
+    before.objectId === after.objectId &&
+    before.appliedHash === after.appliedHash &&
+    before.appliedCommit === after.appliedCommit &&
+    before.seenHash === after.seenHash &&
+    before.seenCommit === after.seenCommit &&
+    before.prunePolicy === after.prunePolicy &&
+    before.prunePending === after.prunePending &&
+    sameConditions(records(before), records(after))
+  );
+}
