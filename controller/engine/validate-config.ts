@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
+import { searchPath } from '../platform/search-path.ts';
 import { secretReferences } from '../secrets/index.ts';
 import type { EngineValidation } from './checks.ts';
 
@@ -141,7 +142,7 @@ function run(
   return new Promise((resolve, reject) => {
     const child: ChildProcess = spawn(bin, args, {
       env: {
-        PATH: process.env.PATH ?? '',
+        PATH: searchPath,
         VECTOR_DANGEROUSLY_ALLOW_ENV_VAR_INTERPOLATION: 'true',
         ...variables,
       },

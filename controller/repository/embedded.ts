@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../platform/errors.ts';
+import { searchPath } from '../platform/search-path.ts';
 
 export interface EmbeddedRepository {
   /** The folder that holds it; git's smart HTTP serves what lies below. */
@@ -16,7 +17,7 @@ const NAME = 'config.git';
 /** A clean environment: neither the machine's nor the user's git settings change what git does here. */
 export function gitEnvironment(gitdir: string): Record<string, string> {
   return {
-    PATH: process.env.PATH ?? '/usr/bin:/bin',
+    PATH: searchPath,
     LANG: 'C',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',

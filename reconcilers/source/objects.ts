@@ -6,7 +6,9 @@
  * The child can do nothing but read: no configuration outside the repository, no hooks, no replaced objects, no
  * fetching of objects that a partial mirror left out.
  */
+
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { searchPath } from '../../controller/platform/search-path.ts';
 import { GitRepositoryError } from './repository-error.ts';
 
 export interface GitObject {
@@ -34,7 +36,7 @@ const MAX_SKIPPED_BYTES = 32 * 1024 * 1024;
 const MAX_RESTARTS = 2000;
 
 const ENVIRONMENT = {
-  PATH: process.env.PATH ?? '/usr/bin:/bin',
+  PATH: searchPath,
   LC_ALL: 'C',
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',
