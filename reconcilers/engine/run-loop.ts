@@ -57,6 +57,8 @@ interface KeyState<R> {
   running: AbortController | null;
   failures: number;
   cancelTimer: (() => void) | null;
+  /** Its aborted pass still runs; the state goes with it unless somebody asks for the key again. */
+  forgotten: boolean;
 }
 
 export class LoopStoppedError extends Error {
@@ -81,7 +83,7 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
   function stateOf(key: string): KeyState<R> {
     let state = states.get(key);
     if (!state) {
-      state = { next: null, running: null, failures: 0, cancelTimer: null };
+      state = { next: null, running: null, failures: 0, cancelTimer: null, forgotten: false };
       states.set(key, state);
     }
     return state;
@@ -89,6 +91,7 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
 
   function request(key: string, trigger: string): Waiting<R> {
     const state = stateOf(key);
+    state.forgotten = false;
     if (!state.next) {
       const { promise, resolve, reject } = Promise.withResolvers<R>();
       promise.catch(() => {});
@@ -134,13 +137,14 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
     } catch (error) {
       state.failures += 1;
       requeueInMs = jitter(delayAfter(state.failures), random);
-      if (!stopped) options.onFailure?.(key, error, requeueInMs);
+      if (!stopped && !state.forgotten) options.onFailure?.(key, error, requeueInMs);
       waiting.reject(error);
     } finally {
       cancelDeadline();
       state.running = null;
       active -= 1;
-      if (!stopped && states.get(key) === state) {
+      if (state.forgotten) states.delete(key);
+      else if (!stopped) {
         if (state.next) ready.push(key);
         else if (requeueInMs !== null)
           state.cancelTimer = clock.after(requeueInMs, () => void request(key, 'timer'));
@@ -160,12 +164,15 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
     forget(key) {
       const state = states.get(key);
       if (!state) return;
-      states.delete(key);
       state.cancelTimer?.();
       state.next?.reject(new LoopStoppedError(options.name));
+      state.next = null;
       state.running?.abort(new LoopStoppedError(options.name));
+      // A pass that runs on keeps its place: the next one of the key must wait for it.
+      state.forgotten = state.running !== null;
+      if (!state.forgotten) states.delete(key);
     },
-    keys: () => [...states.keys()],
+    keys: () => [...states].flatMap(([key, state]) => (state.forgotten ? [] : [key])),
     idle() {
       if (active === 0 && ready.length === 0) return Promise.resolve();
       return new Promise((resolve) => idleWaiters.push(resolve));

@@ -66,15 +66,19 @@ export interface PlanInput {
 
 const identity = (kind: string, nameKey: string) => `${kind}/${nameKey}`;
 
+/** Describes the repository itself; nothing comes of it. */
+const NOT_AN_OBJECT: ReadonlySet<string> = new Set(['Repository']);
+
 export function makePlan(input: PlanInput): Plan {
   const { desired } = input;
+  const manifests = desired.manifests.filter((manifest) => !NOT_AN_OBJECT.has(manifest.kind));
   const byName = new Map(input.recorded.map((record) => [identity(record.kind, record.nameKey), record]));
   const byUid = new Map(
     input.recorded.flatMap((record) =>
       record.uid === null ? [] : [[`${record.kind}/${record.uid}`, record] as const],
     ),
   );
-  const wanted = new Set(desired.manifests.map((manifest) => identity(manifest.kind, manifest.nameKey)));
+  const wanted = new Set(manifests.map((manifest) => identity(manifest.kind, manifest.nameKey)));
   const taken = new Set<Recorded>();
 
   const match = (manifest: DesiredManifest): Recorded | null => {
@@ -88,7 +92,7 @@ export function makePlan(input: PlanInput): Plan {
   };
 
   const changes: Change[] = [];
-  for (const manifest of inOrder(desired.manifests)) {
+  for (const manifest of inOrder(manifests)) {
     const found = match(manifest);
     const previous = found && !taken.has(found) ? found : null;
     if (previous) taken.add(previous);
@@ -139,7 +143,7 @@ function holdOf({ desired, descends, allowedDeletes }: PlanInput, leaving: numbe
   if (!desired.pathExists) return 'missing-path';
   if (!desired.complete || desired.problems.length > 0) return 'broken-manifests';
   if (!descends) return 'rewritten-history';
-  if (desired.manifests.length === 0) return 'empty-path';
+  if (desired.manifests.every((manifest) => NOT_AN_OBJECT.has(manifest.kind))) return 'empty-path';
   return null;
 }
 
