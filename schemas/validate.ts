@@ -25,7 +25,7 @@ function escapePointer(segment: string): string {
 
 function issue(error: ErrorObject): SchemaIssue {
   const params = error.params as Record<string, unknown>;
-  const child = params['missingProperty'] ?? params['additionalProperty'];
+  const child = params.missingProperty ?? params.additionalProperty;
   const path =
     typeof child === 'string' ? `${error.instancePath}/${escapePointer(child)}` : error.instancePath;
   return { path, message: describe(error), keyword: error.keyword, params };
@@ -39,11 +39,11 @@ function describe(error: ErrorObject): string {
     case 'additionalProperties':
       return `is not a known field`;
     case 'enum':
-      return `must be one of ${(params['allowedValues'] as unknown[]).map(String).join(', ')}`;
+      return `must be one of ${(params.allowedValues as unknown[]).map(String).join(', ')}`;
     case 'const':
-      return `must be ${JSON.stringify(params['allowedValue'])}`;
+      return `must be ${JSON.stringify(params.allowedValue)}`;
     case 'type':
-      return `must be ${article(String(params['type']))}`;
+      return `must be ${article(String(params.type))}`;
     default:
       return error.message ?? 'is not valid';
   }
