@@ -42,7 +42,7 @@ dist/headgate-engine: $(ENGINE_SOURCES) node_modules/.installed
 
 dist/web/index.html: $(WEB_SOURCES) node_modules/.installed
 	@echo "Building the web UI …"
-	@$(NODE) web/build.ts
+	@$(NODE) web/build.ts --quiet
 	@touch $@
 
 check: install ## types, lint, format, import rules
