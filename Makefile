@@ -64,7 +64,7 @@ bench: build ## measure against docs/benchmarks.md
 	@$(NODE) test/bench/run.ts
 
 screenshots: build chromium ## every page in both schemes and two widths, into test/.artifacts/screenshots
-	@$(NODE) web/screenshots.ts
+	@$(NODE) test/screenshots.ts
 
 clean: ## remove what was installed and built, and the state of make run
 	@if [ -x $(NODE) ] && [ -d node_modules ]; then $(NODE) controller/demo/clean.ts; fi

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { type Api, createApi } from '../api/server.ts';
 import { systemClock } from '../reconcilers/engine/clock.ts';
@@ -29,12 +30,15 @@ import { createKeyring, KeyringError } from './platform/keyring.ts';
 import { createLease } from './platform/lease.ts';
 import { createLogger, type Logger } from './platform/logger.ts';
 import { createExecute, type Execute } from './platform/operation.ts';
+import { holdFile } from './platform/process-record.ts';
 import { createSchedules } from './platform/schedules.ts';
 import { ensureEmbeddedRepository } from './repository/index.ts';
 import { claimSetting } from './settings/index.ts';
 
 export interface Controller {
   url: string;
+  /** The one that it listens on; of interest where `config.port` is 0. */
+  port: number;
   gitdir: string;
   /** Where the embedded repository is cloned from. */
   cloneUrl: string;
@@ -74,16 +78,19 @@ export async function startController(config: Config, options: StartOptions = {}
 }
 
 async function compose(
-  config: Config,
+  given: Config,
   log: Logger,
   progress: (step: string) => void,
   undo: { what: string; end: () => Promise<unknown> | unknown }[],
   stop: () => Promise<void>,
 ): Promise<Controller> {
   const clock = systemClock;
+  const { config, held } = await holdPort(given);
+  if (held) undo.push({ what: 'port', end: () => held.close() });
   await makeDataDir(config.dataDir);
   let databaseUrl = config.databaseUrl;
   if (databaseUrl === null) {
+    undo.push({ what: 'data directory', end: holdDataDir(config.dataDir) });
     progress('Starting the embedded Postgres');
     const postgres = await startEmbeddedPostgres({
       dataDir: config.dataDir,
@@ -172,7 +179,7 @@ async function compose(
     webDir: join(import.meta.dirname, '../dist/web'),
   });
   await lease.start();
-  await listen(api, config);
+  await listen(api, config, held);
   undo.push({ what: 'server', end: () => close(api) });
   await git.start();
   undo.push({ what: 'git reconciler', end: () => git.stop() });
@@ -190,6 +197,7 @@ async function compose(
   log.info({ url: config.baseUrl, engine: config.engineBin }, 'Headgate listens');
   return {
     url: config.baseUrl,
+    port: config.port,
     gitdir: repository.gitdir,
     cloneUrl,
     firstAdmin,
@@ -211,6 +219,15 @@ async function makeDataDir(dataDir: string): Promise<void> {
   }
 }
 
+/** Two controllers on one embedded Postgres: whichever stops first would take it from the other. */
+function holdDataDir(dataDir: string): () => void {
+  const release = holdFile(join(dataDir, 'controller.pid'));
+  if (typeof release === 'function') return release;
+  throw new ConfigError(
+    `another Headgate (process ${release}) runs on the data directory ${dataDir}; end it, or set HEADGATE_DATA_DIR and HEADGATE_PORT to start a second one`,
+  );
+}
+
 /** Made once and kept in the data directory, readable by its owner alone. */
 async function ownSecretKey(dataDir: string): Promise<string> {
   const file = join(dataDir, 'secret-key');
@@ -226,7 +243,24 @@ async function ownSecretKey(dataDir: string): Promise<string> {
   return key;
 }
 
-function listen(api: Api, config: Config): Promise<void> {
+/**
+ * Port 0 lets the system choose. It is bound here already, since addresses that hold it are handed out long before the
+ * server takes it over; nobody knows it until then.
+ */
+async function holdPort(config: Config): Promise<{ config: Config; held: Server | null }> {
+  if (config.port !== 0) return { config, held: null };
+  const held = createServer();
+  await new Promise<void>((resolve, reject) => {
+    held.once('error', reject);
+    held.listen({ host: config.host, port: 0 }, resolve);
+  });
+  const address = held.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const baseUrl = config.baseUrl.replace(/:0$/, `:${port}`);
+  return { config: { ...config, port, baseUrl }, held };
+}
+
+function listen(api: Api, config: Config, held: Server | null): Promise<void> {
   return new Promise((resolve, reject) => {
     api.server.once('error', (error: NodeJS.ErrnoException) => {
       const taken = error.code === 'EADDRINUSE';
@@ -245,7 +279,8 @@ function listen(api: Api, config: Config): Promise<void> {
         );
       else reject(error);
     });
-    api.server.listen({ host: config.host, port: config.port, backlog: 4_096 }, resolve);
+    if (held) api.server.listen(held, resolve);
+    else api.server.listen({ host: config.host, port: config.port, backlog: 4_096 }, resolve);
   });
 }
 

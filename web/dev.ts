@@ -3,8 +3,12 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { createServer } from 'vite';
 
-const headgate = spawn(fileURLToPath(new URL('../bin/headgate', import.meta.url)), ['demo'], { stdio: 'inherit' });
-const server = await createServer({ configFile: fileURLToPath(new URL('./vite.config.ts', import.meta.url)) });
+const headgate = spawn(fileURLToPath(new URL('../bin/headgate', import.meta.url)), ['demo'], {
+  stdio: 'inherit',
+});
+const server = await createServer({
+  configFile: fileURLToPath(new URL('./vite.config.ts', import.meta.url)),
+});
 await server.listen();
 server.printUrls();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => headgate.kill('SIGTERM'));

@@ -24,7 +24,8 @@ const folder = fileURLToPath(new URL('../test/.artifacts/screenshots/', import.m
 
 function required(name: string): string {
   const value = process.env[name];
-  if (!value) throw new Error(`Set ${name}: the pictures are taken of a running Headgate.`);
+  if (!value)
+    throw new Error(`Set ${name}: the pictures are taken of a running Headgate, for example of "make run".`);
   return value;
 }
 

@@ -15,9 +15,15 @@ export function deploymentMode(): 'STANDALONE' | 'DOCKER' {
 
 /** The user's name, or the number of one that has no name. */
 export function runningAs(): string {
+  const uid = process.getuid?.();
   try {
-    return userInfo().username.slice(0, 128);
+    // In an executable the runtime takes the name from the environment, which a service need not have.
+    const entry = readFileSync('/etc/passwd', 'utf8')
+      .split('\n')
+      .map((line) => line.split(':'))
+      .find((fields) => fields[2] === String(uid));
+    return (entry?.[0] ?? userInfo().username).slice(0, 128);
   } catch {
-    return String(process.getuid?.() ?? 'unknown');
+    return String(uid ?? 'unknown');
   }
 }

@@ -52,48 +52,53 @@ export function agentRoutes(door: Door, parts: AgentParts): Middleware {
     return node;
   }
 
-  const handlers: Record<string, (ctx: KoaContext) => Promise<void>> = {
-    async 'POST /api/agent/enroll'(ctx) {
-      await enrollLimit.take(ctx.state.ipAddress);
-      const body = await readJson(ctx.req, ENROLL_BODY_BYTES);
-      const check = validator(EnrollRequest);
-      if (!check.fits(body)) throw invalid(check.issues(body));
-      ctx.body = await enroll(door.context(ctx, { type: 'system', name: 'agent' }), body);
-    },
+  const handlers = new Map<string, (ctx: KoaContext) => Promise<void>>(
+    Object.entries({
+      async 'POST /api/agent/enroll'(ctx: KoaContext) {
+        enrollLimit.take(ctx.state.ipAddress);
+        const body = await readJson(ctx.req, ENROLL_BODY_BYTES);
+        const check = validator(EnrollRequest);
+        if (!check.fits(body)) throw invalid(check.issues(body));
+        ctx.body = await enroll(door.context(ctx, { type: 'system', name: 'agent' }), body);
+      },
 
-    async 'GET /api/agent/config'(ctx) {
-      const node = await authenticate(ctx.req);
-      await configLimit.take(node.nodeId);
-      const config = await parts.configs.forNode(node);
-      ctx.set('ETag', config.etag);
-      ctx.set('Cache-Control', 'no-store');
-      if (ctx.req.headers['if-none-match'] === config.etag) {
-        ctx.status = 304;
-        return;
-      }
-      ctx.type = 'json';
-      ctx.body = config.body;
-    },
+      async 'GET /api/agent/config'(ctx: KoaContext) {
+        const node = await authenticate(ctx.req);
+        configLimit.take(node.nodeId);
+        const config = await parts.configs.forNode(node);
+        ctx.set('ETag', config.etag);
+        ctx.set('Cache-Control', 'no-store');
+        if (ctx.req.headers['if-none-match'] === config.etag) {
+          ctx.status = 304;
+          return;
+        }
+        ctx.type = 'json';
+        ctx.body = config.body;
+      },
 
-    async 'POST /api/agent/heartbeat'(ctx) {
-      const node = await authenticate(ctx.req);
-      await heartbeatLimit.take(node.nodeId);
-      const body = await readJson(ctx.req, AGENT_LIMITS.bodyBytes);
-      const check = validator(HeartbeatRequest);
-      if (!check.fits(body)) throw invalid(check.issues(body));
-      ctx.body = await parts.heartbeats.take(node, body);
-    },
+      async 'POST /api/agent/heartbeat'(ctx: KoaContext) {
+        const node = await authenticate(ctx.req);
+        heartbeatLimit.take(node.nodeId);
+        const body = await readJson(ctx.req, AGENT_LIMITS.bodyBytes);
+        const check = validator(HeartbeatRequest);
+        if (!check.fits(body)) throw invalid(check.issues(body));
+        ctx.body = await parts.heartbeats.take(node, body);
+      },
 
-    async 'GET /api/agent/push'(ctx) {
-      const node = await authenticate(ctx.req);
-      const stream = openEventStream(ctx);
-      stream.onClose(parts.push.attach(node, stream));
-    },
-  };
+      async 'GET /api/agent/push'(ctx: KoaContext) {
+        const node = await authenticate(ctx.req);
+        const stream = openEventStream(ctx);
+        stream.onClose(parts.push.attach(node, stream));
+      },
+    }),
+  );
 
   return async (ctx, next) => {
-    if (!ctx.path.startsWith('/api/agent/')) return next();
-    const handler = handlers[`${ctx.method} ${ctx.path}`];
+    // Not ctx.path, which parses the address anew for every request.
+    const { method, url = '' } = ctx.req;
+    if (!url.startsWith('/api/agent/')) return next();
+    const query = url.indexOf('?');
+    const handler = handlers.get(`${method} ${query < 0 ? url : url.slice(0, query)}`);
     if (!handler) {
       ctx.status = 404;
       ctx.body = { error: 'No such agent endpoint' };

@@ -30,6 +30,8 @@ export function authRoutes(router: Router, door: Door): void {
       input,
       ctx.get('user-agent') || null,
     );
+    // The session that this browser had until now ends with the new one.
+    await signOut(door.context(ctx, await door.actor(ctx)));
     door.cookie.write(ctx, signedIn.token, signedIn.expiresAt);
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { user: publicUser(signedIn.actor) };

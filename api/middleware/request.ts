@@ -62,6 +62,8 @@ type AnswerContext = Parameters<Middleware<RequestState>>[0];
 
 export function answerError(ctx: AnswerContext, error: unknown, log: Logger): void {
   const { requestId } = ctx.state;
+  // Whoever meant to answer by himself did not come to it.
+  if (!ctx.res.headersSent) ctx.respond = true;
   const status = (error as { status?: unknown }).status;
   if (error instanceof DomainError) {
     ctx.status = error.status;

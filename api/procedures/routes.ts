@@ -1,7 +1,7 @@
 /** tRPC under Koa, with the spec's calling convention. */
 import { nodeHTTPRequestHandler } from '@trpc/server/adapters/node-http';
 import type { Middleware } from 'koa';
-import { DomainError } from '../../controller/platform/errors.ts';
+import { badRequest, DomainError } from '../../controller/platform/errors.ts';
 import type { Door } from '../door.ts';
 import { refuseForeignChange } from '../middleware/session.ts';
 import { appRouter } from './router.ts';
@@ -21,13 +21,14 @@ export function procedureRoutes(door: Door): Middleware {
       if (actor.type === 'anonymous') throw new DomainError('UNAUTHORIZED', 'Sign in first');
       if (ctx.method !== 'GET') refuseForeignChange(ctx.req, door.baseUrl);
       const inner = door.context(ctx, actor);
+      const path = procedureName(ctx.path);
       ctx.respond = false;
       ctx.res.statusCode = 200;
       await nodeHTTPRequestHandler({
         router: appRouter,
         req: ctx.req,
         res: ctx.res,
-        path: decodeURIComponent(ctx.path.slice(PREFIX.length)),
+        path,
         createContext: async () => ({ ctx: inner, execute: door.execute }),
         allowBatching: false,
         maxBodySize: BODY_BYTES,
@@ -54,4 +55,12 @@ export function procedureRoutes(door: Door): Middleware {
       };
     }
   };
+}
+
+function procedureName(path: string): string {
+  try {
+    return decodeURIComponent(path.slice(PREFIX.length));
+  } catch {
+    throw badRequest('The path is not well encoded');
+  }
 }

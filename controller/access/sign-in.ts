@@ -8,14 +8,14 @@ import { ownScope } from '../platform/operation.ts';
 import { mintToken, parseToken, sameHash } from '../platform/tokens.ts';
 import { verifyPassword } from './passwords.ts';
 import {
-  clearFailures,
+  clearAttempts,
   deleteSession,
   findSessionOwner,
   findTokenOwner,
   findUserByEmail,
   insertSession,
-  recordFailure,
   type SessionOwner,
+  takeAttempt,
   touchPersonalToken,
 } from './store.ts';
 
@@ -48,17 +48,22 @@ export interface SignedIn {
 /** The same answer for an unknown account and a wrong password: who has an account is nobody's business. */
 export async function signIn(ctx: Context, input: SignInInput, userAgent: string | null): Promise<SignedIn> {
   const user = await findUserByEmail(ctx.db, input.email);
-  const throttled = user?.throttledUntil && user.throttledUntil.getTime() > ctx.clock.now();
+  const now = ctx.clock.now();
+  const allowed =
+    !user ||
+    (await takeAttempt(ctx.db, user.id, {
+      limit: FAILURES_BEFORE_THROTTLE,
+      now: new Date(now),
+      until: new Date(now + THROTTLE_MS),
+    }));
   const right = await verifyPassword(input.password, user?.passwordHash ?? null);
-  if (throttled) {
+  if (!allowed) {
+    const until = user.throttledUntil?.getTime() ?? 0;
     throw new DomainError('TOO_MANY_REQUESTS', 'Too many failed sign-ins. Try again in 15 minutes', {
-      retryAfterSeconds: Math.ceil(((user.throttledUntil?.getTime() ?? 0) - ctx.clock.now()) / 1000),
+      retryAfterSeconds: Math.ceil((until > now ? until - now : THROTTLE_MS) / 1000),
     });
   }
   if (!user || !right || user.lockedAt) {
-    if (user && !right) {
-      await recordFailure(ctx.db, user.id, FAILURES_BEFORE_THROTTLE, new Date(ctx.clock.now() + THROTTLE_MS));
-    }
     await writeAudit(
       ctx,
       ownScope,
@@ -70,7 +75,7 @@ export async function signIn(ctx: Context, input: SignInInput, userAgent: string
   const session = mintToken('hgs');
   const expiresAt = new Date(ctx.clock.now() + SESSION_MS);
   await ctx.db.transaction(async (tx) => {
-    await clearFailures(tx, user.id);
+    await clearAttempts(tx, user.id);
     await insertSession(tx, {
       id: session.id,
       userId: user.id,

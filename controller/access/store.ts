@@ -83,18 +83,26 @@ export async function setPasswordHash(db: Knex, userId: string, passwordHash: st
   await db('users').where({ id: userId }).update({ password_hash: passwordHash, updated_at: db.fn.now() });
 }
 
-/** Counts a wrong password; from the `limit`-th on the account is throttled until `until`. One atomic update. */
-export async function recordFailure(db: Knex, userId: string, limit: number, until: Date): Promise<void> {
-  await db.raw(
+/**
+ * Counts an attempt; with the `limit`-th the account is throttled until `until`. False where it is throttled already. One
+ * atomic update, before the password is looked at, so that guesses sent at once are counted one by one.
+ */
+export async function takeAttempt(
+  db: Knex,
+  userId: string,
+  throttle: { limit: number; now: Date; until: Date },
+): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
     `UPDATE users SET failed_sign_ins = CASE WHEN failed_sign_ins + 1 >= :limit THEN 0 ELSE failed_sign_ins + 1 END,
-       throttled_until = CASE WHEN failed_sign_ins + 1 >= :limit THEN :until ELSE throttled_until END
-     WHERE id = :userId`,
-    { limit, until, userId },
+       throttled_until = CASE WHEN failed_sign_ins + 1 >= :limit THEN :until::timestamptz END
+     WHERE id = :userId AND (throttled_until IS NULL OR throttled_until <= :now) RETURNING 1`,
+    { ...throttle, userId },
   );
+  return rows.length > 0;
 }
 
-export async function clearFailures(db: Knex, userId: string): Promise<void> {
-  await db('users').where({ id: userId }).where('failed_sign_ins', '>', 0).update({ failed_sign_ins: 0 });
+export async function clearAttempts(db: Knex, userId: string): Promise<void> {
+  await db('users').where({ id: userId }).update({ failed_sign_ins: 0, throttled_until: null });
 }
 
 export interface SessionOwner {

@@ -1,9 +1,11 @@
 /** The demo's agents: one process each, started and ended with it. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdir, open, readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { recordProcess, runningProcess } from '../platform/process-record.ts';
 
 export interface DemoAgent {
   name: string;
@@ -28,13 +30,18 @@ export interface AgentOptions {
 /** Engines are given 30 s to end, the agent a little more. */
 const STOP_LIMIT_MS = 35_000;
 
+const END_POLL_MS = 20;
+
+const pidFile = (dataDir: string) => join(dataDir, 'agent.pid');
+
 export async function startAgent(options: AgentOptions): Promise<DemoAgent> {
   await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
-  const log = createWriteStream(join(options.dataDir, 'agent.log'), { flags: 'a', mode: 0o600 });
-  // In a group of its own: Ctrl-C on the terminal reaches us alone, and we end things in order.
+  const log = await open(join(options.dataDir, 'agent.log'), 'a', 0o600);
+  // In a group of its own: Ctrl-C on the terminal reaches us alone, and we end things in order. It writes to the file
+  // itself: through a pipe to us, it would end with us, and leave its engines behind.
   const child: ChildProcess = spawn(options.binary, [], {
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', log.fd, log.fd],
     env: {
       ...options.environment,
       SVC_URL: options.url,
@@ -46,17 +53,17 @@ export async function startAgent(options: AgentOptions): Promise<DemoAgent> {
       SVC_NODE_LABELS: options.labels,
     },
   });
-  child.stdout?.pipe(log, { end: false });
-  child.stderr?.pipe(log, { end: false });
+  if (child.pid !== undefined) recordProcess(pidFile(options.dataDir), child.pid);
   let stopping = false;
   const ended = new Promise<void>((resolve) => {
     child.once('error', () => resolve());
     child.once('exit', (code) => {
-      log.end();
+      rmSync(pidFile(options.dataDir), { force: true });
       if (!stopping) options.onExit(code);
       resolve();
     });
   });
+  await log.close();
   return {
     name: options.name,
     async stop() {
@@ -68,6 +75,26 @@ export async function startAgent(options: AgentOptions): Promise<DemoAgent> {
       clearTimeout(force);
     },
   };
+}
+
+/**
+ * Ends the agents below a folder that a run which was killed left behind, and with them their engines: they hold their
+ * data directories, which a new start needs.
+ */
+export async function endEarlierAgents(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  await Promise.all(names.map((name) => endEarlierAgent(pidFile(join(folder, name)))));
+}
+
+async function endEarlierAgent(file: string): Promise<void> {
+  const pid = runningProcess(file);
+  if (pid !== null) process.kill(pid, 'SIGTERM');
+  const killAt = performance.now() + STOP_LIMIT_MS;
+  while (pid !== null && runningProcess(file) === pid) {
+    if (performance.now() > killAt) process.kill(pid, 'SIGKILL');
+    await sleep(END_POLL_MS);
+  }
+  rmSync(file, { force: true });
 }
 
 /** The first port from `start` on that nobody listens on. */

@@ -13,7 +13,7 @@ import { type Controller, startController } from '../main.ts';
 import { createLogger } from '../platform/logger.ts';
 import { seedRepository } from '../repository/index.ts';
 import { untilSignal } from '../signals.ts';
-import { type DemoAgent, freePort, startAgent } from './agents.ts';
+import { type DemoAgent, endEarlierAgents, freePort, startAgent } from './agents.ts';
 import { type ApiClient, signIn } from './client.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -52,10 +52,11 @@ export async function demo(): Promise<void> {
   try {
     const api = await signIn(localUrl(config), state.email, state.password);
     await prepare(api, controller, config, state, say);
+    await endEarlierAgents(agentsDir(config.dataDir));
     let metricsPort = settings.metricsPort;
     for (const [index, name] of ENVIRONMENTS.entries()) {
       metricsPort = await freePort(metricsPort);
-      const dataDir = join(config.dataDir, 'agents', name);
+      const dataDir = join(agentsDir(config.dataDir), name);
       agents.push(
         await startAgent({
           name,
@@ -106,6 +107,7 @@ async function openLog(dataDir: string, file: string): Promise<NodeJS.WritableSt
   return stream;
 }
 
+const agentsDir = (dataDir: string) => join(dataDir, 'agents');
 const stateFile = (dataDir: string) => join(dataDir, 'demo.json');
 
 async function readState(config: Config): Promise<DemoState> {

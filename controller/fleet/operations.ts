@@ -29,6 +29,7 @@ function summary(status: NodeStatus): NodeSummary {
     deploymentMode: node.deploymentMode,
     maintenance: node.maintenance,
     labels: status.labels,
+    gate: status.gate,
     lastHeartbeatAt: node.reportedAt,
     enrolledAt: node.enrolledAt,
     pipelinesDesired: status.desired,

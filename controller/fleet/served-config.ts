@@ -39,7 +39,16 @@ interface EnvironmentConfig {
   known: ReadonlySet<string>;
   loadedAt: number;
   /** By the pipelines that a node gets: nodes with the same ones share the text. */
-  texts: Map<string, { json: string; hash: string }>;
+  texts: Map<string, Text>;
+  /** What each node was last served; it holds while the node's own revision is that of then. */
+  answered: Map<KnownNode, { nodeRevision: number; served: ServedConfig }>;
+}
+
+interface Text {
+  json: string;
+  hash: string;
+  /** By config revision: nodes that share the text mostly share the whole answer. */
+  answers: Map<number, ServedConfig>;
 }
 
 interface Slot {
@@ -66,6 +75,7 @@ export function createConfigServer(options: {
 }): ConfigServer {
   const { db, keyring, log } = options;
   const slots = new Map<string, Slot>();
+  const push = options.pushUrl ? `,"pushUrl":${JSON.stringify(options.pushUrl)}` : '';
 
   options.bus.on('config', ({ environmentId }) => {
     const slot = slots.get(environmentId);
@@ -92,6 +102,7 @@ export function createConfigServer(options: {
       known: new Set(ids),
       loadedAt: performance.now(),
       texts: new Map(),
+      answered: new Map(),
     };
   }
 
@@ -133,27 +144,11 @@ export function createConfigServer(options: {
   return {
     async forNode(node) {
       const environment = await get(node.environmentId);
-      const target = {
-        labels: effectiveLabels(node.agentLabels, node.uiLabels),
-        maintenance: node.maintenance,
-      };
-      const chosen = environment.pipelines.filter(({ config }) =>
-        versionForNode(
-          { isDraft: false, deployedVersionId: config.versionId, nodeSelector: config.nodeSelector },
-          target,
-        ),
-      );
-      const text = textOf(environment, chosen);
-      const revision = environment.revision + node.revision;
-      const push = options.pushUrl ? `,"pushUrl":${JSON.stringify(options.pushUrl)}` : '';
-      return {
-        etag: `"${revision}-${environment.pollIntervalMs}-${text.hash}"`,
-        revision,
-        body:
-          `{"pipelines":${text.json},"pollIntervalMs":${environment.pollIntervalMs},` +
-          `"secretBackend":${JSON.stringify(environment.secretBackend)},"sampleRequests":[],"pendingAction":null,` +
-          `"configRevision":${revision}${push}}`,
-      };
+      const last = environment.answered.get(node);
+      if (last?.nodeRevision === node.revision) return last.served;
+      const served = answerOf(environment, node, push);
+      environment.answered.set(node, { nodeRevision: node.revision, served });
+      return served;
     },
     async revisionFor(node) {
       return (await get(node.environmentId)).revision + node.revision;
@@ -164,7 +159,34 @@ export function createConfigServer(options: {
   };
 }
 
-function textOf(environment: EnvironmentConfig, chosen: readonly Rendered[]): { json: string; hash: string } {
+function answerOf(environment: EnvironmentConfig, node: KnownNode, push: string): ServedConfig {
+  const target = {
+    labels: effectiveLabels(node.agentLabels, node.uiLabels),
+    maintenance: node.maintenance,
+  };
+  const chosen = environment.pipelines.filter(({ config }) =>
+    versionForNode(
+      { isDraft: false, deployedVersionId: config.versionId, nodeSelector: config.nodeSelector },
+      target,
+    ),
+  );
+  const text = textOf(environment, chosen);
+  const revision = environment.revision + node.revision;
+  const known = text.answers.get(revision);
+  if (known) return known;
+  const made: ServedConfig = {
+    etag: `"${revision}-${environment.pollIntervalMs}-${text.hash}"`,
+    revision,
+    body:
+      `{"pipelines":${text.json},"pollIntervalMs":${environment.pollIntervalMs},` +
+      `"secretBackend":${JSON.stringify(environment.secretBackend)},"sampleRequests":[],"pendingAction":null,` +
+      `"configRevision":${revision}${push}}`,
+  };
+  if (text.answers.size < 100) text.answers.set(revision, made);
+  return made;
+}
+
+function textOf(environment: EnvironmentConfig, chosen: readonly Rendered[]): Text {
   const key =
     chosen.length === environment.pipelines.length ? '*' : chosen.map((one) => one.config.versionId).join();
   const known = environment.texts.get(key);
@@ -173,7 +195,7 @@ function textOf(environment: EnvironmentConfig, chosen: readonly Rendered[]): { 
     .update(chosen.map((one) => `${one.config.version}${one.checksum}`).join())
     .digest('hex')
     .slice(0, 24);
-  const made = { json: `[${chosen.map((one) => one.json).join()}]`, hash };
+  const made: Text = { json: `[${chosen.map((one) => one.json).join()}]`, hash, answers: new Map() };
   if (environment.texts.size < 1_000) environment.texts.set(key, made);
   return made;
 }

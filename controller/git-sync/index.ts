@@ -13,6 +13,7 @@ export {
   listBindings,
   type ManifestRecord,
   readInventory,
+  recordSkipped,
   replaceImportErrors,
   updateBindingStatus,
   upsertManifests,

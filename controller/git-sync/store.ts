@@ -322,6 +322,31 @@ export async function finishJobs(tx: Knex, bindingId: string, result: JobResult)
   );
 }
 
+/** Commits that came and went between two passes: the newest was applied, these were not. */
+export async function recordSkipped(
+  tx: Knex,
+  bindingId: string,
+  commits: readonly CommitInfo[],
+  trigger: string,
+  at: Date,
+): Promise<void> {
+  if (commits.length === 0) return;
+  await tx('git_jobs').insert(
+    commits.map((commit) => ({
+      id: newId(),
+      binding_id: bindingId,
+      type: 'pass',
+      status: 'completed',
+      outcome: 'skipped',
+      trigger,
+      commit_info: JSON.stringify(commit),
+      queued_at: at,
+      started_at: at,
+      finished_at: tx.fn.now(),
+    })),
+  );
+}
+
 export async function hasPendingJobs(db: Knex, bindingId: string): Promise<boolean> {
   return (await db('git_jobs').where({ binding_id: bindingId, status: 'pending' }).first('id')) !== undefined;
 }

@@ -89,18 +89,28 @@ export function createExecute(writeAudit: AuditWriter): Execute {
 
 /** `undefined`, `null` and `{}` are all "no input"; `Date` becomes ISO text, so that either form may come in. */
 function checkInput<I extends TSchema>(op: { name: string; input: I }, raw: unknown): Static<I> {
-  const input = datesAsText(raw ?? {}, 0);
+  const input = storable(raw ?? {}, []);
   const issues = validator(op.input).issues(input);
   if (issues.length > 0) throw badRequest(sentences(issues), { issues });
   return input as Static<I>;
 }
 
-function datesAsText(value: unknown, depth: number): unknown {
+/** Postgres keeps neither NUL nor half a surrogate pair, in a text as little as in JSON. */
+const UNSTORABLE = /[\0\p{Cs}]/u;
+
+/** Dates as text; refuses what the database could not keep. */
+function storable(value: unknown, path: readonly string[]): unknown {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
-  if (depth > 64) throw badRequest('input is nested more than 64 levels deep');
-  if (Array.isArray(value)) return value.map((item) => datesAsText(item, depth + 1));
+  if (path.length > 64) throw badRequest('input is nested more than 64 levels deep');
+  if (typeof value === 'string' && UNSTORABLE.test(value)) {
+    const where = path.join('.').slice(0, 200).toWellFormed() || 'input';
+    throw badRequest(`${where} holds a NUL or half a surrogate pair; leave such characters out`);
+  }
+  if (Array.isArray(value)) return value.map((item, index) => storable(item, [...path, String(index)]));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, datesAsText(item, depth + 1)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [storable(key, path), storable(item, [...path, key])]),
+  );
 }
 
 const LEVEL: Record<Role, number> = { VIEWER: 0, EDITOR: 1, ADMIN: 2 };

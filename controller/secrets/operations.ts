@@ -48,7 +48,11 @@ export const list = query({
   input: EnvironmentId,
   output: SecretList,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
-  run: (ctx, input) => listSecrets(ctx.db, input.environmentId),
+  async run(ctx, input) {
+    const users = await deployedUsers(ctx.db, input.environmentId);
+    const secrets = await listSecrets(ctx.db, input.environmentId);
+    return secrets.map((secret) => ({ ...secret, usedBy: users.get(secret.variable) ?? [] }));
+  },
 });
 
 export const create = mutation({
@@ -70,7 +74,7 @@ export const create = mutation({
     });
     ctx.audit({ entityType: 'Secret', entityId: secret.id, metadata: { name: input.name } });
     await secretsChanged(ctx, input.environmentId, 'secret created');
-    return secret;
+    return { ...secret, usedBy: [] };
   },
 });
 
@@ -89,7 +93,9 @@ export const update = mutation({
     await updateSecretValue(ctx.db, ctx.services.keyring, input.id, input.value);
     ctx.audit({ entityType: 'Secret', entityId: input.id, metadata: { name: before.name } });
     await secretsChanged(ctx, input.environmentId, 'secret updated');
-    return (await findSecret(ctx.db, input.environmentId, input.id)) ?? before;
+    const after = (await findSecret(ctx.db, input.environmentId, input.id)) ?? before;
+    const users = await deployedUsers(ctx.db, input.environmentId);
+    return { ...after, usedBy: users.get(after.variable) ?? [] };
   },
 });
 
@@ -104,7 +110,7 @@ export const remove = mutation({
   async run(ctx, input) {
     const secret = await findSecret(ctx.db, input.environmentId, input.id);
     if (!secret) throw notFound('Secret');
-    const users = await deployedUsers(ctx.db, input.environmentId, secret.variable);
+    const users = (await deployedUsers(ctx.db, input.environmentId)).get(secret.variable) ?? [];
     if (users.length > 0) {
       throw preconditionFailed(
         `${secret.variable} is used by what is deployed: ${users.join(', ')}. Take the reference out of these pipelines first, or replace the value`,

@@ -10,14 +10,16 @@ const COLUMNS = ['id', 'name', 'variable', { createdAt: 'created_at', updatedAt:
 /** Where a value is stored: bound into its encryption, so that it opens nowhere else. */
 const place = (id: string) => `secrets:${id}`;
 
-export async function listSecrets(db: Knex, environmentId: string): Promise<SecretSummary[]> {
+export type StoredSecret = Omit<SecretSummary, 'usedBy'>;
+
+export async function listSecrets(db: Knex, environmentId: string): Promise<StoredSecret[]> {
   return db('secrets')
     .where({ environment_id: environmentId })
     .orderBy('name')
     .select(...COLUMNS);
 }
 
-export async function findSecret(db: Knex, environmentId: string, id: string): Promise<SecretSummary | null> {
+export async function findSecret(db: Knex, environmentId: string, id: string): Promise<StoredSecret | null> {
   return (
     (await db('secrets')
       .where({ id, environment_id: environmentId })
@@ -29,7 +31,7 @@ export async function insertSecret(
   db: Knex,
   keyring: Keyring,
   secret: { id: string; environmentId: string; name: string; variable: string; value: string },
-): Promise<SecretSummary> {
+): Promise<StoredSecret> {
   try {
     const [row] = await db('secrets')
       .insert({
@@ -86,15 +88,18 @@ export async function openSecrets(
   return new Map(rows.map((row) => [row.variable, keyring.open(row.sealed_value, place(row.id))]));
 }
 
-/** Names of the deployed pipelines whose config refers to a variable. */
-export async function deployedUsers(db: Knex, environmentId: string, variable: string): Promise<string[]> {
+/** By variable, the names of the deployed pipelines whose config refers to it. */
+export async function deployedUsers(db: Knex, environmentId: string): Promise<Map<string, string[]>> {
   const rows: { name: string; config: string }[] = await db('pipelines as p')
     .join('pipeline_versions as v', 'v.id', 'p.deployed_version_id')
     .where({ 'p.environment_id': environmentId })
-    .whereRaw('position(? in v.config_yaml) > 0', [variable])
+    .whereRaw("position('SVC_SECRET_' in v.config_yaml) > 0")
     .orderBy('p.name')
     .select({ name: 'p.name', config: 'v.config_yaml' });
-  return rows
-    .filter(({ config }) => secretReferences(config).some((reference) => reference.variable === variable))
-    .map(({ name }) => name);
+  const users = new Map<string, string[]>();
+  for (const { name, config } of rows) {
+    for (const { variable } of secretReferences(config))
+      users.set(variable, [...(users.get(variable) ?? []), name]);
+  }
+  return users;
 }

@@ -4,6 +4,7 @@
  */
 import type { Condition, Gate, GateSegment, GateState } from '../../schemas/api/common.ts';
 import type { NodeHealth, NodePipelineStatus } from '../../schemas/api/pipelines.ts';
+import type { BindingRow } from './queries.ts';
 
 export interface GateNode {
   nodeName: string;
@@ -242,4 +243,67 @@ export function sumGates(
     sum('delivered', 2),
     sum('running', 3),
   ];
+}
+
+/** A node's strip: git and acceptance are its environment's, the rest is what it has and runs itself. */
+export function nodeGate(
+  binding: BindingRow | null,
+  node: { health: NodeHealth; pipelines: readonly GateNode[]; desired: readonly (number | null)[] },
+): Gate {
+  const nothing = { commit: null, version: null, at: null };
+  const git: GateSegment = !binding
+    ? { point: 'git', ...nothing, state: 'unknown', reason: 'Not bound to git' }
+    : {
+        point: 'git',
+        state: binding.lastError ? 'failed' : binding.headCommit ? 'done' : 'unknown',
+        commit: binding.headCommit,
+        version: null,
+        at: binding.headAt ? new Date(binding.headAt) : null,
+        reason: binding.lastError ?? (binding.headCommit ? 'Read' : 'Nothing has been read yet'),
+      };
+  const accepted: GateSegment = !binding
+    ? { point: 'accepted', ...nothing, state: 'unknown', reason: 'Not bound to git' }
+    : {
+        point: 'accepted',
+        state:
+          binding.importErrors > 0
+            ? 'failed'
+            : binding.headCommit === binding.appliedCommit
+              ? 'done'
+              : 'moving',
+        commit: binding.appliedCommit,
+        version: null,
+        at: binding.appliedAt,
+        reason:
+          binding.importErrors > 0
+            ? `${plural(binding.importErrors, 'import error')} in the environment`
+            : 'Accepted',
+      };
+  const wanted = node.pipelines.filter((_, index) => node.desired[index] !== null);
+  const total = wanted.length;
+  const has = node.pipelines.filter(
+    (entry, index) => node.desired[index] !== null && entry.version === node.desired[index],
+  );
+  const runs = has.filter((entry) => entry.status === 'RUNNING');
+  const crashed = wanted.filter((entry) => entry.status === 'CRASHED');
+  const silent = node.health === 'UNREACHABLE' || node.health === 'UNKNOWN';
+  const segment = (point: 'delivered' | 'running', reached: readonly GateNode[]): GateSegment => {
+    const at = reached.reduce<Date | null>(
+      (newest, entry) => (entry.since && (!newest || entry.since > newest) ? entry.since : newest),
+      null,
+    );
+    const base = {
+      point,
+      version: null,
+      at,
+      commit: reached.length === total && total > 0 ? (binding?.appliedCommit ?? null) : null,
+    };
+    if (total === 0) return { ...base, state: 'unknown', reason: 'It should run nothing' };
+    const count = `${reached.length} of ${plural(total, 'pipeline')}`;
+    if (point === 'running' && crashed.length > 0)
+      return { ...base, state: 'failed', reason: `${crashed.length} crashed, ${count} run` };
+    if (silent) return { ...base, state: 'held', reason: `Not reachable; last seen with ${count}` };
+    return { ...base, state: reached.length === total ? 'done' : 'moving', reason: count };
+  };
+  return [git, accepted, segment('delivered', has), segment('running', runs)];
 }

@@ -2,7 +2,7 @@
 import type { Condition, Gate, LabelMap } from '../../schemas/api/common.ts';
 import type { NodeHealth, PipelineOnNode, Rates, StatusCounts } from '../../schemas/api/pipelines.ts';
 import type { FleetSettings } from '../settings/index.ts';
-import { type GateInput, pipelineGate, rolloutConditions } from './gate.ts';
+import { type GateInput, type GateNode, nodeGate, pipelineGate, rolloutConditions } from './gate.ts';
 import { nodeHealth } from './health.ts';
 import type { NodeRow, Observed, PipelineRow, ReportRow } from './queries.ts';
 import { effectiveLabels, versionForNode } from './selection.ts';
@@ -12,6 +12,7 @@ export interface NodeStatus {
   labels: LabelMap;
   health: NodeHealth;
   healthReason: string;
+  gate: Gate;
   pipelines: PipelineOnNode[];
   desired: number;
   running: number;
@@ -86,6 +87,11 @@ export function join(observed: Observed, time: JoinTime): Joined {
       labels,
       health: status,
       healthReason: reason,
+      gate: nodeGate(observed.binding, {
+        health: status,
+        pipelines: pipelines.map((entry) => gateNode(entry, reports)),
+        desired: pipelines.map((entry) => entry.desiredVersion),
+      }),
       pipelines,
       desired: wanted.length,
       running: wanted.filter((pair) => pair.report?.status === 'RUNNING').length,
@@ -139,6 +145,17 @@ function onNode(
   };
 }
 
+function gateNode(entry: PipelineOnNode, reports: ReadonlyMap<string, ReportRow>): GateNode {
+  return {
+    nodeName: entry.nodeName,
+    status: entry.status,
+    version: entry.version,
+    health: entry.nodeHealth,
+    lastError: entry.lastError,
+    since: reports.get(key(entry.nodeId, entry.pipelineId))?.statusSince ?? null,
+  };
+}
+
 function pipelineStatus(
   pipeline: PipelineRow,
   onNodes: PipelineOnNode[],
@@ -161,14 +178,7 @@ function pipelineStatus(
         ? null
         : { version: pipeline.deployedVersion, commit: pipeline.deployedCommit, at: pipeline.deployedAt },
     latestVersion: pipeline.latestVersion,
-    nodes: desired.map((entry) => ({
-      nodeName: entry.nodeName,
-      status: entry.status,
-      version: entry.version,
-      health: entry.nodeHealth,
-      lastError: entry.lastError,
-      since: reports.get(key(entry.nodeId, entry.pipelineId))?.statusSince ?? null,
-    })),
+    nodes: desired.map((entry) => gateNode(entry, reports)),
   };
   const gate = pipelineGate(input);
   return {

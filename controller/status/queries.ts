@@ -1,4 +1,4 @@
-/** Reads that join what should run with what runs, for an environment or one thing in it. Three statements, whatever its size. */
+/** Reads that join what should run with what runs, for an environment or one thing in it. Four statements, whatever its size. */
 import type { Knex } from 'knex';
 import type { Condition, LabelMap } from '../../schemas/api/common.ts';
 import type { NodePipelineStatus } from '../../schemas/api/pipelines.ts';
@@ -79,7 +79,18 @@ export interface ReportRow {
   rateErrors: number;
 }
 
+/** How far git has been read and accepted; null for an environment that is not bound. */
+export interface BindingRow {
+  headCommit: string | null;
+  headAt: string | null;
+  appliedCommit: string | null;
+  appliedAt: Date | null;
+  lastError: string | null;
+  importErrors: number;
+}
+
 export interface Observed {
+  binding: BindingRow | null;
   nodes: NodeRow[];
   pipelines: PipelineRow[];
   reports: ReportRow[];
@@ -98,7 +109,19 @@ export async function readObserved(db: Knex, of: ObservedOf): Promise<Observed> 
   const nodes = await readNodes(db, of.environmentId, nodeId);
   const pipelines = await readPipelines(db, of.environmentId, pipelineId);
   const reports = await readReports(db, of.environmentId, pipelineId, nodeId);
-  return { nodes, pipelines, reports };
+  const binding = await readBinding(db, of.environmentId);
+  return { binding, nodes, pipelines, reports };
+}
+
+async function readBinding(db: Knex, environmentId: string): Promise<BindingRow | null> {
+  const { rows } = await db.raw<{ rows: BindingRow[] }>(
+    `SELECT b.head_commit->>'sha' AS "headCommit", b.head_commit->>'at' AS "headAt",
+       b.applied_commit->>'sha' AS "appliedCommit", b.last_pass_at AS "appliedAt", b.last_error AS "lastError",
+       (SELECT count(*) FROM git_import_errors e WHERE e.binding_id = b.id) AS "importErrors"
+     FROM git_bindings b WHERE b.environment_id = ? AND b.mode <> 'off'`,
+    [environmentId],
+  );
+  return rows[0] ?? null;
 }
 
 async function readNodes(db: Knex, environmentId: string, nodeId: string | null): Promise<NodeRow[]> {

@@ -7,13 +7,14 @@ import {
   finishJobs,
   hasPendingJobs,
   readInventory,
+  recordSkipped,
   replaceImportErrors,
   updateBindingStatus,
   upsertManifests,
 } from '../../controller/git-sync/index.ts';
 import { DomainError, messageOf } from '../../controller/platform/errors.ts';
 import { secretVariables } from '../../controller/secrets/index.ts';
-import { descends, readCommit, readDesired, resolveRef } from '../source/index.ts';
+import { type CommitInfo, descends, readCommit, readDesired, resolveRef } from '../source/index.ts';
 import { act } from './act.ts';
 import { manifestWrites } from './inventory.ts';
 import { attribute, groupByIdentity, keptOf } from './kept.ts';
@@ -64,6 +65,22 @@ async function look({ ctx, binding, repository, cache }: PassOptions): Promise<L
   return { commit, desired, inventory, secrets, descends: follows };
 }
 
+const SKIPPED_TOLD = 50;
+
+/** The commits between the head of the last pass and this one, oldest first; none where history was rewritten. */
+async function skippedCommits({ binding, repository }: PassOptions, head: CommitInfo): Promise<CommitInfo[]> {
+  const last = binding.headCommit?.sha;
+  if (last === undefined || last === head.sha) return [];
+  const between: CommitInfo[] = [];
+  for (let sha = head.parents[0]; sha !== undefined && between.length < SKIPPED_TOLD; ) {
+    if (sha === last) return between.reverse();
+    const commit = await readCommit(repository, sha);
+    between.push(commit);
+    sha = commit.parents[0];
+  }
+  return between.length === SKIPPED_TOLD ? between.reverse() : [];
+}
+
 async function record(
   options: PassOptions,
   startedAt: Date,
@@ -96,8 +113,10 @@ async function record(
   const told =
     outcome !== 'unchanged' || commit.sha !== binding.headCommit?.sha || options.trigger !== 'timer';
   const waiting = told || (await hasPendingJobs(ctx.db, binding.id));
+  const skipped = await skippedCommits(options, commit);
   await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
+    await recordSkipped(tx, binding.id, skipped, options.trigger, startedAt);
     if (removals.length > 0) await deleteManifests(tx, binding.id, removals);
     if (writes.length > 0) await upsertManifests(tx, binding.id, writes);
     await replaceImportErrors(

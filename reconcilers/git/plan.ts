@@ -80,24 +80,31 @@ export function makePlan(input: PlanInput): Plan {
   );
   const wanted = new Set(manifests.map((manifest) => identity(manifest.kind, manifest.nameKey)));
   const taken = new Set<Recorded>();
-
-  const match = (manifest: DesiredManifest): Recorded | null => {
-    const uid = manifest.uid === null ? undefined : byUid.get(`${manifest.kind}/${manifest.uid}`);
-    if (uid) return uid;
-    const name = byName.get(identity(manifest.kind, manifest.nameKey));
-    if (name) return name;
-    if (manifest.previousName === null) return null;
-    const former = identity(manifest.kind, manifest.previousName.normalize('NFC').toLowerCase());
-    return wanted.has(former) ? null : (byName.get(former) ?? null);
+  const previousOf = new Map<DesiredManifest, Recorded>();
+  const ordered = inOrder(manifests);
+  const claim = (find: (manifest: DesiredManifest) => Recorded | undefined) => {
+    for (const manifest of ordered) {
+      const found = previousOf.has(manifest) ? undefined : find(manifest);
+      if (!found || taken.has(found)) continue;
+      taken.add(found);
+      previousOf.set(manifest, found);
+    }
   };
+  // A uid outranks a name: what was renamed stays itself, though another manifest has taken its old name.
+  claim(({ kind, uid }) => (uid === null ? undefined : byUid.get(`${kind}/${uid}`)));
+  claim(({ kind, nameKey }) => byName.get(identity(kind, nameKey)));
+  claim(({ kind, previousName }) => {
+    if (previousName === null) return undefined;
+    const former = identity(kind, previousName.normalize('NFC').toLowerCase());
+    return wanted.has(former) ? undefined : byName.get(former);
+  });
 
-  const changes: Change[] = [];
-  for (const manifest of inOrder(manifests)) {
-    const found = match(manifest);
-    const previous = found && !taken.has(found) ? found : null;
-    if (previous) taken.add(previous);
-    changes.push(changeOf(manifest, previous));
-  }
+  const changes = ordered.map((manifest) => changeOf(manifest, previousOf.get(manifest) ?? null));
+  const freesName = (change: Change) =>
+    change.action === 'update' &&
+    change.previous.nameKey !== change.manifest.nameKey &&
+    wanted.has(identity(change.previous.kind, change.previous.nameKey));
+  changes.sort((a, b) => Number(freesName(b)) - Number(freesName(a)));
 
   const kept = new Set(
     desired.refused.flatMap((one) =>
@@ -139,11 +146,14 @@ function changeOf(manifest: DesiredManifest, previous: Recorded | null): Change 
 /** Why nothing may be pruned in this pass; null when it may. */
 function holdOf({ desired, descends, allowedDeletes }: PlanInput, leaving: number): PruneHold | null {
   if (leaving === 0) return null;
-  if (allowedDeletes >= leaving && desired.problems.length === 0) return null;
-  if (!desired.pathExists) return 'missing-path';
+  // A rewritten history may have come back to an old commit, whose word was about other objects.
+  const allowed = descends && allowedDeletes >= leaving;
+  // Git keeps no empty folders: whoever deletes every manifest deletes the path.
+  if (!desired.pathExists) return allowed ? null : 'missing-path';
   if (!desired.complete || desired.problems.length > 0) return 'broken-manifests';
   if (!descends) return 'rewritten-history';
-  if (desired.manifests.every((manifest) => NOT_AN_OBJECT.has(manifest.kind))) return 'empty-path';
+  // Policy alone (an Environment manifest) does not make a tree that somebody meant to leave.
+  if (!allowed && !desired.manifests.some((manifest) => KINDS.has(manifest.kind))) return 'empty-path';
   return null;
 }
 

@@ -68,6 +68,8 @@ export const SecretSummary = Type.Object({
   name: Type.String(),
   /** How manifests refer to it, for example `SVC_SECRET_DB_PASSWORD`. */
   variable: Type.String(),
+  /** Names of the deployed pipelines whose config refers to it. */
+  usedBy: Type.Array(Type.String()),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });

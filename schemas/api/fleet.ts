@@ -1,6 +1,6 @@
 /** Nodes. */
 import Type, { type Static } from 'typebox';
-import { Id, Input, LabelMap, Nullable, Timestamp } from './common.ts';
+import { Gate, Id, Input, LabelMap, Nullable, Timestamp } from './common.ts';
 import { NodeHealth, PipelineOnNode } from './pipelines.ts';
 
 export const HostSummary = Type.Object({
@@ -39,6 +39,8 @@ export const NodeSummary = Type.Object({
   labels: LabelMap,
   lastHeartbeatAt: Nullable(Timestamp),
   enrolledAt: Nullable(Timestamp),
+  /** How far what git wants has come on this node. */
+  gate: Gate,
   /** Of the pipelines that it should run. */
   pipelinesDesired: Type.Integer(),
   pipelinesRunning: Type.Integer(),

@@ -3,7 +3,8 @@ import Type, { type Static } from 'typebox';
 import { Id, Input, Nullable, Role, Text, Timestamp } from './common.ts';
 
 export const SignInInput = Input({
-  email: Type.String({ minLength: 1, maxLength: 320 }),
+  // No control characters and no half surrogate pairs: the database keeps neither NUL nor the latter.
+  email: Type.String({ minLength: 1, maxLength: 320, pattern: '^[^\\p{Cc}\\p{Cs}]*$' }),
   password: Type.String({ minLength: 1, maxLength: 1024 }),
   totp: Type.Optional(Text(32)),
 });

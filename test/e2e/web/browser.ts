@@ -1,6 +1,7 @@
 /** A real browser in front of a real Headgate, as a person would use it. */
 import axe, { type AxeResults, type RunOptions } from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { CHROMIUM_FLAGS, findChromium } from '../../support/chromium.ts';
 import { startHeadgate } from '../../support/headgate.ts';
 
 export interface Target {
@@ -9,17 +10,9 @@ export interface Target {
   adminPassword: string;
   environments: { staging: string; production: string };
   cloneUrl: string;
-  stop(): Promise<void>;
+  /** Ends what was started for the test and removes its data. */
+  remove(): Promise<void>;
 }
-
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 const AXE_OPTIONS: RunOptions = {
   runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
@@ -30,9 +23,9 @@ const MAX_ELEMENTS = 3;
 
 export const launch = (): Promise<Browser> =>
   chromium.launch({
-    executablePath: process.env.HEADGATE_CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: findChromium() ?? undefined,
     headless: true,
-    args: FLAGS,
+    args: CHROMIUM_FLAGS,
   });
 
 /**
@@ -48,7 +41,7 @@ export async function openTarget(): Promise<Target> {
     adminPassword: env.HEADGATE_PASSWORD ?? '',
     environments: { staging: env.HEADGATE_STAGING ?? '', production: env.HEADGATE_PRODUCTION ?? '' },
     cloneUrl: env.HEADGATE_CLONE_URL ?? '',
-    stop: async () => undefined,
+    remove: async () => undefined,
   };
 }
 
@@ -116,12 +109,12 @@ export async function openSession(options: { colorScheme?: 'light' | 'dark' } = 
       page,
       close: async () => {
         await opened.close();
-        await target.stop();
+        await target.remove();
       },
     };
   } catch (error) {
     await browser?.close();
-    await target.stop();
+    await target.remove();
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { openSession, type Session, violationsOf, watchForErrors } from './brows
 const FIRST_LOAD_LIMIT_BYTES = 250 * 1024;
 
 describe('the pages', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   let session: Session;
   let errors: string[];
 

@@ -10,8 +10,11 @@ export type LiveState =
   | { kind: 'reconnecting'; since: number }
   | { kind: 'stale'; since: number };
 
-/** At most two rounds of refetching a second, however fast events come. */
-const FLUSH_MS = 500;
+/** At most two rounds of refetching a second, however fast events come; a slow round is given time to breathe. */
+const REST_MS = 500;
+const REST_FACTOR = 3;
+/** Events of one change come close together. */
+const GATHER_MS = 50;
 /** The environment id of events that concern all of them. */
 const EVERYWHERE = '*';
 const STALE_AFTER_MS = 15_000;
@@ -44,12 +47,14 @@ export function followEvents(queryClient: QueryClient): () => void {
   let staleTimer: ReturnType<typeof setTimeout> | undefined;
   let retryMs = RETRY_MIN_MS;
   let wasLost = false;
+  let restUntil = 0;
+  let closed = false;
 
-  const flush = (): void => {
-    flushTimer = undefined;
+  const flush = async (): Promise<void> => {
+    const startedAt = Date.now();
     const seen = new Map(pending);
     pending.clear();
-    void queryClient.invalidateQueries({
+    await queryClient.invalidateQueries({
       predicate: ({ meta }) => {
         if (!isLiveMeta(meta)) return false;
         for (const [environmentId, topics] of seen) {
@@ -61,6 +66,16 @@ export function followEvents(queryClient: QueryClient): () => void {
         return false;
       },
     });
+    const now = Date.now();
+    restUntil = now + Math.max(REST_MS, (now - startedAt) * REST_FACTOR);
+    flushTimer = undefined;
+    if (pending.size > 0) schedule();
+  };
+
+  /** The timer stays set while a round runs, so that rounds never overlap. */
+  const schedule = (): void => {
+    if (closed) return;
+    flushTimer ??= setTimeout(() => void flush(), Math.max(GATHER_MS, restUntil - Date.now()));
   };
 
   const lost = (): void => {
@@ -94,12 +109,13 @@ export function followEvents(queryClient: QueryClient): () => void {
       const topics = pending.get(event.environmentId) ?? new Set<string>();
       for (const topic of event.topics) topics.add(topic);
       pending.set(event.environmentId, topics);
-      flushTimer ??= setTimeout(flush, FLUSH_MS);
+      schedule();
     });
   };
 
   open();
   return () => {
+    closed = true;
     source?.close();
     clearTimeout(flushTimer);
     clearTimeout(retryTimer);

@@ -21,7 +21,7 @@ export const ConditionList = ({ conditions, of }: { conditions: readonly Conditi
         <Badge tone={toneOf(condition)}>{condition.reason}</Badge>
         <span className="condition-message">
           {condition.message}
-          {condition.file && (
+          {condition.file && condition.status !== 'True' && (
             <span className="mono muted">
               {' '}
               {condition.file}

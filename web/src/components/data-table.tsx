@@ -3,7 +3,7 @@
  * `/` goes to the filter. From 200 rows only those in sight are in the document.
  */
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Link, useSearchParams } from 'react-router';
 import { useHotkeys } from '../app/hotkeys.ts';
 import { plural } from './format.ts';
@@ -194,24 +194,14 @@ export function DataTable<R>(props: Props<R>) {
         <tbody ref={body}>
           {first > 0 && <tr style={{ height: first * ROW_PX }} />}
           {shown.slice(first, last + 1).map((row, step) => (
-            <tr
+            <Row
               key={rowKey(row)}
-              data-index={first + step}
-              aria-rowindex={virtual ? first + step + 2 : undefined}
-              data-linked={rowHref ? true : undefined}
-            >
-              {columns.map((column, index) => (
-                <td key={column.key} data-align={column.align} data-priority={column.priority}>
-                  {index === 0 && rowHref ? (
-                    <Link className="row-link" to={rowHref(row)}>
-                      {column.cell(row)}
-                    </Link>
-                  ) : (
-                    column.cell(row)
-                  )}
-                </td>
-              ))}
-            </tr>
+              row={row}
+              columns={columns}
+              index={first + step}
+              counted={virtual}
+              href={rowHref?.(row)}
+            />
           ))}
           {last < shown.length - 1 && <tr style={{ height: (shown.length - 1 - last) * ROW_PX }} />}
           {shown.length === 0 && (
@@ -226,6 +216,40 @@ export function DataTable<R>(props: Props<R>) {
     </div>
   );
 }
+
+interface RowProps<R> {
+  row: R;
+  columns: readonly Column<R>[];
+  index: number;
+  /** The document holds only some rows, so each must tell its number. */
+  counted: boolean;
+  href: string | undefined;
+}
+
+function PlainRow<R>({ row, columns, index, counted, href }: RowProps<R>) {
+  return (
+    <tr
+      data-index={index}
+      aria-rowindex={counted ? index + 2 : undefined}
+      data-linked={href ? true : undefined}
+    >
+      {columns.map((column, place) => (
+        <td key={column.key} data-align={column.align} data-priority={column.priority}>
+          {place === 0 && href ? (
+            <Link className="row-link" to={href}>
+              {column.cell(row)}
+            </Link>
+          ) : (
+            column.cell(row)
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** Scrolling moves rows; those that stay in sight are not drawn again. `memo` alone would lose the type parameter. */
+const Row = memo(PlainRow) as typeof PlainRow;
 
 function sortRows<R>(rows: readonly R[], columns: readonly Column<R>[], param: string): readonly R[] {
   const descending = param.startsWith('-');

@@ -21,6 +21,8 @@ interface Props {
 
 const HEIGHT = 152;
 
+const clock = (seconds: number): string => new Date(seconds * 1000).toLocaleTimeString('en-GB');
+
 export const SeriesChart = ({ label, times, series, format }: Props) => {
   const host = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
@@ -46,9 +48,13 @@ export const SeriesChart = ({ label, times, series, format }: Props) => {
         cursor: { y: false },
         legend: { show: false },
         scales: {
+          x: { range: atLeastAMinute },
           y: { range: (_self, _min, max) => [0, Math.max(max * 1.15, 1)] },
         },
-        axes: [axis, { ...axis, size: 76, values: (_self, splits) => splits.map(format) }],
+        axes: [
+          { ...axis, space: 90, values: (_self, splits) => splits.map(clock) },
+          { ...axis, size: 76, values: (_self, splits) => splits.map(format) },
+        ],
         series: [
           {},
           ...series.map(({ name, color }) => ({
@@ -77,6 +83,12 @@ export const SeriesChart = ({ label, times, series, format }: Props) => {
 };
 
 const MIN_SPAN_S = 60;
+
+/** Two points a second apart would else fill the whole width. Seconds since the epoch. */
+function atLeastAMinute(_self: uPlot, min: number | null, max: number | null): uPlot.Range.MinMax {
+  const end = max ?? Date.now() / 1000;
+  return [Math.min(min ?? end, end - MIN_SPAN_S), end];
+}
 
 /** One point alone has no extent, and uPlot would draw years around it: the minute before is left empty then. */
 function dataOf(times: readonly number[], series: readonly Series[]): uPlot.AlignedData {

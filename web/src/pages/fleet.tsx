@@ -127,15 +127,17 @@ export const FleetPage = () => {
     <Page
       title="Fleet"
       actions={
-        <>
-          <Segmented
-            label="View"
-            value={view}
-            options={VIEWS}
-            onChange={(value) => set('view', value === 'table' ? '' : value)}
-          />
-          {enroll}
-        </>
+        nodes.data?.length !== 0 && (
+          <>
+            <Segmented
+              label="View"
+              value={view}
+              options={VIEWS}
+              onChange={(value) => set('view', value === 'table' ? '' : value)}
+            />
+            {enroll}
+          </>
+        )
       }
     >
       <Loaded query={nodes} what="Nodes" skeleton={<SkeletonRows rows={12} label="Loading nodes" />}>

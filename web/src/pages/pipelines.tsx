@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { useSearchParams } from 'react-router';
 import type { PipelineSummary } from '../../../schemas/api/pipelines.ts';
 import { queries } from '../api/queries.ts';
@@ -22,7 +23,7 @@ const GATE_ORDER = { failed: 0, held: 1, moving: 2, unknown: 3, done: 4 } as con
 const Rate = ({ pipeline }: { pipeline: PipelineSummary }) => (
   <span className="cell-line mono">
     <Sparkline samples={useRateHistory(pipeline.id)} of="eventsIn" />
-    {formatRate(pipeline.rates.eventsIn)}
+    <span className="rate">{formatRate(pipeline.rates.eventsIn)}</span>
   </span>
 );
 
@@ -118,6 +119,7 @@ export const PipelinesPage = () => {
   const env = environment.id;
   const [params, setParams] = useSearchParams();
   const status = params.get('status') ?? '';
+  const tableColumns = useMemo(() => columns(env), [env]);
   const pipelines = useQuery(queries.pipelines(env));
   return (
     <Page title="Pipelines">
@@ -134,7 +136,7 @@ export const PipelinesPage = () => {
               caption="Pipelines"
               noun="pipeline"
               rows={status ? list.filter((row) => pipelineStatus(row).key === status) : list}
-              columns={columns(env)}
+              columns={tableColumns}
               rowKey={(row) => row.id}
               rowHref={(row) => paths.pipeline(env, row.id)}
               filterText={searchText}

@@ -93,7 +93,7 @@ export const SecretsPage = () => {
     </button>
   );
   return (
-    <Page title="Secrets" actions={add}>
+    <Page title="Secrets" actions={secrets.data?.length === 0 ? null : add}>
       <p className="muted">
         Values are encrypted, never shown again, and reach only the nodes whose pipelines name them.
       </p>

@@ -1,4 +1,4 @@
-/** What is wrong in an environment now, worst first. Pure, so that the order can be tested. */
+/** What is wrong in an environment now, worst first. */
 import type { NodeSummary } from '../../../schemas/api/fleet.ts';
 import type { GitSyncStatus, ImportError } from '../../../schemas/api/git-sync.ts';
 import type { PipelineSummary } from '../../../schemas/api/pipelines.ts';

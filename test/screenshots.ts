@@ -1,0 +1,20 @@
+/** `make screenshots`: pictures of every page of a Headgate of its own, in both schemes and two widths. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { startHeadgate } from './support/headgate.ts';
+
+const headgate = await startHeadgate();
+try {
+  const pictures = spawnSync(process.execPath, [join(import.meta.dirname, '../web/screenshots.ts')], {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      HEADGATE_URL: headgate.url,
+      HEADGATE_EMAIL: headgate.adminEmail,
+      HEADGATE_PASSWORD: headgate.adminPassword,
+    },
+  });
+  process.exitCode = pictures.status ?? 1;
+} finally {
+  await headgate.remove();
+}
