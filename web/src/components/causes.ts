@@ -22,6 +22,12 @@ export const environmentCause =
     return segment.point === 'delivered' ? paths.fleet(env) : paths.pipelines(env, { sort: 'nodes' });
   };
 
+/** A node's strip: what was read and accepted is its environment's, the rest is on its own page. */
+export const nodeCause =
+  (env: string, nodeId: string): CauseOf =>
+  (segment) =>
+    segment.point === 'git' || segment.point === 'accepted' ? paths.git(env) : paths.node(env, nodeId);
+
 /** A manifest's strip: its own lines on the git page until it became a pipeline. */
 export const manifestCause =
   (env: string, kind: string, path: string, objectId: string | null): CauseOf =>

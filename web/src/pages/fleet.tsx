@@ -1,12 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import type { NodeSummary } from '../../../schemas/api/fleet.ts';
 import { queries } from '../api/queries.ts';
 import { usePlace } from '../app/environment.tsx';
 import { paths } from '../app/paths.ts';
 import { Badge, HealthBadge, Labels, Time } from '../components/bits.tsx';
+import { nodeCause } from '../components/causes.ts';
 import { type Column, DataTable } from '../components/data-table.tsx';
+import { GateStrip } from '../components/gate-strip.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Page } from '../components/page.tsx';
 import { Segmented } from '../components/segmented.tsx';
@@ -16,7 +18,7 @@ import { FleetMatrix } from './fleet/matrix.tsx';
 
 const HEALTH_ORDER = { UNREACHABLE: 0, DEGRADED: 1, UNKNOWN: 2, HEALTHY: 3 } as const;
 
-const columns: Column<NodeSummary>[] = [
+const columns = (env: string): Column<NodeSummary>[] => [
   { key: 'name', title: 'Name', sort: (row) => row.name, cell: (row) => row.name },
   {
     key: 'health',
@@ -26,9 +28,15 @@ const columns: Column<NodeSummary>[] = [
     cell: (row) => <HealthBadge health={row.status} reason={row.statusReason} />,
   },
   {
+    key: 'gate',
+    title: 'git → accepted → delivered → running',
+    width: '340px',
+    priority: 2,
+    cell: (row) => <GateStrip gate={row.gate} of={row.name} causeOf={nodeCause(env, row.id)} />,
+  },
+  {
     key: 'reason',
     title: 'Why',
-    width: '22%',
     priority: 3,
     cell: (row) => (
       <span className="muted" data-tip={row.statusReason || undefined}>
@@ -57,8 +65,8 @@ const columns: Column<NodeSummary>[] = [
   {
     key: 'labels',
     title: 'Labels',
-    width: '24%',
-    priority: 2,
+    width: '18%',
+    priority: 3,
     cell: (row) => <Labels labels={row.labels} limit={3} />,
   },
   {
@@ -101,6 +109,7 @@ export const FleetPage = () => {
   const { environment, team } = usePlace();
   const [params, setParams] = useSearchParams();
   const [enrolling, setEnrolling] = useState(false);
+  const tableColumns = useMemo(() => columns(environment.id), [environment.id]);
   const nodes = useQuery(queries.nodes(environment.id));
   const view = params.get('view') === 'matrix' ? 'matrix' : 'table';
   const health = params.get('health') ?? '';
@@ -159,7 +168,7 @@ export const FleetPage = () => {
               caption="Nodes"
               noun="node"
               rows={health ? list.filter(({ status }) => status === health) : list}
-              columns={columns}
+              columns={tableColumns}
               rowKey={(row) => row.id}
               rowHref={(row) => paths.node(environment.id, row.id)}
               filterText={searchText}

@@ -7,8 +7,10 @@ import { queries } from '../api/queries.ts';
 import { usePlace } from '../app/environment.tsx';
 import { paths } from '../app/paths.ts';
 import { Badge, Fact, HealthBadge, Labels, ShortId, Time } from '../components/bits.tsx';
+import { nodeCause } from '../components/causes.ts';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { formatBytes, formatBytesRate, formatDuration, formatPercent } from '../components/format.ts';
+import { GateStrip } from '../components/gate-strip.tsx';
 import { Page, Section } from '../components/page.tsx';
 import { Loaded, SkeletonBlock } from '../components/states.tsx';
 import { LogLines } from './node/log-lines.tsx';
@@ -58,6 +60,11 @@ const NodeView = ({ env, node, updatedAt }: { env: string; node: FleetNode; upda
       </>
     }
   >
+    <section className="section" aria-label="Gate">
+      <div className="section-body">
+        <GateStrip gate={node.gate} of={node.name} causeOf={nodeCause(env, node.id)} size="large" />
+      </div>
+    </section>
     <div className="panel">
       <dl className="facts">
         <Fact name="Last heard">

@@ -1,9 +1,7 @@
-import { useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { EnvironmentSummary, SecretSummary } from '../../../../schemas/api/environments.ts';
-import type { Pipeline } from '../../../../schemas/api/pipelines.ts';
 import { api } from '../../api/client.ts';
-import { queries } from '../../api/queries.ts';
 import { isProduction } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
@@ -128,7 +126,6 @@ export const DeleteSecretDialog = ({ environment, action, close }: Props) => {
 const DeleteForm = ({ environment, secret, close }: FormProps & { secret: SecretSummary }) => {
   const queryClient = useQueryClient();
   const [typed, setTyped] = useState('');
-  const users = useUsers(environment.id, secret.variable);
   const mustConfirm = isProduction(environment);
   const remove = useMutation({
     mutationFn: () => api.secret.delete.mutate({ id: secret.id, environmentId: environment.id }),
@@ -149,7 +146,11 @@ const DeleteForm = ({ environment, secret, close }: FormProps & { secret: Secret
         This deletes <strong className="mono">{secret.name}</strong> from {environment.name}. Its value cannot
         be brought back.
       </p>
-      <p>{users}</p>
+      <p>
+        {secret.usedBy.length === 0
+          ? 'Nothing that is deployed refers to it.'
+          : `${plural(secret.usedBy.length, 'deployed pipeline refers', 'deployed pipelines refer')} to it and must let go of it first: ${secret.usedBy.join(', ')}.`}
+      </p>
       {mustConfirm && (
         <Field
           label={`Type ${secret.name} to confirm`}
@@ -169,7 +170,7 @@ const DeleteForm = ({ environment, secret, close }: FormProps & { secret: Secret
           type="submit"
           className="button"
           data-kind="danger"
-          disabled={remove.isPending || (mustConfirm && typed !== secret.name)}
+          disabled={remove.isPending || secret.usedBy.length > 0 || (mustConfirm && typed !== secret.name)}
         >
           {remove.isPending ? 'Deleting…' : 'Delete the secret'}
         </button>
@@ -177,27 +178,3 @@ const DeleteForm = ({ environment, secret, close }: FormProps & { secret: Secret
     </form>
   );
 };
-
-/** Reading every pipeline is only worth it while there are few. */
-const MAX_READ = 60;
-
-/** A sentence that names the pipelines whose components refer to the variable. */
-function useUsers(environmentId: string, variable: string): string {
-  const list = useQuery(queries.pipelines(environmentId));
-  const few = list.data && list.data.length <= MAX_READ ? list.data : [];
-  const details = useQueries({
-    queries: few.map(({ id }) => ({ ...queries.pipeline(id), refetchInterval: false as const })),
-  });
-  const reference = new RegExp(`\\$\\{${variable}(:|\\})`);
-  if (!list.data) return 'Looking for pipelines that name it…';
-  if (list.data.length > MAX_READ) {
-    return `Any of the ${list.data.length} pipelines that names \${${variable}} will no longer pass its checks.`;
-  }
-  if (details.some(({ isPending }) => isPending)) return 'Looking for pipelines that name it…';
-  const names = details.flatMap(({ data }) => (data && mentions(data, reference) ? [data.name] : []));
-  if (names.length === 0) return 'No pipeline names it now.';
-  return `${plural(names.length, 'pipeline names', 'pipelines name')} it and will no longer pass the checks: ${names.join(', ')}.`;
-}
-
-const mentions = (pipeline: Pipeline, reference: RegExp): boolean =>
-  reference.test(JSON.stringify([pipeline.nodes.map(({ config }) => config), pipeline.globalConfig]));
