@@ -23,6 +23,13 @@ Runs the controller until SIGTERM or Ctrl-C. It is set up by environment variabl
 ${VARIABLES.map((variable) => `  ${variable.name.padEnd(28)} ${variable.help} [${variable.default}]`).join('\n')}
 `;
 
+const DEMO_HELP = `headgate demo
+
+What make run starts: the controller on the data directory, two environments bound to the embedded repository, and an
+agent in each. Takes the variables of headgate serve, and SVC_PORT_BASE [8688] and SVC_METRICS_PORT [9090], from where
+the agents' ports are counted.
+`;
+
 async function serve(): Promise<void> {
   const controller = await startController(readConfig(process.env));
   if (controller.firstAdmin?.generatedPassword) {
@@ -36,6 +43,8 @@ async function serve(): Promise<void> {
 }
 
 async function main(): Promise<void> {
+  // A terminal that is closed takes its streams along; everything is to be ended in order all the same.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const { positionals, values } = parseArgs({
     allowPositionals: true,
     options: { help: { type: 'boolean', short: 'h' } },
@@ -47,6 +56,10 @@ async function main(): Promise<void> {
       else await serve();
       return;
     case 'demo': {
+      if (values.help) {
+        process.stdout.write(DEMO_HELP);
+        return;
+      }
       const { demo } = await import('./demo/demo.ts');
       await demo();
       return;

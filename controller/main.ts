@@ -1,7 +1,7 @@
 /** Composition root: builds the controller from its parts, and takes it down again in order. */
 
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { type Api, createApi } from '../api/server.ts';
@@ -212,6 +212,7 @@ async function makeDataDir(dataDir: string): Promise<void> {
     await mkdir(dataDir, { recursive: true });
     const probe = join(dataDir, '.writable');
     await writeFile(probe, '');
+    await rm(probe, { force: true });
   } catch (error) {
     throw new ConfigError(
       `the data directory ${dataDir} cannot be written (${(error as NodeJS.ErrnoException).code ?? messageOf(error)}); make it writable or set HEADGATE_DATA_DIR`,

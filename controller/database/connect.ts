@@ -21,6 +21,8 @@ export function connect(url: string, options: { poolSize?: number; name?: string
       },
     },
     acquireConnectionTimeout: 10_000,
+    // What goes wrong is thrown as well; knex would print it, with a stack, past our logger.
+    log: { warn() {}, error() {}, deprecate() {}, debug() {} },
   });
   return db;
 }

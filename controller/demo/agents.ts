@@ -50,6 +50,7 @@ export async function startAgent(options: AgentOptions): Promise<DemoAgent> {
       SVC_ENGINE_BIN: options.engineBin,
       SVC_PORT_BASE: String(options.portBase),
       SVC_METRICS_PORT: String(options.metricsPort),
+      SVC_METRICS_HOST: '127.0.0.1',
       SVC_NODE_LABELS: options.labels,
     },
   });

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { searchPath } from '../platform/search-path.ts';
@@ -65,22 +66,40 @@ async function validateWith(
     );
     const { code, output } = await run(bin, ['validate', '--no-environment', file], stand, signal);
     if (code !== 0 && code !== 78) throw new Error(`it ended with ${code ?? 'a signal'}`);
-    return { status: 'checked', checker, ...parseReport(output.replaceAll(folder, ''), code === 0) };
+    return {
+      status: 'checked',
+      checker,
+      ...parseReport(output.replaceAll(folder, ''), code === 0, typesOf(configYaml)),
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-const UNKNOWN_TYPE = /unknown variant `([^`]+)`[\s\S]*?in `(?:sources|transforms|sinks)\.([^`.]+)/;
+/** The type of each component as the config writes it. */
+function typesOf(configYaml: string): Map<string, string> {
+  const config = parse(configYaml) as Record<string, Record<string, { type?: unknown }> | undefined>;
+  return new Map(
+    [config.sources, config.transforms, config.sinks].flatMap((section) =>
+      Object.entries(section ?? {}).map(([key, component]) => [key, String(component.type)] as const),
+    ),
+  );
+}
+
+const UNKNOWN_TYPE = /unknown variant `([^`]+)`[\s\S]*?in `(?:sources|transforms|sinks)\.([^`.]+)`/;
 const UNKNOWN_TYPE_AT = /(?:sources|transforms|sinks)\.([\w-]+)(?:\.type)?: unknown variant `([^`]+)`/;
 const LACKING = /function "([^"]+)" is not available in/;
 const COMPONENT =
   /(?:Source|Transform|Sink|for source|for transform|for sink) "([^"]+)"|(?:sources|transforms|sinks)\.([\w-]+)/;
 
-/** The report marks each entry with `√`, `~` or `x`; an entry goes on until the next mark. */
+/**
+ * The report marks each entry with `√`, `~` or `x`; an entry goes on until the next mark. `types` tells a type that the
+ * engine lacks from another misspelt word: engines report both alike.
+ */
 export function parseReport(
   output: string,
   passed: boolean,
+  types: ReadonlyMap<string, string> = new Map(),
 ): { errors: { message: string; componentKey: string | null }[]; unknown: string[] } {
   if (passed) return { errors: [], unknown: [] };
   const errors: { message: string; componentKey: string | null }[] = [];
@@ -90,12 +109,12 @@ export function parseReport(
     const text = entry?.join('\n').trim().slice(0, 2000);
     entry = null;
     if (!text) return;
-    const type = UNKNOWN_TYPE.exec(text);
-    const typeAt = UNKNOWN_TYPE_AT.exec(text);
+    const at = UNKNOWN_TYPE_AT.exec(text);
+    const [, word, key = ''] = UNKNOWN_TYPE.exec(text) ?? (at ? ['', at[2], at[1]] : []);
+    const isType = word !== undefined && (types.get(key) ?? word) === word;
     const lacking = LACKING.exec(text);
     if (lacking) unknown.push(`the VRL function ${lacking[1]}`);
-    else if (type) unknown.push(`the component type ${type[1]} of "${type[2]}"`);
-    else if (typeAt) unknown.push(`the component type ${typeAt[2]} of "${typeAt[1]}"`);
+    else if (isType) unknown.push(`the component type ${word} of "${key}"`);
     else {
       const component = COMPONENT.exec(text);
       errors.push({

@@ -55,17 +55,16 @@ function compile(written: string): ProgramResult {
       continue;
     }
     const labels = [...diagnostic.labels].sort((a, b) => Number(b.primary) - Number(a.primary));
-    const details = labels.map((label) => label.message).filter((text) => text !== '');
+    const said = labels.map((label) => label.message).filter((text) => text !== '');
+    const suggestion = said.find((text) => text.startsWith('did you mean'));
+    const details = said.filter((text) => text !== suggestion);
     const notes = diagnostic.notes.map((note) => note.message).filter((text) => text !== '');
     result.errors.push({
       message: [`${diagnostic.message} (E${String(diagnostic.code).padStart(3, '0')})`, ...details].join(
         '; ',
       ),
       ...place(source, labels[0]?.span[0] ?? 0),
-      hint:
-        notes[0] ??
-        (details.find((text) => text.startsWith('did you mean')) ||
-          `see https://errors.vrl.dev/${diagnostic.code}`),
+      hint: suggestion ?? notes[0] ?? `see https://errors.vrl.dev/${diagnostic.code}`,
     });
   }
   return result;

@@ -35,6 +35,10 @@ function toBinding(row: Binding): Binding {
   return { ...row, headCommit: dated(row.headCommit), appliedCommit: dated(row.appliedCommit) };
 }
 
+/** What is kept of a commit. */
+const commitText = ({ sha, author, email, subject, at }: CommitInfo) =>
+  JSON.stringify({ sha, author, email, subject, at });
+
 /** Stored as JSON, where times are text. */
 function dated(commit: CommitInfo | null): CommitInfo | null {
   return commit && { ...commit, at: new Date(commit.at) };
@@ -253,8 +257,8 @@ export async function updateBindingStatus(
     .update({
       last_pass_at: tx.fn.now(),
       last_error: status.lastError,
-      ...(status.headCommit ? { head_commit: JSON.stringify(status.headCommit) } : {}),
-      ...(status.appliedCommit ? { applied_commit: JSON.stringify(status.appliedCommit) } : {}),
+      ...(status.headCommit ? { head_commit: commitText(status.headCommit) } : {}),
+      ...(status.appliedCommit ? { applied_commit: commitText(status.appliedCommit) } : {}),
     });
 }
 
@@ -283,7 +287,7 @@ export async function finishJobs(tx: Knex, bindingId: string, result: JobResult)
   const columns = {
     status: result.status,
     outcome: result.outcome,
-    commit_info: result.commit && JSON.stringify(result.commit),
+    commit_info: result.commit && commitText(result.commit),
     counts: JSON.stringify(result.counts),
     report: JSON.stringify(result.report),
     error: result.error,
@@ -339,7 +343,7 @@ export async function recordSkipped(
       status: 'completed',
       outcome: 'skipped',
       trigger,
-      commit_info: JSON.stringify(commit),
+      commit_info: commitText(commit),
       queued_at: at,
       started_at: at,
       finished_at: tx.fn.now(),

@@ -27,7 +27,7 @@ import { secretVariable } from './variable.ts';
 function refuseUnsendable(value: string): void {
   if (/[\r\n\0]/.test(value)) {
     throw badRequest(
-      'A secret cannot hold a line break or NUL: it travels to the engine as an environment variable. Encode it (for example with base64) and decode it in the pipeline, or upload it as a certificate file',
+      'A secret cannot hold a line break or NUL: it travels to the engine as an environment variable. Encode it (for example with base64) and decode it in the pipeline',
     );
   }
 }

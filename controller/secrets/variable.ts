@@ -3,7 +3,8 @@ export function secretVariable(name: string): string {
   return `SVC_SECRET_${name.replaceAll(/[^a-zA-Z0-9]+/g, '_').toUpperCase()}`;
 }
 
-const REFERENCE = /\$\{(SVC_SECRET_[A-Z0-9_]+)(:?-[^}]*)?[^}]*\}|\$(SVC_SECRET_[A-Z0-9_]+)/g;
+/** `$$` is a literal dollar: what follows it is text. */
+const REFERENCE = /\$\$|\$\{(SVC_SECRET_[A-Z0-9_]+)(:?-[^}]*)?[^}]*\}|\$(SVC_SECRET_[A-Z0-9_]+)/g;
 
 export interface SecretReference {
   variable: string;
@@ -15,7 +16,8 @@ export interface SecretReference {
 export function secretReferences(text: string): SecretReference[] {
   const found = new Map<string, boolean>();
   for (const match of text.matchAll(REFERENCE)) {
-    const variable = match[1] ?? match[3] ?? '';
+    const variable = match[1] ?? match[3];
+    if (variable === undefined) continue;
     found.set(variable, (found.get(variable) ?? true) && match[2] !== undefined);
   }
   return [...found]

@@ -25,6 +25,8 @@ export interface GateInput {
     /** What git holds is what was applied. */
     upToDate: boolean;
     applied: Condition | null;
+    /** It left the tree, and the object is kept. */
+    gone: boolean;
     /** Null when the manifest is well. */
     problem: string | null;
   } | null;
@@ -45,6 +47,8 @@ function gitSegment({ manifest }: GateInput): GateSegment {
   if (!manifest) return { ...base, state: 'unknown', commit: null, reason: 'Owned by the UI, not by git' };
   if (manifest.problem)
     return { ...base, state: 'failed', commit: manifest.seenCommit, reason: manifest.problem };
+  if (manifest.gone)
+    return { ...base, state: 'held', commit: manifest.seenCommit, reason: 'Its manifest is gone' };
   return { ...base, state: 'done', commit: manifest.seenCommit, reason: 'Read and understood' };
 }
 
@@ -59,6 +63,7 @@ function acceptedSegment({ manifest, deployed, isDraft, latestVersion }: GateInp
   });
   const keeps = deployed ? `version ${deployed.version} runs on` : 'nothing runs';
   if (manifest?.problem) return segment('failed', `The change was refused; ${keeps}`);
+  if (manifest?.gone) return segment('held', manifest.applied?.message || 'Its manifest is gone; it is kept');
   if (manifest && !manifest.upToDate) {
     const held = manifest.applied?.status === 'False';
     return segment(held ? 'held' : 'moving', manifest.applied?.message || 'Waiting for the next pass');
@@ -111,8 +116,9 @@ function nodeSegments({ isDraft, deployed, nodes, manifest }: GateInput): [GateS
     version: list.length > 0 ? deployed.version : earlier,
     at: latest(list),
   });
-  const lagging = (count: number): GateState =>
-    silent.length > 0 && count + silent.length >= total ? 'held' : 'moving';
+  /** Held only where whoever is not there yet cannot be reached. */
+  const lagging = (arrived: readonly GateNode[]): GateState =>
+    nodes.every((node) => arrived.includes(node) || silent.includes(node)) ? 'held' : 'moving';
   const silentText = silent.length > 0 ? `; ${plural(silent.length, 'node')} not reachable` : '';
 
   const delivered =
@@ -125,7 +131,7 @@ function nodeSegments({ isDraft, deployed, nodes, manifest }: GateInput): [GateS
         )
       : segment(
           'delivered',
-          lagging(has.length),
+          lagging(has),
           `Version ${deployed.version} is on ${has.length} of ${plural(total, 'node')}${silentText}`,
           reached(has),
         );
@@ -157,7 +163,7 @@ function nodeSegments({ isDraft, deployed, nodes, manifest }: GateInput): [GateS
         : segment('running', 'done', `Runs on ${plural(total, 'node')}`, reached(runs))
       : segment(
           'running',
-          lagging(runs.length),
+          lagging(runs),
           `Runs on ${runs.length} of ${plural(total, 'node')}${silentText}`,
           reached(runs),
         );

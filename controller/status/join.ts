@@ -171,6 +171,7 @@ function pipelineStatus(
       appliedCommit: manifest.appliedCommit,
       upToDate: manifest.seenHash === manifest.appliedHash,
       applied: manifest.conditions.find((condition) => condition.type === 'Applied') ?? null,
+      gone: manifest.prunePending,
       problem: pipeline.problem,
     },
     deployed:

@@ -53,6 +53,7 @@ export interface ManifestRow {
   appliedCommit: string | null;
   seenHash: string | null;
   appliedHash: string | null;
+  prunePending: boolean;
   conditions: Condition[];
 }
 
@@ -154,7 +155,7 @@ async function readPipelines(
        l.commit_message AS "latestCommitMessage", l.commit_author AS "latestCommitAuthor",
        CASE WHEN m.name_key IS NULL THEN NULL ELSE jsonb_build_object(
          'path', m.path, 'line', m.line, 'seenCommit', m.seen_commit, 'appliedCommit', m.applied_commit,
-         'seenHash', m.seen_hash, 'appliedHash', m.applied_hash, 'conditions', m.conditions) END AS manifest,
+         'seenHash', m.seen_hash, 'appliedHash', m.applied_hash, 'prunePending', m.prune_pending, 'conditions', m.conditions) END AS manifest,
        (SELECT e.message FROM git_import_errors e
          WHERE e.binding_id = m.binding_id AND e.kind = m.kind AND lower(e.name) = m.name_key
          ORDER BY e.id LIMIT 1) AS problem

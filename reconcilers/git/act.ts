@@ -2,6 +2,7 @@
 import { DomainError } from '../../controller/platform/errors.ts';
 import type { ManifestKind } from '../../schemas/manifests/index.ts';
 import { type CheckResult, KINDS } from '../kinds/index.ts';
+import type { DesiredManifest } from '../source/index.ts';
 import { keepsText } from './kept.ts';
 import type { ManifestOutcome } from './outcome.ts';
 import { allowedDeletes, type Change, type Plan } from './plan.ts';
@@ -12,7 +13,10 @@ import type { Acted, Looked, PassOptions } from './steps.ts';
 const ENGINE_CHECKS = 24;
 const PARALLEL_CHECKS = 4;
 
-export async function act(options: PassOptions, looked: Looked, plan: Plan): Promise<Acted> {
+export async function act(given: PassOptions, looked: Looked, plan: Plan): Promise<Acted> {
+  const { sha, author } = looked.commit;
+  const actor = { type: 'git' as const, commit: sha, author, environmentId: given.binding.environmentId };
+  const options: PassOptions = { ...given, ctx: { ...given.ctx, actor } };
   const acted: Acted = {
     outcomes: new Map(),
     objectIds: new Map(),
@@ -32,10 +36,10 @@ export async function act(options: PassOptions, looked: Looked, plan: Plan): Pro
       case 'none':
         acted.outcomes.set(change, { type: 'unchanged' });
         acted.counts.unchanged += 1;
+        if (wasRefused(looked, change)) acted.lines.push(mended(looked, change.manifest));
         break;
       case 'ignore':
         acted.outcomes.set(change, { type: 'ignored' });
-        acted.counts.unchanged += 1;
         break;
       case 'suspended':
         acted.outcomes.set(change, { type: 'suspended' });
@@ -59,6 +63,19 @@ export async function act(options: PassOptions, looked: Looked, plan: Plan): Pro
   await pruneAll(options, looked, plan, acted);
   return acted;
 }
+
+function wasRefused(looked: Looked, { previous }: Extract<Change, { action: 'none' }>): boolean {
+  const stored = looked.inventory.find(
+    (one) => one.kind === previous.kind && one.nameKey === previous.nameKey,
+  );
+  return stored?.conditions.some((one) => one.status === 'False') ?? false;
+}
+
+const mended = (looked: Looked, manifest: DesiredManifest): Line => ({
+  type: 'mended',
+  name: manifest.name,
+  kept: keepsText(looked.inventory, manifest, null),
+});
 
 /** Checks what would change, a few at a time. */
 async function checkAll(
@@ -135,7 +152,8 @@ async function applyOne(
       commit: looked.commit,
     });
     acted.objectIds.set(change, result.objectId);
-    acted.outcomes.set(change, { type: 'applied', check, detail: `Accepted as ${result.detail}` });
+    const said = [`Accepted as ${result.detail}`, ...check.notes].join('. ');
+    acted.outcomes.set(change, { type: 'applied', check, detail: said });
     const renamedFrom = change.action === 'update' ? change.renamedFrom : null;
     const type = result.outcome === 'unchanged' ? 'changed' : result.outcome;
     acted.lines.push({
@@ -145,6 +163,12 @@ async function applyOne(
       detail: result.detail,
       renamedFrom,
       drifted: change.action === 'update' && change.drifted,
+      notes: [
+        ...check.notes,
+        ...check.unknown.map(
+          (what) => `not known to the checker at hand: ${what}; the nodes' engine decides`,
+        ),
+      ],
     });
     if (renamedFrom !== null) acted.counts.renamed += 1;
     else acted.counts[type] += 1;
@@ -165,17 +189,18 @@ async function pruneAll(options: PassOptions, looked: Looked, plan: Plan, acted:
   const prunes = plan.changes.filter((change) => change.action === 'prune');
   if (prunes.length === 0) return;
   const broken = acted.counts.refused > 0 && allowedDeletes(looked.commit.message) < prunes.length;
+  const observing = options.binding.mode !== 'sync';
   for (const change of prunes.reverse()) {
     const { previous } = change;
     const kind = KINDS.get(previous.kind as ManifestKind);
     if (!kind || previous.objectId === null) continue;
-    if (options.binding.mode !== 'sync' || broken) {
+    if (observing || broken) {
       acted.counts.waiting += 1;
       acted.lines.push({
         type: 'kept',
         kind: previous.kind,
         name: previous.name,
-        reason: broken ? 'broken-manifests' : 'confirm',
+        reason: observing ? 'observing' : 'broken-manifests',
       });
       continue;
     }

@@ -40,7 +40,7 @@ export function manifestWrites(
         put(
           kept(
             stored.get(`${change.previous.kind}/${change.previous.nameKey}`),
-            'broken-manifests',
+            options.binding.mode === 'sync' ? 'broken-manifests' : 'observing',
             commit,
             now,
           ),

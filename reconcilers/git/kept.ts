@@ -1,5 +1,7 @@
 /** What runs on while a manifest is refused, and whose a problem is. */
 import type { InventoryRecord } from '../../controller/git-sync/index.ts';
+import type { ManifestKind } from '../../schemas/manifests/index.ts';
+import { KINDS } from '../kinds/index.ts';
 import type { DesiredManifest, Problem } from '../source/index.ts';
 
 /** What runs on while a manifest is refused. */
@@ -17,7 +19,7 @@ export function keepsText(
 }
 
 export function keptOf(problem: Problem, inventory: readonly InventoryRecord[]): string {
-  if (problem.kind === null || problem.name === null) return '';
+  if (problem.kind === null || problem.name === null || !KINDS.has(problem.kind as ManifestKind)) return '';
   const nameKey = problem.name.normalize('NFC').toLowerCase();
   return keepsText(inventory, { kind: problem.kind, nameKey }, null);
 }

@@ -138,12 +138,15 @@ export function keptCondition(
   const MESSAGES: Record<PruneHold, string> = {
     'broken-manifests': 'Its manifest is gone; nothing is pruned while other manifests are broken',
     'rewritten-history':
-      'Its manifest is gone, but history was rewritten: it is pruned with the next commit on top, or by an approved plan',
-    'missing-path': 'The path of the binding does not exist in this commit: everything is kept',
+      'Its manifest is gone, but history was rewritten: it is pruned with the next commit on top',
+    'missing-path':
+      'The path of the binding does not exist in this commit: everything is kept. To delete it, say so in the commit: Headgate-Allow-Delete: <count>',
     'empty-path':
       'No manifest is left at all: everything is kept. To delete it, say so in the commit: Headgate-Allow-Delete: <count>',
-    confirm: 'Its manifest is gone; headgate/prune: confirm waits for an ADMIN',
+    confirm:
+      'Its manifest is gone; headgate/prune: confirm keeps it. To delete it, add it back without the annotation, then delete it',
     never: 'Its manifest is gone; headgate/prune: never keeps it',
+    observing: 'Its manifest is gone; the binding only observes: nothing is pruned',
   };
   const REASONS: Record<PruneHold, string> = {
     'broken-manifests': 'PruneWaits',
@@ -152,6 +155,7 @@ export function keptCondition(
     'empty-path': 'Guarded',
     confirm: 'PruneWaits',
     never: 'PruneRefused',
+    observing: 'Observing',
   };
   return {
     type: 'Applied',

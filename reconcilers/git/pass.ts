@@ -90,7 +90,9 @@ async function record(
 ): Promise<PassResult> {
   const { ctx, binding } = options;
   const { commit, desired } = looked;
-  const attributed = desired.problems.map((problem) => attribute(problem, looked.inventory));
+  // A path that was deleted on purpose, as the commit says, is no fault.
+  const meant = !desired.pathExists && plan.changes.some((change) => change.action === 'prune');
+  const attributed = (meant ? [] : desired.problems).map((problem) => attribute(problem, looked.inventory));
   const problems = [...attributed, ...acted.problems];
   const refusedDocuments = groupByIdentity(attributed);
   acted.counts.refused += refusedDocuments.length + attributed.filter((problem) => !problem.name).length;
@@ -110,9 +112,8 @@ async function record(
           ? 'applied'
           : 'unchanged';
   const report = renderReport(binding.environmentName, commit, acted.lines, acted.counts);
-  const told =
-    outcome !== 'unchanged' || commit.sha !== binding.headCommit?.sha || options.trigger !== 'timer';
-  const waiting = told || (await hasPendingJobs(ctx.db, binding.id));
+  const news = worked || commit.sha !== binding.headCommit?.sha || binding.lastError !== null;
+  const waiting = news || (await hasPendingJobs(ctx.db, binding.id));
   const skipped = await skippedCommits(options, commit);
   await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);

@@ -46,7 +46,9 @@ export type PruneHold =
   | 'missing-path'
   | 'empty-path'
   | 'confirm'
-  | 'never';
+  | 'never'
+  /** Said by the pass, not by the plan: the binding's mode is not `sync`. */
+  | 'observing';
 
 export interface Plan {
   changes: Change[];

@@ -32,7 +32,10 @@ export type Line =
       detail: string;
       renamedFrom?: string | null;
       drifted?: boolean;
+      notes?: readonly string[];
     }
+  /** Was refused, and is again what was accepted. */
+  | { type: 'mended'; name: string; kept: string }
   | { type: 'pruned'; kind: string; name: string }
   | { type: 'kept'; kind: string; name: string; reason: PruneHold }
   | { type: 'failed'; kind: string; name: string; message: string }
@@ -44,10 +47,12 @@ const MAX_LINES = 40;
 const HOLDS: Record<PruneHold, string> = {
   'broken-manifests': 'kept until the broken manifests are mended',
   'rewritten-history': 'kept: history was rewritten; the next commit on top prunes it',
-  'missing-path': 'kept: the path of the binding is not in this commit',
+  'missing-path':
+    'kept: the path of the binding is not in this commit; write Headgate-Allow-Delete: <count> in the commit to delete all',
   'empty-path': 'kept: no manifest is left; write Headgate-Allow-Delete: <count> in the commit to delete all',
-  confirm: 'waits for an ADMIN (headgate/prune: confirm)',
+  confirm: 'kept (headgate/prune: confirm); to delete it, add it back without the annotation, then delete it',
   never: 'kept (headgate/prune: never)',
+  observing: 'kept: the binding only observes',
 };
 
 export function problemPlace(problem: Pick<Problem, 'path' | 'line' | 'column'>): string {
@@ -56,18 +61,21 @@ export function problemPlace(problem: Pick<Problem, 'path' | 'line' | 'column'>)
 }
 
 function describe(line: Line): string[] {
+  const notes = 'notes' in line ? (line.notes ?? []).map((note) => `      note: ${note}`) : [];
   switch (line.type) {
+    case 'mended':
+      return [`  ~ ${line.name}: mended, ${line.kept}`];
     case 'created':
-      return [`  + ${line.name}: created, ${line.detail}`];
+      return [`  + ${line.name}: created, ${line.detail}`, ...notes];
     case 'restored':
-      return [`  + ${line.name}: back with its id and history, ${line.detail}`];
+      return [`  + ${line.name}: back with its id and history, ${line.detail}`, ...notes];
     case 'changed': {
       const how = line.renamedFrom
         ? `renamed from ${line.renamedFrom}, `
         : line.drifted
           ? 'set back to what git says, '
           : '';
-      return [`  ~ ${line.name}: ${how}${line.detail}`];
+      return [`  ~ ${line.name}: ${how}${line.detail}`, ...notes];
     }
     case 'pruned':
       return [

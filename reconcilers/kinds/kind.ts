@@ -18,6 +18,8 @@ export interface CheckResult {
   problems: Problem[];
   /** Which levels ran, for the Validated condition. */
   detail: string;
+  /** What a person should know although nothing is wrong. */
+  notes: string[];
   /** What the checkers at hand do not know: makes Validated Unknown, and stops nothing. */
   unknown: string[];
 }

@@ -61,6 +61,8 @@ function checkDependencies(manifest: PipelineManifest, check: CheckContext): Pro
   });
 }
 
+const NO_ROLLOUT = 'spec.rollout is not acted on by this version: every node gets the new version at once';
+
 export const pipelineKind: Kind = {
   kind: 'Pipeline',
   order: 20,
@@ -71,7 +73,7 @@ export const pipelineKind: Kind = {
   async check(ctx, manifest, check) {
     const pipeline = manifest as PipelineManifest;
     const problems = checkDependencies(pipeline, check);
-    if (problems.length > 0) return { problems, detail: 'references', unknown: [] };
+    if (problems.length > 0) return { problems, detail: 'references', notes: [], unknown: [] };
     const definition = pipeline.spec as Definition;
     const report = await checkPipeline(definition, {
       secrets: check.secrets,
@@ -90,6 +92,7 @@ export const pipelineKind: Kind = {
     return {
       problems: report.findings.slice(0, 20).map((finding) => toProblem(pipeline, finding)),
       detail: [`checked: ${ran.join(', ')}`, ...skipped].join('; '),
+      notes: pipeline.spec.rollout ? [NO_ROLLOUT] : [],
       unknown: report.unknown,
     };
   },

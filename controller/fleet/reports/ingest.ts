@@ -4,6 +4,7 @@
  */
 import type { Knex } from 'knex';
 import {
+  AGENT_HEALTH_NAMES,
   type HeartbeatRequest,
   type HeartbeatResponse,
   HOST_METRIC_NAMES,
@@ -124,6 +125,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       const earlier = before.get(node.nodeId);
       const rejected: { pipelineId: string; reason: string }[] = [];
       const rows = new Map<string, PipelineReportRow>();
+      const accepted: PipelineReport[] = [];
       const check = validator(PipelineReport);
       for (const entry of request.pipelines) {
         const reason = !check.fits(entry)
@@ -133,12 +135,13 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
             : rows.has(entry.pipelineId)
               ? 'reported twice'
               : null;
-        if (reason === null)
+        if (reason === null) {
+          accepted.push(entry);
           rows.set(
             entry.pipelineId,
             toRow(entry, earlier?.rows.get(entry.pipelineId), receivedAt - (earlier?.at ?? 0)),
           );
-        else if (rejected.length < 100)
+        } else if (rejected.length < 100)
           rejected.push({
             pipelineId: clean(String((entry as { pipelineId?: unknown })?.pipelineId ?? ''), 64) ?? '',
             reason,
@@ -148,7 +151,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       const labelText = sortedText(labels);
       const labelsChanged = labelText !== (earlier?.labels ?? sortedText(node.agentLabels));
       if (labelsChanged) directory.setAgentLabels(node, labels);
-      const logs = newLogs(request, earlier?.logs ?? []);
+      const logs = newLogs(accepted, earlier?.logs ?? []);
       const waitingNow = waiting.get(node.nodeId);
       before.set(node.nodeId, { at: receivedAt, rows, labels: labelText, logs: logs ?? earlier?.logs ?? [] });
       waiting.set(node.nodeId, {
@@ -186,7 +189,8 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
   };
 }
 
-function toRow(
+/** What is stored of an entry: counters that it leaves out stay, rates come from the report before, `elapsedMs` ago. */
+export function toRow(
   entry: PipelineReport,
   earlier: PipelineReportRow | undefined,
   elapsedMs: number,
@@ -238,16 +242,9 @@ function toRow(
   return { ...row, rates, components };
 }
 
-function newLogs(request: HeartbeatRequest, kept: Before['logs']): Before['logs'] | null {
-  const lines = request.pipelines.flatMap((entry) =>
-    Array.isArray(entry.recentLogs)
-      ? entry.recentLogs
-          .filter((line) => typeof line === 'string')
-          .map((line) => ({
-            pipelineId: String(entry.pipelineId).slice(0, 64),
-            line: clean(line, 8_192) ?? '',
-          }))
-      : [],
+function newLogs(accepted: readonly PipelineReport[], kept: Before['logs']): Before['logs'] | null {
+  const lines = accepted.flatMap(({ pipelineId, recentLogs }) =>
+    (recentLogs ?? []).map((line) => ({ pipelineId, line: clean(line, 8_192) ?? '' })),
   );
   return lines.length === 0 ? null : [...kept, ...lines].slice(-LOG_LINES_KEPT);
 }
@@ -259,9 +256,14 @@ function clean(text: string | null | undefined, limit: number): string | null {
   return (safe.length > limit ? safe.slice(0, limit) : safe).toWellFormed();
 }
 
+/** superjson refuses to answer with an object that has one of these keys. */
+const UNSPEAKABLE = new Set(['__proto__', 'constructor', 'prototype']);
+
 function cleanMap(map: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(map).map(([key, value]) => [clean(key, 128) ?? '', clean(value, 256) ?? '']),
+    Object.entries(map)
+      .map(([key, value]) => [clean(key, 128) ?? '', clean(value, 256) ?? ''] as const)
+      .filter(([key]) => !UNSPEAKABLE.has(key)),
   );
 }
 
@@ -273,7 +275,7 @@ const finite = (value: number | undefined): number | null =>
   value !== undefined && Number.isFinite(value) ? value : null;
 
 function pickNumbers(
-  values: Record<string, number> | undefined,
+  values: Readonly<Record<string, unknown>> | undefined,
   names: readonly string[],
 ): Record<string, number> {
   const picked: Record<string, number> = {};
@@ -285,10 +287,7 @@ function pickNumbers(
 }
 
 function healthOf(health: HeartbeatRequest['agentHealth']): Record<string, number | boolean> {
-  const picked: Record<string, number | boolean> = {};
-  for (const [name, value] of Object.entries(health ?? {})) {
-    if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value)))
-      picked[name.slice(0, 64)] = value;
-  }
+  const picked: Record<string, number | boolean> = pickNumbers(health, AGENT_HEALTH_NAMES);
+  if (typeof health?.pushConnected === 'boolean') picked.pushConnected = health.pushConnected;
   return picked;
 }

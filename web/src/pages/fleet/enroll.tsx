@@ -60,7 +60,8 @@ const EnrollForm = ({ environmentId, close }: Omit<Props, 'opened'>) => {
         </p>
         <CommandBlock label="commands that start the agent" lines={lines} />
         <p className="muted">
-          The agent keeps its own key under <code>/var/lib/svc-agent</code>: set <code>SVC_DATA_DIR</code>{' '}
+          The agent is one file, <code>dist/headgate-agent</code> of this installation: copy it to the machine
+          first. It keeps its own key under <code>/var/lib/svc-agent</code>: set <code>SVC_DATA_DIR</code>{' '}
           where it may not write there, and <code>SVC_ENGINE_BIN</code> where the engine is not on the search
           path. The node appears in the list as soon as it was heard.
         </p>
