@@ -180,7 +180,7 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
         ignoreInitial: true,
         ignored: (path) => path.endsWith('.lock'),
       });
-      watcher.on('all', () => void wakeAll('file event').catch(() => {}));
+      watcher.on('all', () => void wakeAll('repository changed').catch(() => {}));
       watcher.on('error', (error) =>
         log.warn({ reason: messageOf(error) }, 'the repository cannot be watched; the timer goes on'),
       );

@@ -158,7 +158,13 @@ function kept(
   const facts = [keptCondition(reason, place)];
   const already =
     previous.prunePending &&
-    previous.conditions.some((one) => one.type === 'Applied' && one.reason === facts[0]?.reason);
+    previous.conditions.some(
+      (one) =>
+        one.type === 'Applied' &&
+        one.reason === facts[0]?.reason &&
+        // The plan asks at which commit something was guarded.
+        (one.reason !== 'Guarded' || one.commit === commit),
+    );
   return {
     ...previous,
     prunePending: true,

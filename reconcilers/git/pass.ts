@@ -71,6 +71,7 @@ const SKIPPED_TOLD = 50;
 async function skippedCommits({ binding, repository }: PassOptions, head: CommitInfo): Promise<CommitInfo[]> {
   const last = binding.headCommit?.sha;
   if (last === undefined || last === head.sha) return [];
+  if (!(await descends(repository, head.sha, last))) return [];
   const between: CommitInfo[] = [];
   for (let sha = head.parents[0]; sha !== undefined && between.length < SKIPPED_TOLD; ) {
     if (sha === last) return between.reverse();

@@ -18,6 +18,8 @@ export interface Recorded {
   objectHash: string | null;
   objectDeployed: boolean | null;
   prunePolicy: 'auto' | 'confirm' | 'never';
+  /** As the last pass left them. */
+  conditions?: readonly { type: string; reason: string; commit: string | null }[];
 }
 
 export type Change =
@@ -146,8 +148,11 @@ function changeOf(manifest: DesiredManifest, previous: Recorded | null): Change 
 }
 
 /** Why nothing may be pruned in this pass; null when it may. */
-function holdOf({ desired, descends, allowedDeletes }: PlanInput, leaving: number): PruneHold | null {
+function holdOf(input: PlanInput, leaving: number): PruneHold | null {
   if (leaving === 0) return null;
+  const { desired, allowedDeletes } = input;
+  // Looking again at the commit that rewrote history is no commit on top of it.
+  const descends = input.descends && !input.recorded.some((record) => guardedAt(record, desired.commit));
   // A rewritten history may have come back to an old commit, whose word was about other objects.
   const allowed = descends && allowedDeletes >= leaving;
   // Git keeps no empty folders: whoever deletes every manifest deletes the path.
@@ -158,6 +163,9 @@ function holdOf({ desired, descends, allowedDeletes }: PlanInput, leaving: numbe
   if (!allowed && !desired.manifests.some((manifest) => KINDS.has(manifest.kind))) return 'empty-path';
   return null;
 }
+
+const guardedAt = ({ conditions = [] }: Recorded, commit: string) =>
+  conditions.some((one) => one.type === 'Applied' && one.reason === 'Guarded' && one.commit === commit);
 
 export function acts(change: Change): boolean {
   return change.action === 'create' || change.action === 'update' || change.action === 'prune';

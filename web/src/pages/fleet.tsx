@@ -30,13 +30,14 @@ const columns = (env: string): Column<NodeSummary>[] => [
   {
     key: 'gate',
     title: 'git → accepted → delivered → running',
-    width: '340px',
+    width: '372px',
     priority: 2,
     cell: (row) => <GateStrip gate={row.gate} of={row.name} causeOf={nodeCause(env, row.id)} />,
   },
   {
     key: 'reason',
     title: 'Why',
+    width: '14%',
     priority: 3,
     cell: (row) => (
       <span className="muted" data-tip={row.statusReason || undefined}>
@@ -65,9 +66,9 @@ const columns = (env: string): Column<NodeSummary>[] => [
   {
     key: 'labels',
     title: 'Labels',
-    width: '18%',
+    width: '15%',
     priority: 3,
-    cell: (row) => <Labels labels={row.labels} limit={3} />,
+    cell: (row) => <Labels labels={row.labels} limit={1} />,
   },
   {
     key: 'agent',
