@@ -114,7 +114,7 @@ export interface ManifestRecord {
 export interface InventoryRecord extends ManifestRecord {
   /** The spec hash that the object in the database carries; null when there is no live object. */
   objectHash: string | null;
-  /** Whether the object runs or is a draft; null when there is none. */
+  /** Whether its newest version is the one that runs; false for a draft, null when there is no object. */
   objectDeployed: boolean | null;
   objectVersion: number | null;
 }
@@ -127,7 +127,8 @@ const MANIFEST_COLUMNS = `m.kind, m.name_key AS "nameKey", m.name, m.uid, m.path
 export async function readInventory(db: Knex, bindingId: string): Promise<InventoryRecord[]> {
   const { rows } = await db.raw<{ rows: InventoryRecord[] }>(
     `SELECT ${MANIFEST_COLUMNS}, v.spec_hash AS "objectHash", v.version AS "objectVersion",
-       CASE WHEN p.id IS NULL THEN NULL ELSE NOT p.is_draft END AS "objectDeployed"
+       CASE WHEN p.id IS NULL THEN NULL
+         ELSE NOT p.is_draft AND p.deployed_version_id IS NOT DISTINCT FROM p.latest_version_id END AS "objectDeployed"
      FROM git_manifests m
      LEFT JOIN pipelines p ON p.id = m.object_id AND m.kind = 'Pipeline' AND p.tombstoned_at IS NULL
      LEFT JOIN pipeline_versions v ON v.id = p.latest_version_id

@@ -1,10 +1,11 @@
 /** A whole Headgate of its own for a test: controller, Postgres, two agents, real engines, as `make run` starts them. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { relocatedDir } from '../../controller/database/embedded-postgres-location.ts';
 import { type ApiClient, signIn } from '../../controller/demo/client.ts';
 import { until } from './until.ts';
 
@@ -20,20 +21,24 @@ export interface RunningHeadgate {
   pid: number;
   output(): string;
   api(): Promise<ApiClient>;
-  /** SIGTERM, and waits for the end. */
-  stop(): Promise<void>;
+  /** Sends the signal, SIGTERM where none is given, and waits for the end. Answers the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
+  /** As a terminal that is closed: SIGHUP, and nobody reads on. */
+  hangUp(): Promise<number | null>;
   /** Stops it and removes its data. */
   remove(): Promise<void>;
 }
 
 export interface StartOptions {
+  /** The repository to run, this one unless given. */
+  root?: string;
   dataDir?: string;
   port?: number;
   portBase?: number;
   variables?: Record<string, string>;
 }
 
-const root = join(import.meta.dirname, '../..');
+const ownRoot = join(import.meta.dirname, '../..');
 
 export async function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -47,26 +52,58 @@ export async function freePort(): Promise<number> {
   });
 }
 
-let nextBase = 21_000 + (process.pid % 60) * 400;
+/** Below the ports that the system hands out itself (32768 and up on Linux): there, any connection may hold one. */
+const FIRST_BASE = 20_000;
+const BASES = 31;
+const BASE_SPAN = 400;
+let nextBase = process.pid % BASES;
+
+/** Two agents take 200 ports each at most, and the last two are for their own metrics. */
+async function freeBase(): Promise<number> {
+  for (let tried = 0; tried < BASES; tried += 1) {
+    const base = FIRST_BASE + (nextBase++ % BASES) * BASE_SPAN;
+    const first = [base, base + 1, base + 200, base + 201, base + 390, base + 391];
+    if ((await Promise.all(first.map(isFree))).every(Boolean)) return base;
+  }
+  throw new Error(`no free ports from ${FIRST_BASE} on`);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
+  });
+}
+
+/** A folder for a data directory that Postgres' own user may pass through, where root runs the tests. */
+export function temporaryDataDir(): string {
+  const dataDir = mkdtempSync(join(tmpdir(), 'headgate-test-'));
+  chmodSync(dataDir, 0o711);
+  return dataDir;
+}
+
+/** All that is set of the environment, beside where the data goes. */
+function variablesFor(port: number, portBase: number): Record<string, string> {
+  return {
+    PATH: process.env.PATH ?? '',
+    HOME: process.env.HOME ?? '',
+    HEADGATE_PORT: String(port),
+    HEADGATE_LOG_LEVEL: 'info',
+    SVC_PORT_BASE: String(portBase),
+    SVC_METRICS_PORT: String(portBase + 390),
+  };
+}
 
 export async function startHeadgate(options: StartOptions = {}): Promise<RunningHeadgate> {
-  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'headgate-test-'));
+  const root = options.root ?? ownRoot;
+  const dataDir = options.dataDir ?? temporaryDataDir();
   const port = options.port ?? (await freePort());
-  const portBase = options.portBase ?? nextBase;
-  nextBase += 400;
+  const portBase = options.portBase ?? (await freeBase());
   const child: ChildProcess = spawn(join(root, 'bin/headgate'), ['demo'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      PATH: process.env.PATH,
-      HOME: process.env.HOME,
-      HEADGATE_PORT: String(port),
-      HEADGATE_DATA_DIR: dataDir,
-      HEADGATE_LOG_LEVEL: 'info',
-      SVC_PORT_BASE: String(portBase),
-      SVC_METRICS_PORT: String(portBase + 390),
-      ...options.variables,
-    },
+    env: { ...variablesFor(port, portBase), HEADGATE_DATA_DIR: dataDir, ...options.variables },
   });
   let output = '';
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
@@ -86,9 +123,10 @@ export async function startHeadgate(options: StartOptions = {}): Promise<Running
     environments: { staging: string; production: string };
   };
   const url = `http://localhost:${port}`;
-  const stop = async () => {
-    if (!gone()) child.kill('SIGTERM');
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    if (!gone()) child.kill(signal);
     await ended;
+    return child.exitCode;
   };
   return {
     url,
@@ -102,9 +140,42 @@ export async function startHeadgate(options: StartOptions = {}): Promise<Running
     output: () => output,
     api: () => signIn(url, state.email, state.password),
     stop,
+    hangUp() {
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      return stop('SIGHUP');
+    },
     async remove() {
       await stop();
-      await rm(dataDir, { recursive: true, force: true });
+      await removeDataDir(dataDir);
     },
   };
+}
+
+/** With what lies outside of it, where Postgres cannot enter it. */
+export async function removeDataDir(dataDir: string): Promise<void> {
+  await rm(relocatedDir(realpathSync(dataDir)), { recursive: true, force: true });
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+/** For starts that are refused: what they say, and the exit code; null when it ran on for 20 s and was killed. */
+export async function startInVain(
+  options: StartOptions & { dataDir: string },
+): Promise<{ code: number | null; output: string }> {
+  const port = options.port ?? (await freePort());
+  const child = spawn(join(options.root ?? ownRoot, 'bin/headgate'), ['demo'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 20_000,
+    killSignal: 'SIGKILL',
+    env: {
+      ...variablesFor(port, options.portBase ?? (await freeBase())),
+      HEADGATE_DATA_DIR: options.dataDir,
+      ...options.variables,
+    },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, output };
 }

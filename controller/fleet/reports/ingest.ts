@@ -43,8 +43,13 @@ const BUSY_BATCH = 200;
 const MAX_BATCH = 4_000;
 const LOG_LINES_KEPT = 100;
 
+/** Another replica may have stored rows of a node that this one does not know of: looked for this often. */
+const LEFTOVERS_EVERY_MS = 60_000;
+
 interface Before {
   at: number;
+  /** When leftover rows were last looked for. */
+  clearedAt: number;
   rows: Map<string, PipelineReportRow>;
   labels: string;
   logs: { pipelineId: string; line: string }[];
@@ -57,11 +62,20 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> | null = null;
   let lastBatch = 0;
+  let lastFlushAt = 0;
+  let failing = false;
   let stopped = false;
 
   function schedule(): void {
     if (timer || flushing || stopped || waiting.size === 0) return;
-    timer = setTimeout(() => void flush(), lastBatch > BUSY_BATCH ? BUSY_FLUSH_MS : QUICK_FLUSH_MS);
+    timer = setTimeout(() => void flush(), pause());
+  }
+
+  /** From the start of one batch to that of the next; none while more than a batch waits. */
+  function pause(): number {
+    if (lastBatch <= BUSY_BATCH) return QUICK_FLUSH_MS;
+    const sinceLast = performance.now() - lastFlushAt;
+    return waiting.size >= MAX_BATCH && !failing ? 0 : Math.max(QUICK_FLUSH_MS, BUSY_FLUSH_MS - sinceLast);
   }
 
   async function flush(): Promise<void> {
@@ -72,6 +86,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
     if (batch.length === 0) return;
     for (const report of batch) waiting.delete(report.nodeId);
     lastBatch = batch.length;
+    lastFlushAt = performance.now();
     flushing = write(batch).finally(() => {
       flushing = null;
       schedule();
@@ -82,6 +97,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
   async function write(batch: NodeReport[]): Promise<void> {
     try {
       await writeReports(db, batch);
+      failing = false;
     } catch (error) {
       await writeFailed(batch, error);
       return;
@@ -117,6 +133,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
     );
     for (const report of batch) if (!waiting.has(report.nodeId)) waiting.set(report.nodeId, report);
     lastBatch = BUSY_BATCH + 1;
+    failing = true;
   }
 
   return {
@@ -153,7 +170,17 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       if (labelsChanged) directory.setAgentLabels(node, labels);
       const logs = newLogs(accepted, earlier?.logs ?? []);
       const waitingNow = waiting.get(node.nodeId);
-      before.set(node.nodeId, { at: receivedAt, rows, labels: labelText, logs: logs ?? earlier?.logs ?? [] });
+      const mayHaveLess =
+        !earlier ||
+        receivedAt - earlier.clearedAt >= LEFTOVERS_EVERY_MS ||
+        earlier.rows.keys().some((pipelineId) => !rows.has(pipelineId));
+      before.set(node.nodeId, {
+        at: receivedAt,
+        clearedAt: mayHaveLess ? receivedAt : earlier.clearedAt,
+        rows,
+        labels: labelText,
+        logs: logs ?? earlier?.logs ?? [],
+      });
       waiting.set(node.nodeId, {
         nodeId: node.nodeId,
         environmentId: node.environmentId,
@@ -170,6 +197,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
         pollIntervalMs: request.pollIntervalMs ?? null,
         recentLogs: logs ?? waitingNow?.recentLogs ?? null,
         pipelines: [...rows.values()],
+        mayHaveLess: mayHaveLess || (waitingNow?.mayHaveLess ?? false),
       });
       schedule();
       const configRevision = await configs.revisionFor(node);

@@ -113,6 +113,23 @@ describe('the life of a pipeline on a node', function () {
     expect([status('p1'), status('p2')]).to.deep.equal(['STOPPED', 'STOPPED']);
   });
 
+  it('goes on when whoever reads its log has ended', async () => {
+    server.pipelines = [pipeline('p1')];
+    const agent = run();
+    await reach('p1', 'RUNNING');
+    const engines = place.engines();
+    // The far ends of its two streams: from here on, every line that it writes fails.
+    agent.child.stdout?.destroy();
+    agent.child.stderr?.destroy();
+    server.pipelines = [pipeline('p1'), pipeline('p2')];
+    server.push({ type: 'config_changed', reason: 'test' });
+    await reach('p2', 'RUNNING');
+    agent.child.kill('SIGTERM');
+    expect(await agent.ended).to.equal(0);
+    expect(place.engines()).to.deep.equal([]);
+    expect(engines).to.have.length(1);
+  });
+
   it('stops the engines of an agent that was killed before it starts its own', async () => {
     server.pipelines = [pipeline('p1'), pipeline('p2'), pipeline('p3')];
     const killed = run();

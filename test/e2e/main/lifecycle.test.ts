@@ -1,0 +1,250 @@
+/** Starting and ending, in order and not. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { PipelineSummary } from '../../../schemas/api/pipelines.ts';
+import { Clone } from '../../support/clone.ts';
+import {
+  freePort,
+  type RunningHeadgate,
+  removeDataDir,
+  startHeadgate,
+  startInVain,
+  temporaryDataDir,
+} from '../../support/headgate.ts';
+import { onNodes, untilRunning } from '../../support/pipelines.ts';
+import { enginesOf, processesNaming } from '../../support/processes.ts';
+import { until } from '../../support/until.ts';
+
+const root = join(import.meta.dirname, '../../..');
+
+/** Every pipeline of the environment runs; answers name to pid. */
+async function allRunning(headgate: RunningHeadgate): Promise<Record<string, number>> {
+  const api = await headgate.api();
+  const { staging } = headgate.environments;
+  const pids: Record<string, number> = {};
+  await until(
+    async () => (await api.query<PipelineSummary[]>('pipeline.list', { environmentId: staging })).length > 2,
+    { what: 'the example to be applied', timeoutMs: 15_000, everyMs: 50 },
+  );
+  for (const { id, name } of await api.query<PipelineSummary[]>('pipeline.list', {
+    environmentId: staging,
+  })) {
+    pids[name] = (await untilRunning(api, id, 1)).pid;
+  }
+  return pids;
+}
+
+const idsOf = async (headgate: RunningHeadgate) => {
+  const api = await headgate.api();
+  const [pipelines, fleet] = await Promise.all([
+    api.query<PipelineSummary[]>('pipeline.list', { environmentId: headgate.environments.staging }),
+    api.query<{ id: string }[]>('fleet.list', { environmentId: headgate.environments.staging }),
+  ]);
+  return { pipelines: pipelines.map(({ id }) => id), nodes: fleet.map(({ id }) => id) };
+};
+
+const isAgent = ([program = '']: string[]) => program.endsWith('headgate-agent');
+
+describe('the life of make run', function () {
+  this.timeout(90_000);
+  let dataDir: string;
+  let headgate: RunningHeadgate;
+
+  before(async () => {
+    dataDir = temporaryDataDir();
+    headgate = await startHeadgate({ dataDir });
+  });
+  after(async () => {
+    await headgate?.stop();
+    await removeDataDir(dataDir);
+  });
+  const nothingLeft = () => expect(processesNaming(dataDir)).to.deep.equal([]);
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`ends everything on ${signal}, and starts again with the same ids, sign-in and clone token`, async () => {
+      await allRunning(headgate);
+      const former = headgate;
+      const ids = await idsOf(former);
+      expect(await former.stop(signal)).to.equal(0);
+      expect(former.output()).to.match(/Stopping: .*\nStopped\.\n$/);
+      nothingLeft();
+
+      const startedAt = performance.now();
+      headgate = await startHeadgate({ dataDir, port: Number(new URL(former.url).port) });
+      console.log(`      (started again in ${Math.round(performance.now() - startedAt)} ms)`);
+      expect(headgate).to.deep.include({
+        adminPassword: former.adminPassword,
+        cloneUrl: former.cloneUrl,
+        environments: former.environments,
+      });
+      await allRunning(headgate);
+      expect(await idsOf(headgate)).to.deep.equal(ids);
+      await (await Clone.of(former.cloneUrl)).remove();
+    });
+  }
+
+  it('ends everything when its terminal is closed', async () => {
+    expect(await headgate.hangUp()).to.equal(0);
+    nothingLeft();
+    headgate = await startHeadgate({ dataDir });
+  });
+
+  it('goes on after a SIGKILL: engines run meanwhile, then are replaced, and none runs twice', async () => {
+    const before = await allRunning(headgate);
+    const ids = await idsOf(headgate);
+    await headgate.stop('SIGKILL');
+    const log = () => readFileSync(join(dataDir, 'agents/staging/agent.log'), 'utf8');
+    const said = log().length;
+    await until(() => log().slice(said).includes('poll failed'), {
+      what: 'the agent to tell that it is alone',
+      timeoutMs: 20_000,
+      everyMs: 50,
+    });
+    const left = processesNaming(dataDir).map(({ pid }) => pid);
+    for (const pid of Object.values(before)) expect(left).to.include(pid);
+
+    headgate = await startHeadgate({ dataDir });
+    expect(headgate.output()).not.to.contain('ended (');
+    const now = processesNaming(dataDir).map(({ pid }) => pid);
+    for (const pid of Object.values(before)) expect(now).not.to.include(pid);
+    expect(await idsOf(headgate)).to.deep.equal(ids);
+    await until(() => ids.pipelines.every((id) => enginesOf(id).length === 1), {
+      what: 'one engine a pipeline',
+      timeoutMs: 15_000,
+      everyMs: 50,
+    });
+    // Not yet exec'ed, an engine to be still looks like its agent.
+    const agents = () => processesNaming(dataDir).filter(({ commandLine }) => isAgent(commandLine)).length;
+    await until(() => agents() === 2, { what: () => `two agents, there are ${agents()}` });
+  });
+
+  it('refuses a second start on its data, and is not disturbed by it', async () => {
+    const before = await allRunning(headgate);
+    const { code, output } = await startInVain({ dataDir });
+    expect(code).to.equal(1);
+    expect(output.split('\n').filter(Boolean)).to.have.length(1);
+    expect(output).to.contain(
+      `another Headgate (process ${headgate.pid}) runs on the data directory ${dataDir}`,
+    );
+    expect(await allRunning(headgate)).to.deep.equal(before);
+    const api = await headgate.api();
+    for (const id of (await idsOf(headgate)).pipelines) expect(await onNodes(api, id)).to.have.length(1);
+  });
+});
+
+describe('a start that cannot be', function () {
+  this.timeout(60_000);
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'headgate-vain-'));
+    chmodSync(folder, 0o711);
+  });
+  afterEach(async () => {
+    expect(processesNaming(folder)).to.deep.equal([]);
+    await removeDataDir(folder);
+  });
+  const saysInOneLine = ({ code, output }: { code: number | null; output: string }, what: RegExp) => {
+    const lines = output.split('\n').filter((line) => line !== '' && !/^ {2}.* …$/.test(line));
+    expect(lines, output).to.have.length(1);
+    expect(lines[0]).to.match(what);
+    expect(code).to.equal(1);
+  };
+
+  it('because the port is taken says which, and leaves nothing running', async () => {
+    const port = await freePort();
+    const other = createServer();
+    await new Promise<void>((done) => other.listen(port, '127.0.0.1', done));
+    try {
+      saysInOneLine(
+        await startInVain({ dataDir: folder, port }),
+        new RegExp(`^headgate: port ${port} is taken by another program; .*HEADGATE_PORT`),
+      );
+    } finally {
+      other.close();
+    }
+  });
+
+  it('because the data directory cannot be made names it', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    saysInOneLine(
+      await startInVain({ dataDir: join(folder, 'file', 'data') }),
+      /^headgate: the data directory .*\/file\/data cannot be written \(ENOTDIR\); .*HEADGATE_DATA_DIR/,
+    );
+  });
+
+  it('because the data directory is read-only names it', async function () {
+    if (process.getuid?.() === 0) {
+      // Root writes anywhere; only the file system itself can refuse.
+      const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'headgate-test', folder]);
+      if (mounted.status !== 0) {
+        if (this.test) this.test.title += ' (needs the right to mount)';
+        return this.skip();
+      }
+    } else chmodSync(folder, 0o500);
+    try {
+      saysInOneLine(
+        await startInVain({ dataDir: folder }),
+        /^headgate: the data directory .* cannot be written \((EROFS|EACCES)\); .*HEADGATE_DATA_DIR/,
+      );
+    } finally {
+      if (process.getuid?.() === 0) execFileSync('umount', [folder]);
+      else chmodSync(folder, 0o700);
+    }
+  });
+
+  const BAD: readonly { reason: string; variables: Record<string, string>; says: RegExp }[] = [
+    {
+      reason: 'a variable is misspelt',
+      variables: { HEADGATE_PROT: '1' },
+      says: /^headgate: HEADGATE_PROT is not a variable that Headgate knows/,
+    },
+    {
+      reason: 'the port is no number',
+      variables: { HEADGATE_PORT: 'eighty' },
+      says: /^headgate: HEADGATE_PORT must be a whole number from 1 to 65535, not "eighty"/,
+    },
+    {
+      reason: 'the engine does not exist',
+      variables: { HEADGATE_ENGINE_BIN: '/nowhere/vector' },
+      says: /^headgate: HEADGATE_ENGINE_BIN: \/nowhere\/vector does not exist/,
+    },
+    {
+      reason: 'the administrator password is too short',
+      variables: { HEADGATE_ADMIN_PASSWORD: 'short' },
+      says: /^headgate: HEADGATE_ADMIN_PASSWORD must have at least 8 characters/,
+    },
+  ];
+  for (const { reason, variables, says } of BAD) {
+    it(`because ${reason} says so`, async () => {
+      saysInOneLine(await startInVain({ dataDir: folder, variables }), says);
+    });
+  }
+
+  it('because a variable is misspelt does not quote its value', async () => {
+    const { output } = await startInVain({ dataDir: folder, variables: { HEADGATE_PASSWORD: 'hunter22' } });
+    expect(output).not.to.contain('hunter22');
+  });
+
+  it('because Node is too old is told by make before anything is installed', () => {
+    mkdirSync(join(folder, 'bin'));
+    // Answers as the old version would: the check is run by it, so it is given the version to see.
+    const fake = `#!/bin/sh\nexec ${process.execPath} -e 'Object.defineProperty(process, "versions", { value: { node: "18.20.0" } }); Object.defineProperty(process, "version", { value: "v18.20.0" }); eval(process.argv[1])' "$2"\n`;
+    writeFileSync(join(folder, 'bin/node'), fake, { mode: 0o755 });
+    writeFileSync(join(folder, 'bin/npm'), '#!/bin/sh\necho npm was called\n', { mode: 0o755 });
+    // A copy without what was installed: there, the pinned Node is not on the path either.
+    for (const file of ['Makefile', 'package.json', 'package-lock.json'])
+      writeFileSync(join(folder, file), readFileSync(join(root, file)));
+    const { status, stderr, stdout } = spawnSync('make', ['-C', folder, 'install'], {
+      encoding: 'utf8',
+      env: { PATH: `${join(folder, 'bin')}:/usr/bin:/bin` },
+    });
+    expect(stderr).to.contain('headgate: Node.js 20 or newer is needed, this is v18.20.0');
+    expect(stdout).not.to.contain('npm was called');
+    expect(status).not.to.equal(0);
+    rmSync(join(folder, 'bin'), { recursive: true });
+  });
+});

@@ -1,0 +1,116 @@
+/** A deployed pipeline is never missing from what a node is served because something fails inside: absence stops engines. */
+import { expect } from 'chai';
+import type { PipelineEntry } from '../../schemas/agent/protocol.ts';
+import { enrollNode, type TestNode } from '../support/agent-client.ts';
+import { Clone } from '../support/clone.ts';
+import { startTestController, type TestController } from '../support/controller.ts';
+import { withCredentials } from '../support/git-client.ts';
+import type { Answer } from '../support/http.ts';
+import type { Person } from '../support/person.ts';
+import { idleManifest } from '../support/pipelines.ts';
+import { until } from '../support/until.ts';
+
+const KEY = 'a key of the test, long enough to be taken';
+const REFERENCE = `\${SVC_SECRET_SHOP_KEY}`;
+
+describe('the config of a node whose secrets cannot be opened', function () {
+  this.timeout(30_000);
+  let first: TestController;
+  let second: TestController | undefined;
+  let root: Person;
+  let node: TestNode;
+  let environmentId: string;
+  let good: Answer;
+
+  const pipelines = (answer: Answer) =>
+    answer.json<{ pipelines: PipelineEntry[] }>().pipelines.map(({ pipelineName }) => pipelineName);
+  /** The same node, asking another replica. */
+  const askedOf = (url: string) =>
+    fetch(`${url}/api/agent/config`, { headers: { authorization: `Bearer ${node.nodeToken}` } });
+
+  before(async () => {
+    first = await startTestController({ secretKey: KEY });
+    root = await first.root();
+    const { id: teamId } = await root.mutate<{ id: string }>('team.create', { name: 'Shop' });
+    ({ id: environmentId } = await root.mutate<{ id: string }>('environment.create', {
+      name: 'staging',
+      teamId,
+    }));
+    await root.mutate('secret.create', { environmentId, name: 'shop-key', value: 'first value' });
+    await root.mutate('gitSync.configure', {
+      environmentId,
+      mode: 'sync',
+      repositoryUrl: 'embedded',
+      branch: 'main',
+      path: 'environments/staging',
+    });
+    const { token } = await root.mutate<{ token: string }>('user.createToken', { name: 'git' });
+    const clone = await Clone.of(withCredentials(`${first.url}/git/config.git`, 'git', token));
+    await clone.push('Two pipelines', {
+      'environments/staging/plain.yaml': idleManifest('plain'),
+      'environments/staging/secretive.yaml': idleManifest('secretive').replace(
+        'type: blackhole',
+        `type: blackhole, note: "${REFERENCE}"`,
+      ),
+    });
+    await clone.remove();
+    const enrollment = await root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
+      environmentId,
+    });
+    node = await enrollNode(first.url, enrollment.token);
+    good = await node.config();
+    expect(pipelines(good)).to.have.members(['plain', 'secretive']);
+    const rows = await first.db('secrets').update({ sealed_value: 'no longer what was sealed' });
+    expect(rows).to.equal(1);
+  });
+  after(async () => {
+    await second?.stop();
+    await first?.stop();
+  });
+
+  it('is the last good one, however often something changes', async () => {
+    for (const name of ['one', 'two']) {
+      const told = first.log().split('config not rendered').length;
+      // Any change makes the controller render anew.
+      await root.mutate('secret.create', { environmentId, name, value: 'unrelated' });
+      await until(
+        async () => {
+          const answer = await node.config();
+          expect([answer.status, answer.text]).to.deep.equal([200, good.text]);
+          return first.log().split('config not rendered').length > told;
+        },
+        { what: 'the controller to try to render anew', everyMs: 100 },
+      );
+    }
+  });
+
+  it('is refused with 503 by a controller that has no good one', async () => {
+    second = await startTestController({ secretKey: KEY, databaseUrl: first.databaseUrl });
+    const answer = await askedOf(second.url);
+    expect(answer.status).to.equal(503);
+    expect(await answer.json()).to.deep.equal({
+      error: 'the configuration cannot be read at the moment',
+    });
+  });
+
+  it('is whole again on both once the secret is set anew', async () => {
+    const secrets = await root.query<{ id: string; name: string }[]>('secret.list', { environmentId });
+    const id = secrets.find(({ name }) => name === 'shop-key')?.id;
+    await root.mutate('secret.update', { environmentId, id, value: 'second value' });
+    for (const url of [first.url, second?.url ?? '']) {
+      let text = '';
+      await until(
+        async () => {
+          text = await (await askedOf(url)).text();
+          return text.includes('second value');
+        },
+        { what: () => `the new value from ${url}: ${text}`, everyMs: 50 },
+      );
+      const served = JSON.parse(text) as { pipelines: PipelineEntry[] };
+      expect(served.pipelines.map(({ pipelineName }) => pipelineName)).to.have.members([
+        'plain',
+        'secretive',
+      ]);
+    }
+  });
+});
