@@ -1,0 +1,210 @@
+import { expect } from 'chai';
+import { purgeTombstone } from '../../../controller/pipelines/index.ts';
+import { idleManifest } from '../../support/pipelines.ts';
+import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/reconcile.ts';
+
+describe('applying what git says', () => {
+  let scene: ReconcileScene;
+  let env: BoundEnvironment;
+  before(async () => {
+    scene = await ReconcileScene.open();
+  });
+  beforeEach(async () => {
+    env = await scene.environment();
+  });
+  after(() => scene.close());
+
+  it('makes a deployed first version of each manifest at the first pass', async () => {
+    const sha = env.commit(
+      { web: idleManifest('web'), orders: idleManifest('orders') },
+      { message: 'Start with two\n\nmore words' },
+    );
+    const result = await env.pass();
+    expect(result).to.deep.include({ outcome: 'applied', error: null });
+    expect(result.counts).to.include({ created: 2, refused: 0, waiting: 0 });
+    expect(await env.living()).to.deep.equal(['orders', 'web']);
+    const web = await env.pipeline('web');
+    expect(web).to.include({ managedBy: 'git', isDraft: false, version: 1, deployedVersion: 1 });
+    expect(await env.versions(web.id)).to.deep.equal([
+      {
+        version: 1,
+        changelog: 'Start with two',
+        commit: sha,
+        author: 'Ada Example',
+        path: pathOf('web'),
+        source: 'git',
+      },
+    ]);
+    expect(
+      (await env.manifest('web')).conditions.map(({ type, status }) => `${type} ${status}`),
+    ).to.deep.equal(['Parsed True', 'Validated True', 'Tested Unknown', 'Applied True']);
+    expect((await env.binding()).appliedCommit?.sha).to.equal(sha);
+  });
+
+  it('writes nothing when nothing has changed', async () => {
+    await env.apply({ web: idleManifest('web'), orders: idleManifest('orders') });
+    const before = await env.fingerprint();
+    for (let n = 0; n < 2; n += 1) expect((await env.pass()).outcome).to.equal('unchanged');
+    expect(await env.fingerprint()).to.equal(before);
+  });
+
+  it('makes one version of the one of many that changed, and touches no other', async () => {
+    const files = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`p${n}`, idleManifest(`p${n}`)]));
+    await env.apply(files);
+    const before = await env.pipelines();
+    const sha = env.commit({ p7: idleManifest('p7', 'now with words') }, { message: 'Describe p7' });
+    const result = await env.pass();
+    expect(result.counts).to.include({ changed: 1, created: 0, unchanged: 29 });
+    const after = await env.pipelines();
+    expect(
+      after.filter((one, index) => one.version !== before[index]?.version).map((one) => one.name),
+    ).to.deep.equal(['p7']);
+    const p7 = await env.pipeline('p7');
+    expect(p7).to.include({ version: 2, deployedVersion: 2, description: 'now with words' });
+    expect((await env.versions(p7.id))[1]).to.include({
+      commit: sha,
+      changelog: 'Describe p7',
+      author: 'Ada Example',
+      path: pathOf('p7'),
+    });
+  });
+
+  it('makes no version of a manifest that only looks different', async () => {
+    await env.apply({ web: idleManifest('web') });
+    const web = await env.pipeline('web');
+    const reformatted = `# a comment\n${idleManifest('web').replace('{ type: blackhole, inputs: [ticks] }', '\n      inputs:\n        - ticks\n      type: "blackhole"')}`;
+    expect((await env.apply({ web: reformatted })).counts).to.include({ changed: 0, unchanged: 1 });
+    expect(await env.versions(web.id)).to.have.length(1);
+  });
+
+  it('follows a manifest to another file without a new version', async () => {
+    await env.apply({ web: idleManifest('web') });
+    const before = await env.pipeline('web');
+    await env.apply({ web: null, 'moved/elsewhere': idleManifest('web') });
+    expect(await env.pipeline('web')).to.deep.equal(before);
+  });
+
+  for (const [by, first, second] of [
+    ['uid', ', uid: 01J9Z6K3E8Q2', ', uid: 01J9Z6K3E8Q2'],
+    ['previousName', '', ', previousName: web'],
+  ] as const) {
+    it(`keeps id and history through a rename by ${by}`, async () => {
+      await env.apply({ web: idleManifest('web', '', first) });
+      const before = await env.pipeline('web');
+      const result = await env.apply({ web: idleManifest('shop', '', second) }, 'Rename');
+      expect(result.counts).to.include({ renamed: 1, created: 0, deleted: 0 });
+      expect(await env.pipelines()).to.have.length(1);
+      expect(await env.pipeline('shop')).to.include({ id: before.id, version: 1, isDraft: false });
+      expect(await env.manifestNames()).to.deep.equal(['shop']);
+      expect((await env.pass()).outcome).to.equal('unchanged');
+    });
+  }
+
+  it('gives the old name to a newcomer while the uid takes the object along', async () => {
+    await env.apply({ a: idleManifest('a', 'the first', ', uid: U1') });
+    const first = await env.pipeline('a');
+    const result = await env.apply({
+      a: idleManifest('a', 'a newcomer'),
+      b: idleManifest('b', 'the first', ', uid: U1'),
+    });
+    expect(result.counts, result.report.join('\n')).to.include({ renamed: 1, created: 1, refused: 0 });
+    expect(await env.pipeline('b')).to.include({ id: first.id, description: 'the first' });
+    expect((await env.pipeline('a')).id).not.to.equal(first.id);
+    expect((await env.pass()).outcome).to.equal('unchanged');
+  });
+
+  it('keeps a draft a draft, deploys it when told, and undeploys it when told', async () => {
+    const draft = `${idleManifest('web')}  deployed: false\n`;
+    await env.apply({ web: draft });
+    expect(await env.pipeline('web')).to.include({ isDraft: true, version: 1, deployedVersion: null });
+    await env.apply({ web: idleManifest('web') });
+    expect(await env.pipeline('web')).to.include({ isDraft: false, deployedVersion: 2 });
+    await env.apply({ web: draft });
+    expect(await env.pipeline('web')).to.include({ isDraft: true, deployedVersion: null });
+  });
+
+  it('leaves a tombstone of what was deleted, and brings it back with its id and without a new version', async () => {
+    await env.apply({ web: idleManifest('web'), other: idleManifest('other') });
+    const web = await env.pipeline('web');
+    expect((await env.apply({ web: null })).counts).to.include({ deleted: 1 });
+    expect(await env.living()).to.deep.equal(['other']);
+    expect(await env.pipeline('web')).to.include({ tombstoned: true, isDraft: true, deployedVersion: null });
+    expect(await env.manifestNames()).to.deep.equal(['other']);
+    expect((await env.pass()).outcome).to.equal('unchanged');
+
+    expect((await env.apply({ web: idleManifest('web') })).counts).to.include({ restored: 1, created: 0 });
+    expect(await env.pipeline('web')).to.deep.equal(web);
+    expect(await env.versions(web.id)).to.have.length(1);
+  });
+
+  it('queues the purge of a tombstone for a day later; it deletes what is still gone and nothing that came back', async () => {
+    await env.apply({ web: idleManifest('web'), back: idleManifest('back'), other: idleManifest('other') });
+    const [web, back] = [await env.pipeline('web'), await env.pipeline('back')];
+    const deletedAt = Date.now();
+    await env.apply({ web: null, back: null });
+    const { rows } = await scene.db.raw(
+      `SELECT key, run_at AS "runAt" FROM graphile_worker.jobs WHERE key IN (?, ?) ORDER BY key`,
+      [`purge-pipeline:${web.id}`, `purge-pipeline:${back.id}`],
+    );
+    expect(rows).to.have.length(2);
+    for (const { runAt } of rows)
+      expect(runAt.getTime() - deletedAt).to.be.within(86_400_000 - 5_000, 86_400_000 + 60_000);
+    await env.apply({ back: idleManifest('back') });
+    expect(await purgeTombstone(scene.db, web.id)).to.equal(true);
+    expect(await purgeTombstone(scene.db, back.id)).to.equal(false);
+    expect((await env.pipelines()).map((one) => one.name)).to.deep.equal(['back', 'other']);
+    expect(await env.versions(web.id)).to.deep.equal([]);
+
+    expect((await env.apply({ web: idleManifest('web') })).counts).to.include({ created: 1, restored: 0 });
+    expect((await env.pipeline('web')).id).not.to.equal(web.id);
+  });
+
+  it('leaves a suspended manifest alone, and takes it up again', async () => {
+    await env.apply({ web: idleManifest('web') });
+    const before = await env.pipeline('web');
+    const result = await env.apply({ web: `${idleManifest('web', 'other words')}  suspend: true\n` });
+    expect(result.counts).to.include({ waiting: 1, changed: 0 });
+    expect(await env.pipeline('web')).to.deep.equal(before);
+    expect(await env.condition('web', 'Applied')).to.include({ status: 'False', reason: 'Suspended' });
+    await env.apply({ web: idleManifest('web', 'other words') });
+    expect(await env.pipeline('web')).to.include({ version: 2, description: 'other words' });
+    expect(await env.condition('web', 'Applied')).to.include({ status: 'True' });
+  });
+
+  it('applies only the newest of many commits and records the others as skipped', async () => {
+    await env.apply({ web: idleManifest('web') });
+    const skipped: string[] = [];
+    for (let n = 1; n <= 20; n += 1)
+      skipped.push(env.commit({ web: idleManifest('web', `step ${n}`) }, { message: `Step ${n}` }));
+    const newest = skipped.pop();
+    const result = await env.pass();
+    expect(result.commit?.sha).to.equal(newest);
+    const web = await env.pipeline('web');
+    expect((await env.versions(web.id)).map((one) => one.changelog)).to.deep.equal(['change', 'Step 20']);
+    const jobs = await scene
+      .db('git_jobs')
+      .where({ binding_id: env.bindingId, outcome: 'skipped' })
+      .orderBy('id')
+      .pluck('commit_info');
+    expect(jobs.map((commit) => commit.sha)).to.deep.equal(skipped);
+  });
+
+  it('only observes in mode observe: it says what would change and changes nothing', async () => {
+    const watched = await scene.environment('observe');
+    const result = await watched.apply({ web: idleManifest('web') });
+    expect(result).to.include({ outcome: 'observed' });
+    expect(result.report.join('\n')).to.match(/web: would change/);
+    expect(await watched.pipelines()).to.deep.equal([]);
+    expect(await watched.condition('web', 'Applied')).to.include({ status: 'False', reason: 'Observing' });
+    expect((await watched.binding()).appliedCommit).to.equal(null);
+  });
+
+  it('deletes nothing in mode observe, and says that it only observes', async () => {
+    await env.apply({ web: idleManifest('web'), other: idleManifest('other') });
+    await scene.db('git_bindings').where({ id: env.bindingId }).update({ mode: 'observe' });
+    const result = await env.apply({ web: null });
+    expect(await env.living()).to.deep.equal(['other', 'web']);
+    expect(result.report.join('\n')).not.to.match(/broken|ADMIN/);
+    expect(await env.condition('web', 'Applied')).to.include({ reason: 'Observing' });
+  });
+});

@@ -1,0 +1,212 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders as they are written in manifests
+import { expect } from 'chai';
+import { insertPipeline } from '../../../controller/pipelines/store.ts';
+import { insertSecret } from '../../../controller/secrets/store.ts';
+import { idleManifest } from '../../support/pipelines.ts';
+import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/reconcile.ts';
+
+interface ErrorRow {
+  path: string;
+  line: number | null;
+  name: string | null;
+  stage: string;
+  message: string;
+  hint: string;
+  created_at: Date;
+}
+
+describe('refusing what is wrong', () => {
+  let scene: ReconcileScene;
+  let env: BoundEnvironment;
+  before(async () => {
+    scene = await ReconcileScene.open();
+  });
+  beforeEach(async () => {
+    env = await scene.environment();
+  });
+  after(() => scene.close());
+
+  const errors = (): Promise<ErrorRow[]> =>
+    scene.db('git_import_errors').where({ binding_id: env.bindingId }).orderBy(['path', 'line']);
+
+  it('applies the others and keeps the last good state of the one that broke', async () => {
+    const files = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`p${n}`, idleManifest(`p${n}`)]));
+    await env.apply(files);
+    const before = await env.pipeline('p3');
+    const sha = env.commit({
+      p3: 'apiVersion: headgate/v1\nkind: Pipeline\n\toops: 1\n',
+      p4: idleManifest('p4', 'new'),
+    });
+    const result = await env.pass();
+    expect(result).to.include({ outcome: 'partial', error: null });
+    expect(result.counts).to.include({ changed: 1, refused: 1, deleted: 0 });
+    expect(await env.pipeline('p3')).to.deep.equal(before);
+    expect((await env.pipeline('p4')).version).to.equal(2);
+    const [found, ...more] = await errors();
+    expect(more).to.deep.equal([]);
+    expect(found).to.deep.include({ path: pathOf('p3'), stage: 'parse', name: 'p3', commit_sha: sha });
+    expect(found?.line).to.be.a('number');
+    expect(await env.condition('p3', 'Parsed')).to.include({
+      status: 'False',
+      file: pathOf('p3'),
+      commit: sha,
+    });
+    expect((await env.condition('p3', 'Applied')).message).to.match(/version 1 runs on/);
+
+    await env.apply({ p3: idleManifest('p3') });
+    expect(await errors()).to.deep.equal([]);
+    expect(await env.condition('p3', 'Parsed')).to.include({ status: 'True' });
+    expect(await env.pipeline('p3')).to.deep.equal(before);
+  });
+
+  it('says where a reference goes wrong, at its line and column, and what was meant', async () => {
+    const result = await env.apply({ web: idleManifest('web').replace('inputs: [ticks]', 'inputs: [tick]') });
+    expect(result.counts).to.include({ refused: 1, created: 0 });
+    const [found] = await errors();
+    expect(found).to.deep.include({ stage: 'graph', line: 9, column_number: 42 });
+    expect(found?.hint).to.equal('did you mean "ticks"?');
+    expect(await env.pipelines()).to.deep.equal([]);
+  });
+
+  it('compiles programs: a wrong one is refused at its line in the file', async () => {
+    const text = `${idleManifest('web').replace('  sinks:', '  transforms:\n    parse:\n      type: remap\n      inputs: [ticks]\n      source: |\n        .a = 1\n        .b = nothing_of_that_name(.a)\n  sinks:')}`;
+    await env.apply({ web: text });
+    const [found] = await errors();
+    expect(found).to.deep.include({
+      stage: 'vrl',
+      line: text.split('\n').findIndex((line) => line.includes('nothing_of')) + 1,
+    });
+    expect(await env.condition('web', 'Validated')).to.include({ status: 'False', reason: 'ProgramInvalid' });
+  });
+
+  it('refuses both of two documents that claim one name, and deletes neither the object nor its history', async () => {
+    await env.apply({ web: idleManifest('web') });
+    const before = await env.pipeline('web');
+    const result = await env.apply({
+      copy: idleManifest('WEB', 'the copy'),
+      web: idleManifest('web', 'changed'),
+    });
+    expect(result.counts).to.include({ created: 0, changed: 0, deleted: 0 });
+    expect((await errors()).map((one) => [one.path, one.stage])).to.deep.equal([
+      [pathOf('copy'), 'identity'],
+      [pathOf('web'), 'identity'],
+    ]);
+    expect(await env.pipelines()).to.deep.equal([before]);
+    await env.apply({ copy: null });
+    expect(await env.pipeline('web')).to.include({ id: before.id, version: 2 });
+  });
+
+  it('blocks what depends on one that was refused, and no other; both come with the repair', async () => {
+    const dependent = (on: string) => `${idleManifest('b')}  dependsOn: [${on}]\n`;
+    const bad = idleManifest('a').replace('inputs: [ticks]', 'inputs: [tick]');
+    const result = await env.apply({ a: bad, b: dependent('a'), c: idleManifest('c') });
+    expect(result.counts).to.include({ refused: 2, created: 1 });
+    expect(await env.living()).to.deep.equal(['c']);
+    expect(await env.condition('b', 'Applied')).to.include({ status: 'False', reason: 'Blocked' });
+    expect((await env.apply({ a: idleManifest('a') })).counts).to.include({ created: 2, refused: 0 });
+    expect(await env.living()).to.deep.equal(['a', 'b', 'c']);
+  });
+
+  it('refuses a dependency that is not there, and one on itself', async () => {
+    await env.apply({
+      web: idleManifest('web'),
+      b: `${idleManifest('b')}  dependsOn: [wep]\n`,
+      c: `${idleManifest('c')}  dependsOn: [c]\n`,
+    });
+    const found = await errors();
+    expect(found.map((one) => one.stage)).to.deep.equal(['references', 'references']);
+    expect(found[0]?.hint).to.equal('did you mean "web"?');
+    expect(found[1]?.message).to.match(/depends on itself/);
+  });
+
+  it('leaves a namesake that the UI owns alone, says Conflict, and takes the name once it is free', async () => {
+    const mine = await insertPipeline(scene.db, env.id, {
+      name: 'Web',
+      uid: null,
+      description: 'made by hand',
+      managedBy: 'ui',
+      nodeSelector: null,
+      logLevel: 'info',
+      nodes: [],
+      edges: [],
+      globalConfig: {},
+      labels: {},
+      dependsOn: [],
+    });
+    const result = await env.apply({ web: idleManifest('web'), other: idleManifest('other') });
+    expect(result.counts).to.include({ created: 1, refused: 1 });
+    expect(await env.pipeline('Web')).to.include({ id: mine, managedBy: 'ui', description: 'made by hand' });
+    expect(await env.condition('web', 'Applied')).to.include({ status: 'False', reason: 'Conflict' });
+    expect((await env.pass()).counts).to.include({ refused: 1 });
+    await scene.db('pipelines').where({ id: mine }).delete();
+    expect((await env.pass()).counts).to.include({ created: 1, refused: 0 });
+    expect(await env.condition('web', 'Applied')).to.include({ status: 'True' });
+  });
+
+  it('applies a manifest as soon as the secret exists that it names', async () => {
+    const text = idleManifest('web').replace('interval: 1', 'interval: 1, lines: ["${SVC_SECRET_API_KEY}"]');
+    await env.apply({ web: text });
+    expect(await env.condition('web', 'Validated')).to.include({ status: 'False', reason: 'SecretMissing' });
+    const secret = {
+      id: `secret-of-${env.id}`,
+      environmentId: env.id,
+      name: 'api_key',
+      variable: 'SVC_SECRET_API_KEY',
+      value: 'the very value',
+    };
+    await insertSecret(scene.db, scene.services.keyring, secret);
+    expect((await env.pass()).counts).to.include({ created: 1 });
+    const [version] = await scene
+      .db('pipeline_versions')
+      .where({ pipeline_id: (await env.pipeline('web')).id });
+    expect(version.config_yaml).to.include('${SVC_SECRET_API_KEY}').and.not.include('the very value');
+  });
+
+  it('refuses a secret that stands in a manifest as plain text, and repeats it nowhere', async () => {
+    const text = idleManifest('web').replace(
+      'inputs: [ticks]',
+      'inputs: [ticks], auth: { password: hunter2-in-the-clear }',
+    );
+    const result = await env.apply({ web: text });
+    expect(result.counts).to.include({ refused: 1, created: 0 });
+    const everything = JSON.stringify([
+      result,
+      await errors(),
+      await scene.db('git_jobs').where({ binding_id: env.bindingId }),
+      await scene.db('git_manifests').where({ binding_id: env.bindingId }),
+      await scene.db('audit_log').where({ environment_id: env.id }),
+    ]);
+    expect(everything).not.to.include('hunter2');
+  });
+
+  it('keeps the time when an import error came as long as it stays, and gives a new one its own', async () => {
+    await env.apply({ web: 'kind: [' });
+    const [first] = await errors();
+    await scene
+      .db('git_import_errors')
+      .where({ binding_id: env.bindingId })
+      .update({ created_at: new Date(0) });
+    await env.pass();
+    expect((await errors())[0]?.created_at).to.deep.equal(new Date(0));
+    await env.apply({ orders: 'kind: {' });
+    const now = await errors();
+    expect(now.map((one) => [one.path, one.created_at.getTime() === 0])).to.deep.equal([
+      [pathOf('orders'), false],
+      [pathOf('web'), true],
+    ]);
+    expect(now[1]?.message).to.equal(first?.message);
+  });
+
+  it('repeats a refusal without rewriting the inventory, and without another version or audit entry', async () => {
+    await env.apply({
+      web: idleManifest('web'),
+      bad: 'kind: [',
+      worse: idleManifest('worse').replace('[ticks]', '[tick]'),
+    });
+    const before = await env.fingerprint();
+    await env.pass();
+    const after = await env.fingerprint();
+    const withoutJobs = (text: string) => text.replace(/"jobs":\d+/, '');
+    expect(withoutJobs(after)).to.equal(withoutJobs(before));
+  });
+});

@@ -1,0 +1,56 @@
+/** Every operation of the controller by its name, and what its output may hold. */
+import type { TSchema } from 'typebox';
+import { accessOperations } from '../../controller/access/index.ts';
+import { environmentOperations } from '../../controller/environments/index.ts';
+import { fleetOperations } from '../../controller/fleet/index.ts';
+import { gitSyncOperations } from '../../controller/git-sync/index.ts';
+import { pipelineOperations } from '../../controller/pipelines/index.ts';
+import type { Access } from '../../controller/platform/operation.ts';
+import { secretOperations } from '../../controller/secrets/index.ts';
+import { teamOperations } from '../../controller/teams/index.ts';
+
+interface Described {
+  name: string;
+  role: Access;
+  input: TSchema;
+  output: TSchema;
+}
+export type DescribedOperation = Described & ({ kind: 'query' } | { kind: 'mutation'; audit: string });
+
+export const OPERATIONS: ReadonlyMap<string, DescribedOperation> = new Map(
+  [
+    accessOperations,
+    environmentOperations,
+    fleetOperations,
+    gitSyncOperations,
+    pipelineOperations,
+    secretOperations,
+    teamOperations,
+  ]
+    .flatMap((domain): DescribedOperation[] => Object.values(domain))
+    .map((operation) => [operation.name, operation]),
+);
+
+interface JsonSchema {
+  properties?: Record<string, JsonSchema>;
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+}
+
+/** Paths of fields that a schema does not name: what is not promised must not leak. */
+export function unknownFields(schema: JsonSchema, value: unknown, path = ''): string[] {
+  if (schema.anyOf) {
+    const found = schema.anyOf.map((one) => unknownFields(one, value, path));
+    return found.find((paths) => paths.length === 0) ?? found[0] ?? [];
+  }
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    return items ? value.flatMap((item, index) => unknownFields(items, item, `${path}/${index}`)) : [];
+  }
+  const { properties } = schema;
+  if (!properties || typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => {
+    const known = properties[key];
+    return known ? unknownFields(known, item, `${path}/${key}`) : [`${path}/${key}`];
+  });
+}

@@ -1,0 +1,50 @@
+/** The platform's parts on a database of their own, without a controller around them. */
+import type { Knex } from 'knex';
+import { connect } from '../../controller/database/connect.ts';
+import { createBus } from '../../controller/platform/bus.ts';
+import type { Actor, Context } from '../../controller/platform/context.ts';
+import { createJobs } from '../../controller/platform/jobs.ts';
+import { createKeyring } from '../../controller/platform/keyring.ts';
+import { createLogger } from '../../controller/platform/logger.ts';
+import { systemClock } from '../../reconcilers/engine/clock.ts';
+import { testDatabase } from './postgres.ts';
+
+export const QUIET = createLogger('silent');
+
+export interface TestPlatform {
+  url: string;
+  db: Knex;
+  context(actor: Actor): Context;
+  stop(): Promise<void>;
+}
+
+/** The bus of its contexts publishes, and hears only what is started. */
+export async function startTestPlatform(): Promise<TestPlatform> {
+  const database = await testDatabase();
+  const { url } = database;
+  const db = connect(url, { name: 'headgate-test' });
+  const bus = createBus({ url, log: QUIET });
+  const services = {
+    bus,
+    jobs: createJobs({ url, log: QUIET }),
+    keyring: createKeyring('0123456789abcdef0123456789abcdef'),
+  };
+  return {
+    url,
+    db,
+    context: (actor) => ({
+      db,
+      actor,
+      clock: systemClock,
+      log: QUIET,
+      signal: new AbortController().signal,
+      requestId: 'test',
+      ipAddress: '192.0.2.1',
+      services: services as Context['services'],
+    }),
+    async stop() {
+      await db.destroy();
+      await database.drop();
+    },
+  };
+}

@@ -1,0 +1,259 @@
+/**
+ * Environments bound to real repositories over a real Postgres, where passes run only when the test asks for one: no
+ * timer, no file events, no other controller.
+ */
+import type { Knex } from 'knex';
+import { writeAudit } from '../../controller/audit/index.ts';
+import { connect } from '../../controller/database/connect.ts';
+import { createEngineChecks } from '../../controller/engine/index.ts';
+import { insertEnvironment } from '../../controller/environments/store.ts';
+import { findBinding } from '../../controller/git-sync/index.ts';
+import { type GitMode, saveBinding } from '../../controller/git-sync/store.ts';
+import { createBus } from '../../controller/platform/bus.ts';
+import type { Context, Services } from '../../controller/platform/context.ts';
+import { createJobs } from '../../controller/platform/jobs.ts';
+import { createKeyring } from '../../controller/platform/keyring.ts';
+import { createLogger } from '../../controller/platform/logger.ts';
+import { createExecute, type Execute } from '../../controller/platform/operation.ts';
+import { insertTeam } from '../../controller/teams/store.ts';
+import { systemClock } from '../../reconcilers/engine/clock.ts';
+import { type PassResult, runPass } from '../../reconcilers/git/pass.ts';
+import type { Condition } from '../../schemas/api/common.ts';
+import { ConfigRepository, PRODUCTION } from './config-repository.ts';
+import type { ImportedCommit } from './fast-import.ts';
+import { type TestDatabase, testDatabase } from './postgres.ts';
+
+export interface PipelineState {
+  id: string;
+  name: string;
+  uid: string | null;
+  managedBy: 'ui' | 'git';
+  isDraft: boolean;
+  tombstoned: boolean;
+  description: string | null;
+  version: number;
+  deployedVersion: number | null;
+}
+
+export interface ManifestState {
+  name: string;
+  objectId: string | null;
+  appliedHash: string | null;
+  prunePending: boolean;
+  conditions: Condition[];
+}
+
+export interface VersionState {
+  version: number;
+  changelog: string | null;
+  commit: string | null;
+  author: string | null;
+  path: string | null;
+  source: string;
+}
+
+export interface PassAsked {
+  trigger?: string;
+  signal?: AbortSignal;
+  fence?: NonNullable<Context['fence']>;
+  execute?: Execute;
+}
+
+const silent = createLogger('silent');
+
+export class ReconcileScene {
+  readonly db: Knex;
+  readonly services: Services;
+  readonly execute = createExecute(writeAudit);
+  readonly #database: TestDatabase;
+  readonly #environments: BoundEnvironment[] = [];
+  #teamId: string | null = null;
+
+  private constructor(database: TestDatabase) {
+    this.#database = database;
+    this.db = connect(database.url, { poolSize: 4, name: 'headgate-test' });
+    this.services = {
+      bus: createBus({ url: database.url, log: silent }),
+      jobs: createJobs({ url: database.url, log: silent }),
+      keyring: createKeyring('0123456789abcdef0123456789abcdef'),
+      engine: createEngineChecks({ engineBin: null, log: silent }),
+      cloneUrl: '',
+      listeningSince: 0,
+    };
+  }
+
+  static async open(): Promise<ReconcileScene> {
+    return new ReconcileScene(await testDatabase());
+  }
+
+  /** A new environment, bound to a new and empty repository. */
+  async environment(mode: GitMode = 'sync'): Promise<BoundEnvironment> {
+    this.#teamId ??= await insertTeam(this.db, 'team');
+    const name = `env-${this.#environments.length + 1}`;
+    const id = await insertEnvironment(this.db, { name, teamId: this.#teamId });
+    const bindingId = await saveBinding(this.db, {
+      environmentId: id,
+      mode,
+      repositoryUrl: 'embedded',
+      ref: 'main',
+      path: PRODUCTION.path,
+      sharedPaths: PRODUCTION.sharedPaths,
+      intervalSeconds: 60,
+    });
+    const made = new BoundEnvironment(this, id, bindingId);
+    this.#environments.push(made);
+    return made;
+  }
+
+  context(environmentId: string, more: Partial<Context> = {}): Context {
+    return {
+      db: this.db,
+      actor: { type: 'git', commit: '', author: '', environmentId },
+      clock: systemClock,
+      log: silent,
+      signal: new AbortController().signal,
+      requestId: 'test',
+      ipAddress: null,
+      services: this.services,
+      ...more,
+    };
+  }
+
+  async close(): Promise<void> {
+    for (const environment of this.#environments) environment.repository.remove();
+    await this.services.engine.stop();
+    await this.db.destroy();
+    await this.#database.drop();
+  }
+}
+
+export class BoundEnvironment {
+  readonly repository = new ConfigRepository();
+  readonly scene: ReconcileScene;
+  readonly id: string;
+  readonly bindingId: string;
+
+  constructor(scene: ReconcileScene, id: string, bindingId: string) {
+    this.scene = scene;
+    this.id = id;
+    this.bindingId = bindingId;
+  }
+
+  /** Files of the environment's `pipelines` folder by name without ending; null deletes. */
+  commit(files: Readonly<Record<string, string | null>>, more: Partial<ImportedCommit> = {}): string {
+    const placed = Object.entries(files).map(([name, text]) => [pathOf(name), text] as const);
+    return this.repository.commit(Object.fromEntries(placed), more);
+  }
+
+  /** One pass over what the branch says now, as the loop would run it. */
+  async pass(asked: PassAsked = {}): Promise<PassResult> {
+    const binding = await findBinding(this.scene.db, this.id);
+    if (!binding) throw new Error('the environment is not bound');
+    const signal = asked.signal ?? new AbortController().signal;
+    return runPass({
+      ctx: this.scene.context(this.id, { signal, ...(asked.fence ? { fence: asked.fence } : {}) }),
+      execute: asked.execute ?? this.scene.execute,
+      binding,
+      repository: this.repository.repo,
+      cache: this.repository.cache,
+      trigger: asked.trigger ?? 'timer',
+      signal,
+    });
+  }
+
+  /** Commits and runs a pass. */
+  async apply(files: Readonly<Record<string, string | null>>, message = 'change'): Promise<PassResult> {
+    this.commit(files, { message });
+    return this.pass();
+  }
+
+  async binding() {
+    const binding = await findBinding(this.scene.db, this.id);
+    if (!binding) throw new Error('the environment is not bound');
+    return binding;
+  }
+
+  /** Those with a tombstone too. */
+  async pipelines(): Promise<PipelineState[]> {
+    const { rows } = await this.scene.db.raw<{ rows: PipelineState[] }>(
+      `SELECT p.id, p.name, p.uid, p.managed_by AS "managedBy", p.is_draft AS "isDraft", p.description,
+         p.tombstoned_at IS NOT NULL AS tombstoned, l.version, d.version AS "deployedVersion"
+       FROM pipelines p LEFT JOIN pipeline_versions l ON l.id = p.latest_version_id
+       LEFT JOIN pipeline_versions d ON d.id = p.deployed_version_id
+       WHERE p.environment_id = ? ORDER BY lower(p.name), p.id`,
+      [this.id],
+    );
+    return rows;
+  }
+
+  /** Names of the pipelines that live. */
+  async living(): Promise<string[]> {
+    return (await this.pipelines()).filter((one) => !one.tombstoned).map((one) => one.name);
+  }
+
+  async pipeline(name: string): Promise<PipelineState> {
+    const found = (await this.pipelines()).find((one) => one.name === name);
+    if (!found) throw new Error(`no pipeline is called ${name}`);
+    return found;
+  }
+
+  versions(pipelineId: string): Promise<VersionState[]> {
+    return this.scene
+      .db('pipeline_versions')
+      .where({ pipeline_id: pipelineId })
+      .orderBy('version')
+      .select('version', 'changelog', 'source', {
+        commit: 'commit_sha',
+        author: 'commit_author',
+        path: 'commit_path',
+      });
+  }
+
+  async manifest(name: string): Promise<ManifestState> {
+    const found = await this.scene
+      .db('git_manifests')
+      .where({ binding_id: this.bindingId, name_key: name.toLowerCase() })
+      .first('name', 'conditions', {
+        objectId: 'object_id',
+        appliedHash: 'applied_hash',
+        prunePending: 'prune_pending',
+      });
+    if (!found) throw new Error(`the inventory has no ${name}`);
+    return found;
+  }
+
+  async manifestNames(): Promise<string[]> {
+    return this.scene
+      .db('git_manifests')
+      .where({ binding_id: this.bindingId })
+      .orderBy('name_key')
+      .pluck('name');
+  }
+
+  async condition(name: string, type: Condition['type']): Promise<Condition> {
+    const found = (await this.manifest(name)).conditions.find((one) => one.type === type);
+    if (!found) throw new Error(`${name} has no condition ${type}`);
+    return found;
+  }
+
+  /** Everything that a pass could have written, but the time of the pass itself: equal texts mean that nothing was. */
+  async fingerprint(): Promise<string> {
+    const { db } = this.scene;
+    const { rows } = await db.raw(
+      `SELECT
+         (SELECT json_agg(json_build_array(p.id, p.xmin::text) ORDER BY p.id) FROM pipelines p WHERE p.environment_id = :id) AS pipelines,
+         (SELECT json_agg(json_build_array(v.id, v.xmin::text) ORDER BY v.id) FROM pipeline_versions v
+            JOIN pipelines p ON p.id = v.pipeline_id WHERE p.environment_id = :id) AS versions,
+         (SELECT json_agg(json_build_array(m.name_key, m.xmin::text) ORDER BY m.kind, m.name_key) FROM git_manifests m
+            WHERE m.binding_id = :binding) AS manifests,
+         (SELECT config_revision FROM environments WHERE id = :id) AS revision,
+         (SELECT count(*) FROM git_jobs WHERE binding_id = :binding) AS jobs,
+         (SELECT count(*) FROM git_import_errors WHERE binding_id = :binding) AS errors,
+         (SELECT count(*) FROM audit_log WHERE environment_id = :id) AS audit`,
+      { id: this.id, binding: this.bindingId },
+    );
+    return JSON.stringify(rows[0]);
+  }
+}
+
+export const pathOf = (name: string) => `${PRODUCTION.path}/pipelines/${name}.yaml`;

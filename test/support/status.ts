@@ -1,0 +1,81 @@
+/** Rows as the status join reads them, with what a test does not care about filled in. */
+import type { NodeRow, PipelineRow, ReportRow } from '../../controller/status/queries.ts';
+
+/** 2026-01-01, the moment that these tests take for now. */
+export const NOW = Date.UTC(2026, 0, 1);
+export const secondsAgo = (seconds: number) => new Date(NOW - seconds * 1_000);
+
+export function nodeRow(more: Partial<NodeRow> = {}): NodeRow {
+  return {
+    id: 'n1',
+    environmentId: 'env',
+    name: 'node-1',
+    host: 'node-1',
+    os: null,
+    maintenance: false,
+    uiLabels: {},
+    agentLabels: {},
+    enrolledAt: secondsAgo(3_600),
+    reportedAt: secondsAgo(1),
+    agentVersion: null,
+    engineVersion: null,
+    deploymentMode: null,
+    hostMetrics: {},
+    agentHealth: {},
+    runningAs: null,
+    updateError: null,
+    pollIntervalMs: null,
+    ...more,
+  };
+}
+
+export function pipelineRow(more: Partial<PipelineRow> = {}): PipelineRow {
+  return {
+    id: 'p1',
+    environmentId: 'env',
+    name: 'web',
+    description: null,
+    isDraft: false,
+    managedBy: 'ui',
+    nodeSelector: null,
+    deployedVersionId: 'v2',
+    deployedAt: secondsAgo(600),
+    createdAt: secondsAgo(900),
+    updatedAt: secondsAgo(600),
+    deployedVersion: 2,
+    deployedCommit: null,
+    latestVersion: 2,
+    latestCommit: null,
+    latestCommitMessage: null,
+    latestCommitAuthor: null,
+    manifest: null,
+    problem: null,
+    ...more,
+  };
+}
+
+export function reportRow(more: Partial<ReportRow> = {}): ReportRow {
+  return {
+    nodeId: 'n1',
+    pipelineId: 'p1',
+    version: 2,
+    status: 'RUNNING',
+    pid: 100,
+    uptimeSeconds: 60,
+    restarts: 0,
+    lastError: null,
+    statusSince: secondsAgo(60),
+    reportedAt: secondsAgo(1),
+    eventsIn: 1_000,
+    eventsOut: 900,
+    bytesIn: 5_000,
+    bytesOut: 4_000,
+    errorsTotal: 1,
+    rateEventsIn: 10,
+    rateEventsOut: 9,
+    rateBytesIn: 50,
+    rateBytesOut: 40,
+    rateErrors: 0.5,
+    ...more,
+  };
+}

@@ -1,0 +1,152 @@
+import { expect } from 'chai';
+import {
+  conditionsOf,
+  keptCondition,
+  type ManifestOutcome,
+  STORED_CONDITIONS,
+} from '../../../../reconcilers/git/outcome.ts';
+import type { PruneHold } from '../../../../reconcilers/git/plan.ts';
+import type { CheckResult } from '../../../../reconcilers/kinds/index.ts';
+import type { Stage } from '../../../../reconcilers/source/index.ts';
+import { desiredManifest, sourceProblem } from '../../../support/desired.ts';
+
+const place = { path: 'pipelines/web.yaml', line: 4, commit: 'abcdef0123456789' };
+const sound: CheckResult = { problems: [], detail: 'checked: structure, vrl', notes: [], unknown: [] };
+const web = desiredManifest({ name: 'web' });
+const short = (outcome: ManifestOutcome) =>
+  conditionsOf(outcome, place, web)
+    .map((one) => `${one.type} ${one.status} ${one.reason}`)
+    .sort();
+
+describe('what a pass says of a manifest', () => {
+  const rows: { reason: string; outcome: ManifestOutcome; expected: string[] }[] = [
+    {
+      reason: 'was applied',
+      outcome: { type: 'applied', check: sound, detail: 'Accepted as version 1' },
+      expected: [
+        'Applied True Applied',
+        'Parsed True Parsed',
+        'Tested Unknown NoTests',
+        'Validated True Valid',
+      ],
+    },
+    {
+      reason: 'was applied, though the checker at hand does not know a part of it',
+      outcome: { type: 'applied', check: { ...sound, unknown: ['the function x'] }, detail: 'Accepted' },
+      expected: [
+        'Applied True Applied',
+        'Parsed True Parsed',
+        'Tested Unknown NoTests',
+        'Validated Unknown NotKnownHere',
+      ],
+    },
+    {
+      reason: 'is as before',
+      outcome: { type: 'unchanged' },
+      expected: ['Applied True Applied', 'Parsed True Parsed'],
+    },
+    {
+      reason: 'is no YAML',
+      outcome: { type: 'refused', problems: [sourceProblem({ stage: 'parse' })], kept: 'version 1 runs on' },
+      expected: ['Applied False Invalid', 'Parsed False Malformed'],
+    },
+    {
+      reason: 'waits for another',
+      outcome: { type: 'failed', check: sound, reason: 'Blocked', message: 'waits' },
+      expected: [
+        'Applied False Blocked',
+        'Parsed True Parsed',
+        'Tested Unknown NoTests',
+        'Validated True Valid',
+      ],
+    },
+    {
+      reason: 'is only observed',
+      outcome: { type: 'observed', check: sound },
+      expected: [
+        'Applied False Observing',
+        'Parsed True Parsed',
+        'Tested Unknown NoTests',
+        'Validated True Valid',
+      ],
+    },
+    {
+      reason: 'is suspended',
+      outcome: { type: 'suspended' },
+      expected: ['Applied False Suspended', 'Parsed True Parsed'],
+    },
+    {
+      reason: 'is of a kind that nothing runs of',
+      outcome: { type: 'ignored' },
+      expected: ['Applied Unknown NotActedOn', 'Parsed True Parsed'],
+    },
+  ];
+  for (const { reason, outcome, expected } of rows)
+    it(`that ${reason}`, () => expect(short(outcome)).to.deep.equal(expected));
+
+  const stages: [Stage, string][] = [
+    ['schema', 'SchemaInvalid'],
+    ['identity', 'IdentityClash'],
+    ['references', 'ReferenceMissing'],
+    ['graph', 'GraphInvalid'],
+    ['secrets', 'SecretMissing'],
+    ['vrl', 'ProgramInvalid'],
+    ['engine', 'EngineRefused'],
+  ];
+  for (const [stage, reason] of stages) {
+    it(`says ${reason} of a fault at the stage ${stage}, at the line of the fault, with what runs on`, () => {
+      const problems = [sourceProblem({ stage, line: 17 })];
+      const facts = conditionsOf({ type: 'refused', problems, kept: 'version 3 runs on' }, place, web);
+      const validated = facts.find((one) => one.type === 'Validated');
+      expect(validated).to.include({
+        status: 'False',
+        reason,
+        line: 17,
+        message: 'this is no YAML; mend it',
+      });
+      expect(facts.find((one) => one.type === 'Applied')?.message).to.equal(
+        'Refused at abcdef0; version 3 runs on',
+      );
+    });
+  }
+
+  it('counts the tests that it does not run', () => {
+    const tests = [1, 2].map((n) => ({ name: `t${n}`, component: 'a', input: {}, expect: 'true' }));
+    const tested = conditionsOf(
+      { type: 'applied', check: sound, detail: '' },
+      place,
+      desiredManifest({ name: 'web', spec: { tests } }),
+    ).find((one) => one.type === 'Tested');
+    expect(tested).to.include({ status: 'Unknown', reason: 'NotRun' });
+    expect(tested?.message).to.match(/^2 tests /);
+  });
+
+  it('always names file, line and commit, and only conditions that are stored', () => {
+    for (const { outcome } of rows) {
+      for (const one of conditionsOf(outcome, place, web)) {
+        expect(one).to.include({ file: place.path, commit: place.commit });
+        expect(one.line).to.be.a('number');
+        expect(STORED_CONDITIONS).to.include(one.type);
+      }
+    }
+  });
+
+  it('says of one that left the tree and is kept that it is not applied, and why', () => {
+    const expected: Record<PruneHold, string> = {
+      'broken-manifests': 'PruneWaits',
+      confirm: 'PruneWaits',
+      never: 'PruneRefused',
+      observing: 'Observing',
+      'rewritten-history': 'Guarded',
+      'missing-path': 'Guarded',
+      'empty-path': 'Guarded',
+    };
+    const messages = new Set<string>();
+    for (const [hold, reason] of Object.entries(expected) as [PruneHold, string][]) {
+      const fact = keptCondition(hold, place);
+      expect(fact).to.include({ type: 'Applied', status: 'False', reason, commit: place.commit });
+      messages.add(fact.message);
+    }
+    expect(messages.size).to.equal(7);
+  });
+});
