@@ -11,6 +11,7 @@ import type { Logger } from '../controller/platform/logger.ts';
 import type { Execute } from '../controller/platform/operation.ts';
 import type { Clock } from '../reconcilers/engine/clock.ts';
 import { publishedSchemas } from '../schemas/manifests/index.ts';
+import { agentHotPath } from './agent/hot-path.ts';
 import { type AgentParts, agentRoutes } from './agent/routes.ts';
 import { authRoutes } from './auth/routes.ts';
 import { createDoor } from './door.ts';
@@ -67,7 +68,11 @@ export function createApi(options: ApiOptions): Api {
   });
   app.on('error', (error) => options.log.debug({ err: error }, 'response failed'));
 
-  const server = createServer({ keepAliveTimeout: 75_000, headersTimeout: 80_000 }, app.callback());
+  const hotPath = agentHotPath(options.agent, options.log);
+  const rest = app.callback();
+  const server = createServer({ keepAliveTimeout: 75_000, headersTimeout: 80_000 }, (request, response) => {
+    if (!hotPath(request, response)) void rest(request, response);
+  });
   return {
     server,
     closeStreams() {
@@ -81,7 +86,8 @@ export function createApi(options: ApiOptions): Api {
 function schemaRoutes(router: Router, baseUrl: string): void {
   const schemas = publishedSchemas(baseUrl);
   router.get('/schemas/v1/:file', (ctx) => {
-    const schema = schemas[String(ctx.params.file).replace(/\.json$/, '')];
+    const kind = String(ctx.params.file).replace(/\.json$/, '');
+    const schema = Object.hasOwn(schemas, kind) ? schemas[kind] : undefined;
     if (!schema) {
       ctx.status = 404;
       ctx.body = {

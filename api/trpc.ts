@@ -8,6 +8,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Context } from '../controller/platform/context.ts';
 import { DomainError } from '../controller/platform/errors.ts';
 import type { Execute, Mutation, Query } from '../controller/platform/operation.ts';
+import { datedJson } from './dated-json.ts';
 
 export interface TrpcContext {
   ctx: Context;
@@ -27,7 +28,7 @@ const CODES = {
 } as const satisfies Record<DomainError['code'], TRPCError['code']>;
 
 const t = initTRPC.context<TrpcContext>().create({
-  transformer: superjson,
+  transformer: { input: superjson, output: { serialize: datedJson, deserialize: superjson.deserialize } },
   isDev: false,
   errorFormatter({ shape, error, ctx }) {
     const { cause } = error;

@@ -87,8 +87,8 @@ export function readConfig(env: Environment): Config {
     throw new ConfigError(`${strange} is not a variable that Headgate knows; see headgate serve --help`);
 
   const port = integer(env, 'HEADGATE_PORT', 8080, 1, 65_535);
-  const baseUrl = url(env.HEADGATE_BASE_URL ?? `http://localhost:${port}`);
-  const level = env.HEADGATE_LOG_LEVEL ?? 'info';
+  const baseUrl = url(env.HEADGATE_BASE_URL || `http://localhost:${port}`);
+  const level = env.HEADGATE_LOG_LEVEL || 'info';
   if (!isLogLevel(level)) throw new ConfigError(`HEADGATE_LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}`);
   const databaseUrl = env.HEADGATE_DATABASE_URL || null;
   if (databaseUrl !== null && !/^postgres(ql)?:\/\//.test(databaseUrl)) {

@@ -21,7 +21,8 @@ export interface GitParts {
 }
 
 const DEADLINE_MS = 10 * 60_000;
-const PATHS = new Set(['GET /info/refs', 'POST /git-upload-pack', 'POST /git-receive-pack', 'GET /HEAD']);
+const PATHS = new Set(['GET /info/refs', 'POST /git-upload-pack', 'POST /git-receive-pack']);
+const SERVICES = new Set(['git-upload-pack', 'git-receive-pack']);
 
 type UserActor = Extract<Actor, { type: 'user' }>;
 
@@ -50,6 +51,8 @@ export function gitRoutes(parts: GitParts): Middleware {
     const rest = ctx.path.startsWith(`${prefix}/`) ? ctx.path.slice(prefix.length) : '';
     if (!PATHS.has(`${ctx.method} ${rest}`))
       return answer(ctx, 404, `There is one repository here: ${prefix}\n`);
+    if (rest === '/info/refs' && !SERVICES.has(String(ctx.query.service)))
+      return answer(ctx, 403, "Only git's smart protocol is spoken here\n");
     const actor = await authenticate(parts.db, ctx.req.headers.authorization);
     if (!actor) {
       ctx.set('WWW-Authenticate', 'Basic realm="Headgate", charset="UTF-8"');

@@ -7,7 +7,9 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
   if (declared > limit) throw tooLarge(limit);
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // A stream that is left early would be destroyed, and the connection with it, before the answer is out.
+  const body: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
+  for await (const chunk of body) {
     size += chunk.length;
     if (size > limit) throw tooLarge(limit);
     chunks.push(chunk);

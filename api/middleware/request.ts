@@ -64,18 +64,34 @@ export function answerError(ctx: AnswerContext, error: unknown, log: Logger): vo
   const { requestId } = ctx.state;
   // Whoever meant to answer by himself did not come to it.
   if (!ctx.res.headersSent) ctx.respond = true;
+  const answer = errorAnswer(error, { requestId, path: ctx.path, log });
+  ctx.status = answer.status;
+  ctx.set(answer.headers);
+  ctx.body = answer.body;
+}
+
+export interface ErrorAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: Record<string, unknown>;
+}
+
+/** What the client is told of an error; what it is not told is logged under the request's id. */
+export function errorAnswer(
+  error: unknown,
+  request: { requestId: string; path: string; log: Logger },
+): ErrorAnswer {
   const status = (error as { status?: unknown }).status;
   if (error instanceof DomainError) {
-    ctx.status = error.status;
     const { retryAfterSeconds, ...details } = error.details ?? {};
-    if (typeof retryAfterSeconds === 'number') ctx.set('Retry-After', String(retryAfterSeconds));
-    ctx.body = { error: error.message, ...details };
-  } else if (typeof status === 'number' && status >= 400 && status < 500) {
-    ctx.status = status;
-    ctx.body = { error: messageOf(error) };
-  } else {
-    log.error({ requestId, path: ctx.path, err: error }, 'request failed');
-    ctx.status = 500;
-    ctx.body = { error: 'Something went wrong on the server', requestId };
+    const headers: Record<string, string> =
+      typeof retryAfterSeconds === 'number' ? { 'Retry-After': String(retryAfterSeconds) } : {};
+    return { status: error.status, headers, body: { error: error.message, ...details } };
   }
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    return { status, headers: {}, body: { error: messageOf(error) } };
+  }
+  const { requestId, path, log } = request;
+  log.error({ requestId, path, err: error }, 'request failed');
+  return { status: 500, headers: {}, body: { error: 'Something went wrong on the server', requestId } };
 }

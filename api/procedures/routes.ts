@@ -10,6 +10,11 @@ const PREFIX = '/api/trpc/';
 const BODY_BYTES = 2 * 1024 * 1024;
 /** JSON-RPC numbers, as tRPC gives them. */
 const NUMBERS: Record<string, number> = { UNAUTHORIZED: -32_001, FORBIDDEN: -32_003, BAD_REQUEST: -32_600 };
+const FAULT = {
+  message: 'Something went wrong on the server; the request id leads to it in its log',
+  code: 'INTERNAL_SERVER_ERROR',
+  status: 500,
+};
 
 export function procedureRoutes(door: Door): Middleware {
   return async (ctx, next) => {
@@ -42,15 +47,15 @@ export function procedureRoutes(door: Door): Middleware {
         },
       });
     } catch (error) {
-      if (!(error instanceof DomainError)) throw error;
-      ctx.status = error.status;
+      const { requestId } = ctx.state;
+      const known = error instanceof DomainError;
+      if (!known) door.log.error({ requestId, path: ctx.path, err: error }, 'request failed');
+      const { message, code, status } = known ? error : FAULT;
+      ctx.respond = true;
+      ctx.status = status;
       ctx.body = {
         error: {
-          json: {
-            message: error.message,
-            code: NUMBERS[error.code] ?? -32_603,
-            data: { code: error.code, httpStatus: error.status, requestId: ctx.state.requestId },
-          },
+          json: { message, code: NUMBERS[code] ?? -32_603, data: { code, httpStatus: status, requestId } },
         },
       };
     }

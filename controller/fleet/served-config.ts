@@ -63,7 +63,8 @@ const BELIEVED_MS = 30_000;
 export interface ConfigServer {
   forNode(node: KnownNode): Promise<ServedConfig>;
   revisionFor(node: KnownNode): Promise<number>;
-  knows(environmentId: string, pipelineId: string): Promise<boolean>;
+  /** Every pipeline that a node of the environment may report. */
+  knownPipelines(environmentId: string): Promise<ReadonlySet<string>>;
 }
 
 export function createConfigServer(options: {
@@ -153,8 +154,8 @@ export function createConfigServer(options: {
     async revisionFor(node) {
       return (await get(node.environmentId)).revision + node.revision;
     },
-    async knows(environmentId, pipelineId) {
-      return (await get(environmentId)).known.has(pipelineId);
+    async knownPipelines(environmentId) {
+      return (await get(environmentId)).known;
     },
   };
 }

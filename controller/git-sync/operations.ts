@@ -222,6 +222,7 @@ export const syncNow = mutation({
     const binding = await findBinding(ctx.db, input.environmentId);
     if (!binding || binding.mode === 'off')
       throw preconditionFailed('This environment is not bound to git; configure it first');
+    if (binding.suspendedAt !== null) throw preconditionFailed('This binding is suspended; resume it first');
     const jobId = await insertPendingJob(ctx.db, binding.id, 'syncNow');
     ctx.audit({ entityType: 'GitBinding', entityId: binding.id });
     await wake(ctx, input.environmentId, 'syncNow');

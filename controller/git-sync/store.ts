@@ -279,11 +279,13 @@ export interface JobResult {
   error: string | null;
   planHash: string | null;
   startedAt: Date;
+  /** The jobs that waited when the pass began to look, newest first. */
+  pending: readonly string[];
 }
 
 const JOBS_KEPT = 500;
 
-/** Finishes the newest pending job with this result, and the older ones as skipped; makes a row where none waits. */
+/** Finishes the newest of the jobs that waited with this result, the older ones as skipped; makes a row where none waited. */
 export async function finishJobs(tx: Knex, bindingId: string, result: JobResult): Promise<void> {
   const columns = {
     status: result.status,
@@ -296,13 +298,7 @@ export async function finishJobs(tx: Knex, bindingId: string, result: JobResult)
     started_at: result.startedAt,
     finished_at: tx.fn.now(),
   };
-  const pending: string[] = await tx('git_jobs')
-    .where({ binding_id: bindingId, status: 'pending' })
-    .where('queued_at', '<=', result.startedAt)
-    .orderBy('queued_at', 'desc')
-    .orderBy('id', 'desc')
-    .pluck('id');
-  const [newest, ...older] = pending;
+  const [newest, ...older] = result.pending;
   if (newest) await tx('git_jobs').where({ id: newest }).update(columns);
   else
     await tx('git_jobs').insert({
@@ -352,8 +348,13 @@ export async function recordSkipped(
   );
 }
 
-export async function hasPendingJobs(db: Knex, bindingId: string): Promise<boolean> {
-  return (await db('git_jobs').where({ binding_id: bindingId, status: 'pending' }).first('id')) !== undefined;
+/** Ids of the jobs that wait, newest first. Asked before git is: what is queued later is for the next pass. */
+export async function pendingJobs(db: Knex, bindingId: string): Promise<string[]> {
+  return db('git_jobs')
+    .where({ binding_id: bindingId, status: 'pending' })
+    .orderBy('queued_at', 'desc')
+    .orderBy('id', 'desc')
+    .pluck('id');
 }
 
 const NO_COUNTS: GitJob['counts'] = {

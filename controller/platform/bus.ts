@@ -84,6 +84,10 @@ export function createBus(options: { url: string; log: Logger }): Bus {
       await next.end().catch(() => {});
       throw error;
     }
+    if (stopped) {
+      await next.end().catch(() => {});
+      return;
+    }
     client = next;
     failures = 0;
   }

@@ -34,6 +34,7 @@ export function createLease(options: LeaseOptions): Lease {
   const listeners: ((leading: boolean) => void)[] = [];
   let held: { epoch: number; until: number } | null = null;
   let timer: NodeJS.Timeout | undefined;
+  let ongoing: Promise<void> = Promise.resolve();
   let stopped = false;
 
   function set(next: typeof held): void {
@@ -61,7 +62,12 @@ export function createLease(options: LeaseOptions): Lease {
     set(row ? { epoch: Number(row.epoch), until: askedAt + ttlMs } : null);
   }
 
-  async function tick(): Promise<void> {
+  function tick(): Promise<void> {
+    ongoing = renew();
+    return ongoing;
+  }
+
+  async function renew(): Promise<void> {
     if (stopped) return;
     try {
       await claim();
@@ -89,10 +95,13 @@ export function createLease(options: LeaseOptions): Lease {
     async stop() {
       stopped = true;
       clearTimeout(timer);
+      // One that is on its way must not take the lease after it was given back.
+      await ongoing;
+      // Run out, not deleted: the epoch of the next holder must be a greater one.
       if (held)
         await db('leases')
           .where({ key, holder })
-          .delete()
+          .update({ expires_at: db.raw("'-infinity'") })
           .catch(() => {});
       set(null);
     },

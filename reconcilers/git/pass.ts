@@ -5,7 +5,7 @@
 import {
   deleteManifests,
   finishJobs,
-  hasPendingJobs,
+  pendingJobs,
   readInventory,
   recordSkipped,
   replaceImportErrors,
@@ -26,13 +26,16 @@ export type { PassOptions, PassResult } from './steps.ts';
 
 /** Throws only where nothing could be recorded either; a repository that cannot be read is a recorded failure. */
 export async function runPass(options: PassOptions): Promise<PassResult> {
-  const startedAt = new Date(options.ctx.clock.now());
+  const start: Start = {
+    at: new Date(options.ctx.clock.now()),
+    pending: await pendingJobs(options.ctx.db, options.binding.id),
+  };
   let looked: Looked;
   try {
     looked = await look(options);
   } catch (error) {
     if (options.signal.aborted || isDatabaseError(error)) throw error;
-    return recordFailure(options, startedAt, error);
+    return recordFailure(options, start, error);
   }
   const plan = makePlan({
     desired: looked.desired,
@@ -41,7 +44,13 @@ export async function runPass(options: PassOptions): Promise<PassResult> {
     allowedDeletes: allowedDeletes(looked.commit.message),
   });
   const acted = await act(options, looked, plan);
-  return record(options, startedAt, looked, plan, acted);
+  return record(options, start, looked, plan, acted);
+}
+
+interface Start {
+  at: Date;
+  /** The jobs that this pass answers. */
+  pending: readonly string[];
 }
 
 /** A message for people that is shown as it is. */
@@ -84,7 +93,7 @@ async function skippedCommits({ binding, repository }: PassOptions, head: Commit
 
 async function record(
   options: PassOptions,
-  startedAt: Date,
+  start: Start,
   looked: Looked,
   plan: Plan,
   acted: Acted,
@@ -114,11 +123,11 @@ async function record(
           : 'unchanged';
   const report = renderReport(binding.environmentName, commit, acted.lines, acted.counts);
   const news = worked || commit.sha !== binding.headCommit?.sha || binding.lastError !== null;
-  const waiting = news || (await hasPendingJobs(ctx.db, binding.id));
+  const waiting = news || start.pending.length > 0;
   const skipped = await skippedCommits(options, commit);
   await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
-    await recordSkipped(tx, binding.id, skipped, options.trigger, startedAt);
+    await recordSkipped(tx, binding.id, skipped, options.trigger, start.at);
     if (removals.length > 0) await deleteManifests(tx, binding.id, removals);
     if (writes.length > 0) await upsertManifests(tx, binding.id, writes);
     await replaceImportErrors(
@@ -151,7 +160,8 @@ async function record(
         report,
         error: null,
         planHash: plan.empty ? null : plan.hash,
-        startedAt,
+        startedAt: start.at,
+        pending: start.pending,
       });
     }
     if (waiting || writes.length > 0) {
@@ -168,7 +178,7 @@ async function record(
 const isDatabaseError = (error: unknown) =>
   error instanceof DomainError || typeof (error as { severity?: unknown }).severity === 'string';
 
-async function recordFailure(options: PassOptions, startedAt: Date, error: unknown): Promise<PassResult> {
+async function recordFailure(options: PassOptions, start: Start, error: unknown): Promise<PassResult> {
   const { ctx, binding } = options;
   const message =
     error instanceof SourceProblem ? error.message : `the repository cannot be read: ${messageOf(error)}`;
@@ -188,7 +198,8 @@ async function recordFailure(options: PassOptions, startedAt: Date, error: unkno
         report,
         error: message,
         planHash: null,
-        startedAt,
+        startedAt: start.at,
+        pending: start.pending,
       });
     }
     await ctx.services.bus.publish(tx, { type: 'ui', environmentId: binding.environmentId, topics: ['git'] });

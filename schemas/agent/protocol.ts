@@ -8,6 +8,10 @@ import { AGENT_LIMITS, ID_PATTERN } from './limits.ts';
 
 const Id = Type.String({ pattern: ID_PATTERN });
 const Text = (maxLength: number) => Type.String({ maxLength });
+/** A line of print: no control characters, no half surrogate pairs. The database could not keep all of them. */
+const PRINTABLE = '^[^\\p{Cc}\\p{Cs}]*$';
+/** What the database's integers hold. */
+const MAX_INTEGER = 2 ** 31 - 1;
 /** Counters are cumulative since the engine's start; what is no finite number ≥ 0 is refused with its entry. */
 const Counter = Type.Number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const Gauge = Type.Number();
@@ -25,9 +29,9 @@ export type Labels = Static<typeof Labels>;
 /** POST /api/agent/enroll */
 export const EnrollRequest = Type.Object({
   token: Type.String({ minLength: 1, maxLength: 512 }),
-  hostname: Type.String({ minLength: 1, maxLength: 253 }),
+  hostname: Type.String({ minLength: 1, maxLength: 253, pattern: PRINTABLE }),
   /** `<os>/<architecture>`, for example `linux/x64`. */
-  os: Text(64),
+  os: Type.String({ maxLength: 64, pattern: PRINTABLE }),
   agentVersion: Text(64),
   engineVersion: Text(256),
   labels: Optional(Labels),
@@ -108,9 +112,9 @@ export type ComponentMetric = Static<typeof ComponentMetric>;
 
 export const PipelineReport = Type.Object({
   pipelineId: Id,
-  version: Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 }),
+  version: Type.Integer({ minimum: 0, maximum: MAX_INTEGER }),
   status: Type.Enum([...PIPELINE_STATUSES]),
-  pid: Optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])),
+  pid: Optional(Type.Union([Type.Integer({ minimum: 0, maximum: MAX_INTEGER }), Type.Null()])),
   uptimeSeconds: Optional(Type.Number({ minimum: 0 })),
   eventsIn: Optional(Counter),
   eventsOut: Optional(Counter),
@@ -120,7 +124,7 @@ export const PipelineReport = Type.Object({
   eventsDiscarded: Optional(Counter),
   utilization: Optional(Gauge),
   configChecksum: Optional(Text(128)),
-  restarts: Optional(Type.Integer({ minimum: 0 })),
+  restarts: Optional(Type.Integer({ minimum: 0, maximum: MAX_INTEGER })),
   /** Redacted by the agent; why the engine ended or could not start. */
   lastError: Optional(Type.Union([Text(4096), Type.Null()])),
   componentMetrics: Optional(Type.Array(ComponentMetric, { maxItems: 1000 })),

@@ -39,8 +39,8 @@ export interface IngestOptions {
 const QUICK_FLUSH_MS = 50;
 const BUSY_FLUSH_MS = 1_000;
 const BUSY_BATCH = 200;
-/** Rows of one statement. */
-const MAX_BATCH = 4_000;
+/** Nodes of one transaction: while its statements are put together nothing else runs, some 10 ms for this many. */
+const PART = 500;
 const LOG_LINES_KEPT = 100;
 
 /** Another replica may have stored rows of a node that this one does not know of: looked for this often. */
@@ -63,7 +63,6 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
   let flushing: Promise<void> | null = null;
   let lastBatch = 0;
   let lastFlushAt = 0;
-  let failing = false;
   let stopped = false;
 
   function schedule(): void {
@@ -71,42 +70,36 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
     timer = setTimeout(() => void flush(), pause());
   }
 
-  /** From the start of one batch to that of the next; none while more than a batch waits. */
+  /** Under load, a second from the start of one batch to that of the next. */
   function pause(): number {
     if (lastBatch <= BUSY_BATCH) return QUICK_FLUSH_MS;
-    const sinceLast = performance.now() - lastFlushAt;
-    return waiting.size >= MAX_BATCH && !failing ? 0 : Math.max(QUICK_FLUSH_MS, BUSY_FLUSH_MS - sinceLast);
+    return Math.max(QUICK_FLUSH_MS, BUSY_FLUSH_MS - (performance.now() - lastFlushAt));
   }
 
   async function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    if (flushing) await flushing;
-    const batch = [...waiting.values()].slice(0, MAX_BATCH);
-    if (batch.length === 0) return;
-    for (const report of batch) waiting.delete(report.nodeId);
-    lastBatch = batch.length;
-    lastFlushAt = performance.now();
-    flushing = write(batch).finally(() => {
+    while (flushing) await flushing;
+    if (waiting.size === 0) return;
+    flushing = writeWaiting().finally(() => {
       flushing = null;
       schedule();
     });
     await flushing;
   }
 
-  async function write(batch: NodeReport[]): Promise<void> {
-    try {
-      await writeReports(db, batch);
-      failing = false;
-    } catch (error) {
-      await writeFailed(batch, error);
-      return;
-    }
-    for (const report of batch) {
-      if (!report.labelsChanged) continue;
-      await bus
-        .publish(db, { type: 'node', nodeId: report.nodeId, environmentId: report.environmentId })
-        .catch(() => {});
+  async function writeWaiting(): Promise<void> {
+    const batch = [...waiting.values()];
+    waiting.clear();
+    lastBatch = batch.length;
+    lastFlushAt = performance.now();
+    for (let first = 0; first < batch.length; first += PART) {
+      if (await write(batch.slice(first, first + PART))) continue;
+      keep(batch.slice(first + PART));
+      // Not again before a second has passed.
+      lastBatch = BUSY_BATCH + 1;
+      lastFlushAt = performance.now();
+      break;
     }
     const environments = new Set(batch.map((report) => report.environmentId));
     for (const environmentId of environments) {
@@ -114,30 +107,50 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
     }
   }
 
-  /** Data that Postgres refuses is found by halving; anything else is a lost connection, and the batch is kept. */
-  async function writeFailed(batch: NodeReport[], error: unknown): Promise<void> {
+  /** False when the database could not be reached; the reports are kept then. */
+  async function write(part: NodeReport[]): Promise<boolean> {
+    try {
+      await writeReports(db, part);
+    } catch (error) {
+      return writeFailed(part, error);
+    }
+    for (const report of part) {
+      if (!report.labelsChanged) continue;
+      await bus
+        .publish(db, { type: 'node', nodeId: report.nodeId, environmentId: report.environmentId })
+        .catch(() => {});
+    }
+    return true;
+  }
+
+  /** Data that Postgres refuses is found by halving; anything else is a lost connection, and the part is kept. */
+  async function writeFailed(part: NodeReport[], error: unknown): Promise<boolean> {
     const code = (error as { code?: string }).code ?? '';
     if (/^2[23]/.test(code)) {
-      if (batch.length === 1) {
-        log.warn({ nodeId: batch[0]?.nodeId, reason: messageOf(error) }, 'a heartbeat could not be stored');
-        return;
+      if (part.length === 1) {
+        log.warn({ nodeId: part[0]?.nodeId, reason: messageOf(error) }, 'a heartbeat could not be stored');
+        return true;
       }
-      const half = Math.ceil(batch.length / 2);
-      await write(batch.slice(0, half));
-      await write(batch.slice(half));
-      return;
+      const half = Math.ceil(part.length / 2);
+      if (await write(part.slice(0, half))) return write(part.slice(half));
+      keep(part.slice(half));
+      return false;
     }
     log.warn(
-      { nodes: batch.length, reason: messageOf(error) },
+      { nodes: part.length, reason: messageOf(error) },
       'heartbeats not stored, kept for the next try',
     );
-    for (const report of batch) if (!waiting.has(report.nodeId)) waiting.set(report.nodeId, report);
-    lastBatch = BUSY_BATCH + 1;
-    failing = true;
+    keep(part);
+    return false;
+  }
+
+  function keep(reports: readonly NodeReport[]): void {
+    for (const report of reports) if (!waiting.has(report.nodeId)) waiting.set(report.nodeId, report);
   }
 
   return {
     async take(node, request) {
+      const known = await configs.knownPipelines(node.environmentId);
       const receivedAt = options.now();
       const earlier = before.get(node.nodeId);
       const rejected: { pipelineId: string; reason: string }[] = [];
@@ -147,7 +160,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       for (const entry of request.pipelines) {
         const reason = !check.fits(entry)
           ? 'the entry does not have the form of a pipeline report'
-          : !(await configs.knows(node.environmentId, entry.pipelineId))
+          : !known.has(entry.pipelineId)
             ? 'no such pipeline in this environment'
             : rows.has(entry.pipelineId)
               ? 'reported twice'
@@ -171,9 +184,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       const logs = newLogs(accepted, earlier?.logs ?? []);
       const waitingNow = waiting.get(node.nodeId);
       const mayHaveLess =
-        !earlier ||
-        receivedAt - earlier.clearedAt >= LEFTOVERS_EVERY_MS ||
-        earlier.rows.keys().some((pipelineId) => !rows.has(pipelineId));
+        !earlier || receivedAt - earlier.clearedAt >= LEFTOVERS_EVERY_MS || hasOther(earlier.rows, rows);
       before.set(node.nodeId, {
         at: receivedAt,
         clearedAt: mayHaveLess ? receivedAt : earlier.clearedAt,
@@ -215,6 +226,11 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       }
     },
   };
+}
+
+function hasOther(earlier: ReadonlyMap<string, unknown>, now: ReadonlyMap<string, unknown>): boolean {
+  for (const pipelineId of earlier.keys()) if (!now.has(pipelineId)) return true;
+  return false;
 }
 
 /** What is stored of an entry: counters that it leaves out stay, rates come from the report before, `elapsedMs` ago. */

@@ -76,8 +76,16 @@ function element(value: unknown): string {
 }
 
 /** One transaction. A node that is gone by now is passed over. */
-export async function writeReports(db: Knex, reports: readonly NodeReport[]): Promise<void> {
+export async function writeReports(db: Knex, all: readonly NodeReport[]): Promise<void> {
   await db.transaction(async (tx) => {
+    // Asked once and by index: a join in each statement would read all nodes for every batch.
+    const { rows } = await tx.raw<{ rows: { id: string }[] }>(
+      'SELECT id FROM nodes WHERE id = ANY(?::text[])',
+      [arrayLiteral(all.map((report) => report.nodeId))],
+    );
+    const there = new Set(rows.map(({ id }) => id));
+    const reports = all.filter((report) => there.has(report.nodeId));
+    if (reports.length === 0) return;
     await writeNodes(tx, reports);
     await writePipelines(tx, reports);
     const changed = reports.filter((report) => report.labelsChanged).map((report) => report.nodeId);
@@ -104,7 +112,7 @@ async function writeNodes(tx: Knex, reports: readonly NodeReport[]): Promise<voi
   await tx.raw(
     `INSERT INTO node_reports AS r (${batch.names})
      SELECT ${batch.picked.replace('b.recent_logs::jsonb', "coalesce(b.recent_logs::jsonb, '[]')")}
-     FROM ${batch.source} JOIN nodes n ON n.id = b.node_id ORDER BY b.node_id
+     FROM ${batch.source} ORDER BY b.node_id
      ON CONFLICT (node_id) DO UPDATE SET
        reported_at = excluded.reported_at, agent_version = excluded.agent_version,
        engine_version = excluded.engine_version, deployment_mode = excluded.deployment_mode,
@@ -155,7 +163,7 @@ async function writePipelines(tx: Knex, reports: readonly NodeReport[]): Promise
       .join(', ');
     await tx.raw(
       `INSERT INTO node_pipelines AS s (${batch.names})
-       SELECT ${batch.picked} FROM ${batch.source} JOIN nodes n ON n.id = b.node_id ORDER BY b.node_id, b.pipeline_id
+       SELECT ${batch.picked} FROM ${batch.source} ORDER BY b.node_id, b.pipeline_id
        ON CONFLICT (node_id, pipeline_id) DO UPDATE SET ${updated},
          status_since = CASE WHEN s.status = excluded.status AND s.version = excluded.version
            THEN s.status_since ELSE excluded.status_since END

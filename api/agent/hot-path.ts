@@ -1,0 +1,93 @@
+/**
+ * Config polls and heartbeats: nearly all requests of a fleet. They are answered on Node's own HTTP server, before Koa,
+ * whose context costs as much as the whole answer; none needs a query of its own.
+ */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ConfigServer, HeartbeatIngest, NodeDirectory } from '../../controller/fleet/index.ts';
+import type { Logger } from '../../controller/platform/logger.ts';
+import { AGENT_LIMITS } from '../../schemas/agent/limits.ts';
+import { HeartbeatRequest } from '../../schemas/agent/protocol.ts';
+import { validator } from '../../schemas/validate.ts';
+import { readJson } from '../middleware/body.ts';
+import { perMinute } from '../middleware/rate-limit.ts';
+import { errorAnswer } from '../middleware/request.ts';
+import { authenticateNode } from './authenticate.ts';
+import { invalidBody } from './invalid-body.ts';
+
+export interface HotPathParts {
+  directory: NodeDirectory;
+  configs: ConfigServer;
+  heartbeats: HeartbeatIngest;
+}
+
+interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  /** JSON; null where the status has none. */
+  body: string | null;
+}
+
+const POLLS_PER_MINUTE = 120;
+
+/** Answers the request and returns true, or leaves it to others. */
+export function agentHotPath(
+  parts: HotPathParts,
+  log: Logger,
+): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const configLimit = perMinute(POLLS_PER_MINUTE);
+  const heartbeatLimit = perMinute(POLLS_PER_MINUTE);
+
+  async function config(request: IncomingMessage): Promise<Answer> {
+    const node = await authenticateNode(parts.directory, request);
+    configLimit.take(node.nodeId);
+    const { etag, body } = await parts.configs.forNode(node);
+    const headers = { ETag: etag, 'Cache-Control': 'no-store' };
+    const known = request.headers['if-none-match'] === etag;
+    return known ? { status: 304, headers, body: null } : { status: 200, headers, body };
+  }
+
+  async function heartbeat(request: IncomingMessage): Promise<Answer> {
+    const node = await authenticateNode(parts.directory, request);
+    heartbeatLimit.take(node.nodeId);
+    const body = await readJson(request, AGENT_LIMITS.bodyBytes);
+    const check = validator(HeartbeatRequest);
+    if (!check.fits(body)) throw invalidBody(check.issues(body));
+    const answer = await parts.heartbeats.take(node, body);
+    return { status: 200, headers: {}, body: JSON.stringify(answer) };
+  }
+
+  const endpoints = new Map([
+    ['GET /api/agent/config', config],
+    ['POST /api/agent/heartbeat', heartbeat],
+  ]);
+
+  return (request, response) => {
+    const { method, url = '' } = request;
+    const query = url.indexOf('?');
+    const path = query < 0 ? url : url.slice(0, query);
+    const endpoint = endpoints.get(`${method} ${path}`);
+    if (!endpoint) return false;
+    const requestId = randomUUID();
+    endpoint(request).then(
+      (answer) => send(response, requestId, answer),
+      (error: unknown) => {
+        const { status, headers, body } = errorAnswer(error, { requestId, path, log });
+        send(response, requestId, { status, headers, body: JSON.stringify(body) });
+      },
+    );
+    return true;
+  };
+}
+
+function send(response: ServerResponse, requestId: string, { status, headers, body }: Answer): void {
+  if (response.destroyed) return;
+  headers['X-Request-Id'] = requestId;
+  if (body === null) {
+    response.writeHead(status, headers).end();
+    return;
+  }
+  headers['Content-Type'] = 'application/json; charset=utf-8';
+  headers['Content-Length'] = String(Buffer.byteLength(body));
+  response.writeHead(status, headers).end(body);
+}

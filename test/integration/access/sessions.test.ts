@@ -1,0 +1,172 @@
+/** What ends a session, and what a session may never become. Rights are those of this very moment. */
+import { expect } from 'chai';
+import { mintToken } from '../../../controller/platform/tokens.ts';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { send } from '../../support/http.ts';
+import { cookieOf, makeUser, PASSWORD, type Person, signIn, trySignIn } from '../../support/person.ts';
+import { testEnvironment } from '../../support/two-teams.ts';
+
+describe('a session', () => {
+  let test: TestController;
+  let place: { teamId: string; environmentId: string };
+  let users = 0;
+
+  const join = async (role: 'VIEWER' | 'EDITOR' | 'ADMIN'): Promise<Person & { userId: string }> => {
+    const email = `member-${++users}@example.org`;
+    const userId = await makeUser(test.db, { email, teams: { [place.teamId]: role } });
+    return { ...(await signIn(test.url, email)), userId };
+  };
+  const session = (cookie: string) => send(`${test.url}/api/auth/session`, { headers: { cookie } });
+  const signOut = (cookie: string) =>
+    send(`${test.url}/api/auth/sign-out`, { body: {}, headers: { cookie } });
+  const statusOf = async (person: Person) => (await person.call('query', 'user.me')).status;
+  const tryCreate = async (person: Person, name: string) =>
+    (await person.call('mutation', 'environment.create', { name, teamId: place.teamId })).status;
+
+  before(async () => {
+    test = await startTestController();
+    place = await testEnvironment(await test.root());
+  });
+  after(() => test?.stop());
+
+  it('tells who is signed in', async () => {
+    const person = await join('VIEWER');
+    const answer = await session(person.cookie);
+    expect(answer.status).to.equal(200);
+    expect(answer.json<{ user: object }>().user).to.include({ email: person.email, isSuperAdmin: false });
+    expect((await session('')).status).to.equal(401);
+  });
+
+  it('ends with the sign-out, and the cookie is taken away', async () => {
+    const person = await join('VIEWER');
+    const answer = await signOut(person.cookie);
+    expect(answer.status).to.equal(200);
+    expect(answer.headers['set-cookie']?.[0]).to.match(
+      /^headgate\.session-token=; .*expires=Thu, 01 Jan 1970/,
+    );
+    expect(await statusOf(person)).to.equal(401);
+    expect((await signOut(person.cookie)).status, 'once more').to.equal(200);
+  });
+
+  it('ends alone: another one of the same user goes on', async () => {
+    const person = await join('VIEWER');
+    const other = await signIn(test.url, person.email);
+    await signOut(person.cookie);
+    expect(await statusOf(other)).to.equal(200);
+  });
+
+  it('ends at once when its user is locked', async () => {
+    const person = await join('ADMIN');
+    await test.db('users').where({ id: person.userId }).update({ locked_at: new Date() });
+    expect(await statusOf(person)).to.equal(401);
+    expect(await tryCreate(person, 'by a locked user')).to.equal(401);
+  });
+
+  it('ends when its time is over', async () => {
+    const person = await join('VIEWER');
+    await test
+      .db('sessions')
+      .where({ user_id: person.userId })
+      .update({ expires_at: new Date(Date.now() - 1) });
+    expect(await statusOf(person)).to.equal(401);
+  });
+
+  it('has the role of this moment: a demoted user loses his rights at once', async () => {
+    const person = await join('EDITOR');
+    expect(await tryCreate(person, 'as editor')).to.equal(200);
+    const membership = test.db('team_members').where({ user_id: person.userId });
+    await membership.clone().update({ role: 'VIEWER' });
+    expect(await tryCreate(person, 'as viewer')).to.equal(403);
+    expect((await person.call('query', 'environment.list', { teamId: place.teamId })).status).to.equal(200);
+    await membership.clone().delete();
+    expect((await person.call('query', 'environment.list', { teamId: place.teamId })).status).to.equal(403);
+    const get = await person.call('query', 'environment.get', { id: place.environmentId });
+    expect(get.status).to.equal(404);
+  });
+
+  it('gives a super admin’s rights only while he is one', async () => {
+    const person = await join('VIEWER');
+    const flag = (isSuperAdmin: boolean) =>
+      test.db('users').where({ id: person.userId }).update({ is_super_admin: isSuperAdmin });
+    await flag(true);
+    expect((await person.call('mutation', 'team.create', { name: 'By a super admin' })).status).to.equal(200);
+    await flag(false);
+    expect((await person.call('mutation', 'team.create', { name: 'By nobody' })).status).to.equal(403);
+  });
+
+  it('has an id of its own at each sign-in: one that was planted before is not taken over', async () => {
+    const { email } = await join('VIEWER');
+    const planted = `headgate.session-token=${mintToken('hgs').token}`;
+    const answer = await trySignIn(test.url, email, PASSWORD, { cookie: planted });
+    expect(cookieOf(answer))
+      .to.match(/^headgate\.session-token=hgs_/)
+      .and.not.equal(planted);
+    expect((await session(planted)).status).to.equal(401);
+  });
+
+  it('ends when the same browser signs in again', async () => {
+    const person = await join('VIEWER');
+    const again = await trySignIn(test.url, person.email, PASSWORD, { cookie: person.cookie });
+    expect(again.status).to.equal(200);
+    expect((await session(cookieOf(again))).status).to.equal(200);
+    expect((await session(person.cookie)).status).to.equal(401);
+  });
+
+  it('is not opened by a token of another kind, nor by the id of a real one with another secret', async () => {
+    const person = await join('VIEWER');
+    const { token } = await person.mutate<{ token: string }>('user.createToken', { name: 'git' });
+    const [name, value = ''] = person.cookie.split('=');
+    const forged = value.replace(/[0-9a-f]{64}$/, '0'.repeat(64));
+    for (const wrong of [
+      token,
+      token.replace('hgp', 'hgs'),
+      forged,
+      value.slice(0, -1),
+      `${value}0`,
+      '',
+      '%',
+    ]) {
+      expect((await session(`${name}=${wrong}`)).status, wrong.slice(0, 8)).to.equal(401);
+    }
+  });
+
+  it('is stored as a hash only', async () => {
+    const person = await join('VIEWER');
+    const secret = person.cookie.slice(-64);
+    const row = await test.db('sessions').where({ user_id: person.userId }).first();
+    expect(row.token_hash).to.have.length(32);
+    expect(JSON.stringify(row)).not.to.include(secret);
+    expect(row.token_hash.toString('hex')).not.to.equal(secret);
+  });
+
+  it('names the address of the client, and believes no X-Forwarded-For that nobody vouches for', async () => {
+    const { email, userId } = await join('VIEWER');
+    await trySignIn(test.url, email, PASSWORD, { 'x-forwarded-for': '203.0.113.9' });
+    const rows = await test.db('sessions').where({ user_id: userId }).pluck('ip_address');
+    expect(rows).to.deep.equal(['127.0.0.1', '127.0.0.1']);
+  });
+});
+
+describe('behind a proxy that is trusted', () => {
+  let test: TestController;
+  before(async () => {
+    test = await startTestController({ trustedProxies: ['127.0.0.0/8', '10.0.0.0/8'] });
+  });
+  after(() => test?.stop());
+
+  const CASES: { forwarded: string; address: string; reason: string }[] = [
+    { forwarded: '203.0.113.9', address: '203.0.113.9', reason: 'the client that it names' },
+    { forwarded: '198.51.100.1, 203.0.113.9', address: '203.0.113.9', reason: 'not what the client claims' },
+    { forwarded: '203.0.113.9, 10.1.2.3', address: '203.0.113.9', reason: 'through two proxies of ours' },
+    { forwarded: 'garbage', address: '127.0.0.1', reason: 'the proxy itself where it names none' },
+  ];
+  for (const { forwarded, address, reason } of CASES) {
+    it(`takes as the address ${reason}`, async () => {
+      const email = `${address}-${reason.length}@example.org`;
+      const userId = await makeUser(test.db, { email });
+      await trySignIn(test.url, email, PASSWORD, { 'x-forwarded-for': forwarded });
+      const row = await test.db('sessions').where({ user_id: userId }).first();
+      expect(row.ip_address).to.equal(address);
+    });
+  }
+});

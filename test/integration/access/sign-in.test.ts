@@ -1,0 +1,222 @@
+/** Signing in: what gets in, what does not, and how little the answer tells. */
+import { expect } from 'chai';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { send } from '../../support/http.ts';
+import { makeUser, PASSWORD, trySignIn as tryFrom } from '../../support/person.ts';
+
+describe('sign-in', () => {
+  let test: TestController;
+  let users = 0;
+  const newUser = async () => {
+    const email = `user-${++users}@example.org`;
+    return { email, id: await makeUser(test.db, { email }) };
+  };
+  /** Each account from an address of its own, so that the limit of an address stays out of it. */
+  const trySignIn = (url: string, email: string, password: string) =>
+    tryFrom(url, email, password, { 'x-forwarded-for': `10.0.0.${users}` });
+  const unlock = (id: string) =>
+    test
+      .db('users')
+      .where({ id })
+      .update({ throttled_until: new Date(Date.now() - 1) });
+  const tryWrong = (email: string) => trySignIn(test.url, email, 'wrong');
+
+  before(async () => {
+    test = await startTestController({ trustedProxies: ['127.0.0.1'] });
+  });
+  after(() => test?.stop());
+
+  it('answers with the user and a cookie, and nothing of the session in the body', async () => {
+    const { email, id } = await newUser();
+    const answer = await trySignIn(test.url, email, PASSWORD);
+    expect(answer.status).to.equal(200);
+    expect(answer.json()).to.deep.equal({
+      user: { id, email, name: email.split('@')[0], isSuperAdmin: false },
+    });
+    expect(answer.headers['cache-control']).to.equal('no-store');
+    const [cookie = '', ...others] = answer.headers['set-cookie'] ?? [];
+    expect(others).to.deep.equal([]);
+    const [pair = '', ...attributes] = cookie.split('; ');
+    expect(pair).to.match(/^headgate\.session-token=hgs_[0-9a-z]{26}_[0-9a-f]{64}$/);
+    const names = attributes.map((attribute) => attribute.replace(/^expires=.*/, 'expires'));
+    expect(names.sort()).to.deep.equal(['expires', 'httponly', 'path=/', 'samesite=lax']);
+  });
+
+  it('takes the email in any case, and the password in its own only', async () => {
+    const { email } = await newUser();
+    expect((await trySignIn(test.url, email.toUpperCase(), PASSWORD)).status).to.equal(200);
+    expect((await trySignIn(test.url, email, PASSWORD.toUpperCase())).status).to.equal(401);
+  });
+
+  it('says the same to an unknown user and to a wrong password', async () => {
+    const { email } = await newUser();
+    const wrong = await tryWrong(email);
+    const unknown = await tryWrong('nobody@example.org');
+    expect(wrong.status).to.equal(401);
+    expect(unknown.status).to.equal(401);
+    expect(wrong.json()).to.deep.equal({ error: 'Email or password is wrong' });
+    expect(unknown.text).to.equal(wrong.text);
+    const shape = (answer: typeof wrong) => Object.keys(answer.headers).sort();
+    expect(shape(unknown)).to.deep.equal(shape(wrong));
+    expect(unknown.headers['set-cookie']).to.equal(undefined);
+  });
+
+  it('takes about as long for an unknown user as for a wrong password', async () => {
+    const { email, id } = await newUser();
+    const times = { known: [] as number[], unknown: [] as number[] };
+    for (let round = 0; round < 7; round += 1) {
+      for (const [kind, address] of [
+        ['known', email],
+        ['unknown', 'nobody@example.org'],
+      ] as const) {
+        const since = performance.now();
+        await tryWrong(address);
+        times[kind].push(performance.now() - since);
+      }
+    }
+    await unlock(id);
+    const quickest = (list: number[]) => Math.min(...list);
+    // Hashing takes tens of milliseconds; leaving it out would show as a tenth of that.
+    expect(quickest(times.unknown)).to.be.above(quickest(times.known) * 0.6);
+  });
+
+  const BAD: { reason: string; body: unknown }[] = [
+    { reason: 'no password', body: { email: 'a@b.c' } },
+    { reason: 'an empty password', body: { email: 'a@b.c', password: '' } },
+    { reason: 'a password that is an object', body: { email: 'a@b.c', password: { $gt: '' } } },
+    { reason: 'a password of 2,000 characters', body: { email: 'a@b.c', password: 'x'.repeat(2_000) } },
+    { reason: 'an unknown field', body: { email: 'a@b.c', password: 'x', isSuperAdmin: true } },
+    { reason: 'NUL in the email', body: { email: 'a\0@b.c', password: 'x' } },
+    { reason: 'null', body: null },
+    { reason: 'a list', body: [] },
+  ];
+  for (const { reason, body } of BAD) {
+    it(`answers 400 to ${reason}`, async () => {
+      const answer = await send(`${test.url}/api/auth/sign-in`, {
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json' },
+        method: 'POST',
+      });
+      expect(answer.status, answer.text).to.equal(400);
+      expect(answer.json().error).to.be.a('string');
+    });
+  }
+
+  it('answers 413 to a body over 16 KiB, told beforehand or not', async () => {
+    const text = JSON.stringify({ email: 'a@b.c', password: 'x'.repeat(17_000) });
+    for (const chunked of [false, true]) {
+      const answer = await send(`${test.url}/api/auth/sign-in`, {
+        method: 'POST',
+        body: text,
+        headers: {
+          'content-type': 'application/json',
+          ...(chunked ? { 'transfer-encoding': 'chunked' } : {}),
+        },
+      });
+      expect(answer.status).to.equal(413);
+    }
+  });
+
+  describe('after ten failures', () => {
+    it('answers 429 with the time to wait, even to the right password, and 200 once it has passed', async () => {
+      const { email, id } = await newUser();
+      for (let failure = 0; failure < 10; failure += 1) {
+        expect((await tryWrong(email)).status, `failure ${failure + 1}`).to.equal(401);
+      }
+      const throttled = await trySignIn(test.url, email, PASSWORD);
+      expect(throttled.status).to.equal(429);
+      expect(Number(throttled.headers['retry-after'])).to.be.within(890, 900);
+      expect(throttled.json().error).to.include('15 minutes');
+      await unlock(id);
+      expect((await trySignIn(test.url, email, PASSWORD)).status).to.equal(200);
+    });
+
+    it('throttles that account alone', async () => {
+      const { email } = await newUser();
+      const other = await newUser();
+      for (let failure = 0; failure < 10; failure += 1) await tryWrong(email);
+      expect((await trySignIn(test.url, other.email, PASSWORD)).status).to.equal(200);
+    });
+
+    it('counts anew after a success', async () => {
+      const { email } = await newUser();
+      for (let failure = 0; failure < 9; failure += 1) await tryWrong(email);
+      expect((await trySignIn(test.url, email, PASSWORD)).status).to.equal(200);
+      for (let failure = 0; failure < 9; failure += 1) expect((await tryWrong(email)).status).to.equal(401);
+    });
+  });
+
+  it('looks at ten guesses and no more, though thirty come at the same moment', async () => {
+    const { email } = await newUser();
+    const answers = await Promise.all(Array.from({ length: 30 }, () => tryWrong(email)));
+    const looked = answers.filter((answer) => answer.status === 401).length;
+    expect(looked).to.equal(10);
+    expect(answers.filter((answer) => answer.status === 429).length).to.equal(20);
+  });
+
+  it('refuses a locked user in the words of a wrong password', async () => {
+    const { email, id } = await newUser();
+    await test.db('users').where({ id }).update({ locked_at: new Date() });
+    const answer = await trySignIn(test.url, email, PASSWORD);
+    expect(answer.status).to.equal(401);
+    expect(answer.json()).to.deep.equal({ error: 'Email or password is wrong' });
+  });
+
+  it('leaves a row in the audit log for each success and failure', async () => {
+    const { email, id } = await newUser();
+    await tryWrong(email);
+    await trySignIn(test.url, email, PASSWORD);
+    const rows = await test.db('audit_log').where({ entity_id: id }).orderBy('created_at').select('*');
+    expect(rows.map((row) => row.action)).to.deep.equal(['user.signInFailed', 'user.signedIn']);
+    expect(JSON.stringify(rows)).not.to.include(PASSWORD);
+    expect(test.log()).not.to.include(PASSWORD);
+  });
+
+  it('keeps the password as argon2id with at least 46 MiB', async () => {
+    const { id } = await newUser();
+    const { password_hash: stored } = await test.db('users').where({ id }).first();
+    const memory = Number(/^\$argon2id\$v=19\$m=(\d+),t=[1-9]\d*,p=1\$/.exec(stored)?.[1]);
+    expect(memory).to.be.at.least(46 * 1024);
+  });
+
+  it('stops an address after sixty attempts a minute, whoever they are for', async () => {
+    const own = await startTestController();
+    try {
+      const statuses: number[] = [];
+      for (let attempt = 0; attempt < 61; attempt += 1) {
+        // Too short to reach the password check: only the count matters here.
+        const answer = await send(`${own.url}/api/auth/sign-in`, { body: { email: `u${attempt}@x.org` } });
+        statuses.push(answer.status);
+        if (answer.status === 429) expect(Number(answer.headers['retry-after'])).to.be.within(1, 60);
+      }
+      expect(statuses.indexOf(429)).to.equal(60);
+    } finally {
+      await own.stop();
+    }
+  });
+});
+
+describe('sign-in over https', () => {
+  let test: TestController;
+  before(async () => {
+    test = await startTestController({ baseUrl: 'https://headgate.example.org' });
+  });
+  after(() => test?.stop());
+
+  it('binds the cookie to the host and to https', async () => {
+    const { email } = { email: 'secure@example.org' };
+    await makeUser(test.db, { email });
+    const headers = { origin: 'https://headgate.example.org' };
+    const answer = await tryFrom(test.url, email, PASSWORD, headers);
+    expect(answer.status).to.equal(200);
+    const cookie = answer.headers['set-cookie']?.[0] ?? '';
+    expect(cookie).to.match(/^__Host-headgate\.session-token=hgs_/);
+    expect(cookie.toLowerCase()).to.match(/; secure/);
+    expect(cookie.toLowerCase())
+      .to.match(/; path=\//)
+      .and.not.match(/domain=/);
+    const me = await send(`${test.url}/api/auth/session`, { headers: { cookie: cookie.split(';')[0] } });
+    expect(me.status).to.equal(200);
+    expect(me.headers['strict-transport-security']).to.match(/max-age=(\d{8,})/);
+  });
+});

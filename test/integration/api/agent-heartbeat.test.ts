@@ -1,0 +1,288 @@
+/** POST /api/agent/heartbeat: what a node tells is soon to be seen; what is wrong with it harms nothing else. */
+import { expect } from 'chai';
+import type { FleetNode } from '../../../schemas/api/fleet.ts';
+import { enrollNode, heartbeat, type TestNode } from '../../support/agent-client.ts';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { makeTwoTeams, manifest, type TwoTeams } from '../../support/two-teams.ts';
+import { until } from '../../support/until.ts';
+
+interface Reply {
+  ok: boolean;
+  configRevision: number;
+  rejected?: { pipelineId: string; reason: string }[];
+}
+type Seen = Omit<FleetNode, 'lastHeartbeatAt'> & { lastHeartbeatAt: string | null };
+
+describe('a heartbeat', () => {
+  let test: TestController;
+  let teams: TwoTeams;
+  let node: TestNode;
+  let pipelineId: string;
+  /** Another pipeline of the same environment. */
+  let other = '';
+  let nodes = 0;
+
+  async function idOf(name: string): Promise<string> {
+    const list = await teams.root.query<{ id: string; name: string }[]>('pipeline.list', {
+      environmentId: teams.ours.environmentId,
+    });
+    return list.find((one) => one.name === name)?.id ?? '';
+  }
+
+  before(async function () {
+    this.timeout(30_000);
+    test = await startTestController();
+    teams = await makeTwoTeams(test);
+    pipelineId = teams.ours.pipelineId;
+    await teams.git.commit({ 'ours/invoices.yaml': manifest('invoices') });
+    const { stderr } = await teams.git.push();
+    await until(async () => (await idOf('invoices')) !== '', { what: `invoices to be applied: ${stderr}` });
+    other = await idOf('invoices');
+  });
+  after(async () => {
+    await teams?.git.remove();
+    await test?.stop();
+  });
+  beforeEach(async () => {
+    const { token } = await teams.root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
+      environmentId: teams.ours.environmentId,
+    });
+    node = await enrollNode(test.url, token, { hostname: `beats-${++nodes}` });
+  });
+
+  const entry = (more: Record<string, unknown> = {}) => ({
+    pipelineId,
+    version: 1,
+    status: 'RUNNING',
+    pid: 42,
+    uptimeSeconds: 12,
+    eventsIn: 100,
+    eventsOut: 90,
+    bytesIn: 1_000,
+    bytesOut: 900,
+    errorsTotal: 1,
+    ...more,
+  });
+  const beat = async (more: Record<string, unknown> = {}): Promise<Reply> => {
+    const answer = await node.heartbeat(heartbeat(more));
+    expect(answer.status, answer.text).to.equal(200);
+    return answer.json<Reply>();
+  };
+  const see = () => teams.root.query<Seen>('fleet.get', { id: node.nodeId });
+  /** fleet.get once it shows what is waited for, which must be within moments. */
+  const seen = async (what: string, holds: (node: Seen) => boolean): Promise<Seen> => {
+    await until(async () => holds(await see()), { what, timeoutMs: 2_000 });
+    return see();
+  };
+  const onNode = (view: Seen) => view.pipelines.find((one) => one.pipelineId === pipelineId);
+
+  it('is answered with the revision that the config has', async () => {
+    const reply = await beat();
+    expect(reply).to.deep.equal({ ok: true, configRevision: reply.configRevision });
+    expect((await node.config()).json().configRevision).to.equal(reply.configRevision);
+  });
+
+  it('shows in fleet.get within moments', async () => {
+    expect((await see()).status).to.equal('UNKNOWN');
+    await beat({
+      labels: { zone: 'a' },
+      runningAs: 'svc',
+      pipelines: [
+        entry({ recentLogs: ['2026-01-01T00:00:00Z INFO started', '2026-01-01T00:00:01Z WARN slow'] }),
+      ],
+    });
+    const view = await seen('the heartbeat', (one) => one.status === 'HEALTHY');
+    expect(view).to.deep.include({
+      statusReason: '',
+      agentVersion: '0.6.0',
+      engineVersion: 'vector 0.57.0',
+      deploymentMode: 'STANDALONE',
+      labels: { zone: 'a' },
+      agentLabels: { zone: 'a' },
+      uiLabels: {},
+      runningAs: 'svc',
+      pipelinesRunning: 1,
+      hostMetrics: { memoryTotalBytes: 8e9, memoryUsedBytes: 4e9, cpuSecondsTotal: 100, loadAvg1: 0.5 },
+      agentHealth: { pollErrorsTotal: 0, pushConnected: true, pipelinesRunning: 0, uptimeSeconds: 5 },
+    });
+    expect(Math.abs(Date.parse(view.lastHeartbeatAt ?? '') - Date.now())).to.be.below(5_000);
+    expect(onNode(view)).to.include({
+      status: 'RUNNING',
+      version: 1,
+      pid: 42,
+      eventsIn: 100,
+      errorsTotal: 1,
+    });
+    expect(view.recentLogs).to.deep.equal([
+      { pipelineId, line: '2026-01-01T00:00:00Z INFO started' },
+      { pipelineId, line: '2026-01-01T00:00:01Z WARN slow' },
+    ]);
+  });
+
+  it('shows a crash, and what a node no longer reports is gone', async () => {
+    await beat({ pipelines: [entry({ status: 'CRASHED', restarts: 2, lastError: 'exit code 78' })] });
+    const crashed = await seen('the crash', (one) => one.status === 'DEGRADED');
+    expect(crashed.statusReason).to.include('orders');
+    expect(onNode(crashed)).to.include({ status: 'CRASHED', restarts: 2, lastError: 'exit code 78' });
+    await beat({ pipelines: [] });
+    await seen('the pipeline to be pending again', (one) => onNode(one)?.status === 'PENDING');
+  });
+
+  it('takes fields that it does not know, from a newer agent', async () => {
+    await beat({ novelty: { a: 1 }, pipelines: [entry({ novelty: true })] });
+    await seen('the pipeline', (one) => onNode(one)?.status === 'RUNNING');
+  });
+
+  describe('with one bad entry', () => {
+    const BAD: { reason: string; bad: () => unknown }[] = [
+      { reason: 'an unknown status', bad: () => entry({ pipelineId: other, status: 'DANCING' }) },
+      { reason: 'a negative counter', bad: () => entry({ pipelineId: other, eventsIn: -1 }) },
+      { reason: 'a counter over 2^63', bad: () => entry({ pipelineId: other, eventsIn: 2 ** 64 }) },
+      { reason: 'a counter that is text', bad: () => entry({ pipelineId: other, eventsIn: '7' }) },
+      { reason: 'a process id that no system has', bad: () => entry({ pipelineId: other, pid: 2 ** 40 }) },
+      { reason: 'more restarts than can be', bad: () => entry({ pipelineId: other, restarts: 2 ** 40 }) },
+      { reason: 'no id', bad: () => entry({ pipelineId: undefined }) },
+      { reason: 'an id with a path in it', bad: () => entry({ pipelineId: '../../etc' }) },
+      {
+        reason: 'NUL in the id, and logs',
+        bad: () => entry({ pipelineId: 'a\0b', recentLogs: ['a line of nobody'] }),
+      },
+      {
+        reason: 'an error text without end',
+        bad: () => entry({ pipelineId: other, lastError: 'x'.repeat(5_000) }),
+      },
+      { reason: 'null', bad: () => null },
+      { reason: 'a text', bad: () => 'pipeline' },
+      { reason: 'logs that are no list', bad: () => entry({ pipelineId: other, recentLogs: 'text' }) },
+      { reason: 'a pipeline that does not exist', bad: () => entry({ pipelineId: 'nothing-of-ours' }) },
+      {
+        reason: 'a pipeline of another environment',
+        bad: () => entry({ pipelineId: teams.theirs.pipelineId, recentLogs: ['a line of nobody'] }),
+      },
+      { reason: 'the same pipeline a second time', bad: () => entry({ version: 9 }) },
+    ];
+    for (const { reason, bad } of BAD) {
+      it(`(${reason}) refuses that entry alone`, async () => {
+        const reply = await beat({ pipelines: [entry({ recentLogs: ['a line of ours'] }), bad()] });
+        expect(reply.rejected).to.have.length(1);
+        expect(reply.rejected?.[0]?.reason).to.be.a('string');
+        const view = await seen('the good entry', (one) => onNode(one)?.status === 'RUNNING');
+        expect(onNode(view)?.version).to.equal(1);
+        expect(view.recentLogs).to.deep.equal([{ pipelineId, line: 'a line of ours' }]);
+        const rows = await test.db('node_pipelines').where({ node_id: node.nodeId });
+        expect(rows).to.have.length(1);
+      });
+    }
+
+    it('changed nothing at the other environment', async () => {
+      const { pipelines } = await teams.root.query<Seen>('fleet.get', { id: teams.theirs.node.nodeId });
+      expect(pipelines[0]).to.include({ status: 'RUNNING', pid: 7 });
+    });
+  });
+
+  const HARMLESS: { reason: string; more: Record<string, unknown> }[] = [
+    { reason: 'NUL in a log line', more: { pipelines: [() => ({ recentLogs: ['a\0b'] })] } },
+    {
+      reason: 'half a surrogate pair in a log line',
+      more: { pipelines: [() => ({ recentLogs: ['a\ud800b'] })] },
+    },
+    { reason: 'NUL in the last error', more: { pipelines: [() => ({ lastError: 'a\0b' })] } },
+    {
+      reason: 'NUL in a component’s id',
+      more: { pipelines: [() => ({ componentMetrics: [metric('a\0b')] })] },
+    },
+    { reason: 'NUL in a label', more: { labels: { 'a\0': 'b\0' } } },
+    { reason: 'a label named __proto__', more: { labels: JSON.parse('{"__proto__": "x"}') } },
+    { reason: 'NUL in the agent’s version', more: { agentVersion: '1\0', engineVersion: 'v\ud800' } },
+    { reason: 'NUL in a name of its health', more: { agentHealth: { 'a\0b': 1, 'c\ud800': true } } },
+    { reason: 'host metrics that nobody knows', more: { hostMetrics: { 'a\0b': 1, loadAvg1: 2 } } },
+  ];
+  const metric = (componentId: string) => ({
+    componentId,
+    componentKind: 'source',
+    receivedEvents: 1,
+    sentEvents: 1,
+    receivedBytes: 1,
+  });
+  for (const { reason, more } of HARMLESS) {
+    it(`(${reason}) is stored all the same`, async () => {
+      const pipelines = ((more.pipelines as (() => object)[] | undefined) ?? [() => ({})]).map((make) =>
+        entry({ ...make() }),
+      );
+      expect((await beat({ ...more, pipelines })).rejected).to.equal(undefined);
+      await seen(
+        'it to be stored',
+        (one) => one.lastHeartbeatAt !== null && onNode(one)?.status === 'RUNNING',
+      );
+    });
+  }
+
+  it('never leads to negative rates, though counters shrink', async () => {
+    await beat({ pipelines: [entry({ eventsIn: 1_000, bytesIn: 5_000 })] });
+    await seen('the first', (one) => onNode(one)?.eventsIn === 1_000);
+    // Rates are taken over at least 200 ms.
+    const since = Date.now();
+    await until(() => Date.now() - since > 300, { what: 'time to pass' });
+    await beat({ pipelines: [entry({ eventsIn: 30, bytesIn: 5_000 })] });
+    const view = await seen('the restart', (one) => onNode(one)?.eventsIn === 30);
+    const rates = onNode(view)?.rates;
+    expect(rates?.eventsIn).to.be.within(1, 30 / 0.3);
+    expect(rates?.bytesIn).to.equal(0);
+    expect(Math.min(...Object.values(rates ?? {}))).to.be.at.least(0);
+  });
+
+  it('cannot be written for another node: the token alone says whose it is', async () => {
+    await beat({
+      nodeId: teams.theirs.node.nodeId,
+      environmentId: teams.theirs.environmentId,
+      runningAs: 'impostor',
+    });
+    await seen('it at this node', (one) => one.runningAs === 'impostor');
+    const stranger = await teams.root.query<Seen>('fleet.get', { id: teams.theirs.node.nodeId });
+    expect(stranger.runningAs).to.equal(null);
+  });
+
+  const REFUSED: { reason: string; status: number; body: unknown }[] = [
+    { reason: 'null', status: 400, body: 'null' },
+    { reason: 'no pipelines', status: 400, body: '{}' },
+    { reason: 'pipelines that are no list', status: 400, body: '{"pipelines": {}}' },
+    { reason: 'broken JSON', status: 400, body: '{"pipelines": [' },
+    { reason: '3,000 pipelines', status: 400, body: JSON.stringify({ pipelines: Array(3_000).fill({}) }) },
+    {
+      reason: 'a deployment mode that is not one',
+      status: 400,
+      body: '{"pipelines":[],"deploymentMode":"MOON"}',
+    },
+  ];
+  for (const { reason, status, body } of REFUSED) {
+    it(`answers ${status} to ${reason}`, async () => {
+      const answer = await node.heartbeat(body, { 'content-type': 'application/json' });
+      expect(answer.status).to.equal(status);
+      expect(answer.json().error).to.be.a('string');
+    });
+  }
+
+  it('takes a body of nearly 8 MiB and answers 413 above, told beforehand or not', async () => {
+    const filled = (bytes: number) => {
+      const body = JSON.stringify(heartbeat({ padding: '' }));
+      return body.replace('"padding":""', `"padding":"${'x'.repeat(bytes - body.length)}"`);
+    };
+    const limit = 8 * 1024 * 1024;
+    expect((await node.heartbeat(filled(limit))).status).to.equal(200);
+    for (const chunked of [false, true]) {
+      const answer = await node.heartbeat(
+        filled(limit + 1),
+        chunked ? { 'transfer-encoding': 'chunked' } : {},
+      );
+      expect(answer.status, chunked ? 'chunked' : 'with its length').to.equal(413);
+      expect(answer.json().error).to.include('8388608');
+    }
+  });
+
+  it('counts the agent’s labels from the next config on', async () => {
+    const before = (await beat({ labels: { zone: 'a' } })).configRevision;
+    const after = (await beat({ labels: { zone: 'b' } })).configRevision;
+    expect(after).to.be.above(before);
+    expect((await node.config()).json().configRevision).to.equal(after);
+  });
+});

@@ -1,0 +1,216 @@
+/** What every answer carries and what none may: headers, health, errors. */
+import { expect } from 'chai';
+import pg from 'pg';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { type Answer, send } from '../../support/http.ts';
+import type { Person } from '../../support/person.ts';
+import { testEnvironment } from '../../support/two-teams.ts';
+import { until } from '../../support/until.ts';
+
+describe('answers', () => {
+  let test: TestController;
+  let root: Person;
+  let place: { teamId: string; environmentId: string };
+
+  before(async () => {
+    test = await startTestController();
+    root = await test.root();
+    place = await testEnvironment(root);
+  });
+  after(() => test?.stop());
+
+  const get = (path: string, headers = {}) => send(`${test.url}${path}`, { headers });
+
+  const PATHS = [
+    '/',
+    '/pipelines/some-id',
+    '/assets/does-not-exist.js',
+    '/api/health',
+    '/api/nothing',
+    '/api/events',
+    '/api/auth/session',
+    '/api/trpc/user.me',
+    '/git/config.git/info/refs?service=git-upload-pack',
+    '/schemas/v1/pipeline.json',
+    '/schemas/v1/nothing.json',
+  ];
+  for (const path of PATHS) {
+    it(`${path} has the headers that protect a browser`, async () => {
+      const { headers } = await get(path);
+      const policy = String(headers['content-security-policy']);
+      expect(policy).to.include("default-src 'none'").and.include("frame-ancestors 'none'");
+      expect(/script-src ([^;]*)/.exec(policy)?.[1]).to.equal("'self'");
+      expect(headers).to.include({
+        'x-content-type-options': 'nosniff',
+        'cross-origin-opener-policy': 'same-origin',
+        'referrer-policy': 'same-origin',
+        'x-frame-options': 'DENY',
+      });
+      expect(headers['x-request-id']).to.match(/^[0-9a-f-]{36}$/);
+      expect(headers).not.to.have.any.keys('x-powered-by', 'server');
+      expect(headers['strict-transport-security'], 'only over https').to.equal(undefined);
+    });
+  }
+
+  it('to agents name neither the software nor a wrong type', async () => {
+    const { headers } = await get('/api/agent/config');
+    expect(headers).not.to.have.any.keys('x-powered-by', 'server');
+    expect(headers['content-type']).to.match(/^application\/json/);
+  });
+
+  it('allow no other origin, but for the published schemas', async () => {
+    for (const path of ['/api/health', '/api/trpc/user.me', '/api/auth/session', '/']) {
+      const { headers } = await get(path, { origin: 'https://evil.example' });
+      expect(headers, path).not.to.have.any.keys(
+        'access-control-allow-origin',
+        'access-control-allow-credentials',
+      );
+    }
+    const { headers } = await get('/schemas/v1/pipeline.json', { origin: 'https://editor.example' });
+    expect(headers['access-control-allow-origin']).to.equal('*');
+    expect(headers).not.to.have.any.keys('access-control-allow-credentials');
+  });
+
+  it('to an unknown path below /api are 404 in JSON, for every method', async () => {
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+      const answer = await send(`${test.url}/api/no/such/thing`, { method });
+      expect(answer.status, method).to.equal(404);
+      expect(answer.json()).to.deep.equal({ error: `Nothing is at ${method} /api/no/such/thing` });
+    }
+  });
+
+  it('quote no script back from the path', async () => {
+    const answer = await get('/api/<script>alert(1)</script>');
+    expect(answer.status).to.equal(404);
+    expect(answer.headers['content-type']).to.match(/^application\/json/);
+  });
+
+  describe('of the published schemas', () => {
+    it('are JSON Schema, one for each kind', async () => {
+      const answer = await get('/schemas/v1/pipeline.json');
+      expect(answer.status).to.equal(200);
+      expect(answer.headers['content-type']).to.match(/^application\/schema\+json/);
+      const schema = answer.json<{ $schema: string; $id: string; properties: object }>();
+      expect(schema.$schema).to.include('json-schema.org');
+      expect(schema.$id).to.equal(`${test.url}/schemas/v1/pipeline.json`);
+      expect(schema.properties).to.include.keys('apiVersion', 'kind', 'metadata', 'spec');
+    });
+
+    it('tell which there are where one is not', async () => {
+      for (const path of [
+        '/schemas/v1/nothing.json',
+        '/schemas/v1/constructor.json',
+        '/schemas/v1/__proto__',
+      ]) {
+        const answer = await get(path);
+        expect(answer.status, path).to.equal(404);
+        expect(answer.json().error).to.include('pipeline.json');
+      }
+    });
+  });
+
+  describe('of a fault in the server', () => {
+    /** Nothing that a stranger could learn from. */
+    const tellsNothing = (answer: Answer) => {
+      expect(answer.status).to.equal(500);
+      expect(answer.text).not.to.match(
+        /relation|secrets|sessions|select |\.ts|node_modules|at .*\(|stack|127\.0\.0\.1/i,
+      );
+      expect(answer.text).to.include(String(answer.headers['x-request-id']));
+    };
+
+    it('tell a request id and nothing else, by procedure and by route', async () => {
+      await test.db.raw('ALTER TABLE secrets RENAME TO secrets_away');
+      const { answer, fault } = await root.call('query', 'secret.list', {
+        environmentId: place.environmentId,
+      });
+      await test.db.raw('ALTER TABLE secrets_away RENAME TO secrets');
+      tellsNothing(answer);
+      expect(fault).to.deep.equal({
+        message: 'Something went wrong on the server; the request id leads to it in its log',
+        code: -32_603,
+        data: {
+          code: 'INTERNAL_SERVER_ERROR',
+          httpStatus: 500,
+          requestId: answer.headers['x-request-id'],
+        },
+      });
+
+      await test.db.raw('ALTER TABLE sessions RENAME TO sessions_away');
+      const session = await get('/api/auth/session', { cookie: root.cookie });
+      const procedure = await root.call('query', 'user.me').catch(() => null);
+      await test.db.raw('ALTER TABLE sessions_away RENAME TO sessions');
+      tellsNothing(session);
+      expect(session.json()).to.deep.equal({
+        error: 'Something went wrong on the server',
+        requestId: session.headers['x-request-id'],
+      });
+      expect(procedure?.fault?.data.httpStatus, 'a fault before the procedure has its form too').to.equal(
+        500,
+      );
+      for (const { headers } of [answer, session])
+        expect(test.log()).to.include(String(headers['x-request-id']));
+    });
+
+    it('leave the server well', async () => {
+      expect((await root.call('query', 'user.me')).status).to.equal(200);
+    });
+  });
+
+  describe('of health', () => {
+    it('are ok, and kept by nobody', async () => {
+      const answer = await get('/api/health');
+      expect(answer.status).to.equal(200);
+      expect(answer.json()).to.deep.equal({ status: 'ok' });
+      expect(answer.headers['cache-control']).to.equal('no-store');
+    });
+
+    it('tell what stands behind it, when asked whether it is ready', async () => {
+      await until(async () => (await get('/api/health/ready')).status === 200, { what: 'a leader' });
+      const { status, checks } = (await get('/api/health/ready')).json<{ status: string; checks: object }>();
+      expect(status).to.equal('ok');
+      expect(checks).to.include({
+        database: true,
+        leader: true,
+        leading: true,
+        bindings: 0,
+        failingBindings: 0,
+      });
+    });
+
+    it('are 503 while the database is away, and ok when it is back', async function () {
+      this.timeout(30_000);
+      const address = new URL(test.databaseUrl);
+      const name = address.pathname.slice(1);
+      address.pathname = '/postgres';
+      const outside = new pg.Client({ connectionString: address.href });
+      await outside.connect();
+      try {
+        await outside.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+        await outside.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
+          name,
+        ]);
+        const [health, ready, session] = [
+          await get('/api/health'),
+          await get('/api/health/ready'),
+          await get('/api/auth/session', { cookie: root.cookie }),
+        ];
+        expect(health.status).to.equal(503);
+        expect(health.json()).to.deep.equal({ status: 'error' });
+        expect(ready.status).to.equal(503);
+        expect(ready.json()).to.deep.equal({ status: 'error', checks: { database: false } });
+        expect(session.status).to.be.within(500, 503);
+        expect(session.text).not.to.include(name);
+      } finally {
+        await outside.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+        await outside.end();
+      }
+      await until(async () => (await get('/api/health')).status === 200, { what: 'health to return' });
+      await until(async () => (await get('/api/health/ready')).status === 200, {
+        what: 'a leader',
+        timeoutMs: 10_000,
+      });
+      expect((await root.call('query', 'user.me')).status).to.equal(200);
+    });
+  });
+});

@@ -1,0 +1,164 @@
+/** Requests that no client of ours sends: each gets a clear answer in the API's own form, and none an error of the server. */
+import { expect } from 'chai';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { type SendOptions, send } from '../../support/http.ts';
+import { type Person, type ProcedureFault, readAnswer } from '../../support/person.ts';
+
+const input = (json: string) => `?input=${encodeURIComponent(json)}`;
+
+describe('the calling convention', () => {
+  let test: TestController;
+  let root: Person;
+  const ask = (path: string, options: SendOptions = {}) =>
+    send(`${test.url}/api/trpc/${path}`, {
+      ...options,
+      headers: { cookie: root.cookie, ...options.headers },
+    });
+
+  before(async () => {
+    test = await startTestController();
+    root = await test.root();
+  });
+  after(() => test?.stop());
+
+  it('is {result: {data: {json}}} with the dates annotated', async () => {
+    await root.mutate('team.create', { name: 'Dated' });
+    const body = (await ask('team.list')).json<{
+      result: { data: { json: { createdAt: string }[]; meta: unknown } };
+    }>();
+    expect(Object.keys(body)).to.deep.equal(['result']);
+    expect(body.result.data.json[0]?.createdAt).to.match(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    expect(body.result.data.meta).to.deep.include({ values: { '0.createdAt': ['Date'] } });
+  });
+
+  const REFUSED: { reason: string; status: number; path: string; options?: SendOptions }[] = [
+    { reason: 'a procedure that does not exist', status: 404, path: 'pipeline.explode' },
+    { reason: 'a procedure named like a member of every object', status: 404, path: 'constructor' },
+    { reason: 'a path that is not decodable', status: 400, path: '%E0%A4%A' },
+    { reason: 'no procedure at all', status: 404, path: '' },
+    { reason: 'several procedures at once', status: 400, path: 'user.me,team.list?batch=1' },
+    { reason: 'a query by POST', status: 405, path: 'user.me', options: { body: { json: {} } } },
+    { reason: 'a mutation by GET', status: 405, path: `team.create${input('{"json":{"name":"By GET"}}')}` },
+    { reason: 'input that is not JSON', status: 400, path: `secret.list${input('{"json":')}` },
+    { reason: 'input that is a bare value', status: 400, path: `secret.list${input('7')}` },
+    {
+      reason: 'a body that is not JSON',
+      status: 400,
+      path: 'team.create',
+      options: { body: '{"json":', headers: { 'content-type': 'application/json' } },
+    },
+    {
+      reason: 'a body over 2 MiB',
+      status: 413,
+      path: 'team.create',
+      options: { body: { json: { name: 'x'.repeat(2 * 1024 * 1024) } } },
+    },
+    {
+      reason: 'an annotation that names a type nobody has',
+      status: 400,
+      path: 'team.create',
+      options: { body: { json: { name: 'x' }, meta: { values: { name: [['custom', 'Boom']] } } } },
+    },
+    {
+      reason: 'an annotation that points into the prototype',
+      status: 400,
+      path: 'team.create',
+      options: { body: { json: { name: 'x' }, meta: { values: { '__proto__.polluted': ['Date'] } } } },
+    },
+    {
+      reason: 'a number annotated as a big integer',
+      status: 400,
+      path: 'user.createToken',
+      options: {
+        body: { json: { name: 'x', expiresInDays: '9' }, meta: { values: { expiresInDays: ['bigint'] } } },
+      },
+    },
+    {
+      reason: 'input nested without end',
+      status: 400,
+      path: 'team.create',
+      options: {
+        body: `{"json":{"name":${'['.repeat(500)}${']'.repeat(500)}}}`,
+        headers: { 'content-type': 'application/json' },
+      },
+    },
+  ];
+  for (const { reason, status, path, options } of REFUSED) {
+    it(`answers ${status} to ${reason}`, async () => {
+      const answer = await ask(path, options);
+      expect(answer.text.slice(0, 300)).to.match(/^\{"error"/);
+      const { fault } = readAnswer(answer);
+      expect(answer.status, fault?.message).to.equal(status);
+      expect(fault?.data.httpStatus).to.equal(status);
+      expect(fault?.data.code).to.be.a('string');
+      expect(Object.keys(answer.json<{ error: object }>().error)).to.deep.equal(['json']);
+      expect(answer.text).not.to.match(/node_modules|\.ts:\d|"stack"/);
+    });
+  }
+
+  it('changed nothing by any of these', async () => {
+    expect(await test.db('teams').whereIn('name', ['By GET', 'x'])).to.deep.equal([]);
+    expect(({} as { polluted?: unknown }).polluted).to.equal(undefined);
+  });
+
+  it('takes a date as an ISO string or annotated, where a text is wanted', async () => {
+    const moment = '2026-01-02T03:04:05.000Z';
+    for (const meta of [undefined, { values: { name: ['Date'] } }]) {
+      await ask('user.createToken', { body: { json: { name: moment }, meta } });
+    }
+    const tokens = await root.query<{ name: string }[]>('user.listTokens');
+    expect(tokens.map((token) => token.name)).to.deep.equal([moment, moment]);
+  });
+
+  describe('from another site', () => {
+    const json = { 'content-type': 'application/json' };
+    const attempts: { reason: string; status: number; headers: SendOptions['headers'] }[] = [
+      { reason: 'a form’s content type', status: 400, headers: { 'content-type': 'text/plain' } },
+      { reason: 'no content type', status: 400, headers: {} },
+      {
+        reason: 'a content type that only contains JSON’s',
+        status: 400,
+        headers: { 'content-type': 'text/plain; application/json' },
+      },
+      { reason: 'a foreign Origin', status: 403, headers: { ...json, origin: 'https://evil.example' } },
+      { reason: 'the Origin of a sandboxed frame', status: 403, headers: { ...json, origin: 'null' } },
+      {
+        reason: 'another port of the same host',
+        status: 403,
+        headers: { ...json, origin: 'http://127.0.0.1:1' },
+      },
+      {
+        reason: 'Sec-Fetch-Site: cross-site',
+        status: 403,
+        headers: { ...json, 'sec-fetch-site': 'cross-site' },
+      },
+    ];
+    for (const { reason, status, headers } of attempts) {
+      it(`a change with ${reason} is refused with ${status}`, async () => {
+        const body = JSON.stringify({ json: { name: 'Forged' } });
+        const procedure = await ask('team.create', { method: 'POST', headers, body });
+        expect(procedure.status).to.equal(status);
+        expect(procedure.json<{ error: { json: ProcedureFault } }>().error.json.data.httpStatus).to.equal(
+          status,
+        );
+        for (const path of ['sign-in', 'sign-out']) {
+          const answer = await send(`${test.url}/api/auth/${path}`, {
+            method: 'POST',
+            headers: { cookie: root.cookie, ...headers },
+            body: '{}',
+          });
+          expect(answer.status, path).to.equal(status);
+          expect(answer.json().error, path).to.be.a('string');
+        }
+        expect(await test.db('teams').where({ name: 'Forged' })).to.deep.equal([]);
+        expect((await root.call('query', 'user.me')).status, 'still signed in').to.equal(200);
+      });
+    }
+
+    it('a change with our own Origin goes through', async () => {
+      const headers = { ...json, origin: test.url, 'sec-fetch-site': 'same-origin' };
+      const body = JSON.stringify({ json: { name: 'Own' } });
+      expect((await ask('team.create', { method: 'POST', headers, body })).status).to.equal(200);
+    });
+  });
+});

@@ -1,0 +1,111 @@
+/** The procedures against the contract: names, kinds, roles, and the fields that they take. */
+import { expect } from 'chai';
+import { appRouter } from '../../../api/procedures/router.ts';
+import { OPERATIONS } from '../../support/operations.ts';
+import { CONTRACT, type ContractField } from '../../support/procedures.ts';
+
+/** Procedures that Headgate adds to the contract. */
+const BESIDE: Record<string, string> = {
+  'gitSync.configure': 'mutation ADMIN',
+  'gitSync.syncNow': 'mutation EDITOR',
+  'user.createToken': 'mutation VIEWER',
+  'user.deleteToken': 'mutation VIEWER',
+  'user.listTokens': 'query VIEWER',
+};
+
+/** Without these the main job cannot be done. */
+const NEEDED = [
+  ...['team.list', 'team.create', 'user.me', 'fleet.list', 'fleet.get', 'fleet.listWithPipelineStatus'],
+  ...['environment.list', 'environment.get', 'environment.create', 'environment.generateEnrollmentToken'],
+  ...['secret.list', 'secret.create', 'secret.update', 'secret.delete'],
+  ...[
+    'pipeline.list',
+    'pipeline.get',
+    'pipeline.versions',
+    'pipeline.getVersion',
+    'pipeline.deploymentStatus',
+  ],
+  ...['deploy.preview', 'deploy.environmentInfo', 'gitSync.status', 'gitSync.jobs', 'gitSync.importErrors'],
+];
+
+interface FieldSchema {
+  type?: string;
+  enum?: unknown[];
+}
+interface InputSchema {
+  properties?: Record<string, FieldSchema>;
+  required?: readonly string[];
+  additionalProperties?: unknown;
+}
+
+const NAMES = Object.keys(appRouter._def.procedures);
+const described = NAMES.flatMap((name) => {
+  const contract = CONTRACT.get(name);
+  const operation = OPERATIONS.get(name);
+  return contract && operation ? [{ name, contract, operation, input: operation.input as InputSchema }] : [];
+});
+
+/** Why a field's schema does not take what the contract says; null when it does. */
+function mismatch({ type }: ContractField, schema: FieldSchema | undefined): string | null {
+  if (!schema) return 'is not taken';
+  if (type.includes('|')) {
+    const values = type.split('|');
+    const taken = [...(schema.enum ?? [])].map(String).sort();
+    return taken.join() === values.sort().join() ? null : `takes ${taken.join('|')}, not ${type}`;
+  }
+  if (type === 'string') return schema.type === 'string' ? null : `is ${schema.type}, not a string`;
+  if (type === 'number')
+    return schema.type === 'number' || schema.type === 'integer' ? null : `is ${schema.type}, not a number`;
+  return schema.type === type ? null : `is ${schema.type}, not ${type}`;
+}
+
+describe('the contract of the procedures', () => {
+  it('holds 228 of them', () => {
+    expect(CONTRACT.size).to.equal(228);
+    expect(CONTRACT.get('gitSync.jobs')).to.deep.equal({
+      name: 'gitSync.jobs',
+      kind: 'query',
+      role: 'VIEWER',
+      fields: [
+        { name: 'environmentId', optional: false, type: 'string' },
+        { name: 'status', optional: true, type: 'pending|completed|failed' },
+        { name: 'limit', optional: true, type: 'number' },
+      ],
+    });
+  });
+
+  it('is met under its own names, with nothing beside it but what is known', () => {
+    expect(NAMES).to.include.members(NEEDED);
+    const beside = NAMES.filter((name) => !CONTRACT.has(name)).sort();
+    expect(beside).to.deep.equal(Object.keys(BESIDE).sort());
+    for (const name of beside) {
+      const operation = OPERATIONS.get(name);
+      expect(`${operation?.kind} ${operation?.role}`, name).to.equal(BESIDE[name]);
+    }
+  });
+
+  for (const { name, contract, operation, input } of described) {
+    it(`${name} is a ${contract.kind} for ${contract.role} and takes its fields`, () => {
+      expect(operation.kind).to.equal(contract.kind);
+      expect(operation.role).to.equal(contract.role);
+      const wrong = contract.fields.flatMap((field) => {
+        const reason = mismatch(field, input.properties?.[field.name]);
+        return reason === null ? [] : [`${field.name} ${reason}`];
+      });
+      expect(wrong).to.deep.equal([]);
+      const required = contract.fields.filter((field) => !field.optional).map((field) => field.name);
+      expect([...(input.required ?? [])].sort()).to.deep.equal(required.sort());
+      expect(input.additionalProperties, 'fields that it does not know').to.equal(false);
+    });
+  }
+
+  it('keeps the limits that it names', () => {
+    const limit = (name: string) => OPERATIONS.get(name)?.input as { properties: Record<string, unknown> };
+    expect(limit('gitSync.jobs').properties.limit).to.include({ default: 25, minimum: 1, maximum: 100 });
+    expect(limit('gitSync.importErrors').properties.limit).to.include({
+      default: 10,
+      minimum: 1,
+      maximum: 50,
+    });
+  });
+});

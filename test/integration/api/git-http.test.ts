@@ -1,0 +1,220 @@
+/** The embedded repository over git's smart HTTP: the real git command against the real server. */
+import { expect } from 'chai';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { GitClient, runGit, withCredentials } from '../../support/git-client.ts';
+import { send } from '../../support/http.ts';
+import type { Person } from '../../support/person.ts';
+import { makeTwoTeams, manifest, type TwoTeams } from '../../support/two-teams.ts';
+
+describe('git over HTTP', () => {
+  let test: TestController;
+  let teams: TwoTeams;
+  let remote: string;
+  const clients: GitClient[] = [];
+
+  const tokenOf = async (person: Person) =>
+    (await person.mutate<{ token: string }>('user.createToken', { name: 'git' })).token;
+  const client = (token: string) => {
+    const made = new GitClient(withCredentials(remote, 'git', token));
+    clients.push(made);
+    return made;
+  };
+  const basic = (user: string, password = '') => ({
+    authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+  });
+  const refs = (service = 'git-upload-pack') => `${remote}/info/refs?service=${service}`;
+
+  before(async function () {
+    this.timeout(30_000);
+    test = await startTestController();
+    teams = await makeTwoTeams(test);
+    remote = test.controller.cloneUrl;
+    // The team of the pushing editor must own all of the repository.
+    await teams.root.mutate('gitSync.configure', { environmentId: teams.theirs.environmentId, mode: 'off' });
+  });
+  after(async () => {
+    for (const one of clients) await one.remove();
+    await teams?.git.remove();
+    await test?.stop();
+  });
+
+  it('is at /git/config.git below the base URL', () => {
+    expect(remote).to.equal(`${test.url}/git/config.git`);
+  });
+
+  it('asks for a password with 401 and WWW-Authenticate', async () => {
+    for (const headers of [{}, basic('git', 'wrong'), basic('', ''), { authorization: 'Bearer x' }]) {
+      const answer = await send(refs(), { headers });
+      expect(answer.status).to.equal(401);
+      expect(answer.headers['www-authenticate']).to.match(/^Basic realm="Headgate"/);
+      expect(answer.text).to.include('personal token');
+    }
+  });
+
+  it('does not take the password of the account, nor the session’s cookie', async () => {
+    expect(
+      (await send(refs(), { headers: basic(teams.root.email, 'a long enough password') })).status,
+    ).to.equal(401);
+    expect((await send(refs(), { headers: { cookie: teams.root.cookie } })).status).to.equal(401);
+  });
+
+  it('takes a token as the password or as the user name', async () => {
+    const token = await tokenOf(teams.editor);
+    for (const headers of [
+      basic('git', token),
+      basic('anybody', token),
+      basic(token, ''),
+      basic(token, 'x'),
+    ]) {
+      const answer = await send(refs(), { headers });
+      expect(answer.status).to.equal(200);
+      expect(answer.headers['content-type']).to.equal('application/x-git-upload-pack-advertisement');
+    }
+  });
+
+  it('lets a VIEWER clone and fetch, and not push', async () => {
+    const viewer = client(await tokenOf(teams.viewer));
+    const cloned = await viewer.clone();
+    expect(cloned.code, cloned.stderr).to.equal(0);
+    expect((await viewer.run('fetch')).code).to.equal(0);
+    await viewer.commit({ 'ours/viewer.yaml': manifest('viewer') });
+    const pushed = await viewer.push();
+    expect(pushed.code).not.to.equal(0);
+    expect(pushed.stderr).to.include('403');
+    expect(
+      (await send(refs('git-receive-pack'), { headers: basic('git', await tokenOf(teams.viewer)) })).text,
+    ).to.include('EDITOR');
+    const raw = await send(`${remote}/git-receive-pack`, {
+      method: 'POST',
+      body: '0000',
+      headers: {
+        ...basic('git', await tokenOf(teams.viewer)),
+        'content-type': 'application/x-git-receive-pack-request',
+      },
+    });
+    expect(raw.status, 'past the advertisement').to.equal(403);
+  });
+
+  it('answers 403 to who is in no team of the repository', async () => {
+    const token = await tokenOf(teams.stranger);
+    for (const service of ['git-upload-pack', 'git-receive-pack']) {
+      expect((await send(refs(service), { headers: basic('git', token) })).status).to.equal(403);
+    }
+  });
+
+  it('lets an EDITOR push, and tells in the answer what became of it', async () => {
+    const editor = client(await tokenOf(teams.editor));
+    await editor.clone();
+    await editor.commit({ 'ours/from-editor.yaml': manifest('from editor') }, 'Add a pipeline');
+    const pushed = await editor.push();
+    expect(pushed.code, pushed.stderr).to.equal(0);
+    const remoteLines = pushed.stderr.split('\n').filter((line) => line.startsWith('remote: '));
+    expect(remoteLines.join('\n')).to.include('ours').and.include('from editor');
+    const list = await teams.viewer.query<{ name: string; isDraft: boolean; commitMessage: string }[]>(
+      'pipeline.list',
+      {
+        environmentId: teams.ours.environmentId,
+      },
+    );
+    expect(list.find((one) => one.name === 'from editor')).to.include({
+      isDraft: false,
+      commitMessage: 'Add a pipeline',
+    });
+  });
+
+  it('tells of a manifest that is refused, and takes the push all the same', async () => {
+    const editor = client(await tokenOf(teams.editor));
+    await editor.clone();
+    await editor.commit({ 'ours/broken.yaml': 'apiVersion: headgate/v1\nkind: Pipeline\nmetadata: [\n' });
+    const pushed = await editor.push();
+    expect(pushed.code).to.equal(0);
+    expect(pushed.stderr).to.match(/remote: .*ours\/broken\.yaml/);
+    await editor.commit({ 'ours/broken.yaml': null });
+    await editor.push();
+  });
+
+  it('leaves a push that git itself refuses to git’s own words', async () => {
+    const token = await tokenOf(teams.editor);
+    const [first, second] = [client(token), client(token)];
+    await first.clone();
+    await second.clone();
+    await first.commit({ 'notes/first.md': 'first\n' });
+    expect((await first.push()).code).to.equal(0);
+    await second.commit({ 'notes/second.md': 'second\n' });
+    const late = await second.push();
+    expect(late.code).not.to.equal(0);
+    expect(late.stderr).to.match(/! \[rejected\].*fetch first/);
+    // Past the client's own check, the server refuses just as plainly.
+    const hidden = await second.run('push', 'origin', 'main:refs/headgate/forged');
+    expect(hidden.code).not.to.equal(0);
+    expect(hidden.stderr).to.match(/\[remote rejected\].*(hidden|deny)/);
+  });
+
+  it('keeps the refs of its own out of sight', async () => {
+    const listed = await runGit(['ls-remote', '--', withCredentials(remote, 'git', teams.token)]);
+    expect(listed.stdout).to.include('refs/heads/main').and.not.include('refs/headgate');
+  });
+
+  it('answers 404 to every other path', async () => {
+    for (const path of [
+      '/git/other.git/info/refs?service=git-upload-pack',
+      '/git/config.git',
+      '/git/config.git/config',
+      '/git/config.git/..%2f..%2fsecret-key',
+      '/git/..%2fconfig.git/info/refs?service=git-upload-pack',
+      '/git/config.git/objects/info/packs',
+      '/git/',
+    ]) {
+      const answer = await send(`${test.url}${path}`, { headers: basic('git', teams.token) });
+      expect(answer.status, path).to.equal(404);
+    }
+  });
+
+  it('does not speak the dumb protocol', async () => {
+    for (const path of [
+      'info/refs',
+      'info/refs?service=',
+      'info/refs?service=git-upload-archive',
+      'info/refs?service=git-upload-pack&service=git-receive-pack',
+      'HEAD',
+    ]) {
+      const answer = await send(`${remote}/${path}`, { headers: basic('git', teams.token) });
+      expect(answer.status, path).to.be.within(403, 404);
+      expect(answer.text, path).not.to.match(/refs\/heads|[0-9a-f]{40}/);
+    }
+  });
+
+  it('refuses a token that was deleted or has expired, and that of a locked user', async () => {
+    const asked = async (token: string) => (await send(refs(), { headers: basic('git', token) })).status;
+    const made = await teams.editor.mutate<{ id: string; token: string }>('user.createToken', {
+      name: 'short',
+    });
+    expect(await asked(made.token)).to.equal(200);
+    await test
+      .db('personal_tokens')
+      .where({ id: made.id })
+      .update({ expires_at: new Date(Date.now() - 1) });
+    expect(await asked(made.token)).to.equal(401);
+    const other = await teams.editor.mutate<{ id: string; token: string }>('user.createToken', {
+      name: 'other',
+    });
+    await test.db('users').where({ email: teams.editor.email }).update({ locked_at: new Date() });
+    expect(await asked(other.token)).to.equal(401);
+    await test.db('users').where({ email: teams.editor.email }).update({ locked_at: null });
+    expect(await asked(other.token)).to.equal(200);
+    await teams.editor.mutate('user.deleteToken', { id: other.id });
+    expect(await asked(other.token)).to.equal(401);
+  });
+
+  it('deletes no token of somebody else', async () => {
+    const made = await teams.editor.mutate<{ id: string; token: string }>('user.createToken', {
+      name: 'mine',
+    });
+    expect((await teams.admin.call('mutation', 'user.deleteToken', { id: made.id })).status).to.equal(404);
+    expect((await send(refs(), { headers: basic('git', made.token) })).status).to.equal(200);
+  });
+
+  it('leaves no token in its log', () => {
+    expect(test.log()).not.to.match(/hgp_[0-9a-z]{26}_[0-9a-f]/);
+  });
+});

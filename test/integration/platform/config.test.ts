@@ -1,0 +1,251 @@
+/** The controller's variables: what each means, what it is without, and what a wrong one says. */
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect } from 'chai';
+import {
+  type Config,
+  ConfigError,
+  plainEnvironment,
+  readConfig,
+  VARIABLES,
+} from '../../../controller/config.ts';
+import { startTestController } from '../../support/controller.ts';
+import { testDatabase } from '../../support/postgres.ts';
+
+const root = join(import.meta.dirname, '../../..');
+
+/** `headgate serve` to its end, with nothing in the environment but what is given. */
+function headgate(
+  args: string[],
+  environment: Record<string, string> = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((done) => {
+    const options = { env: { PATH: process.env.PATH ?? '', ...environment }, timeout: 15_000 };
+    execFile(process.execPath, [join(root, 'controller/cli.ts'), ...args], options, (error, stdout, stderr) =>
+      done({ code: Number(error?.code ?? 0), stdout, stderr }),
+    );
+  });
+}
+
+describe('the variables of the controller', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'headgate-config-'));
+  const passwordFile = join(folder, 'password');
+  const engine = join(folder, 'vector');
+  writeFileSync(passwordFile, 'from the file\n');
+  writeFileSync(engine, '#!/bin/sh\n');
+  chmodSync(engine, 0o755);
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  const DEFAULTS: Config = {
+    host: '127.0.0.1',
+    port: 8080,
+    baseUrl: 'http://localhost:8080',
+    dataDir: resolve('.headgate'),
+    databaseUrl: null,
+    secretKey: null,
+    adminEmail: 'admin@localhost',
+    adminPassword: null,
+    logLevel: 'info',
+    trustedProxies: [],
+    engineBin: null,
+    enrollPerMinute: 10,
+  };
+
+  it('may all be left out', () => {
+    expect(readConfig({})).to.deep.equal(DEFAULTS);
+  });
+
+  it('may be empty, which is the same, as compose files have it', () => {
+    const names = [...VARIABLES.map((variable) => variable.name), 'HEADGATE_ADMIN_PASSWORD_FILE'];
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).to.deep.equal(DEFAULTS);
+  });
+
+  const GOOD: { env: Record<string, string>; is: Partial<Config> }[] = [
+    { env: { HEADGATE_HOST: '0.0.0.0' }, is: { host: '0.0.0.0' } },
+    { env: { HEADGATE_PORT: '9000' }, is: { port: 9000, baseUrl: 'http://localhost:9000' } },
+    { env: { HEADGATE_BASE_URL: 'https://hg.example.org/' }, is: { baseUrl: 'https://hg.example.org' } },
+    {
+      env: { HEADGATE_BASE_URL: 'https://hg.example.org:8443' },
+      is: { baseUrl: 'https://hg.example.org:8443' },
+    },
+    { env: { HEADGATE_DATA_DIR: '/var/lib/headgate' }, is: { dataDir: '/var/lib/headgate' } },
+    { env: { HEADGATE_DATABASE_URL: 'postgres://db/x' }, is: { databaseUrl: 'postgres://db/x' } },
+    { env: { HEADGATE_DATABASE_URL: 'postgresql://db/x' }, is: { databaseUrl: 'postgresql://db/x' } },
+    { env: { HEADGATE_SECRET_KEY: 'k'.repeat(40) }, is: { secretKey: 'k'.repeat(40) } },
+    { env: { HEADGATE_ADMIN_EMAIL: 'ada@example.org' }, is: { adminEmail: 'ada@example.org' } },
+    { env: { HEADGATE_ADMIN_PASSWORD: 'long enough' }, is: { adminPassword: 'long enough' } },
+    { env: { HEADGATE_ADMIN_PASSWORD_FILE: passwordFile }, is: { adminPassword: 'from the file' } },
+    { env: { HEADGATE_LOG_LEVEL: 'debug' }, is: { logLevel: 'debug' } },
+    {
+      env: { HEADGATE_TRUSTED_PROXIES: '10.0.0.1, 192.168.0.0/16,fd00::/8' },
+      is: { trustedProxies: ['10.0.0.1', '192.168.0.0/16', 'fd00::/8'] },
+    },
+    { env: { HEADGATE_ENGINE_BIN: engine }, is: { engineBin: engine } },
+    { env: { PATH: `/nowhere::${folder}` }, is: { engineBin: engine } },
+    { env: { HEADGATE_ENROLL_PER_MINUTE: '500' }, is: { enrollPerMinute: 500 } },
+  ];
+  for (const { env, is } of GOOD) {
+    it(`take ${JSON.stringify(env).replaceAll(folder, '…')}`, () => {
+      expect(readConfig(env)).to.deep.equal({ ...DEFAULTS, ...is });
+    });
+  }
+
+  it('has a good value for every one of them in this table', () => {
+    const tried = new Set(GOOD.flatMap(({ env }) => Object.keys(env)));
+    expect(VARIABLES.map((variable) => variable.name).filter((name) => !tried.has(name))).to.deep.equal([]);
+  });
+
+  const BAD: { env: Record<string, string>; says: string }[] = [
+    ...['0', '65536', '80.5', 'abc', '-1', '1e9'].map((port) => ({
+      env: { HEADGATE_PORT: port },
+      says: `HEADGATE_PORT must be a whole number from 1 to 65535, not "${port}"`,
+    })),
+    ...[
+      'hg.example.org',
+      'ftp://hg.example.org',
+      'https://hg.example.org/app',
+      'https://h/?a=1',
+      'https://h/#x',
+    ].map((address) => ({
+      env: { HEADGATE_BASE_URL: address },
+      says: 'HEADGATE_BASE_URL must be like https://headgate.example.com, without a path',
+    })),
+    {
+      env: { HEADGATE_DATABASE_URL: 'mysql://db/x' },
+      says: 'HEADGATE_DATABASE_URL must begin with postgres://',
+    },
+    {
+      env: { HEADGATE_ADMIN_PASSWORD: 'short' },
+      says: 'HEADGATE_ADMIN_PASSWORD must have at least 8 characters',
+    },
+    {
+      env: { HEADGATE_ADMIN_PASSWORD_FILE: '/nowhere/at/all' },
+      says: 'HEADGATE_ADMIN_PASSWORD_FILE: /nowhere/at/all cannot be read',
+    },
+    {
+      env: { HEADGATE_LOG_LEVEL: 'loud' },
+      says: 'HEADGATE_LOG_LEVEL must be one of debug, info, warn, error, silent',
+    },
+    ...['nonsense', '10.0.0.0/33', '10.0.0.0/x', '10.0.0.0/', '::1/129', '10.0.0'].map((entry) => ({
+      env: { HEADGATE_TRUSTED_PROXIES: `127.0.0.1,${entry}` },
+      says: `HEADGATE_TRUSTED_PROXIES: "${entry}" is not an address or network`,
+    })),
+    {
+      env: { HEADGATE_ENGINE_BIN: '/nowhere/vector' },
+      says: 'HEADGATE_ENGINE_BIN: /nowhere/vector does not exist',
+    },
+    {
+      env: { HEADGATE_ENROLL_PER_MINUTE: '0' },
+      says: 'HEADGATE_ENROLL_PER_MINUTE must be a whole number from 1 to 1000000, not "0"',
+    },
+    {
+      env: { HEADGATE_PROT: '9000' },
+      says: 'HEADGATE_PROT is not a variable that Headgate knows; see headgate serve --help',
+    },
+  ];
+  for (const { env, says } of BAD) {
+    it(`refuse ${JSON.stringify(env)}`, () => expect(() => readConfig(env)).to.throw(ConfigError, says));
+  }
+
+  it('quote no password and no key when they are wrong', () => {
+    const env = { HEADGATE_ADMIN_PASSWORD: 'shorty', HEADGATE_DATABASE_URL: 'mysql://u:hunter2@db/x' };
+    for (const name of ['HEADGATE_ADMIN_PASSWORD', 'HEADGATE_DATABASE_URL'] as const) {
+      expect(() => readConfig({ [name]: env[name] }))
+        .to.throw(ConfigError)
+        .with.property('message')
+        .that.does.not.match(/shorty|hunter2/);
+    }
+  });
+
+  it('do not reach child processes', () => {
+    const env = {
+      PATH: '/bin',
+      HOME: '/root',
+      HEADGATE_SECRET_KEY: 'k',
+      SVC_TOKEN: 't',
+      AWS_SECRET_ACCESS_KEY: 'a',
+    };
+    expect(plainEnvironment(env)).to.deep.equal({ PATH: '/bin', HOME: '/root' });
+  });
+
+  it('are all listed by `headgate serve --help`, with their defaults', async () => {
+    const { code, stdout } = await headgate(['serve', '--help']);
+    expect(code).to.equal(0);
+    for (const variable of VARIABLES) {
+      const line = stdout.split('\n').find((one) => one.trim().startsWith(`${variable.name} `));
+      expect(line, variable.name).to.include(variable.help).and.include(`[${variable.default}]`);
+    }
+    expect(stdout).to.include('HEADGATE_ADMIN_PASSWORD_FILE');
+  });
+
+  it('stop the start with one line when one is wrong', async () => {
+    const { code, stdout, stderr } = await headgate(['serve'], { HEADGATE_PORT: 'abc' });
+    expect(code).to.equal(1);
+    expect(stdout).to.equal('');
+    expect(stderr).to.equal('headgate: HEADGATE_PORT must be a whole number from 1 to 65535, not "abc"\n');
+  });
+});
+
+describe('the start of the controller', () => {
+  const failure = (work: Promise<{ stop(): Promise<void> }>) =>
+    work.then(
+      async (started) => {
+        await started.stop();
+        return 'started';
+      },
+      (error: Error) => `${error.name}: ${error.message}`,
+    );
+
+  for (const secretKey of ['change-me', 'too short']) {
+    it(`refuses the key ${JSON.stringify(secretKey)}`, async () => {
+      expect(await failure(startTestController({ secretKey }))).to.match(
+        /^KeyringError: .*openssl rand -hex 32/,
+      );
+    });
+  }
+
+  it('refuses a database that was encrypted with another key, and takes it with its own', async () => {
+    const database = await testDatabase();
+    const start = (secretKey: string) => startTestController({ databaseUrl: database.url, secretKey });
+    const first = '1'.repeat(16) + 'a'.repeat(16);
+    expect(await failure(start(first))).to.equal('started');
+    expect(await failure(start('2'.repeat(16) + 'b'.repeat(16)))).to.match(
+      /^ConfigError: HEADGATE_SECRET_KEY is not the key/,
+    );
+    expect(await failure(start(first))).to.equal('started');
+    await database.drop();
+  });
+
+  it('names the port that is taken', async () => {
+    const other = createServer();
+    await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
+    const address = other.address();
+    const port = typeof address === 'object' && address ? address.port : 0;
+    expect(await failure(startTestController({ port }))).to.equal(
+      `ConfigError: port ${port} is taken by another program; end it, or set HEADGATE_PORT to a free one`,
+    );
+    other.close();
+  });
+
+  it('refuses a data directory that cannot be one', async () => {
+    expect(await failure(startTestController({ dataDir: '/dev/null/headgate' }))).to.match(
+      /^ConfigError: the data directory \/dev\/null\/headgate cannot be written \(ENOTDIR\); make it writable or set HEADGATE_DATA_DIR/,
+    );
+  });
+
+  it('lets the system choose the port where it is 0, and hands out addresses with it', async () => {
+    const test = await startTestController();
+    try {
+      const { url, port, cloneUrl } = test.controller;
+      expect(port).to.be.above(0);
+      expect(url).to.equal(`http://127.0.0.1:${port}`);
+      expect(cloneUrl).to.equal(`${url}/git/config.git`);
+      expect((await fetch(`${url}/api/health`)).status).to.equal(200);
+    } finally {
+      await test.stop();
+    }
+  });
+});

@@ -1,0 +1,135 @@
+/** Leadership: one at a time, and a leader that was paused cannot write any more. */
+import { expect } from 'chai';
+import { DomainError } from '../../../controller/platform/errors.ts';
+import { createLease, type Lease } from '../../../controller/platform/lease.ts';
+import { QUIET, startTestPlatform, type TestPlatform } from '../../support/platform.ts';
+import { until } from '../../support/until.ts';
+
+const TTL_MS = 250;
+
+describe('the lease', () => {
+  let platform: TestPlatform;
+  let keys = 0;
+  let key: string;
+  const leases: Lease[] = [];
+
+  /** One that is `paused` takes the lease and never renews it, like a process that hangs. */
+  const lease = (paused = false, ttlMs = TTL_MS): Lease => {
+    const made = createLease({
+      db: platform.db,
+      key,
+      log: QUIET,
+      ttlMs,
+      renewMs: paused ? 60_000 : 20,
+    });
+    leases.push(made);
+    return made;
+  };
+  const fence = (of: Lease, epoch: number) => platform.db.transaction((tx) => of.fence(tx, epoch));
+  const refused = async (of: Lease, epoch: number) => {
+    const error = await fence(of, epoch).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.be.instanceOf(DomainError);
+    expect((error as DomainError).code).to.equal('UNAVAILABLE');
+  };
+
+  before(async () => {
+    platform = await startTestPlatform();
+  });
+  beforeEach(() => {
+    key = `key-${++keys}`;
+  });
+  afterEach(async () => {
+    for (const one of leases.splice(0)) await one.stop();
+  });
+  after(() => platform?.stop());
+
+  it('is held by the first, and by nobody else while he renews it', async () => {
+    const [first, second] = [lease(false, 1_000), lease()];
+    await first.start();
+    await second.start();
+    expect(first.epoch()).to.equal(1);
+    const since = Date.now();
+    await until(() => Date.now() - since > 1_200, { what: 'more than a term to pass' });
+    expect(first.epoch()).to.equal(1);
+    expect(second.epoch()).to.equal(null);
+    await fence(first, 1);
+    await refused(second, 1);
+  });
+
+  it('goes to the second when the first hangs, with a greater epoch; the first’s late writes are refused', async () => {
+    const [first, second] = [lease(true), lease()];
+    await first.start();
+    await second.start();
+    await until(() => second.epoch() !== null, { what: 'the second to take over' });
+    expect(second.epoch()).to.equal(2);
+    expect(first.epoch(), 'the first knows by itself').to.equal(null);
+    await refused(first, 1);
+    await fence(second, 2);
+  });
+
+  it('refuses an epoch that has passed, also to him who holds it now', async () => {
+    const [first, second] = [lease(true), lease()];
+    await first.start();
+    await second.start();
+    await until(() => second.epoch() !== null, { what: 'the second to take over' });
+    await refused(second, 1);
+  });
+
+  it('refuses the first once his time is over, though nobody has taken over', async () => {
+    const first = lease(true);
+    await first.start();
+    await fence(first, 1);
+    await until(() => first.epoch() === null, { what: 'the term to end' });
+    await refused(first, 1);
+  });
+
+  it('does not change hands while a fenced transaction is open', async () => {
+    const [first, second] = [lease(true), lease()];
+    await first.start();
+    await second.start();
+    await platform.db.transaction(async (tx) => {
+      await first.fence(tx, 1);
+      await until(() => first.epoch() === null, { what: 'the term to end' });
+      const since = Date.now();
+      await until(() => Date.now() - since > TTL_MS, { what: 'time for the second to try' });
+      expect(second.epoch()).to.equal(null);
+    });
+    await until(() => second.epoch() === 2, { what: 'the second to take over' });
+  });
+
+  it('goes to the next at once after an orderly stop, again with a greater epoch', async () => {
+    const [first, second] = [lease(false, 60_000), lease()];
+    await first.start();
+    await second.start();
+    await first.stop();
+    expect(first.epoch()).to.equal(null);
+    await until(() => second.epoch() !== null, { what: 'the second to take over' });
+    expect(second.epoch()).to.equal(2);
+    await refused(first, 1);
+  });
+
+  it('tells each change once', async () => {
+    const [first, second] = [lease(true), lease()];
+    const told: string[] = [];
+    first.onChange((leading) => told.push(`first ${leading}`));
+    second.onChange((leading) => told.push(`second ${leading}`));
+    await first.start();
+    await second.start();
+    await until(() => second.epoch() !== null, { what: 'the second to take over' });
+    await second.stop();
+    await first.stop();
+    expect(told).to.deep.equal(['first true', 'second true', 'second false', 'first false']);
+  });
+
+  it('is one a key', async () => {
+    const first = lease();
+    await first.start();
+    key = `key-${++keys}`;
+    const other = lease();
+    await other.start();
+    expect([first.epoch(), other.epoch()]).to.deep.equal([1, 1]);
+  });
+});
