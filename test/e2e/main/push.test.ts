@@ -82,7 +82,7 @@ describe('a push', function () {
     expect(said).to.match(/^remote: staging at [0-9a-f]{7} "Say second"\s*$/m);
     expect(said).to.match(/^remote: {3}~ tail: version 2\s*$/m);
     expect(seen[0]).to.equal('deployed 1, version 1 RUNNING');
-    expect(seen).to.include('deployed 2, version 2 STARTING');
+    expect(seen, seen.join('; ')).to.include('deployed 2, version 2 STARTING');
 
     const { pid } = await untilRunning(api, id, 2);
     expect(pid).not.to.equal(before.pid);

@@ -48,12 +48,11 @@ describe('the pages', function () {
       const row = page.getByRole('region', { name });
       await row.getByRole('list', { name: `Nodes of ${name} by health` }).waitFor();
       await row.getByRole('list', { name: `Pipelines of ${name} by status` }).waitFor();
-      expect(
-        await row
-          .getByRole('group', { name: `Gate of ${name}` })
-          .getByRole('link', { includeHidden: true })
-          .count(),
-      ).to.equal(4);
+      const points = row
+        .getByRole('group', { name: `Gate of ${name}` })
+        .getByRole('link', { includeHidden: true });
+      await points.first().waitFor();
+      expect(await points.count()).to.equal(4);
     }
   });
 
@@ -199,7 +198,7 @@ describe('the pages', function () {
     expect(await page.content()).not.to.include('second value');
     await page.getByRole('button', { name: 'Delete walk.through' }).click();
     dialog = page.getByRole('dialog', { name: 'Delete walk.through' });
-    await dialog.getByText('No pipeline names it now.').waitFor();
+    await dialog.getByText('Nothing that is deployed refers to it.').waitFor();
     await dialog.getByRole('button', { name: 'Delete the secret' }).click();
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Delete walk.through' }).waitFor({ state: 'detached' });

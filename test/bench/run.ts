@@ -1,0 +1,55 @@
+/**
+ * `make bench`: measures what docs/benchmarks.md promises, prints a table and writes it to test/.artifacts/bench.md.
+ * Names after the command pick rows: node test/bench/run.ts config heartbeat
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeMachine } from './machine.ts';
+import { asMarkdown, asText, type Result, type Say } from './result.ts';
+import { coldStart } from './rows/cold-start.ts';
+import { configPolls } from './rows/config-polls.ts';
+import { firstLoad } from './rows/first-load.ts';
+import { heartbeats } from './rows/heartbeats.ts';
+import { idleAgent } from './rows/idle-agent.ts';
+import { pushToEngine } from './rows/push-to-engine.ts';
+import { readManifests } from './rows/read-manifests.ts';
+
+const ROWS: Readonly<Record<string, (say: Say) => Promise<Result[]>>> = {
+  config: configPolls,
+  heartbeat: heartbeats,
+  push: pushToEngine,
+  source: (say) => readManifests(say),
+  agent: idleAgent,
+  start: coldStart,
+  web: firstLoad,
+};
+
+const wanted = process.argv.slice(2);
+const strange = wanted.find((name) => !(name in ROWS));
+if (strange !== undefined) {
+  process.stderr.write(`There is no row "${strange}"; there are: ${Object.keys(ROWS).join(', ')}\n`);
+  process.exit(2);
+}
+
+const startedAt = performance.now();
+const machine = describeMachine();
+const say: Say = (text) => process.stderr.write(`${text}\n`);
+const results: Result[] = [];
+for (const [name, row] of Object.entries(ROWS)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  try {
+    results.push(...(await row(say)));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    say(`${name}: ${error instanceof Error ? error.stack : reason}`);
+    results.push({ what: name, goal: '', measured: `failed: ${reason.split('\n')[0]}`, ok: false });
+  }
+}
+const took = `${Math.round((performance.now() - startedAt) / 1_000)} s`;
+process.stdout.write(`\n${machine}\n\n${asText(results)}\n\nTook ${took}\n`);
+const artifacts = join(import.meta.dirname, '../.artifacts');
+mkdirSync(artifacts, { recursive: true });
+writeFileSync(
+  join(artifacts, 'bench.md'),
+  `${machine}, ${new Date().toISOString().slice(0, 10)}\n\n${asMarkdown(results)}\n`,
+);
