@@ -88,9 +88,11 @@ export class Pipeline {
     return this.#ports?.metrics;
   }
 
-  /** Version and checksum of what runs, or of what is wanted where nothing runs. */
+  /** Version and checksum of what runs; of what is wanted where nothing runs, or where that is being started. */
   get current(): PipelineEntry {
-    return this.#running ?? this.#wanted;
+    const { phase, next, alive } = this.#state;
+    const replacing = phase === 'stopping' ? next === 'start' : phase === 'starting' && !alive;
+    return replacing ? this.#wanted : (this.#running ?? this.#wanted);
   }
 
   /** Why the engine ended or could not start, and which certificate files or secrets were refused. */

@@ -11,7 +11,7 @@ import type { Bus } from '../platform/bus.ts';
 import { messageOf, unavailable } from '../platform/errors.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logger.ts';
-import { openSecrets, secretReferences } from '../secrets/index.ts';
+import { readSecrets, secretReferences } from '../secrets/index.ts';
 import { DEFAULT_FLEET_SETTINGS, readFleetSettings } from '../settings/index.ts';
 import { effectiveLabels, versionForNode } from '../status/index.ts';
 import type { KnownNode } from './node-directory.ts';
@@ -86,7 +86,28 @@ export function createConfigServer(options: {
     for (const slot of slots.values()) slot.stale = true;
   });
 
-  async function load(environmentId: string): Promise<EnvironmentConfig> {
+  /** A pipeline that cannot be rendered keeps its own last good rendering, and the others move on. */
+  function renderAll(
+    deployed: readonly DeployedConfig[],
+    secrets: ReadonlyMap<string, () => string>,
+    before: EnvironmentConfig | null,
+  ): Rendered[] {
+    return deployed.map((config) => {
+      try {
+        return render(config, secrets);
+      } catch (error) {
+        const lastGood = before?.pipelines.find((one) => one.config.pipelineId === config.pipelineId);
+        if (!lastGood) throw error;
+        log.error(
+          { pipelineId: config.pipelineId, reason: messageOf(error) },
+          'a pipeline was not rendered, its last good rendering is served',
+        );
+        return lastGood;
+      }
+    });
+  }
+
+  async function load(environmentId: string, before: EnvironmentConfig | null): Promise<EnvironmentConfig> {
     const environment = await readConfigRevision(db, environmentId);
     if (!environment) throw unavailable('the environment is gone');
     const [deployed, ids, settings] = await Promise.all([
@@ -94,12 +115,12 @@ export function createConfigServer(options: {
       listPipelineIds(db, environmentId),
       readFleetSettings(db),
     ]);
-    const secrets = await openSecrets(db, keyring, environmentId);
+    const secrets = await readSecrets(db, keyring, environmentId);
     return {
       revision: environment.revision,
       secretBackend: environment.secretBackend,
       pollIntervalMs: settings.pollIntervalMs || DEFAULT_FLEET_SETTINGS.pollIntervalMs,
-      pipelines: deployed.map((config) => render(config, secrets)),
+      pipelines: renderAll(deployed, secrets, before),
       known: new Set(ids),
       loadedAt: performance.now(),
       texts: new Map(),
@@ -121,7 +142,7 @@ export function createConfigServer(options: {
     if (!known.loading) {
       // Cleared before reading: a signal that comes while we read makes the result stale again.
       known.stale = false;
-      known.loading = load(environmentId)
+      known.loading = load(environmentId, known.current)
         .then((loaded) => {
           known.current = loaded;
           return loaded;
@@ -202,10 +223,10 @@ function textOf(environment: EnvironmentConfig, chosen: readonly Rendered[]): Te
 }
 
 /** Only the secrets that the pipeline names go with it. A named one that is missing stops the rendering. */
-function render(config: DeployedConfig, secrets: ReadonlyMap<string, string>): Rendered {
+function render(config: DeployedConfig, secrets: ReadonlyMap<string, () => string>): Rendered {
   const named = secretReferences(config.configYaml).flatMap(({ variable, optional }): [string, string][] => {
-    const value = secrets.get(variable);
-    if (value !== undefined) return [[variable, value]];
+    const open = secrets.get(variable);
+    if (open) return [[variable, open()]];
     if (optional) return [];
     throw new Error(`pipeline ${config.pipelineId} needs ${variable}, which is missing`);
   });

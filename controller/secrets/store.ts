@@ -76,16 +76,19 @@ export async function secretVariables(db: Knex, environmentId: string): Promise<
   return new Set(rows.map((row) => row.variable));
 }
 
-/** Variable to value, opened. Only for what is sent to a node that needs it. */
-export async function openSecrets(
+/**
+ * By variable, what opens the value, which throws where the stored text is damaged. Only for what is sent to a node that
+ * needs it.
+ */
+export async function readSecrets(
   db: Knex,
   keyring: Keyring,
   environmentId: string,
-): Promise<Map<string, string>> {
+): Promise<Map<string, () => string>> {
   const rows: { id: string; variable: string; sealed_value: string }[] = await db('secrets')
     .where({ environment_id: environmentId })
     .select('id', 'variable', 'sealed_value');
-  return new Map(rows.map((row) => [row.variable, keyring.open(row.sealed_value, place(row.id))]));
+  return new Map(rows.map((row) => [row.variable, () => keyring.open(row.sealed_value, place(row.id))]));
 }
 
 /** By variable, the names of the deployed pipelines whose config refers to it. */

@@ -42,8 +42,9 @@ sinks:
     const path = bench.path(`out/${app}.json`);
     return existsSync(path)
       ? readFileSync(path, 'utf8')
-          .trim()
           .split('\n')
+          // The last one may still be on its way.
+          .slice(0, -1)
           .map((line) => JSON.parse(line).n)
       : [];
   };
