@@ -34,56 +34,50 @@ export const NoPlacePage = ({ team }: { team: TeamSummary | null }) => {
   );
 };
 
-const NewTeam = () => {
-  const queryClient = useQueryClient();
-  const [name, setName] = useState('');
-  const create = useMutation({
-    mutationFn: () => api.team.create.mutate({ name: name.trim() }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['team.list'] }),
-  });
-  return (
-    <>
-      <p>A team holds environments and the people who look after them. Make the first one.</p>
-      <form
-        className="inline-form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate();
-        }}
-      >
-        <Field label="Name" value={name} onChange={setName} required autoComplete="off" />
-        <button
-          type="submit"
-          className="button"
-          data-kind="primary"
-          disabled={create.isPending || !name.trim()}
-        >
-          {create.isPending ? 'Creating…' : 'Create the team'}
-        </button>
-      </form>
-      {create.isError && <InlineError error={create.error} />}
-    </>
-  );
-};
+const NewTeam = () => (
+  <NameForm
+    intro="A team holds environments and the people who look after them. Make the first one."
+    suggestion=""
+    noun="team"
+    create={(name) => api.team.create.mutate({ name })}
+    renews="team.list"
+  />
+);
 
-const NewEnvironment = ({ teamId }: { teamId: string }) => {
+const NewEnvironment = ({ teamId }: { teamId: string }) => (
+  <NameForm
+    intro="An environment holds pipelines and the nodes that run them. Make one to try things in; production comes later."
+    suggestion="staging"
+    noun="environment"
+    create={(name) => api.environment.create.mutate({ teamId, name })}
+    renews="environment.list"
+  />
+);
+
+interface NameFormProps {
+  intro: string;
+  suggestion: string;
+  noun: string;
+  create: (name: string) => Promise<unknown>;
+  /** The query that shows what was made. */
+  renews: string;
+}
+
+const NameForm = ({ intro, suggestion, noun, create, renews }: NameFormProps) => {
   const queryClient = useQueryClient();
-  const [name, setName] = useState('staging');
-  const create = useMutation({
-    mutationFn: () => api.environment.create.mutate({ teamId, name: name.trim() }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['environment.list'] }),
+  const [name, setName] = useState(suggestion);
+  const creation = useMutation({
+    mutationFn: () => create(name.trim()),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: [renews] }),
   });
   return (
     <>
-      <p>
-        An environment holds pipelines and the nodes that run them. Make one to try things in; production
-        comes later.
-      </p>
+      <p>{intro}</p>
       <form
         className="inline-form"
         onSubmit={(event) => {
           event.preventDefault();
-          create.mutate();
+          creation.mutate();
         }}
       >
         <Field label="Name" value={name} onChange={setName} required autoComplete="off" />
@@ -91,12 +85,12 @@ const NewEnvironment = ({ teamId }: { teamId: string }) => {
           type="submit"
           className="button"
           data-kind="primary"
-          disabled={create.isPending || !name.trim()}
+          disabled={creation.isPending || !name.trim()}
         >
-          {create.isPending ? 'Creating…' : 'Create the environment'}
+          {creation.isPending ? 'Creating…' : `Create the ${noun}`}
         </button>
       </form>
-      {create.isError && <InlineError error={create.error} />}
+      {creation.isError && <InlineError error={creation.error} />}
     </>
   );
 };
