@@ -11,7 +11,8 @@ export interface GitOutcome {
   stderr: string;
 }
 
-const ENVIRONMENT = {
+/** Nothing of the machine's or the user's settings, and an author of our own. */
+export const GIT_ENVIRONMENT = {
   PATH: process.env.PATH ?? '',
   LANG: 'C',
   GIT_CONFIG_NOSYSTEM: '1',
@@ -26,7 +27,7 @@ const ENVIRONMENT = {
 /** Never synchronous: the server that it talks to runs in this process. */
 export function runGit(args: string[], cwd: string = tmpdir()): Promise<GitOutcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn('git', args, { cwd, env: ENVIRONMENT, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn('git', args, { cwd, env: GIT_ENVIRONMENT, stdio: ['ignore', 'pipe', 'pipe'] });
     let stdout = '';
     let stderr = '';
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { GIT_ENVIRONMENT } from '../../support/git-client.ts';
 import { type RunningHeadgate, startHeadgate } from '../../support/headgate.ts';
 import { until } from '../../support/until.ts';
 import { ms, percentile, type Result, type Say } from '../result.ts';
@@ -44,17 +45,6 @@ export async function pushToEngine(say: Say): Promise<Result[]> {
     await headgate.remove();
   }
 }
-
-const GIT_ENVIRONMENT = {
-  PATH: process.env.PATH ?? '',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_CONFIG_GLOBAL: '/dev/null',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_AUTHOR_NAME: 'Ada Example',
-  GIT_AUTHOR_EMAIL: 'ada@example.org',
-  GIT_COMMITTER_NAME: 'Ada Example',
-  GIT_COMMITTER_EMAIL: 'ada@example.org',
-};
 
 async function onePush(
   headgate: RunningHeadgate,
