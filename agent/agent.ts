@@ -2,6 +2,7 @@ import type { Clock } from '../reconcilers/engine/clock.ts';
 import type { AgentConfig } from './config.ts';
 import { coalesce } from './link/coalesce.ts';
 import { type HeartbeatReason, HeartbeatSchedule, sendHeartbeat } from './link/heartbeat.ts';
+import { LogFlusher, sendLogs } from './link/log-flusher.ts';
 import { Poller, type PollOutcome } from './link/poll.ts';
 import { PushChannel } from './link/push.ts';
 import type { Logger } from './log.ts';
@@ -32,7 +33,7 @@ const SCRAPE_WAIT_MS = 250;
 const SHORTEST_POLL_MS = 500;
 const LONGEST_POLL_MS = 86_400_000;
 const HINT_PERIOD_MS = 60_000;
-const LAST_HEARTBEAT_MS = 2_000;
+const LAST_WORD_MS = 2_000;
 /** Share of the poll period by which single polls are moved, so that nodes started together drift apart. */
 const POLL_JITTER = 0.1;
 
@@ -43,6 +44,7 @@ export class Agent {
   readonly #push: PushChannel;
   readonly #supervisor: Supervisor;
   readonly #heartbeats: HeartbeatSchedule;
+  readonly #logs: LogFlusher;
   readonly #builder = new HeartbeatBuilder();
   readonly #scraper: Scraper;
   readonly #metrics = new SelfMetrics();
@@ -72,6 +74,12 @@ export class Agent {
     this.#heartbeats = new HeartbeatSchedule(clock, (reason) =>
       this.#guard('heartbeat', this.#heartbeat(reason)),
     );
+    this.#logs = new LogFlusher({
+      intervalMs: config.logFlushIntervalMs,
+      clock,
+      log,
+      send: (entries, timeoutMs) => sendLogs(config.url, nodeToken, entries, timeoutMs),
+    });
     this.#supervisor = new Supervisor({
       directory,
       portBase: config.portBase,
@@ -80,6 +88,7 @@ export class Agent {
       clock,
       log,
       onChange: () => this.#heartbeats.request('status'),
+      onLine: (pipeline) => this.#logs.note(pipeline),
     });
     this.#push = new PushChannel({
       fallbackUrl: `${config.url}/api/agent/push`,
@@ -127,7 +136,7 @@ export class Agent {
     this.#heartbeats.stop();
     await this.#orphansStopped;
     await this.#supervisor.stopAll();
-    await this.#sendReport(LAST_HEARTBEAT_MS);
+    await Promise.all([this.#sendReport(LAST_WORD_MS), this.#logs.stop(LAST_WORD_MS)]);
     this.#closeMetrics();
   }
 

@@ -3,14 +3,21 @@ import type { Knex } from 'knex';
 import type { Lease } from '../controller/platform/lease.ts';
 import { readHealth } from '../controller/status/index.ts';
 
+export interface HealthParts {
+  db: Knex;
+  lease: Lease;
+  diskFull: () => boolean;
+}
+
 /** `/api/health` for load balancers, `/api/health/ready` with what stands behind it. Both 503 when not well. */
-export function healthRoutes(router: Router, parts: { db: Knex; lease: Lease }): void {
+export function healthRoutes(router: Router, parts: HealthParts): void {
   router.get('/api/health', async (ctx) => {
     ctx.set('Cache-Control', 'no-store');
-    const well = await readHealth(parts.db).then(
+    const answers = await readHealth(parts.db).then(
       () => true,
       () => false,
     );
+    const well = answers && !parts.diskFull();
     ctx.status = well ? 200 : 503;
     ctx.body = { status: well ? 'ok' : 'error' };
   });
@@ -21,14 +28,16 @@ export function healthRoutes(router: Router, parts: { db: Knex; lease: Lease }):
       const { migrations, leaderUntil, bindings, failingBindings } = await readHealth(parts.db);
       const checks = {
         database: true,
+        disk: !parts.diskFull(),
         migrations,
         leader: leaderUntil !== null,
         leading: parts.lease.epoch() !== null,
         bindings,
         failingBindings,
       };
-      ctx.status = checks.leader ? 200 : 503;
-      ctx.body = { status: checks.leader ? 'ok' : 'error', checks };
+      const well = checks.leader && checks.disk;
+      ctx.status = well ? 200 : 503;
+      ctx.body = { status: well ? 'ok' : 'error', checks };
     } catch {
       ctx.status = 503;
       ctx.body = { status: 'error', checks: { database: false } };

@@ -31,6 +31,8 @@ export interface ApiOptions {
   services: Services;
   execute: Execute;
   lease: Lease;
+  /** Whether the embedded database lacks space to store anything. */
+  diskFull: () => boolean;
   agent: AgentParts;
   git: Omit<GitParts, 'db' | 'log'>;
   webDir: string;

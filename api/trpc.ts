@@ -5,6 +5,7 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import superjson from 'superjson';
 import type { Static, TSchema } from 'typebox';
+import { unlessAway } from '../controller/database/errors.ts';
 import type { Context } from '../controller/platform/context.ts';
 import { DomainError } from '../controller/platform/errors.ts';
 import type { Execute, Mutation, Query } from '../controller/platform/operation.ts';
@@ -51,7 +52,8 @@ const t = initTRPC.context<TrpcContext>().create({
 export const router = t.router;
 export const createCaller = t.createCallerFactory;
 
-function asTrpcError(error: unknown): unknown {
+function asTrpcError(thrown: unknown): unknown {
+  const error = unlessAway(thrown);
   if (!(error instanceof DomainError)) return error;
   return new TRPCError({ code: CODES[error.code], message: error.message, cause: error });
 }

@@ -11,8 +11,9 @@ import { deleteExpiredSessions, ensureFirstAdmin } from './access/index.ts';
 import { writeAudit } from './audit/index.ts';
 import { type Config, ConfigError } from './config.ts';
 import { connect } from './database/connect.ts';
-import { startEmbeddedPostgres } from './database/embedded-postgres.ts';
+import { joinEmbeddedPostgres } from './database/embedded-postgres-shared.ts';
 import { migrateAll } from './database/migrate.ts';
+import { oneAtATime } from './database/one-at-a-time.ts';
 import { createEngineChecks } from './engine/index.ts';
 import {
   createConfigServer,
@@ -21,7 +22,8 @@ import {
   createPushHub,
 } from './fleet/index.ts';
 import { listBindings } from './git-sync/index.ts';
-import { PURGE_JOB, purgeTombstone } from './pipelines/index.ts';
+import { createLogIngest, keepLogDays } from './logs/index.ts';
+import { type OwnedTable, PURGE_JOB, purgeTombstone } from './ownership/index.ts';
 import { createBus } from './platform/bus.ts';
 import type { Context, Services } from './platform/context.ts';
 import { messageOf } from './platform/errors.ts';
@@ -34,6 +36,9 @@ import { holdFile } from './platform/process-record.ts';
 import { createSchedules } from './platform/schedules.ts';
 import { ensureEmbeddedRepository } from './repository/index.ts';
 import { claimSetting } from './settings/index.ts';
+
+// An advisory lock of the database.
+const PREPARING = 7_236_003;
 
 export interface Controller {
   url: string;
@@ -54,6 +59,8 @@ export interface StartOptions {
   /** Called with a sentence before each long step. */
   progress?: (step: string) => void;
   log?: Logger;
+  /** Refuses to start where another that asked for this runs on the data directory. Replicas share one. */
+  alone?: boolean;
 }
 
 export async function startController(config: Config, options: StartOptions = {}): Promise<Controller> {
@@ -70,6 +77,7 @@ export async function startController(config: Config, options: StartOptions = {}
     }
   };
   try {
+    if (options.alone) undo.push({ what: 'data directory', end: await holdDataDir(config.dataDir) });
     return await compose(config, log, progress, undo, stop);
   } catch (error) {
     await stop();
@@ -89,22 +97,25 @@ async function compose(
   if (held) undo.push({ what: 'port', end: () => held.close() });
   await makeDataDir(config.dataDir);
   let databaseUrl = config.databaseUrl;
+  let diskFull = () => false;
   if (databaseUrl === null) {
-    undo.push({ what: 'data directory', end: holdDataDir(config.dataDir) });
     progress('Starting the embedded Postgres');
-    const postgres = await startEmbeddedPostgres({
-      dataDir: config.dataDir,
-      log: (message) => log.info(message),
-    });
-    undo.push({ what: 'Postgres', end: () => postgres.stop() });
+    const postgres = await joinEmbeddedPostgres({ dataDir: config.dataDir, log });
+    undo.push({ what: 'Postgres', end: () => postgres.leave() });
     databaseUrl = postgres.url;
+    diskFull = postgres.diskFull;
   }
   progress('Bringing the database up to date');
   await migrateAll(databaseUrl);
 
   const db = connect(databaseUrl);
   undo.push({ what: 'database', end: () => db.destroy() });
-  const keyring = createKeyring(config.secretKey ?? (await ownSecretKey(config.dataDir)));
+  // Replicas may share a data directory, and start on it at the same moment.
+  const { secretKey, repository } = await oneAtATime(db, PREPARING, async () => ({
+    secretKey: config.secretKey ?? (await ownSecretKey(config.dataDir)),
+    repository: await ensureEmbeddedRepository(config.dataDir),
+  }));
+  const keyring = createKeyring(secretKey);
   const fingerprint = await claimSetting(db, 'secretKeyFingerprint', keyring.fingerprint);
   if (fingerprint !== keyring.fingerprint) {
     throw new ConfigError(
@@ -117,7 +128,6 @@ async function compose(
   const jobs = createJobs({ url: databaseUrl, log });
   const engine = createEngineChecks({ engineBin: config.engineBin, log });
   undo.push({ what: 'engine checks', end: () => engine.stop() });
-  const repository = await ensureEmbeddedRepository(config.dataDir);
   const cloneUrl = `${config.baseUrl}/git/${repository.name}`;
 
   const services: Services = { bus, jobs, keyring, engine, cloneUrl, listeningSince: clock.now() };
@@ -137,6 +147,7 @@ async function compose(
     password: config.adminPassword,
   });
 
+  const keepDays = () => keepLogDays({ db, clock, log });
   const lease = createLease({ db, key: 'leader', log });
   undo.push({ what: 'lease', end: () => lease.stop() });
   const git = createGitReconciler({
@@ -152,7 +163,17 @@ async function compose(
   const directory = createNodeDirectory({ db, bus });
   await directory.warm();
   const configs = createConfigServer({ db, bus, keyring, log, pushUrl: `${config.baseUrl}/api/agent/push` });
-  const heartbeats = createHeartbeatIngest({ db, bus, log, directory, configs, now: () => clock.now() });
+  const logs = createLogIngest({ db, bus, log, clock, knownPipelines: configs.knownPipelines });
+  undo.push({ what: 'logs', end: () => logs.stop() });
+  const heartbeats = createHeartbeatIngest({
+    db,
+    bus,
+    log,
+    directory,
+    configs,
+    logs,
+    now: () => clock.now(),
+  });
   undo.push({ what: 'heartbeats', end: () => heartbeats.stop() });
   const push = createPushHub({ bus, log });
 
@@ -165,7 +186,8 @@ async function compose(
     services,
     execute,
     lease,
-    agent: { directory, configs, heartbeats, push, enrollPerMinute: config.enrollPerMinute },
+    diskFull,
+    agent: { directory, configs, heartbeats, logs, push, enrollPerMinute: config.enrollPerMinute },
     git: {
       repository,
       teams: async () => {
@@ -178,6 +200,9 @@ async function compose(
     },
     webDir: join(import.meta.dirname, '../dist/web'),
   });
+  lease.onChange((leading) => {
+    if (leading) keepDays().catch((error) => log.warn({ reason: messageOf(error) }, 'log days not kept'));
+  });
   await lease.start();
   await listen(api, config, held);
   undo.push({ what: 'server', end: () => close(api) });
@@ -185,11 +210,12 @@ async function compose(
   undo.push({ what: 'git reconciler', end: () => git.stop() });
 
   const schedules = createSchedules({ lease, log });
+  schedules.every('log days', '0 5 * * * *', keepDays);
   schedules.every('expired sessions', '0 17 * * * *', () => deleteExpiredSessions(db));
   undo.push({ what: 'schedules', end: () => schedules.stop() });
   await jobs.start({
-    [PURGE_JOB]: async ({ pipelineId }) => {
-      await purgeTombstone(db, String(pipelineId));
+    [PURGE_JOB]: async ({ table, id }) => {
+      await purgeTombstone(db, table as OwnedTable, String(id));
     },
   });
   undo.push({ what: 'jobs', end: () => jobs.stop() });
@@ -220,8 +246,8 @@ async function makeDataDir(dataDir: string): Promise<void> {
   }
 }
 
-/** Two controllers on one embedded Postgres: whichever stops first would take it from the other. */
-function holdDataDir(dataDir: string): () => void {
+async function holdDataDir(dataDir: string): Promise<() => void> {
+  await makeDataDir(dataDir);
   const release = holdFile(join(dataDir, 'controller.pid'));
   if (typeof release === 'function') return release;
   throw new ConfigError(

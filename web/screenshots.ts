@@ -52,13 +52,26 @@ async function addresses(page: Page, base: string): Promise<[name: string, path:
   const pipeline = await firstRow(page, 'Pipelines');
   await page.goto(`${base}${env}/fleet?sort=health`);
   const node = await firstRow(page, 'Nodes');
-  const list: [string, string][] = ['overview', 'pipelines', 'fleet', 'git', 'secrets', 'settings'].map(
-    (name) => [name, `${env}/${name}`],
+  await page.goto(`${base}${env}/fleet?view=groups`);
+  const group = await firstRow(page, 'Groups');
+  const list: [string, string][] = [
+    'overview',
+    'pipelines',
+    'fleet',
+    'git',
+    'alerts',
+    'secrets',
+    'settings',
+  ].map((name) => [name, `${env}/${name}`]);
+  list.push(
+    ['fleet-matrix', `${env}/fleet?view=matrix`],
+    ['fleet-groups', `${env}/fleet?view=groups`],
+    ['group', group ?? `${env}/fleet/groups/__ungrouped__`],
   );
-  list.push(['fleet-matrix', `${env}/fleet?view=matrix`]);
   if (pipeline) {
     list.push(
       ['pipeline', pipeline],
+      ['pipeline-logs', `${pipeline}?tab=logs`],
       ['pipeline-versions', `${pipeline}?tab=versions`],
       ['pipeline-config', `${pipeline}?tab=config`],
     );

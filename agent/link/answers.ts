@@ -7,6 +7,7 @@ import type {
   ConfigResponse,
   EnrollResponse,
   HeartbeatResponse,
+  LogsResponse,
   PendingAction,
   PipelineEntry,
   SampleRequest,
@@ -65,6 +66,13 @@ export function parseHeartbeatReply(text: string): HeartbeatResponse {
   const json = object(parse(text), 'answer');
   const rejected = Array.isArray(json.rejected) ? json.rejected.slice(0, 100).filter(isRejection) : undefined;
   return { ok: true, configRevision: number(json.configRevision, 'configRevision'), rejected };
+}
+
+export function parseLogsReply(text: string): LogsResponse {
+  const json = object(parse(text), 'answer');
+  // Whatever else answers with 200 has stored nothing.
+  if (json.ok !== true) throw new MalformedAnswer('ok is not true');
+  return { ok: true, rejected: typeof json.rejected === 'number' ? json.rejected : 0 };
 }
 
 function isRejection(value: unknown): value is { pipelineId: string; reason: string } {

@@ -30,7 +30,7 @@ export class HeartbeatBuilder {
     const delivered = () => {
       for (const move of moves) move();
     };
-    return { body: { pipelines: reports, ...node }, delivered };
+    return { body: { pipelines: reports, deliversLogs: true, ...node }, delivered };
   }
 }
 

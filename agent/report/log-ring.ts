@@ -10,16 +10,30 @@ export class LogRing {
     this.#count += 1;
   }
 
-  /** Lines from number `from` on, oldest first, up to `budget` characters; `next` is the number to go on with. */
-  since(from: number, budget: number): { lines: string[]; next: number } {
-    let next = Math.max(from, this.#count - LIMITS.logRingLines);
+  /** How many lines there have been; the number of the next one. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /**
+   * Lines from number `from` on, oldest first, up to `budget` characters and `most` lines. `next` is the number to go on
+   * with; `lost` counts the lines since `from` that are no longer kept.
+   */
+  since(
+    from: number,
+    budget: number,
+    most: number = LIMITS.logRingLines,
+  ): { lines: string[]; next: number; lost: number } {
+    const first = Math.max(from, this.#count - LIMITS.logRingLines);
+    const end = Math.min(this.#count, first + most);
     const lines: string[] = [];
-    for (let left = budget; next < this.#count; next += 1) {
+    let next = first;
+    for (let left = budget; next < end; next += 1) {
       const line = this.#lines[next % LIMITS.logRingLines] ?? '';
       left -= line.length;
       if (left < 0) break;
       lines.push(line);
     }
-    return { lines, next };
+    return { lines, next, lost: first - from };
   }
 }

@@ -30,6 +30,8 @@ export interface PipelineParts {
   log: Logger;
   /** The status or the restart counter is another than before. */
   onChange: () => void;
+  /** The engine has written a line, which is in `logs` now. */
+  onLine: (pipeline: Pipeline) => void;
 }
 
 /** One pipeline on this node: carries out what the state machine asks and tells it how that went. */
@@ -289,6 +291,7 @@ export class Pipeline {
 
   #line(line: string, from: 'stdout' | 'stderr', output: EngineOutput): void {
     this.logs.push(line);
+    this.#parts.onLine(this);
     if (from === 'stdout') return;
     output.last = line.slice(0, 1_000);
     if (/\berror\b|panicked/i.test(output.last)) output.error = output.last;

@@ -16,6 +16,8 @@ export interface SupervisorOptions {
   log: Logger;
   /** Some pipeline's status is another than before. */
   onChange: () => void;
+  /** An engine has written a line. */
+  onLine: (pipeline: Pipeline) => void;
 }
 
 /** All pipelines of this node: makes what runs here equal to what the controller lists. */
@@ -74,7 +76,7 @@ export class Supervisor {
       known.want(entry);
       return;
     }
-    const { directory, engineBin, env, clock, log } = this.#options;
+    const { directory, engineBin, env, clock, log, onLine } = this.#options;
     const pipeline = new Pipeline(entry, {
       directory,
       certificates: this.#certificates,
@@ -84,6 +86,7 @@ export class Supervisor {
       clock,
       log,
       onChange: () => this.#changed(),
+      onLine,
     });
     this.#pipelines.set(entry.pipelineId, pipeline);
     pipeline.want(entry);

@@ -1,7 +1,9 @@
 /** The agent's endpoints, but for the two that hot-path.ts answers before Koa. */
 import type { Context as KoaContext, Middleware } from 'koa';
 import { enroll, type PushHub } from '../../controller/fleet/index.ts';
-import { EnrollRequest } from '../../schemas/agent/protocol.ts';
+import type { LogIngest } from '../../controller/logs/index.ts';
+import { AGENT_LIMITS } from '../../schemas/agent/limits.ts';
+import { EnrollRequest, LogsRequest } from '../../schemas/agent/protocol.ts';
 import { validator } from '../../schemas/validate.ts';
 import type { Door } from '../door.ts';
 import { readJson } from '../middleware/body.ts';
@@ -12,15 +14,18 @@ import type { HotPathParts } from './hot-path.ts';
 import { invalidBody } from './invalid-body.ts';
 
 export interface AgentParts extends HotPathParts {
+  logs: LogIngest;
   push: PushHub;
   /** Enrollments a minute from one address. */
   enrollPerMinute: number;
 }
 
 const ENROLL_BODY_BYTES = 64 * 1024;
+const LOGS_PER_MINUTE = 60;
 
 export function agentRoutes(door: Door, parts: AgentParts): Middleware {
   const enrollLimit = perMinute(parts.enrollPerMinute);
+  const logsLimit = perMinute(LOGS_PER_MINUTE);
 
   const handlers: Record<string, (ctx: KoaContext) => Promise<void>> = {
     async 'POST /api/agent/enroll'(ctx) {
@@ -29,6 +34,16 @@ export function agentRoutes(door: Door, parts: AgentParts): Middleware {
       const check = validator(EnrollRequest);
       if (!check.fits(body)) throw invalidBody(check.issues(body));
       ctx.body = await enroll(door.context(ctx, { type: 'system', name: 'agent' }), body);
+    },
+
+    async 'POST /api/agent/logs'(ctx) {
+      const node = await authenticateNode(parts.directory, ctx.req);
+      logsLimit.take(node.nodeId);
+      const body = await readJson(ctx.req, AGENT_LIMITS.bodyBytes);
+      const check = validator(LogsRequest);
+      if (!check.fits(body)) throw invalidBody(check.issues(body));
+      const { signal } = door.context(ctx, { type: 'system', name: 'agent' });
+      ctx.body = await parts.logs.deliver(node, body, signal);
     },
 
     async 'GET /api/agent/push'(ctx) {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import type { Middleware } from 'koa';
+import { unlessAway } from '../../controller/database/errors.ts';
 import { DomainError, messageOf } from '../../controller/platform/errors.ts';
 import type { Logger } from '../../controller/platform/logger.ts';
 
@@ -78,9 +79,14 @@ export interface ErrorAnswer {
 
 /** What the client is told of an error; what it is not told is logged under the request's id. */
 export function errorAnswer(
-  error: unknown,
+  thrown: unknown,
   request: { requestId: string; path: string; log: Logger },
 ): ErrorAnswer {
+  const error = unlessAway(thrown);
+  if (error !== thrown) {
+    const { requestId, path, log } = request;
+    log.warn({ requestId, path, reason: messageOf(thrown) }, 'request failed, the database is away');
+  }
   const status = (error as { status?: unknown }).status;
   if (error instanceof DomainError) {
     const { retryAfterSeconds, ...details } = error.details ?? {};

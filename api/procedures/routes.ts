@@ -1,6 +1,7 @@
 /** tRPC under Koa, with the spec's calling convention. */
 import { nodeHTTPRequestHandler } from '@trpc/server/adapters/node-http';
 import type { Middleware } from 'koa';
+import { unlessAway } from '../../controller/database/errors.ts';
 import { badRequest, DomainError } from '../../controller/platform/errors.ts';
 import type { Door } from '../door.ts';
 import { refuseForeignChange } from '../middleware/session.ts';
@@ -46,7 +47,8 @@ export function procedureRoutes(door: Door): Middleware {
           }
         },
       });
-    } catch (error) {
+    } catch (thrown) {
+      const error = unlessAway(thrown);
       const { requestId } = ctx.state;
       const known = error instanceof DomainError;
       if (!known) door.log.error({ requestId, path: ctx.path, err: error }, 'request failed');

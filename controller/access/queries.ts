@@ -1,24 +1,38 @@
 /**
  * Where things live, and who may know of them. A team or environment that is named as such and is not the caller's is
- * FORBIDDEN; any other object of another team is NOT_FOUND, as if it did not exist.
+ * FORBIDDEN; any other object of another team is NOT_FOUND, as if it did not exist. To a service account every environment
+ * but its own is another team's.
  */
 import type { Context } from '../platform/context.ts';
 import { forbidden, notFound } from '../platform/errors.ts';
 import type { Scope } from '../platform/operation.ts';
 
-export function mayEnter(ctx: Context, teamId: string): boolean {
-  const { actor } = ctx;
-  return (
-    actor.type === 'system' ||
-    actor.type === 'git' ||
-    (actor.type === 'user' && (actor.isSuperAdmin || actor.roles.has(teamId)))
+export function mayEnter({ actor }: Context, place: { teamId: string; environmentId?: string }): boolean {
+  switch (actor.type) {
+    case 'anonymous':
+      return false;
+    case 'system':
+    case 'git':
+      return true;
+    case 'service_account':
+      return actor.environmentId === place.environmentId;
+    case 'user':
+      return actor.isSuperAdmin || actor.roles.has(place.teamId);
+  }
+}
+
+function refuse(ctx: Context, what: string): never {
+  throw forbidden(
+    ctx.actor.type === 'service_account'
+      ? 'This key works in one environment, and that is another one'
+      : `You are not a member of ${what}`,
   );
 }
 
 export async function teamScope(ctx: Context, teamId: string): Promise<Scope> {
   const team = await ctx.db('teams').where({ id: teamId }).first('id');
   if (!team) throw notFound('Team');
-  if (!mayEnter(ctx, teamId)) throw forbidden('You are not a member of this team');
+  if (!mayEnter(ctx, { teamId })) refuse(ctx, 'this team');
   return { teamId };
 }
 
@@ -29,8 +43,9 @@ export async function environmentScope(ctx: Context, environmentId: string): Pro
     .where({ id: environmentId })
     .first('team_id');
   if (!row) throw notFound('Environment');
-  if (!mayEnter(ctx, row.team_id)) throw forbidden("You are not a member of this environment's team");
-  return { teamId: row.team_id, environmentId };
+  const place = { teamId: row.team_id, environmentId };
+  if (!mayEnter(ctx, place)) refuse(ctx, "this environment's team");
+  return place;
 }
 
 const OBJECTS = {
@@ -40,6 +55,8 @@ const OBJECTS = {
   Version: `SELECT e.team_id, p.environment_id FROM pipeline_versions o JOIN pipelines p ON p.id = o.pipeline_id
     JOIN environments e ON e.id = p.environment_id WHERE o.id = ? AND p.tombstoned_at IS NULL`,
   Node: `SELECT e.team_id, o.environment_id FROM nodes o JOIN environments e ON e.id = o.environment_id WHERE o.id = ?`,
+  'Service account': `SELECT e.team_id, o.environment_id FROM service_accounts o
+    JOIN environments e ON e.id = o.environment_id WHERE o.id = ?`,
 } as const;
 
 /** For the id of an object that lives in an environment. */
@@ -48,6 +65,7 @@ export async function objectScope(ctx: Context, what: keyof typeof OBJECTS, id: 
     id,
   ]);
   const row = rows[0];
-  if (!row || !mayEnter(ctx, row.team_id)) throw notFound(what);
-  return { teamId: row.team_id, environmentId: row.environment_id };
+  const place = row && { teamId: row.team_id, environmentId: row.environment_id };
+  if (!place || !mayEnter(ctx, place)) throw notFound(what);
+  return place;
 }

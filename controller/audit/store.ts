@@ -1,6 +1,6 @@
 /** Audit rows, written in the transaction of the mutation that they tell of. */
 import type { AuditEntry } from '../platform/audit-entry.ts';
-import type { Context } from '../platform/context.ts';
+import type { Actor, Context } from '../platform/context.ts';
 import { newId } from '../platform/ids.ts';
 import type { Scope } from '../platform/operation.ts';
 
@@ -17,8 +17,7 @@ export async function writeAudit(
   const rows = told.map((entry: AuditEntry) => ({
     id: newId(),
     actor_type: actor.type === 'anonymous' ? 'system' : actor.type,
-    user_id: actor.type === 'user' ? actor.userId : null,
-    user_email: actor.type === 'user' ? actor.email : actor.type === 'git' ? actor.author : null,
+    ...who(actor),
     action: entry.action ?? action,
     entity_type: entry.entityType,
     entity_id: entry.entityId,
@@ -30,4 +29,19 @@ export async function writeAudit(
     commit_sha: entry.commitSha ?? (actor.type === 'git' ? actor.commit : null),
   }));
   await ctx.db('audit_log').insert(rows);
+}
+
+/** `user_id` is a service account's own id where one acted: names are free again after a revocation. */
+function who(actor: Actor): { user_id: string | null; user_email: string | null } {
+  switch (actor.type) {
+    case 'user':
+      return { user_id: actor.userId, user_email: actor.email };
+    case 'service_account':
+      return { user_id: actor.id, user_email: actor.name };
+    case 'git':
+      return { user_id: null, user_email: actor.author };
+    case 'anonymous':
+    case 'system':
+      return { user_id: null, user_email: null };
+  }
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { chown, link, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -10,6 +10,9 @@ import { clusterDir, type Location } from './embedded-postgres-location.ts';
 import { isAlive } from './embedded-postgres-process.ts';
 
 const run = promisify(execFile);
+
+const PORTS = { from: 12_000, below: 20_000 };
+const PORT_TRIES = 20;
 
 /** Superuser of the cluster, and its database. */
 export const ROLE = 'headgate';
@@ -130,14 +133,26 @@ async function syncFolder(dir: string): Promise<void> {
   }
 }
 
-/** A free port of 127.0.0.1: the one used last time, unless it is taken or `avoid`ed. */
+/**
+ * A free port of 127.0.0.1: the one used last time, unless it is taken or `avoid`ed. A new one lies below those that
+ * systems give to outgoing connections: such a connection could hold it just when PostgreSQL comes back, even one that
+ * was meant for it and, with nobody listening there, reached itself.
+ */
 export async function choosePort(location: Location, avoid?: number): Promise<number> {
   const kept = Number(await readFile(portFile(location), 'utf8').catch(() => ''));
   const usable = Number.isInteger(kept) && kept >= 1024 && kept <= 65_535 && kept !== avoid;
-  const port = (usable ? await tryListen(kept) : undefined) ?? (await tryListen(0));
+  const port = (usable ? await tryListen(kept) : undefined) ?? (await lowPort(avoid)) ?? (await tryListen(0));
   if (port === undefined)
     throw new EmbeddedPostgresError('No free port on 127.0.0.1 for PostgreSQL: free one and start again');
   return port;
+}
+
+async function lowPort(avoid: number | undefined): Promise<number | undefined> {
+  for (let tries = 0; tries < PORT_TRIES; tries += 1) {
+    const port = randomInt(PORTS.from, PORTS.below);
+    if (port !== avoid && (await tryListen(port)) !== undefined) return port;
+  }
+  return undefined;
 }
 
 /** Keeps the port for the next start. */

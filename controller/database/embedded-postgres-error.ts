@@ -20,6 +20,13 @@ export function diskFull(path: string): EmbeddedPostgresError {
   return new EmbeddedPostgresError(`No space left on the disk of ${path}: free some and start again`);
 }
 
+/** Whoever knows the database knows it by its port, so that another one would not do. */
+export function portTaken(port: number): EmbeddedPostgresError {
+  return new EmbeddedPostgresError(
+    `PostgreSQL cannot start again, since its port ${port} is taken by another program: end that one`,
+  );
+}
+
 /** The clear form of a failed file operation below `path`. */
 export function fileError(path: string, error: unknown): Error {
   if (error instanceof EmbeddedPostgresError) return error;

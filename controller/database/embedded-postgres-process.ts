@@ -83,11 +83,12 @@ export type Launch = { ready: true; pid: number } | { ready: false; output: stri
 
 /**
  * Starts a postmaster in a session of its own, so that neither a terminal's Ctrl-C nor our own end reaches it, and
- * waits until it is ready. Past `deadline` (ms since the epoch) it is ended again and an error thrown.
+ * waits until it is ready. Past `deadline` (ms since the epoch), or once `signal` gives it up, it is ended again and an
+ * error thrown.
  */
 export async function launch(
   location: Location,
-  options: { args: string[]; logFile: string; deadline: number },
+  options: { args: string[]; logFile: string; deadline: number; signal?: AbortSignal },
 ): Promise<Launch> {
   const cluster = clusterDir(location);
   const log = await withFiles(options.logFile, async () => {
@@ -114,6 +115,10 @@ export async function launch(
       const file = await readPidFile(cluster);
       if (child.pid && file?.pid === child.pid && file.status === 'ready')
         return { ready: true, pid: child.pid };
+      if (options.signal?.aborted) {
+        if (child.pid) await stopPostmaster(child.pid, cluster);
+        throw options.signal.reason;
+      }
       if (Date.now() > options.deadline) {
         if (child.pid) await stopPostmaster(child.pid, cluster, { fastMs: 0 });
         throw new EmbeddedPostgresError(

@@ -1,10 +1,41 @@
-/** Which constraint a statement broke, by Postgres' own codes. */
+/** What went wrong in the database, by Postgres' own codes and those of the connection to it. */
+import { DomainError } from '../platform/errors.ts';
+
 interface PgError {
   code?: string;
   constraint?: string;
 }
 
+/** Which constraint a statement broke. */
 export function brokeUnique(error: unknown, constraint?: string): boolean {
   const { code, constraint: broken } = error as PgError;
   return code === '23505' && (constraint === undefined || broken === constraint);
+}
+
+const RETRY_AFTER_SECONDS = 2;
+const DISK_FULL = '53100';
+/** The connection: refused, broken, no room for another one; or the server says that it starts, ends or crashed. */
+const AWAY =
+  /^(08...|57P0[123]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
+/** pg and knex give no code to these; knex puts the statement before the text. */
+const AWAY_TEXT =
+  /(?:^| - )(Connection terminated|Connection ended unexpectedly|Client has encountered a connection error|timeout expired|Unable to acquire a connection|Knex: Timeout acquiring a connection)/;
+
+/** UNAVAILABLE for an error that says that the database cannot be used at the moment; any other error as it is. */
+export function unlessAway(error: unknown): unknown {
+  if (error instanceof DomainError || !(error instanceof Error)) return error;
+  // A client that went away while it sent its request.
+  if (error.message === 'aborted') return error;
+  const { code = '' } = error as PgError;
+  if (code === DISK_FULL) {
+    return away('The disk of the database is full. Free some space there and try again');
+  }
+  if (AWAY.test(String(code)) || AWAY_TEXT.test(error.message)) {
+    return away('The database does not answer at the moment. Try again in a few seconds');
+  }
+  return error;
+}
+
+function away(message: string): DomainError {
+  return new DomainError('UNAVAILABLE', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }

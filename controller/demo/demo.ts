@@ -47,6 +47,8 @@ export async function demo(): Promise<void> {
   const controller = await startController(config, {
     progress: (step) => say(`  ${step} …`),
     log: createLogger(config.logLevel, await openLog(config.dataDir, logFile)),
+    // A second one would take the agents from the first.
+    alone: true,
   });
   const agents: DemoAgent[] = [];
   try {

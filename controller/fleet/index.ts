@@ -1,4 +1,5 @@
 export { enroll } from './enroll.ts';
+export * as nodeGroupOperations from './group-operations.ts';
 export { createNodeDirectory, type KnownNode, type NodeDirectory } from './node-directory.ts';
 export * as fleetOperations from './operations.ts';
 export { createPushHub, type PushHub, type PushStream } from './push-hub.ts';

@@ -12,9 +12,9 @@ import { findEnvironment } from '../environments/index.ts';
 import { notFound } from '../platform/errors.ts';
 import { query } from '../platform/operation.ts';
 import { type NodeStatus, readStatus } from '../status/index.ts';
-import { findNode, recentLogs } from './store.ts';
+import { findNode } from './store.ts';
 
-function summary(status: NodeStatus): NodeSummary {
+export function summary(status: NodeStatus): NodeSummary {
   const { node } = status;
   return {
     id: node.id,
@@ -47,6 +47,7 @@ export const list = query({
   name: 'fleet.list',
   summary: 'Nodes of an environment',
   role: 'VIEWER',
+  permission: 'nodes.read',
   input: ListNodes,
   output: NodeList,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
@@ -67,16 +68,16 @@ export const get = query({
   name: 'fleet.get',
   summary: 'One node: what it runs against what it should, its host and its agent',
   role: 'VIEWER',
+  permission: 'nodes.read',
   input: GetNode,
   output: FleetNode,
   scope: (ctx, input) => objectScope(ctx, 'Node', input.id),
   async run(ctx, input) {
     const found = await findNode(ctx.db, input.id);
     if (!found) throw notFound('Node');
-    const [{ nodes }, environment, logs] = await Promise.all([
+    const [{ nodes }, environment] = await Promise.all([
       readStatus(ctx, { environmentId: found.environmentId, nodeId: found.id }),
       findEnvironment(ctx.db, found.environmentId),
-      recentLogs(ctx.db, found.id),
     ]);
     const status = nodes[0];
     if (!status || !environment) throw notFound('Node');
@@ -85,10 +86,11 @@ export const get = query({
       environment: { id: environment.id, name: environment.name, teamId: environment.teamId },
       agentLabels: status.node.agentLabels,
       uiLabels: status.node.uiLabels,
+      labelSources: status.labelSources,
+      groups: status.groups.map(({ id, name }) => ({ id, name })),
       hostMetrics: status.node.hostMetrics,
       agentHealth: status.node.agentHealth as FleetNode['agentHealth'],
       runningAs: status.node.runningAs,
-      recentLogs: logs,
     };
   },
 });

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { PipelineEntry } from '../../schemas/agent/protocol.ts';
+import { effectiveLabels, type GroupRule, listGroupRules } from '../node-groups/index.ts';
 import { type DeployedConfig, listDeployed } from '../pipelines/index.ts';
 import type { Bus } from '../platform/bus.ts';
 import { messageOf, unavailable } from '../platform/errors.ts';
@@ -13,7 +14,7 @@ import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logger.ts';
 import { readSecrets, secretReferences } from '../secrets/index.ts';
 import { DEFAULT_FLEET_SETTINGS, readFleetSettings } from '../settings/index.ts';
-import { effectiveLabels, versionForNode } from '../status/index.ts';
+import { versionForNode } from '../status/index.ts';
 import type { KnownNode } from './node-directory.ts';
 import { listPipelineIds, readConfigRevision } from './store.ts';
 
@@ -35,6 +36,7 @@ interface EnvironmentConfig {
   secretBackend: string;
   pollIntervalMs: number;
   pipelines: Rendered[];
+  groups: GroupRule[];
   /** Every pipeline that a node of this environment may report. */
   known: ReadonlySet<string>;
   loadedAt: number;
@@ -110,8 +112,9 @@ export function createConfigServer(options: {
   async function load(environmentId: string, before: EnvironmentConfig | null): Promise<EnvironmentConfig> {
     const environment = await readConfigRevision(db, environmentId);
     if (!environment) throw unavailable('the environment is gone');
-    const [deployed, ids, settings] = await Promise.all([
+    const [deployed, groups, ids, settings] = await Promise.all([
       listDeployed(db, environmentId),
+      listGroupRules(db, environmentId),
       listPipelineIds(db, environmentId),
       readFleetSettings(db),
     ]);
@@ -121,6 +124,7 @@ export function createConfigServer(options: {
       secretBackend: environment.secretBackend,
       pollIntervalMs: settings.pollIntervalMs || DEFAULT_FLEET_SETTINGS.pollIntervalMs,
       pipelines: renderAll(deployed, secrets, before),
+      groups,
       known: new Set(ids),
       loadedAt: performance.now(),
       texts: new Map(),
@@ -183,7 +187,7 @@ export function createConfigServer(options: {
 
 function answerOf(environment: EnvironmentConfig, node: KnownNode, push: string): ServedConfig {
   const target = {
-    labels: effectiveLabels(node.agentLabels, node.uiLabels),
+    labels: effectiveLabels(node.agentLabels, node.uiLabels, environment.groups),
     maintenance: node.maintenance,
   };
   const chosen = environment.pipelines.filter(({ config }) =>

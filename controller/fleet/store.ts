@@ -13,11 +13,14 @@ export interface NodeIdentity {
   agentLabels: LabelMap;
   /** This node's own share of its config revision. */
   revision: number;
+  /** Its log lines have come by /api/agent/logs: those in its heartbeats are the same ones. */
+  deliversLogs: boolean;
 }
 
 const IDENTITY = `SELECT n.id AS "nodeId", n.environment_id AS "environmentId", n.token_id AS "tokenId",
     n.token_hash AS "tokenHash", n.token_revoked_at IS NOT NULL AS revoked, n.maintenance, n.ui_labels AS "uiLabels",
-    coalesce(r.agent_labels, '{}') AS "agentLabels", n.config_revision AS revision
+    coalesce(r.agent_labels, '{}') AS "agentLabels", n.config_revision AS revision,
+    coalesce(r.delivers_logs, false) AS "deliversLogs"
   FROM nodes n LEFT JOIN node_reports r ON r.node_id = n.id WHERE n.token_id IS NOT NULL`;
 
 export async function findIdentity(db: Knex, tokenId: string): Promise<NodeIdentity | null> {
@@ -116,11 +119,6 @@ export async function enrollNode(tx: Knex, node: NodeEnrollment): Promise<string
 
 export async function findNode(db: Knex, id: string): Promise<{ id: string; environmentId: string } | null> {
   return (await db('nodes').where({ id }).first({ id: 'id', environmentId: 'environment_id' })) ?? null;
-}
-
-export async function recentLogs(db: Knex, nodeId: string): Promise<{ pipelineId: string; line: string }[]> {
-  const row = await db('node_reports').where({ node_id: nodeId }).first('recent_logs');
-  return row?.recent_logs ?? [];
 }
 
 /** Every pipeline of the environment that a node may still report, the pruned ones of the last day included. */

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { Condition } from '../../schemas/api/common.ts';
 import type { CommitInfo, GitJob, ImportError } from '../../schemas/api/git-sync.ts';
-import { releasePipelinesFromGit } from '../pipelines/index.ts';
+import { releaseFromGit } from '../ownership/index.ts';
 import { newId } from '../platform/ids.ts';
 
 export type GitMode = 'off' | 'observe' | 'sync' | 'push';
@@ -88,7 +88,7 @@ export async function saveBinding(db: Knex, write: BindingWrite): Promise<string
 export async function orphanObjects(db: Knex, binding: { id: string; environmentId: string }): Promise<void> {
   await db('git_manifests').where({ binding_id: binding.id }).delete();
   await db('git_import_errors').where({ binding_id: binding.id }).delete();
-  await releasePipelinesFromGit(db, binding.environmentId);
+  await releaseFromGit(db, binding.environmentId);
   await db('git_bindings')
     .where({ id: binding.id })
     .update({ head_commit: null, applied_commit: null, last_error: null });
@@ -103,6 +103,8 @@ export interface ManifestRecord {
   line: number;
   objectId: string | null;
   appliedHash: string | null;
+  /** What beside the spec was applied: labels, uid, editor data. */
+  appliedMeta: string | null;
   appliedCommit: string | null;
   seenHash: string | null;
   seenCommit: string | null;
@@ -112,26 +114,31 @@ export interface ManifestRecord {
 }
 
 export interface InventoryRecord extends ManifestRecord {
-  /** The spec hash that the object in the database carries; null when there is no live object. */
+  /** The spec hash that the object in the database carries; null when there is no live object, or somebody else changed it. */
   objectHash: string | null;
-  /** Whether its newest version is the one that runs; false for a draft, null when there is no object. */
+  /** Whether its newest version is the one that runs; false for a draft, true for kinds without versions, null when there is no object. */
   objectDeployed: boolean | null;
   objectVersion: number | null;
 }
 
 const MANIFEST_COLUMNS = `m.kind, m.name_key AS "nameKey", m.name, m.uid, m.path, m.line, m.object_id AS "objectId",
-  m.applied_hash AS "appliedHash", m.applied_commit AS "appliedCommit", m.seen_hash AS "seenHash",
+  m.applied_hash AS "appliedHash", m.applied_meta AS "appliedMeta",
+  m.applied_commit AS "appliedCommit", m.seen_hash AS "seenHash",
   m.seen_commit AS "seenCommit", m.prune_policy AS "prunePolicy", m.prune_pending AS "prunePending", m.conditions`;
 
 /** The inventory, beside what the database holds of each object. */
 export async function readInventory(db: Knex, bindingId: string): Promise<InventoryRecord[]> {
   const { rows } = await db.raw<{ rows: InventoryRecord[] }>(
-    `SELECT ${MANIFEST_COLUMNS}, v.spec_hash AS "objectHash", v.version AS "objectVersion",
-       CASE WHEN p.id IS NULL THEN NULL
-         ELSE NOT p.is_draft AND p.deployed_version_id IS NOT DISTINCT FROM p.latest_version_id END AS "objectDeployed"
+    `SELECT ${MANIFEST_COLUMNS}, coalesce(p.spec_hash, r.spec_hash, g.spec_hash) AS "objectHash",
+       v.version AS "objectVersion",
+       CASE WHEN p.id IS NOT NULL
+           THEN NOT p.is_draft AND p.deployed_version_id IS NOT DISTINCT FROM p.latest_version_id
+         WHEN r.id IS NOT NULL OR g.id IS NOT NULL THEN true END AS "objectDeployed"
      FROM git_manifests m
      LEFT JOIN pipelines p ON p.id = m.object_id AND m.kind = 'Pipeline' AND p.tombstoned_at IS NULL
      LEFT JOIN pipeline_versions v ON v.id = p.latest_version_id
+     LEFT JOIN alert_rules r ON r.id = m.object_id AND m.kind = 'AlertRule' AND r.tombstoned_at IS NULL
+     LEFT JOIN node_groups g ON g.id = m.object_id AND m.kind = 'NodeGroup' AND g.tombstoned_at IS NULL
      WHERE m.binding_id = ?`,
     [bindingId],
   );
@@ -166,6 +173,7 @@ export async function upsertManifests(
           line: record.line,
           object_id: record.objectId,
           applied_hash: record.appliedHash,
+          applied_meta: record.appliedMeta,
           applied_commit: record.appliedCommit,
           seen_hash: record.seenHash,
           seen_commit: record.seenCommit,

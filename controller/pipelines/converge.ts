@@ -1,191 +1,141 @@
 /**
- * What git does to a pipeline: two operations, each one transaction with its audit row, each safe to repeat. Nothing else
+ * What git does to pipelines: two operations, each one transaction with its audit rows, each safe to repeat. Nothing else
  * writes a git-owned pipeline.
  */
-import Type, { type Static } from 'typebox';
 import type { PipelineSpec } from '../../schemas/manifests/index.ts';
 import { bumpConfigRevision } from '../environments/index.ts';
+import {
+  Converged,
+  convergeInput,
+  lockClaimed,
+  outcomeOf,
+  pruneOperation,
+  writeOwned,
+} from '../ownership/index.ts';
 import type { MutationContext } from '../platform/context.ts';
-import { notFound, preconditionFailed } from '../platform/errors.ts';
+import { newId } from '../platform/ids.ts';
 import { mutation } from '../platform/operation.ts';
 import { compile } from './compile.ts';
 import type { Definition } from './definition.ts';
-import {
-  findPipelineByName,
-  findTombstone,
-  insertPipeline,
-  insertVersion,
-  latestVersion,
-  lockPipeline,
-  markDeployed,
-  markDraft,
-  type PipelineRecord,
-  type PipelineWrite,
-  tombstonePipeline,
-  updatePipeline,
-} from './store.ts';
+import { insertVersions, type NewVersion, PIPELINE_COLUMNS, pipelineColumns, readStanding } from './store.ts';
 
-export const ConvergePipeline = Type.Object({
-  environmentId: Type.String(),
-  /** The pipeline that the manifest's identity stands for; null when git has not applied it before. */
-  pipelineId: Type.Union([Type.String(), Type.Null()]),
-  name: Type.String(),
-  uid: Type.Union([Type.String(), Type.Null()]),
-  labels: Type.Unsafe<Record<string, string>>({ type: 'object' }),
-  spec: Type.Unsafe<PipelineSpec>({ type: 'object' }),
-  specHash: Type.String(),
-  commit: Type.Object({
-    sha: Type.String(),
-    author: Type.String(),
-    subject: Type.String(),
-    message: Type.String(),
-  }),
-  path: Type.String(),
-});
-export type ConvergePipeline = Static<typeof ConvergePipeline>;
-
-export const Converged = Type.Object({
-  pipelineId: Type.String(),
-  outcome: Type.Enum(['created', 'changed', 'restored', 'unchanged']),
-  /** The version that is the newest now. */
-  version: Type.Integer(),
-  deployed: Type.Boolean(),
-});
-export type Converged = Static<typeof Converged>;
-
-export const convergePipeline = mutation({
+export const convergePipelines = mutation({
   name: 'pipeline.converge',
-  summary: 'Make a pipeline what its manifest says',
+  summary: 'Make pipelines what their manifests say',
   role: 'EDITOR',
   audit: 'pipeline.converged',
-  input: ConvergePipeline,
+  input: convergeInput<PipelineSpec>(),
   output: Converged,
   scope: (_ctx, input) => ({ teamId: null, environmentId: input.environmentId }),
-  async run(ctx, input) {
-    const { spec } = input;
-    const compiled = compile(spec as Definition);
-    const write: PipelineWrite = {
-      name: input.name,
-      uid: input.uid,
-      description: spec.description ?? null,
-      managedBy: 'git',
-      nodeSelector: spec.nodeSelector ?? null,
-      logLevel: spec.logLevel,
-      nodes: compiled.nodes,
-      edges: compiled.edges,
-      globalConfig: spec.global,
-      labels: input.labels,
-      dependsOn: spec.dependsOn,
-    };
-    const before = await findTarget(ctx, input);
-    const pipelineId = before ? before.id : await insertPipeline(ctx.db, input.environmentId, write);
-    if (before) await updatePipeline(ctx.db, pipelineId, write);
-    const latest = before ? await latestVersion(ctx.db, pipelineId) : null;
-    const version =
-      latest?.specHash === input.specHash
-        ? latest
-        : await insertVersion(ctx.db, {
-            ...write,
-            pipelineId,
-            configYaml: compiled.configYaml,
-            specHash: input.specHash,
-            changelog: input.commit.subject,
-            source: 'git',
-            createdById: null,
-            commit: {
-              sha: input.commit.sha,
-              author: input.commit.author,
-              message: input.commit.message,
-              path: input.path,
-            },
-          });
-    if (spec.deployed) await markDeployed(ctx.db, pipelineId, version.id);
-    else await markDraft(ctx.db, pipelineId);
-    await pipelineChanged(ctx, input.environmentId, pipelineId, 'git');
-
-    const outcome = !before
-      ? ('created' as const)
-      : before.tombstonedAt
-        ? ('restored' as const)
-        : ('changed' as const);
-    ctx.audit({
-      action: `pipeline.${outcome}`,
-      entityType: 'Pipeline',
-      entityId: pipelineId,
-      environmentId: input.environmentId,
-      diff: {
-        version: [latest?.version ?? null, version.version],
-        deployed: [before ? !before.isDraft : false, spec.deployed],
-        ...(before && before.name !== input.name ? { name: [before.name, input.name] } : {}),
-      },
-      metadata: { path: input.path },
-    });
-    return { pipelineId, outcome, version: version.version, deployed: spec.deployed };
-  },
-});
-
-/**
- * The row to change: the known one; one that git made in a pass that did not live to record it; or a tombstone that comes
- * back. A live namesake that the UI owns is a conflict.
- */
-async function findTarget(ctx: MutationContext, input: ConvergePipeline): Promise<PipelineRecord | null> {
-  const known = input.pipelineId === null ? null : await lockPipeline(ctx.db, input.pipelineId);
-  if (known) return known;
-  const namesake = await findPipelineByName(ctx.db, input.environmentId, input.name);
-  if (namesake?.managedBy === 'git') return lockPipeline(ctx.db, namesake.id);
-  if (namesake) {
-    throw preconditionFailed(
-      `a pipeline named "${namesake.name}" exists already and is owned by the UI; rename one of the two, or delete that one in the UI`,
-      { reason: 'Conflict' },
-    );
-  }
-  const tombstone = await findTombstone(ctx.db, input.environmentId, input);
-  return tombstone && lockPipeline(ctx.db, tombstone.id);
-}
-
-export const PrunePipeline = Type.Object({ environmentId: Type.String(), pipelineId: Type.String() });
-
-/** How long a pruned pipeline can come back with its id and history. */
-export const TOMBSTONE_HOURS = 24;
-export const PURGE_JOB = 'purge-pipeline';
-
-export const prunePipeline = mutation({
-  name: 'pipeline.prune',
-  summary: 'Undeploy and tombstone a pipeline whose manifest is gone',
-  role: 'EDITOR',
-  audit: 'pipeline.pruned',
-  input: PrunePipeline,
-  output: Type.Object({ pruned: Type.Boolean() }),
-  scope: (_ctx, input) => ({ teamId: null, environmentId: input.environmentId }),
-  async run(ctx, input) {
-    const pipeline = await lockPipeline(ctx.db, input.pipelineId);
-    if (pipeline && pipeline.environmentId !== input.environmentId) throw notFound('Pipeline');
-    ctx.audit({
-      entityType: 'Pipeline',
-      entityId: input.pipelineId,
-      environmentId: input.environmentId,
-      metadata: { name: pipeline?.name ?? null },
-    });
-    if (!pipeline || pipeline.tombstonedAt) return { pruned: false };
-    await tombstonePipeline(ctx.db, pipeline.id);
-    await ctx.services.jobs.add(
+  async run(ctx, { environmentId, commit, items }) {
+    const rows = await lockClaimed(ctx.db, 'pipelines', environmentId, items);
+    const standings = await readStanding(
       ctx.db,
-      PURGE_JOB,
-      { pipelineId: pipeline.id },
-      { runAt: new Date(ctx.clock.now() + TOMBSTONE_HOURS * 3_600_000), key: `${PURGE_JOB}:${pipeline.id}` },
+      rows.flatMap((row) => row?.id ?? []),
     );
-    await pipelineChanged(ctx, input.environmentId, pipeline.id, 'pruned');
-    return { pruned: true };
+    const now = new Date(ctx.clock.now());
+    const versions: NewVersion[] = [];
+    /** Whether any node is served something else than before. */
+    let served = false;
+    const done = items.map((item, index) => {
+      const row = rows[index] ?? null;
+      const { spec } = item;
+      const compiled = compile(spec as Definition);
+      const pipelineId = row?.id ?? newId();
+      const standing = row ? standings.get(row.id) : undefined;
+      const write = {
+        description: spec.description ?? null,
+        nodeSelector: spec.nodeSelector ?? null,
+        logLevel: spec.logLevel,
+        nodes: compiled.nodes,
+        edges: compiled.edges,
+        globalConfig: spec.global,
+        dependsOn: spec.dependsOn,
+      };
+      let version = standing?.latest ?? null;
+      if (version?.specHash !== item.specHash) {
+        version = { id: newId(), version: (version?.version ?? 0) + 1, specHash: item.specHash };
+        versions.push({
+          ...write,
+          ...version,
+          pipelineId,
+          configYaml: compiled.configYaml,
+          changelog: commit.subject,
+          source: 'git',
+          createdById: null,
+          commit: { sha: commit.sha, author: commit.author, message: commit.message, path: item.path },
+        });
+      }
+      const runs = spec.deployed ? version.id : null;
+      const ran = standing?.deployedVersionId ?? null;
+      const renamed = row !== null && row.name !== item.name;
+      if (runs !== ran || (runs !== null && renamed)) served = true;
+      const outcome = outcomeOf(row);
+      ctx.audit({
+        action: `pipeline.${outcome}`,
+        entityType: 'Pipeline',
+        entityId: pipelineId,
+        environmentId,
+        diff: {
+          version: [standing?.latest?.version ?? null, version.version],
+          deployed: [ran !== null, spec.deployed],
+          ...(renamed ? { name: [row.name, item.name] } : {}),
+        },
+        metadata: { path: item.path },
+      });
+      return {
+        answer: { objectId: pipelineId, outcome, version: version.version },
+        write: {
+          row,
+          newId: pipelineId,
+          name: item.name,
+          uid: item.uid,
+          labels: item.labels,
+          specHash: item.specHash,
+          columns: {
+            ...pipelineColumns(write),
+            is_draft: !spec.deployed,
+            latest_version_id: version.id,
+            deployed_version_id: runs,
+            deployed_at: runs !== null && runs === ran ? (standing?.deployedAt ?? now) : runs && now,
+          },
+        },
+      };
+    });
+    await writeOwned(
+      ctx.db,
+      'pipelines',
+      environmentId,
+      PIPELINE_COLUMNS,
+      done.map(({ write }) => write),
+    );
+    if (versions.length > 0) await insertVersions(ctx.db, versions);
+    const only = done.length === 1 ? done[0]?.answer.objectId : undefined;
+    await pipelinesChanged(ctx, environmentId, { pipelineId: only, reason: 'git', served });
+    return done.map(({ answer }) => answer);
   },
 });
 
-async function pipelineChanged(
+export const prunePipeline = pruneOperation({
+  name: 'pipeline.prune',
+  audit: 'pipeline.pruned',
+  entityType: 'Pipeline',
+  table: 'pipelines',
+  columns: { is_draft: true, deployed_version_id: null, deployed_at: null },
+  changed: (ctx, environmentId, pipelineId) =>
+    pipelinesChanged(ctx, environmentId, { pipelineId, reason: 'pruned', served: true }),
+});
+
+async function pipelinesChanged(
   ctx: MutationContext,
   environmentId: string,
-  pipelineId: string,
-  reason: string,
+  change: { pipelineId: string | undefined; reason: string; served: boolean },
 ): Promise<void> {
-  await bumpConfigRevision(ctx.db, environmentId);
-  await ctx.services.bus.publish(ctx.db, { type: 'config', environmentId, pipelineId, reason });
-  await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['pipelines', 'fleet'] });
+  const { bus } = ctx.services;
+  if (change.served) {
+    await bumpConfigRevision(ctx.db, environmentId);
+    const which = change.pipelineId === undefined ? {} : { pipelineId: change.pipelineId };
+    await bus.publish(ctx.db, { type: 'config', environmentId, ...which, reason: change.reason });
+  }
+  await bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['pipelines', 'fleet'] });
 }

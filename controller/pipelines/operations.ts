@@ -70,6 +70,7 @@ export const list = query({
   name: 'pipeline.list',
   summary: 'Pipelines of an environment, with how far each has come',
   role: 'VIEWER',
+  permission: 'pipelines.read',
   input: ListPipelines,
   output: PipelineList,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
@@ -83,6 +84,7 @@ export const get = query({
   name: 'pipeline.get',
   summary: 'One pipeline: graph, versions, what each node runs of it',
   role: 'VIEWER',
+  permission: 'pipelines.read',
   input: GetPipeline,
   output: Pipeline,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.id),
@@ -95,10 +97,11 @@ export const get = query({
     ]);
     if (!environment) throw notFound('Environment');
     const { manifest } = status.pipeline;
+    const { actor } = ctx;
     const mayWrite =
-      ctx.actor.type !== 'user' ||
-      ctx.actor.isSuperAdmin ||
-      ctx.actor.roles.get(environment.teamId) !== 'VIEWER';
+      actor.type === 'user'
+        ? actor.isSuperAdmin || actor.roles.get(environment.teamId) !== 'VIEWER'
+        : actor.type !== 'service_account';
     const nodes: GraphNode[] = mayWrite
       ? record.nodes
       : record.nodes.map((node) => ({ ...node, config: maskSensitive(node.config) }));
@@ -130,6 +133,7 @@ export const versions = query({
   name: 'pipeline.versions',
   summary: 'Versions of a pipeline, newest first, at most 500',
   role: 'VIEWER',
+  permission: 'pipelines.read',
   input: OfPipeline,
   output: VersionList,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),

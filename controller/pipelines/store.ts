@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { LabelMap } from '../../schemas/api/common.ts';
 import type { GraphEdge, GraphNode, Version, VersionSummary } from '../../schemas/api/pipelines.ts';
 import { brokeUnique } from '../database/errors.ts';
+import type { ColumnTypes } from '../ownership/index.ts';
 import { conflict } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import type { StoredComponent } from './components.ts';
@@ -51,97 +52,72 @@ export async function findPipeline(db: Knex, id: string): Promise<PipelineRecord
   return (await db('pipelines').where({ id }).first(COLUMNS)) ?? null;
 }
 
-/** Locks the row until the transaction ends. */
-export async function lockPipeline(tx: Knex, id: string): Promise<PipelineRecord | null> {
-  return (await tx('pipelines').where({ id }).forUpdate().first(COLUMNS)) ?? null;
-}
-
-export async function findPipelineByName(
-  db: Knex,
-  environmentId: string,
-  name: string,
-): Promise<PipelineRecord | null> {
-  const row = await db('pipelines')
-    .where({ environment_id: environmentId, tombstoned_at: null })
-    .whereRaw('lower(name) = lower(?)', [name])
-    .first(COLUMNS);
-  return row ?? null;
-}
-
-/** A pruned pipeline that a manifest brings back: by its id, where git knew it, else by uid or name. */
-export async function findTombstone(
-  db: Knex,
-  environmentId: string,
-  of: { name: string; uid: string | null },
-): Promise<PipelineRecord | null> {
-  const row = await db('pipelines')
-    .where({ environment_id: environmentId })
-    .whereNotNull('tombstoned_at')
-    .where((q) => {
-      q.whereRaw('lower(name) = lower(?)', [of.name]);
-      if (of.uid !== null) q.orWhere({ uid: of.uid });
-    })
-    .orderBy('tombstoned_at', 'desc')
-    .first(COLUMNS);
-  return row ?? null;
-}
-
-export interface PipelineWrite {
-  name: string;
-  uid: string | null;
+/** A pipeline's own columns, beside those that every owned row has. */
+export interface PipelineContent {
   description: string | null;
-  managedBy: 'ui' | 'git';
   nodeSelector: LabelMap | null;
   logLevel: LogLevelName;
   nodes: GraphNode[];
   edges: GraphEdge[];
   globalConfig: Record<string, unknown>;
-  labels: LabelMap;
   dependsOn: string[];
 }
 
-function columnsOf(write: PipelineWrite) {
-  return {
-    name: write.name,
-    uid: write.uid,
-    description: write.description,
-    managed_by: write.managedBy,
-    node_selector: write.nodeSelector && JSON.stringify(write.nodeSelector),
-    log_level: write.logLevel,
-    graph_nodes: JSON.stringify(write.nodes),
-    graph_edges: JSON.stringify(write.edges),
-    global_config: JSON.stringify(write.globalConfig),
-    labels: JSON.stringify(write.labels),
-    depends_on: JSON.stringify(write.dependsOn),
-  };
-}
-
-const nameTaken = (error: unknown, name: string): never => {
-  if (brokeUnique(error, 'pipelines_name_unique'))
-    throw conflict(`A pipeline named "${name}" exists already in this environment`);
-  if (brokeUnique(error, 'pipelines_uid_unique'))
-    throw conflict('Another pipeline of this environment has the same uid');
-  throw error;
+/** For `writeOwned`. */
+export const PIPELINE_COLUMNS: ColumnTypes = {
+  description: 'text',
+  node_selector: 'jsonb',
+  log_level: 'text',
+  graph_nodes: 'jsonb',
+  graph_edges: 'jsonb',
+  global_config: 'jsonb',
+  depends_on: 'jsonb',
+  is_draft: 'boolean',
+  latest_version_id: 'text',
+  deployed_version_id: 'text',
+  deployed_at: 'timestamptz',
 };
 
-export async function insertPipeline(db: Knex, environmentId: string, write: PipelineWrite): Promise<string> {
+export const pipelineColumns = (content: PipelineContent) => ({
+  description: content.description,
+  node_selector: content.nodeSelector,
+  log_level: content.logLevel,
+  graph_nodes: content.nodes,
+  graph_edges: content.edges,
+  global_config: content.globalConfig,
+  depends_on: content.dependsOn,
+});
+
+/** A new draft that the UI owns. */
+export async function insertPipeline(
+  db: Knex,
+  environmentId: string,
+  pipeline: PipelineContent & { name: string; labels: LabelMap },
+): Promise<string> {
   const id = newId();
+  const content = Object.entries(pipelineColumns(pipeline)).map(([column, value]) => [
+    column,
+    typeof value === 'object' && value !== null ? JSON.stringify(value) : value,
+  ]);
   await db('pipelines')
-    .insert({ id, environment_id: environmentId, ...columnsOf(write) })
-    .catch((error: unknown) => nameTaken(error, write.name));
+    .insert({
+      id,
+      environment_id: environmentId,
+      name: pipeline.name,
+      labels: JSON.stringify(pipeline.labels),
+      ...Object.fromEntries(content),
+    })
+    .catch((error: unknown) => {
+      if (!brokeUnique(error, 'pipelines_name_unique')) throw error;
+      throw conflict(`A pipeline named "${pipeline.name}" exists already in this environment`);
+    });
   return id;
 }
 
-/** Also brings a tombstoned pipeline back to life. */
-export async function updatePipeline(db: Knex, id: string, write: PipelineWrite): Promise<void> {
-  await db('pipelines')
-    .where({ id })
-    .update({ ...columnsOf(write), tombstoned_at: null, updated_at: db.fn.now() })
-    .catch((error: unknown) => nameTaken(error, write.name));
-}
-
 export interface NewVersion {
+  id: string;
   pipelineId: string;
+  version: number;
   configYaml: string;
   logLevel: LogLevelName;
   nodeSelector: LabelMap | null;
@@ -155,39 +131,77 @@ export interface NewVersion {
   commit: { sha: string; author: string; message: string; path: string } | null;
 }
 
-/** Numbers follow one another without a gap: the pipeline's row must be locked. */
-export async function insertVersion(tx: Knex, version: NewVersion): Promise<{ id: string; version: number }> {
-  const id = newId();
-  const { rows } = await tx.raw<{ rows: { version: number }[] }>(
-    `INSERT INTO pipeline_versions (id, pipeline_id, version, config_yaml, log_level, node_selector, graph_nodes, graph_edges,
-       global_config, spec_hash, changelog, source, created_by_id, commit_sha, commit_author, commit_message, commit_path)
-     VALUES (:id, :pipelineId, (SELECT coalesce(max(version), 0) + 1 FROM pipeline_versions WHERE pipeline_id = :pipelineId),
-       :configYaml, :logLevel, :nodeSelector, :nodes, :edges, :globalConfig, :specHash, :changelog, :source, :createdById,
-       :sha, :author, :message, :path)
-     RETURNING version`,
-    {
-      id,
-      pipelineId: version.pipelineId,
-      configYaml: version.configYaml,
-      logLevel: version.logLevel,
-      nodeSelector: version.nodeSelector && JSON.stringify(version.nodeSelector),
-      nodes: JSON.stringify(version.nodes),
-      edges: JSON.stringify(version.edges),
-      globalConfig: JSON.stringify(version.globalConfig),
-      specHash: version.specHash,
-      changelog: version.changelog,
-      source: version.source,
-      createdById: version.createdById,
-      sha: version.commit?.sha ?? null,
-      author: version.commit?.author ?? null,
-      message: version.commit?.message ?? null,
-      path: version.commit?.path ?? null,
-    },
+/** Numbers follow one another without a gap: whoever chose them holds the pipelines' rows locked. */
+export async function insertVersions(tx: Knex, versions: readonly NewVersion[]): Promise<void> {
+  const rows = versions.map((version) => ({
+    id: version.id,
+    pipeline_id: version.pipelineId,
+    version: version.version,
+    config_yaml: version.configYaml,
+    log_level: version.logLevel,
+    node_selector: version.nodeSelector,
+    graph_nodes: version.nodes,
+    graph_edges: version.edges,
+    global_config: version.globalConfig,
+    spec_hash: version.specHash,
+    changelog: version.changelog,
+    source: version.source,
+    created_by_id: version.createdById,
+    commit_sha: version.commit?.sha ?? null,
+    commit_author: version.commit?.author ?? null,
+    commit_message: version.commit?.message ?? null,
+    commit_path: version.commit?.path ?? null,
+  }));
+  const names = Object.keys(VERSION_COLUMNS).join(', ');
+  const types = Object.entries(VERSION_COLUMNS).map(([column, type]) => `${column} ${type}`);
+  await tx.raw(
+    `INSERT INTO pipeline_versions (${names}) SELECT ${names} FROM jsonb_to_recordset(?::jsonb) AS r(${types.join(', ')})`,
+    [JSON.stringify(rows)],
   );
-  await tx('pipelines')
-    .where({ id: version.pipelineId })
-    .update({ latest_version_id: id, updated_at: tx.fn.now() });
-  return { id, version: rows[0]?.version ?? 1 };
+}
+
+const VERSION_COLUMNS: ColumnTypes = {
+  id: 'text',
+  pipeline_id: 'text',
+  version: 'integer',
+  config_yaml: 'text',
+  log_level: 'text',
+  node_selector: 'jsonb',
+  graph_nodes: 'jsonb',
+  graph_edges: 'jsonb',
+  global_config: 'jsonb',
+  spec_hash: 'text',
+  changelog: 'text',
+  source: 'text',
+  created_by_id: 'text',
+  commit_sha: 'text',
+  commit_author: 'text',
+  commit_message: 'text',
+  commit_path: 'text',
+};
+
+/** Where a pipeline stands: its newest version, and the one that runs. */
+export interface Standing {
+  latest: { id: string; version: number; specHash: string | null } | null;
+  deployedVersionId: string | null;
+  deployedAt: Date | null;
+}
+
+export async function readStanding(
+  db: Knex,
+  pipelineIds: readonly string[],
+): Promise<ReadonlyMap<string, Standing>> {
+  if (pipelineIds.length === 0) return new Map();
+  const { rows } = await db.raw<{ rows: (Standing & { id: string })[] }>(
+    `SELECT p.id, p.deployed_version_id AS "deployedVersionId", p.deployed_at AS "deployedAt",
+       CASE WHEN v.id IS NULL THEN NULL
+         ELSE json_build_object('id', v.id, 'version', v.version, 'specHash', v.spec_hash) END AS latest
+     FROM pipelines p LEFT JOIN LATERAL
+       (SELECT * FROM pipeline_versions v WHERE v.pipeline_id = p.id ORDER BY v.version DESC LIMIT 1) v ON true
+     WHERE p.id = ANY(?)`,
+    [[...pipelineIds]],
+  );
+  return new Map(rows.map(({ id, ...standing }) => [id, standing]));
 }
 
 export async function latestVersion(
@@ -208,36 +222,6 @@ export async function markDeployed(db: Knex, pipelineId: string, versionId: stri
     deployed_at: db.fn.now(),
     updated_at: db.fn.now(),
   });
-}
-
-export async function markDraft(db: Knex, pipelineId: string): Promise<void> {
-  await db('pipelines')
-    .where({ id: pipelineId })
-    .update({ is_draft: true, deployed_version_id: null, deployed_at: null, updated_at: db.fn.now() });
-}
-
-/** Undeployed and hidden; the row stays for its day. */
-export async function tombstonePipeline(db: Knex, id: string): Promise<void> {
-  await db('pipelines').where({ id }).update({
-    is_draft: true,
-    deployed_version_id: null,
-    deployed_at: null,
-    tombstoned_at: db.fn.now(),
-    updated_at: db.fn.now(),
-  });
-}
-
-/** Unbinding: what git owned in an environment belongs to the UI from now on. */
-export async function releasePipelinesFromGit(db: Knex, environmentId: string): Promise<void> {
-  await db('pipelines')
-    .where({ environment_id: environmentId, managed_by: 'git' })
-    .update({ managed_by: 'ui' });
-}
-
-/** Deletes for good, if nothing has brought it back in the meantime. */
-export async function purgeTombstone(db: Knex, id: string): Promise<boolean> {
-  const gone = await db('pipelines').where({ id }).whereNotNull('tombstoned_at').delete();
-  return gone > 0;
 }
 
 const VERSION_SUMMARY = `v.id, v.pipeline_id AS "pipelineId", v.version, v.changelog, v.source,

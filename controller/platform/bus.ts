@@ -60,10 +60,11 @@ export function createBus(options: { url: string; log: Logger }): Bus {
       application_name: 'headgate-bus',
       keepAlive: true,
     });
-    let lost = false;
+    // Until then, what goes wrong is thrown below; some of it is told by an event as well.
+    let live = false;
     const onLost = (error?: Error) => {
-      if (lost) return;
-      lost = true;
+      if (!live) return;
+      live = false;
       if (client === next) client = null;
       next.end().catch(() => {});
       if (stopped) return;
@@ -79,8 +80,8 @@ export function createBus(options: { url: string; log: Logger }): Bus {
     try {
       await next.connect();
       await next.query(`LISTEN ${CHANNEL}`);
+      live = true;
     } catch (error) {
-      lost = true;
       await next.end().catch(() => {});
       throw error;
     }

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import type { Role } from '../../schemas/api/common.ts';
+import type { Permission } from '../../schemas/api/service-accounts.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { Bus } from './bus.ts';
 import type { Jobs } from './jobs.ts';
@@ -19,6 +20,15 @@ export type Actor =
       /** Team id to role. */
       roles: ReadonlyMap<string, Role>;
       sessionId: string;
+    }
+  | {
+      type: 'service_account';
+      id: string;
+      name: string;
+      /** The only one that it may look at or change. */
+      environmentId: string;
+      teamId: string;
+      permissions: ReadonlySet<Permission>;
     }
   | { type: 'git'; commit: string; author: string; environmentId: string }
   | { type: 'system'; name: string };

@@ -1,15 +1,16 @@
 /**
  * One use case, written once, whichever door it comes through.
  *
- * `execute` checks in this order: who (401), input (400), scope (404/403), role (403), then the work. A mutation runs in
- * one transaction with its audit row. No operation makes a network call inside a transaction.
+ * `execute` checks in this order: who (401), input (400), scope (404/403), role or permission (403), then the work. A
+ * mutation runs in one transaction with its audit row. No operation makes a network call inside a transaction.
  */
 import type { Static, TSchema } from 'typebox';
 import type { Role } from '../../schemas/api/common.ts';
+import type { Permission } from '../../schemas/api/service-accounts.ts';
 import { sentences, validator } from '../../schemas/validate.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { Actor, Context, MutationContext } from './context.ts';
-import { badRequest, forbidden, unauthorized } from './errors.ts';
+import { badRequest, type DomainError, forbidden, unauthorized } from './errors.ts';
 
 /** Where the thing that is asked for lives. */
 export interface Scope {
@@ -21,10 +22,17 @@ export const ownScope: Scope = { teamId: null };
 
 export type Access = Role | 'SUPER_ADMIN';
 
-interface Definition<I extends TSchema, O extends TSchema> {
+/** What an operation asks of whoever runs it. */
+export interface Needs {
+  /** Of a user, in the team. */
+  role: Access;
+  /** Of a service account, in its own environment. Without one no service account may run it. */
+  permission?: Permission;
+}
+
+interface Definition<I extends TSchema, O extends TSchema> extends Needs {
   /** The procedure's name, `<router>.<procedure>`. */
   name: string;
-  role: Access;
   input: I;
   output: O;
   summary: string;
@@ -74,7 +82,7 @@ export function createExecute(writeAudit: AuditWriter): Execute {
     if (ctx.actor.type === 'anonymous') throw unauthorized();
     const input = checkInput(op, raw);
     const scope = await op.scope(ctx, input);
-    if (!allows(ctx.actor, scope, op.role)) throw forbidden(`This needs the role ${op.role} in the team`);
+    if (!allows(ctx.actor, scope, op)) throw refusal(ctx.actor, op);
     if (op.kind === 'query') return op.run(ctx, input);
     return ctx.db.transaction(async (tx) => {
       await ctx.fence?.(tx);
@@ -116,7 +124,7 @@ function storable(value: unknown, path: readonly string[]): unknown {
 const LEVEL: Record<Role, number> = { VIEWER: 0, EDITOR: 1, ADMIN: 2 };
 
 /** Git and the system act with every right inside the environment that their scope names. */
-export function allows(actor: Actor, scope: Scope, needed: Access): boolean {
+export function allows(actor: Actor, scope: Scope, { role: needed, permission }: Needs): boolean {
   switch (actor.type) {
     case 'anonymous':
       return false;
@@ -124,6 +132,13 @@ export function allows(actor: Actor, scope: Scope, needed: Access): boolean {
       return true;
     case 'git':
       return needed !== 'SUPER_ADMIN' && scope.environmentId === actor.environmentId;
+    case 'service_account':
+      return (
+        needed !== 'SUPER_ADMIN' &&
+        permission !== undefined &&
+        actor.permissions.has(permission) &&
+        scope.environmentId === actor.environmentId
+      );
     case 'user': {
       if (actor.isSuperAdmin) return true;
       if (needed === 'SUPER_ADMIN') return false;
@@ -132,4 +147,15 @@ export function allows(actor: Actor, scope: Scope, needed: Access): boolean {
       return role !== undefined && LEVEL[role] >= LEVEL[needed];
     }
   }
+}
+
+function refusal(actor: Actor, op: Needs & { name: string }): DomainError {
+  if (actor.type !== 'service_account') return forbidden(`This needs the role ${op.role} in the team`);
+  if (op.permission === undefined)
+    return forbidden(`${op.name} is not for service accounts; sign in as a user`);
+  return forbidden(
+    actor.permissions.has(op.permission)
+      ? "This is outside of the service account's environment"
+      : `This needs the permission ${op.permission}, which the service account "${actor.name}" was not given`,
+  );
 }

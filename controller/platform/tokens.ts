@@ -5,8 +5,8 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { newId } from './ids.ts';
 
-/** Node, enrollment, personal (git) and session tokens. */
-export type TokenPrefix = 'hgn' | 'hge' | 'hgp' | 'hgs';
+/** Node, enrollment, personal (git) and session tokens, and the keys of service accounts. */
+export type TokenPrefix = 'hgn' | 'hge' | 'hgp' | 'hgs' | 'svc';
 
 export interface MintedToken {
   id: string;
@@ -25,7 +25,7 @@ export function mintToken(prefix: TokenPrefix, id: string = newId()): MintedToke
   return { id, token: `${prefix}_${id}_${secret}`, hash: hashSecret(secret) };
 }
 
-const FORM = /^(hg[neps])_([0-9a-z]{26})_([0-9a-f]{64})$/;
+const FORM = /^(hg[neps]|svc)_([0-9a-z]{26})_([0-9a-f]{64})$/;
 
 /** Null for anything that is no token of this kind. */
 export function parseToken(prefix: TokenPrefix, token: string): { id: string; hash: Buffer } | null {

@@ -5,8 +5,8 @@ import { type ObservedOf, readObserved } from './queries.ts';
 
 export { sumGates } from './gate.ts';
 export type { Joined, NodeStatus, PipelineStatus } from './join.ts';
-export { datedConditions, readHealth } from './queries.ts';
-export { effectiveLabels, matchesSelector, versionForNode } from './selection.ts';
+export { datedConditions, datedOrigin, readHealth } from './queries.ts';
+export { matchesSelector, versionForNode } from './selection.ts';
 
 declare module '../platform/context.ts' {
   interface Services {

@@ -1,15 +1,19 @@
 /** What should run, joined with what runs: for each node and pipeline the status, for each node its health, for each pipeline its gate. */
 import type { Condition, Gate, LabelMap } from '../../schemas/api/common.ts';
 import type { NodeHealth, PipelineOnNode, Rates, StatusCounts } from '../../schemas/api/pipelines.ts';
+import { labelsOf, type NodeLabels } from '../node-groups/index.ts';
 import type { FleetSettings } from '../settings/index.ts';
 import { type GateInput, type GateNode, nodeGate, pipelineGate, rolloutConditions } from './gate.ts';
 import { nodeHealth } from './health.ts';
 import type { NodeRow, Observed, PipelineRow, ReportRow } from './queries.ts';
-import { effectiveLabels, versionForNode } from './selection.ts';
+import { versionForNode } from './selection.ts';
 
 export interface NodeStatus {
   node: NodeRow;
+  /** Effective: what selectors look at. */
   labels: LabelMap;
+  labelSources: NodeLabels['sources'];
+  groups: NodeLabels['groups'];
   health: NodeHealth;
   healthReason: string;
   gate: Gate;
@@ -52,7 +56,7 @@ export function join(observed: Observed, time: JoinTime): Joined {
     observed.pipelines.map((pipeline) => [pipeline.id, []]),
   );
   const nodes = observed.nodes.map((node) => {
-    const labels = effectiveLabels(node.agentLabels, node.uiLabels);
+    const { effective: labels, sources, groups } = labelsOf(node.agentLabels, node.uiLabels, observed.groups);
     const intervalMs = Math.max(time.settings.pollIntervalMs, node.pollIntervalMs ?? 0);
     const crashed: string[] = [];
     const lagging: string[] = [];
@@ -85,6 +89,8 @@ export function join(observed: Observed, time: JoinTime): Joined {
     return {
       node,
       labels,
+      labelSources: sources,
+      groups,
       health: status,
       healthReason: reason,
       gate: nodeGate(observed.binding, {

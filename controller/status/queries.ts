@@ -1,7 +1,8 @@
-/** Reads that join what should run with what runs, for an environment or one thing in it. Four statements, whatever its size. */
+/** Reads that join what should run with what runs, for an environment or one thing in it. Five statements, whatever its size. */
 import type { Knex } from 'knex';
-import type { Condition, LabelMap } from '../../schemas/api/common.ts';
+import type { Condition, GitOrigin, LabelMap } from '../../schemas/api/common.ts';
 import type { NodePipelineStatus } from '../../schemas/api/pipelines.ts';
+import { type GroupRule, listGroupRules } from '../node-groups/index.ts';
 
 export interface NodeRow {
   id: string;
@@ -95,6 +96,8 @@ export interface Observed {
   nodes: NodeRow[];
   pipelines: PipelineRow[];
   reports: ReportRow[];
+  /** By name. */
+  groups: GroupRule[];
 }
 
 /** One of the ids narrows it down. */
@@ -111,7 +114,8 @@ export async function readObserved(db: Knex, of: ObservedOf): Promise<Observed> 
   const pipelines = await readPipelines(db, of.environmentId, pipelineId);
   const reports = await readReports(db, of.environmentId, pipelineId, nodeId);
   const binding = await readBinding(db, of.environmentId);
-  return { binding, nodes, pipelines, reports };
+  const groups = await listGroupRules(db, of.environmentId);
+  return { binding, nodes, pipelines, reports, groups };
 }
 
 async function readBinding(db: Knex, environmentId: string): Promise<BindingRow | null> {
@@ -181,6 +185,9 @@ export function datedConditions(conditions: readonly Condition[]): Condition[] {
     lastTransition: new Date(condition.lastTransition),
   }));
 }
+
+export const datedOrigin = (git: GitOrigin | null): GitOrigin | null =>
+  git && { ...git, conditions: datedConditions(git.conditions) };
 
 async function readReports(
   db: Knex,

@@ -22,8 +22,3 @@ export function versionForNode(pipeline: Deployable, node: Target): string | nul
   if (pipeline.isDraft || pipeline.deployedVersionId === null || node.maintenance) return null;
   return matchesSelector(pipeline.nodeSelector, node.labels) ? pipeline.deployedVersionId : null;
 }
-
-/** The agent's labels, overlaid by those that were set in the UI. */
-export function effectiveLabels(agentLabels: LabelMap, uiLabels: LabelMap): LabelMap {
-  return { ...agentLabels, ...uiLabels };
-}

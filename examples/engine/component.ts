@@ -39,6 +39,8 @@ export interface SourceContext extends ComponentContext {
 /** A source whose options were read and are good. */
 export interface Source {
   output: DataType;
+  /** Ports and the like that two components cannot share, as in `tcp 127.0.0.1:9598`. */
+  resources?: string[];
   /** What the outside must provide, as error texts; looked at before the start and never with `--no-environment`. */
   check?(id: string, globals: Globals): string[];
   /** Runs until there is nothing more to read or the signal aborts. A throw ends the process. */
@@ -51,6 +53,8 @@ export type Process = (batch: Batch) => Map<string, Batch>;
 export interface Transform {
   /** Named outputs, `_default` where the transform has one without a name. */
   ports: string[];
+  /** What it takes and gives; everything where this is left out. Other events are not handed to it. */
+  accepts?: readonly DataType[];
   programs: VrlSource[];
   start(context: ComponentContext, programs: VrlProgram[]): Process;
 }
@@ -58,6 +62,10 @@ export interface Transform {
 export interface RunningSink {
   /** Writes a batch; a sink that drops events it cannot write gives back their number. A throw ends the process. */
   write(batch: Batch): Promise<number | undefined> | undefined;
+  /** Set where events leave later than `write` settles: such a sink counts itself what it has sent. */
+  countsSent?: true;
+  /** Events that were taken and have neither left nor been dropped. */
+  held?(): number;
   /** Writes out what is held and lets go of files and ports. */
   close(): Promise<void>;
 }
@@ -66,6 +74,8 @@ export interface Sink {
   accepts: readonly DataType[];
   /** Ports and the like that two components cannot share, as in `tcp 127.0.0.1:9598`. */
   resources: string[];
+  /** Asks the other end at `uri` whether it is well, and throws with the reason if not. */
+  checkHealth?(uri: string): Promise<void>;
   /** Settles when the sink is ready. A throw ends the process, with exit code 0 as Vector does. */
   start(context: ComponentContext): Promise<RunningSink>;
 }

@@ -7,6 +7,7 @@ import { loadConfigs, sortedPaths } from './config/load.ts';
 import { EXIT_CONFIG, EXIT_OK } from './exit-codes.ts';
 import type { Logger } from './log.ts';
 import { Registry } from './telemetry/registry.ts';
+import { checkAllHealth } from './topology/health-checks.ts';
 import { Topology } from './topology/topology.ts';
 import { ENGINE_VERSION, targetTriple } from './version.ts';
 import { compileTransforms } from './vrl/compile-transforms.ts';
@@ -35,9 +36,15 @@ export async function run(command: Extract<Command, { kind: 'run' }>, deps: RunD
   }
   if (stop.aborted) return EXIT_OK;
 
-  // From here on every failure ends with 0, as with Vector.
   const { compiled, programs } = ready;
   const app = log.child('headgate_engine::app');
+  const healthy = checkAllHealth(compiled, log);
+  if (compiled.settings.requireHealthy && !(await healthy)) {
+    app.error('Sinks unhealthy.');
+    return EXIT_CONFIG;
+  }
+
+  // From here on every failure ends with 0, as with Vector.
   let api: Api | undefined;
   if (compiled.settings.api) {
     try {
@@ -125,6 +132,7 @@ async function superviseUntilEnd(
       reminder = setInterval(() => log.info('Shutting down... Waiting on running components.'), REMINDER_MS);
       limit = setTimeout(() => {
         log.error('Failed to gracefully shut down in time. Killing components.');
+        topology.reportHeld();
         resolve();
       }, limitSecs * 1000);
     };
@@ -133,6 +141,9 @@ async function superviseUntilEnd(
   });
   try {
     await Promise.race([topology.finished, outOfTime]);
+  } catch (error) {
+    topology.reportHeld();
+    throw error;
   } finally {
     clearTimeout(limit);
     clearInterval(reminder);

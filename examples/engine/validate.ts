@@ -3,6 +3,7 @@ import { type Compiled, compile } from './config/compile.ts';
 import { ConfigError } from './config/config-error.ts';
 import { loadConfigs, sortedPaths } from './config/load.ts';
 import { EXIT_CONFIG, EXIT_OK } from './exit-codes.ts';
+import { checkHealth } from './topology/health-checks.ts';
 import { compileTransforms } from './vrl/compile-transforms.ts';
 
 type ValidateCommand = Extract<Command, { kind: 'validate' }>;
@@ -26,7 +27,7 @@ export async function validate(command: ValidateCommand, deps: ValidateDeps): Pr
     report.section('Transform errors', 'x', messagesOf(error));
     return EXIT_CONFIG;
   }
-  if (!command.noEnvironment && !environmentStep(command, compiled, report)) return EXIT_CONFIG;
+  if (!command.noEnvironment && !(await environmentStep(command, compiled, report))) return EXIT_CONFIG;
   report.validated();
   return EXIT_OK;
 }
@@ -54,7 +55,11 @@ function loadStep(command: ValidateCommand, deps: ValidateDeps, report: Report):
   }
 }
 
-function environmentStep(command: ValidateCommand, compiled: Compiled, report: Report): boolean {
+async function environmentStep(
+  command: ValidateCommand,
+  compiled: Compiled,
+  report: Report,
+): Promise<boolean> {
   const { settings, sources, sinks } = compiled;
   const errors = sources.flatMap(({ id, definition }) => definition.check?.(id, settings.globals) ?? []);
   if (errors.length > 0) {
@@ -68,9 +73,13 @@ function environmentStep(command: ValidateCommand, compiled: Compiled, report: R
     return !command.denyWarnings;
   }
   let good = true;
-  for (const { id, healthcheck } of sinks) {
-    // None of the sinks has a remote end that could be unhealthy.
-    if (healthcheck) report.success(`Health check "${id}"`);
+  for (const node of sinks) {
+    const { id, healthcheck } = node;
+    const reason = await checkHealth(node);
+    if (reason !== undefined) {
+      report.error(`Health check for "${id}" failed: ${reason}`);
+      good = false;
+    } else if (healthcheck.enabled) report.success(`Health check "${id}"`);
     else {
       report.warning(`Health check disabled for "${id}"`);
       good &&= !command.denyWarnings;

@@ -1,10 +1,10 @@
 /** Acting on a plan: what would change is checked, then applied in order, then what left the tree is pruned. */
 import { DomainError } from '../../controller/platform/errors.ts';
 import type { ManifestKind } from '../../schemas/manifests/index.ts';
-import { type CheckResult, KINDS } from '../kinds/index.ts';
-import type { DesiredManifest } from '../source/index.ts';
+import { type ApplyResult, type CheckResult, KINDS, type Kind } from '../kinds/index.ts';
+import type { CommitInfo, DesiredManifest, Problem } from '../source/index.ts';
+import { fold, identity, identityOf } from './identity.ts';
 import { keepsText } from './kept.ts';
-import type { ManifestOutcome } from './outcome.ts';
 import { allowedDeletes, type Change, type Plan } from './plan.ts';
 import { type Line, noCounts } from './report.ts';
 import type { Acted, Looked, PassOptions } from './steps.ts';
@@ -12,152 +12,230 @@ import type { Acted, Looked, PassOptions } from './steps.ts';
 /** Above this, the engine itself is not asked about each changed manifest: it starts a process for every one. */
 const ENGINE_CHECKS = 24;
 const PARALLEL_CHECKS = 4;
+/** Manifests of one transaction. While one batch is written, the next is checked. */
+const BATCH = 200;
+
+type Applying = Extract<Change, { action: 'create' | 'update' }>;
 
 export async function act(given: PassOptions, looked: Looked, plan: Plan): Promise<Acted> {
-  const { sha, author } = looked.commit;
-  const actor = { type: 'git' as const, commit: sha, author, environmentId: given.binding.environmentId };
-  const options: PassOptions = { ...given, ctx: { ...given.ctx, actor } };
-  const acted: Acted = {
+  const options: PassOptions = { ...given, ctx: { ...given.ctx, actor: gitActor(given, looked.commit) } };
+  const acting = new Acting(options, looked);
+  const due: Applying[] = [];
+  for (const change of plan.changes) {
+    if (change.action === 'create' || change.action === 'update') due.push(change);
+    else acting.take(change);
+  }
+  await acting.applyAll(due);
+  await acting.pruneAll(plan);
+  return acting.acted;
+}
+
+const gitActor = ({ binding }: PassOptions, { sha, author }: CommitInfo) => ({
+  type: 'git' as const,
+  commit: sha,
+  author,
+  environmentId: binding.environmentId,
+});
+
+class Acting {
+  readonly acted: Acted = {
     outcomes: new Map(),
-    objectIds: new Map(),
+    applied: new Map(),
     problems: [],
     lines: [],
     counts: noCounts(),
   };
-  const checks = await checkAll(options, looked, plan);
-  const failed = new Set<string>();
-  for (const change of plan.changes) {
-    options.signal.throwIfAborted();
-    switch (change.action) {
-      case 'create':
-      case 'update':
-        await applyOne(options, looked, change, checks.get(change), acted, failed);
-        break;
-      case 'none':
-        acted.outcomes.set(change, { type: 'unchanged' });
-        acted.counts.unchanged += 1;
-        if (wasRefused(looked, change)) acted.lines.push(mended(looked, change.manifest));
-        break;
-      case 'ignore':
-        acted.outcomes.set(change, { type: 'ignored' });
-        break;
-      case 'suspended':
-        acted.outcomes.set(change, { type: 'suspended' });
-        acted.counts.waiting += 1;
-        break;
-      case 'prune':
-        break;
-      case 'keep':
-        acted.counts.waiting += 1;
-        acted.lines.push({
-          type: 'kept',
-          kind: change.previous.kind,
-          name: change.previous.name,
-          reason: change.reason,
-        });
-        break;
-      case 'forget':
-        break;
-    }
-  }
-  await pruneAll(options, looked, plan, acted);
-  return acted;
-}
+  readonly #options: PassOptions;
+  readonly #looked: Looked;
+  /** Identities of manifests that were refused: what names them waits. */
+  readonly #failed: Set<string>;
 
-function wasRefused(looked: Looked, { previous }: Extract<Change, { action: 'none' }>): boolean {
-  const stored = looked.inventory.find(
-    (one) => one.kind === previous.kind && one.nameKey === previous.nameKey,
-  );
-  return stored?.conditions.some((one) => one.status === 'False') ?? false;
-}
-
-const mended = (looked: Looked, manifest: DesiredManifest): Line => ({
-  type: 'mended',
-  name: manifest.name,
-  kept: keepsText(looked.inventory, manifest, null),
-});
-
-/** Checks what would change, a few at a time. */
-async function checkAll(
-  { ctx, signal }: PassOptions,
-  looked: Looked,
-  plan: Plan,
-): Promise<Map<Change, CheckResult>> {
-  const names = new Map<ManifestKind, Map<string, string>>();
-  for (const manifest of looked.desired.manifests) {
-    const known = names.get(manifest.kind) ?? new Map<string, string>();
-    names.set(manifest.kind, known.set(manifest.nameKey, manifest.name));
-  }
-  const due = plan.changes.filter((change) => change.action === 'create' || change.action === 'update');
-  const check = { names, secrets: looked.secrets, engine: due.length <= ENGINE_CHECKS, signal };
-  const results = new Map<Change, CheckResult>();
-  const queue = [...due];
-  const worker = async () => {
-    for (let change = queue.shift(); change; change = queue.shift()) {
-      const kind = KINDS.get(change.manifest.kind);
-      if (kind) results.set(change, await kind.check(ctx, change.manifest, check));
-    }
-  };
-  await Promise.all(Array.from({ length: PARALLEL_CHECKS }, worker));
-  return results;
-}
-
-async function applyOne(
-  options: PassOptions,
-  looked: Looked,
-  change: Extract<Change, { action: 'create' | 'update' }>,
-  check: CheckResult | undefined,
-  acted: Acted,
-  failed: Set<string>,
-): Promise<void> {
-  const { manifest, previous } = change;
-  const kind = KINDS.get(manifest.kind);
-  if (!kind || !check) return;
-  const refuse = (outcome: ManifestOutcome) => {
-    acted.outcomes.set(change, outcome);
-    failed.add(`${manifest.kind}/${manifest.nameKey}`);
-    acted.counts.refused += 1;
-  };
-  if (check.problems.length > 0) {
-    const kept = keepsText(looked.inventory, manifest, previous?.nameKey ?? null);
-    acted.problems.push(...check.problems);
-    acted.lines.push(
-      ...check.problems.slice(0, 3).map((problem): Line => ({ type: 'problem', problem, kept })),
+  constructor(options: PassOptions, looked: Looked) {
+    this.acted.counts.unchanged = looked.focus?.untouched ?? 0;
+    this.#options = options;
+    this.#looked = looked;
+    this.#failed = new Set(
+      looked.desired.refused.flatMap(({ kind, name }) => (kind && name ? [identity(kind, fold(name))] : [])),
     );
-    refuse({ type: 'refused', problems: check.problems, kept });
-    return;
   }
-  if (options.binding.mode !== 'sync') {
-    acted.outcomes.set(change, { type: 'observed', check });
-    acted.lines.push({ type: 'observed', kind: manifest.kind, name: manifest.name });
-    acted.counts.waiting += 1;
-    return;
+
+  /** What needs no writing. */
+  take(change: Exclude<Change, Applying>): void {
+    const { outcomes, lines, counts } = this.acted;
+    switch (change.action) {
+      case 'none': {
+        const dangling = this.#looked.dangling.get(change.manifest);
+        if (dangling) {
+          this.#refuse(change, dangling);
+          return;
+        }
+        outcomes.set(change, { type: 'unchanged' });
+        counts.unchanged += 1;
+        if (this.#wasRefused(change.manifest)) lines.push(this.#mended(change.manifest));
+        return;
+      }
+      case 'ignore':
+        outcomes.set(change, { type: 'ignored' });
+        return;
+      case 'suspended':
+        outcomes.set(change, { type: 'suspended' });
+        counts.waiting += 1;
+        return;
+      case 'keep': {
+        const { kind, name } = change.previous;
+        counts.waiting += 1;
+        lines.push({ type: 'kept', kind, name, reason: change.reason });
+        return;
+      }
+      case 'prune':
+      case 'forget':
+        return;
+    }
   }
-  const blocker = kind
-    .dependsOn(manifest)
-    .find((name) => failed.has(`${manifest.kind}/${name.normalize('NFC').toLowerCase()}`));
-  if (blocker !== undefined) {
-    const message = `waits for "${blocker}", on which it depends and which was refused`;
-    acted.lines.push({ type: 'failed', kind: manifest.kind, name: manifest.name, message });
-    refuse({ type: 'failed', check, reason: 'Blocked', message });
-    return;
+
+  #wasRefused(manifest: DesiredManifest): boolean {
+    const stored = this.#looked.inventory.get(identityOf(manifest));
+    return stored?.conditions.some((one) => one.status === 'False') ?? false;
   }
-  try {
-    const result = await kind.apply({
-      ctx: options.ctx,
-      execute: options.execute,
-      environmentId: options.binding.environmentId,
-      manifest,
-      objectId: previous?.objectId ?? null,
-      commit: looked.commit,
-    });
-    acted.objectIds.set(change, result.objectId);
-    const said = [`Accepted as ${result.detail}`, ...check.notes].join('. ');
-    acted.outcomes.set(change, { type: 'applied', check, detail: said });
+
+  #mended(manifest: DesiredManifest): Line {
+    return {
+      type: 'mended',
+      name: manifest.name,
+      kept: keepsText(this.#looked.inventory, manifest, null),
+    };
+  }
+
+  /** The document or what it describes is wrong. */
+  #refuse(change: Applying | Extract<Change, { action: 'none' }>, problems: readonly Problem[]): void {
+    const { manifest, previous } = change;
+    const kept = keepsText(this.#looked.inventory, manifest, previous?.nameKey ?? null);
+    this.acted.problems.push(...problems);
+    this.acted.lines.push(
+      ...problems.slice(0, 3).map((problem): Line => ({ type: 'problem', problem, kept })),
+    );
+    this.acted.outcomes.set(change, { type: 'refused', problems, kept });
+    this.acted.counts.refused += 1;
+    this.#failed.add(identityOf(manifest));
+  }
+
+  async applyAll(due: readonly Applying[]): Promise<void> {
+    const batches = batchesOf(due, this.#options.batch ?? BATCH);
+    const engine = due.length <= ENGINE_CHECKS;
+    let ahead = this.#checkAll(batches[0] ?? [], engine);
+    for (const [index, batch] of batches.entries()) {
+      const checks = await ahead;
+      ahead = this.#checkAll(batches[index + 1] ?? [], engine);
+      // Awaited in the next round; it must not count as unhandled before.
+      ahead.catch(() => {});
+      this.#options.signal.throwIfAborted();
+      const sound = batch.filter((change) => {
+        const problems = checks.get(change)?.problems ?? [];
+        if (problems.length > 0) this.#refuse(change, problems);
+        return problems.length === 0;
+      });
+      await this.#apply(sound, checks);
+    }
+    await ahead;
+  }
+
+  /** A few at a time. */
+  async #checkAll(batch: readonly Applying[], engine: boolean): Promise<Map<Change, CheckResult>> {
+    const { ctx, signal } = this.#options;
+    const { secrets, dangling } = this.#looked;
+    const results = new Map<Change, CheckResult>();
+    const queue = batch[Symbol.iterator]();
+    const worker = async () => {
+      for (const change of queue) {
+        const { manifest } = change;
+        const problems = dangling.get(manifest);
+        results.set(
+          change,
+          problems
+            ? { problems: [...problems], detail: 'references', notes: [], unknown: [] }
+            : await kindOf(change).check(ctx, manifest, { secrets, engine, signal }),
+        );
+      }
+    };
+    await Promise.all(Array.from({ length: PARALLEL_CHECKS }, worker));
+    return results;
+  }
+
+  /**
+   * One transaction; where it fails for one manifest's fault, again in halves, so that every other one is applied.
+   * All of one kind.
+   */
+  async #apply(batch: readonly Applying[], checks: ReadonlyMap<Change, CheckResult>): Promise<void> {
+    const { ctx, execute, binding } = this.#options;
+    const items = batch.filter((change) => !this.#observed(change, checks) && !this.#blocked(change, checks));
+    const first = items[0];
+    if (!first) return;
+    try {
+      const results = await kindOf(first).apply({
+        ctx,
+        execute,
+        environmentId: binding.environmentId,
+        commit: this.#looked.commit,
+        items: items.map(({ manifest, previous }) => ({ manifest, objectId: previous?.objectId ?? null })),
+      });
+      for (const [index, change] of items.entries()) this.#applied(change, checks, results[index]!);
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.code === 'UNAVAILABLE') throw error;
+      if (items.length > 1) {
+        const half = Math.ceil(items.length / 2);
+        await this.#apply(items.slice(0, half), checks);
+        await this.#apply(items.slice(half), checks);
+        return;
+      }
+      const reason =
+        error.details?.reason === 'Conflict' || error.details?.reason === 'Blocked'
+          ? error.details.reason
+          : 'ApplyFailed';
+      this.#fail(first, checks, reason, error.message);
+    }
+  }
+
+  #observed(change: Applying, checks: ReadonlyMap<Change, CheckResult>): boolean {
+    if (this.#options.binding.mode === 'sync') return false;
+    const { kind, name } = change.manifest;
+    this.acted.outcomes.set(change, { type: 'observed', check: checks.get(change)! });
+    this.acted.lines.push({ type: 'observed', kind, name });
+    this.acted.counts.waiting += 1;
+    return true;
+  }
+
+  #blocked(change: Applying, checks: ReadonlyMap<Change, CheckResult>): boolean {
+    const blocker = kindOf(change)
+      .references(change.manifest)
+      .find(({ kind, name }) => this.#failed.has(identity(kind, fold(name))));
+    if (!blocker) return false;
+    const message = `waits for "${blocker.name}", on which it depends and which was refused`;
+    this.#fail(change, checks, 'Blocked', message);
+    return true;
+  }
+
+  #fail(
+    change: Applying,
+    checks: ReadonlyMap<Change, CheckResult>,
+    reason: 'Conflict' | 'Blocked' | 'ApplyFailed',
+    message: string,
+  ): void {
+    const { kind, name } = change.manifest;
+    this.acted.lines.push({ type: 'failed', kind, name, message });
+    this.acted.outcomes.set(change, { type: 'failed', check: checks.get(change)!, reason, message });
+    this.acted.counts.refused += 1;
+    this.#failed.add(identityOf(change.manifest));
+  }
+
+  #applied(change: Applying, checks: ReadonlyMap<Change, CheckResult>, result: ApplyResult): void {
+    const { manifest } = change;
+    const check = checks.get(change)!;
+    this.acted.applied.set(change, result);
+    const detail = [`Accepted as ${result.detail}`, ...check.notes].join('. ');
+    this.acted.outcomes.set(change, { type: 'applied', check, detail });
     const renamedFrom = change.action === 'update' ? change.renamedFrom : null;
-    const type = result.outcome === 'unchanged' ? 'changed' : result.outcome;
-    acted.lines.push({
-      type,
+    this.acted.lines.push({
+      type: result.outcome,
       kind: manifest.kind,
       name: manifest.name,
       detail: result.detail,
@@ -170,48 +248,52 @@ async function applyOne(
         ),
       ],
     });
-    if (renamedFrom !== null) acted.counts.renamed += 1;
-    else acted.counts[type] += 1;
-  } catch (error) {
-    if (!(error instanceof DomainError) || error.code === 'UNAVAILABLE') throw error;
-    acted.lines.push({ type: 'failed', kind: manifest.kind, name: manifest.name, message: error.message });
-    refuse({
-      type: 'failed',
-      check,
-      reason: error.details?.reason === 'Conflict' ? 'Conflict' : 'ApplyFailed',
-      message: error.message,
-    });
+    this.acted.counts[renamedFrom === null ? result.outcome : 'renamed'] += 1;
+  }
+
+  /** Last, in the opposite order of applying, and only when nothing in this pass was refused. */
+  async pruneAll(plan: Plan): Promise<void> {
+    const { acted } = this;
+    const { ctx, execute, binding } = this.#options;
+    const prunes = plan.changes.filter((change) => change.action === 'prune');
+    const order = (kind: string) => KINDS.get(kind as ManifestKind)?.order ?? 0;
+    prunes.sort((a, b) => order(b.previous.kind) - order(a.previous.kind));
+    const broken = acted.counts.refused > 0 && allowedDeletes(this.#looked.commit.message) < prunes.length;
+    const observing = binding.mode !== 'sync';
+    for (const change of prunes) {
+      const { kind: kindName, name, objectId } = change.previous;
+      const kind = KINDS.get(kindName as ManifestKind);
+      if (!kind || objectId === null) continue;
+      if (observing || broken) {
+        const reason = observing ? 'observing' : 'broken-manifests';
+        acted.counts.waiting += 1;
+        acted.lines.push({ type: 'kept', kind: kindName, name, reason });
+        continue;
+      }
+      this.#options.signal.throwIfAborted();
+      await kind.prune({ ctx, execute, environmentId: binding.environmentId, objectId });
+      acted.outcomes.set(change, { type: 'applied', check: null, detail: 'Pruned' });
+      acted.counts.deleted += 1;
+      acted.lines.push({ type: 'pruned', kind: kindName, name });
+    }
   }
 }
 
-/** Last, in the opposite order of applying, and only when nothing in this pass was refused. */
-async function pruneAll(options: PassOptions, looked: Looked, plan: Plan, acted: Acted): Promise<void> {
-  const prunes = plan.changes.filter((change) => change.action === 'prune');
-  if (prunes.length === 0) return;
-  const broken = acted.counts.refused > 0 && allowedDeletes(looked.commit.message) < prunes.length;
-  const observing = options.binding.mode !== 'sync';
-  for (const change of prunes.reverse()) {
-    const { previous } = change;
-    const kind = KINDS.get(previous.kind as ManifestKind);
-    if (!kind || previous.objectId === null) continue;
-    if (observing || broken) {
-      acted.counts.waiting += 1;
-      acted.lines.push({
-        type: 'kept',
-        kind: previous.kind,
-        name: previous.name,
-        reason: observing ? 'observing' : 'broken-manifests',
-      });
-      continue;
-    }
-    await kind.prune({
-      ctx: options.ctx,
-      execute: options.execute,
-      environmentId: options.binding.environmentId,
-      objectId: previous.objectId,
-    });
-    acted.outcomes.set(change, { type: 'applied', check: null, detail: 'Pruned' });
-    acted.counts.deleted += 1;
-    acted.lines.push({ type: 'pruned', kind: previous.kind, name: previous.name });
+function kindOf({ manifest }: Applying): Kind {
+  const kind = KINDS.get(manifest.kind);
+  if (!kind) throw new Error(`nothing acts on ${manifest.kind}`);
+  return kind;
+}
+
+/** Neighbours of one kind; the order stays. Renames stand first in a plan, and trade names within one transaction. */
+function batchesOf(due: readonly Applying[], size: number): Applying[][] {
+  const batches: Applying[][] = [];
+  for (const change of due) {
+    const last = batches.at(-1);
+    const renamed = change.action === 'update' && change.renamedFrom !== null;
+    const fits = last?.[0]?.manifest.kind === change.manifest.kind && (renamed || last.length < size);
+    if (fits) last.push(change);
+    else batches.push([change]);
   }
+  return batches;
 }

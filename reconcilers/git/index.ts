@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import type { Knex } from 'knex';
-import { findBinding, listBindings } from '../../controller/git-sync/index.ts';
+import { type Binding, findBinding, listBindings } from '../../controller/git-sync/index.ts';
 import type { Context, Services } from '../../controller/platform/context.ts';
 import { messageOf } from '../../controller/platform/errors.ts';
 import type { Lease } from '../../controller/platform/lease.ts';
@@ -15,6 +15,7 @@ import type { Execute } from '../../controller/platform/operation.ts';
 import type { Clock } from '../engine/clock.ts';
 import { createRunLoop, LoopStoppedError } from '../engine/run-loop.ts';
 import { createSourceCache, openRepository } from '../source/index.ts';
+import { createPassMemory, type PassMemory } from './memory.ts';
 import { type PassResult, runPass } from './pass.ts';
 import { noCounts } from './report.ts';
 
@@ -59,6 +60,25 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
   const repository = openRepository(options.gitdir);
   const cache = createSourceCache();
   const intervals = new Map<string, number>();
+  /** By environment. What was remembered under an earlier leadership, or of a binding that was another, is void. */
+  const memories = new Map<string, { of: string; memory: PassMemory }>();
+
+  function memoryOf(binding: Binding, epoch: number): PassMemory {
+    const of = JSON.stringify([
+      epoch,
+      binding.id,
+      binding.mode,
+      binding.ref,
+      binding.path,
+      binding.sharedPaths,
+    ]);
+    const known = memories.get(binding.environmentId);
+    if (known?.of === of) return known.memory;
+    const memory = createPassMemory();
+    memories.set(binding.environmentId, { of, memory });
+    return memory;
+  }
+
   /** The last pass of each binding that had something to tell: a file event may be faster than the push that caused it. */
   const told = new Map<string, { at: number; result: PassResult }>();
   const pushWaitMs = options.pushWaitMs ?? 3_000;
@@ -74,6 +94,7 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
       const binding = await findBinding(db, environmentId);
       if (!binding || binding.mode === 'off' || binding.suspendedAt !== null) {
         intervals.delete(environmentId);
+        memories.delete(environmentId);
         return NOT_LEADING;
       }
       intervals.set(environmentId, binding.intervalSeconds * 1_000);
@@ -98,6 +119,7 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
         cache,
         trigger,
         signal: pass.signal,
+        memory: memoryOf(binding, epoch),
       });
       if (result.outcome !== 'unchanged') {
         // The first pass over a commit is the one that acted; a second finds the same faults and nothing to do.
@@ -189,6 +211,7 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
       for (const remove of off) remove();
       await watcher?.close();
       await loop.stop();
+      await repository.close();
     },
   };
 }

@@ -1,9 +1,12 @@
 /** From what happened in a pass to the lines of the inventory: those that differ from what is stored, and those that go. */
-import type { ManifestRecord } from '../../controller/git-sync/index.ts';
+import type { InventoryRecord, ManifestRecord } from '../../controller/git-sync/index.ts';
 import type { Condition } from '../../schemas/api/common.ts';
 import { type ConditionRecord, mergeConditions, sameConditions } from '../engine/conditions.ts';
+import { KINDS } from '../kinds/index.ts';
 import type { DesiredManifest } from '../source/index.ts';
+import { identityOf } from './identity.ts';
 import { keepsText, type RefusedDocument } from './kept.ts';
+import { metaOf } from './meta.ts';
 import {
   conditionsOf,
   keptCondition,
@@ -11,7 +14,7 @@ import {
   STORED_CONDITIONS,
   type StoredCondition,
 } from './outcome.ts';
-import type { Plan } from './plan.ts';
+import type { Change, Plan } from './plan.ts';
 import type { Acted, Looked, PassOptions } from './steps.ts';
 
 /** The lines of the inventory that are not what is stored already, and those that go. */
@@ -21,14 +24,14 @@ export function manifestWrites(
   plan: Plan,
   acted: Acted,
   refused: readonly RefusedDocument[],
-): { writes: ManifestRecord[]; removals: { kind: string; nameKey: string }[] } {
+): { writes: InventoryRecord[]; removals: { kind: string; nameKey: string }[] } {
   const now = new Date(options.ctx.clock.now());
   const commit = looked.commit.sha;
-  const stored = new Map(looked.inventory.map((record) => [`${record.kind}/${record.nameKey}`, record]));
-  const writes = new Map<string, ManifestRecord>();
+  const stored = looked.inventory;
+  const writes = new Map<string, InventoryRecord>();
   const removals: { kind: string; nameKey: string }[] = [];
-  const put = (record: ManifestRecord) => {
-    const key = `${record.kind}/${record.nameKey}`;
+  const put = (record: InventoryRecord) => {
+    const key = identityOf(record);
     const before = stored.get(key);
     if (!before || !sameRecord(before, record)) writes.set(key, record);
   };
@@ -39,7 +42,7 @@ export function manifestWrites(
       else
         put(
           kept(
-            stored.get(`${change.previous.kind}/${change.previous.nameKey}`),
+            stored.get(identityOf(change.previous)),
             options.binding.mode === 'sync' ? 'broken-manifests' : 'observing',
             commit,
             now,
@@ -52,15 +55,16 @@ export function manifestWrites(
       continue;
     }
     if (change.action === 'keep') {
-      put(kept(stored.get(`${change.previous.kind}/${change.previous.nameKey}`), change.reason, commit, now));
+      put(kept(stored.get(identityOf(change.previous)), change.reason, commit, now));
       continue;
     }
     const outcome = acted.outcomes.get(change);
     if (!outcome) continue;
     const { manifest } = change;
     const previous = change.previous
-      ? stored.get(`${change.previous.kind}/${change.previous.nameKey}`)
-      : stored.get(`${manifest.kind}/${manifest.nameKey}`);
+      ? stored.get(identityOf(change.previous))
+      : stored.get(identityOf(manifest));
+    if (outcome.type === 'unchanged' && previous && isSettled(previous, manifest)) continue;
     const applied = outcome.type === 'applied' || outcome.type === 'unchanged';
     // A refused rename stays under the name that runs.
     const renamed = previous !== undefined && previous.nameKey !== manifest.nameKey;
@@ -83,8 +87,9 @@ export function manifestWrites(
       uid: manifest.uid,
       path: manifest.path,
       line: manifest.line,
-      objectId: acted.objectIds.get(change) ?? previous?.objectId ?? null,
+      ...objectOf(change, acted, previous),
       appliedHash: applied ? manifest.hash : (previous?.appliedHash ?? null),
+      appliedMeta: applied ? metaOf(manifest) : (previous?.appliedMeta ?? null),
       appliedCommit: outcome.type === 'applied' ? commit : (previous?.appliedCommit ?? null),
       seenHash: manifest.hash,
       seenCommit: place.commit,
@@ -94,7 +99,7 @@ export function manifestWrites(
     });
   }
   for (const document of refused) {
-    const previous = stored.get(`${document.kind}/${document.nameKey}`);
+    const previous = stored.get(identityOf(document));
     const first = document.problems[0];
     if (!first) continue;
     const known =
@@ -117,8 +122,9 @@ export function manifestWrites(
       uid: previous?.uid ?? null,
       path: first.path,
       line: previous?.line ?? first.line ?? 1,
-      objectId: previous?.objectId ?? null,
+      ...sameObject(previous),
       appliedHash: previous?.appliedHash ?? null,
+      appliedMeta: previous?.appliedMeta ?? null,
       appliedCommit: previous?.appliedCommit ?? null,
       seenHash: null,
       seenCommit: place.commit,
@@ -130,6 +136,44 @@ export function manifestWrites(
     });
   }
   return { writes: [...writes.values()], removals };
+}
+
+type ObjectFacts = Pick<InventoryRecord, 'objectId' | 'objectHash' | 'objectDeployed' | 'objectVersion'>;
+
+const sameObject = (previous: InventoryRecord | undefined): ObjectFacts => ({
+  objectId: previous?.objectId ?? null,
+  objectHash: previous?.objectHash ?? null,
+  objectDeployed: previous?.objectDeployed ?? null,
+  objectVersion: previous?.objectVersion ?? null,
+});
+
+/** The object as it is after this pass. */
+function objectOf(change: Change, acted: Acted, previous: InventoryRecord | undefined): ObjectFacts {
+  const result = acted.applied.get(change);
+  if (!result || !('manifest' in change)) return sameObject(previous);
+  const { manifest } = change;
+  return {
+    objectId: result.objectId,
+    objectHash: manifest.hash,
+    objectDeployed: KINDS.get(manifest.kind)?.deployed(manifest) ?? null,
+    objectVersion: result.version,
+  };
+}
+
+/** Nothing of the line could differ: what most manifests of most passes are. */
+function isSettled(previous: InventoryRecord, manifest: DesiredManifest): boolean {
+  return (
+    previous.nameKey === manifest.nameKey &&
+    previous.name === manifest.name &&
+    previous.path === manifest.path &&
+    previous.line === manifest.line &&
+    previous.uid === manifest.uid &&
+    previous.seenHash === manifest.hash &&
+    previous.appliedMeta === metaOf(manifest) &&
+    previous.prunePolicy === prunePolicyOf(manifest) &&
+    !previous.prunePending &&
+    previous.conditions.every((one) => one.status !== 'False')
+  );
 }
 
 /** One that was well and did not change keeps what was said of it; one that comes back from a fault is well again. */
@@ -148,11 +192,11 @@ function unchangedFacts(
 }
 
 function kept(
-  previous: ManifestRecord | undefined,
+  previous: InventoryRecord | undefined,
   reason: Parameters<typeof keptCondition>[0],
   commit: string,
   now: Date,
-): ManifestRecord {
+): InventoryRecord {
   if (!previous) throw new Error('a kept manifest is in the inventory');
   const place = { path: previous.path, line: previous.line, commit };
   const facts = [keptCondition(reason, place)];
@@ -198,6 +242,7 @@ function sameRecord(before: ManifestRecord, after: ManifestRecord): boolean {
     before.line === after.line &&
     before.objectId === after.objectId &&
     before.appliedHash === after.appliedHash &&
+    before.appliedMeta === after.appliedMeta &&
     before.appliedCommit === after.appliedCommit &&
     before.seenHash === after.seenHash &&
     before.seenCommit === after.seenCommit &&

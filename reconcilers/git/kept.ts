@@ -1,33 +1,33 @@
 /** What runs on while a manifest is refused, and whose a problem is. */
-import type { InventoryRecord } from '../../controller/git-sync/index.ts';
 import type { ManifestKind } from '../../schemas/manifests/index.ts';
 import { KINDS } from '../kinds/index.ts';
 import type { DesiredManifest, Problem } from '../source/index.ts';
+import { fold, identity } from './identity.ts';
+import type { Inventory } from './steps.ts';
 
 /** What runs on while a manifest is refused. */
 export function keepsText(
-  inventory: readonly InventoryRecord[],
+  inventory: Inventory,
   of: { kind: string; nameKey: string } | DesiredManifest,
   previousKey: string | null,
 ): string {
-  const key = previousKey ?? of.nameKey;
-  const record = inventory.find((one) => one.kind === of.kind && one.nameKey === key);
+  const record = inventory.get(identity(of.kind, previousKey ?? of.nameKey));
+  if (of.kind !== 'Pipeline') return record?.objectId ? 'it stays as it was' : 'nothing of it is kept yet';
   if (!record?.objectId || record.objectVersion === null) return 'nothing of it runs yet';
   return record.objectDeployed
     ? `version ${record.objectVersion} runs on`
     : `version ${record.objectVersion} stays a draft`;
 }
 
-export function keptOf(problem: Problem, inventory: readonly InventoryRecord[]): string {
+export function keptOf(problem: Problem, inventory: Inventory): string {
   if (problem.kind === null || problem.name === null || !KINDS.has(problem.kind as ManifestKind)) return '';
-  const nameKey = problem.name.normalize('NFC').toLowerCase();
-  return keepsText(inventory, { kind: problem.kind, nameKey }, null);
+  return keepsText(inventory, { kind: problem.kind, nameKey: fold(problem.name) }, null);
 }
 
 /** A problem of a file that holds one known manifest is that manifest's, even where its name could not be read. */
-export function attribute(problem: Problem, inventory: readonly InventoryRecord[]): Problem {
+export function attribute(problem: Problem, inventory: Inventory): Problem {
   if (problem.name !== null) return problem;
-  const there = inventory.filter((record) => record.path === problem.path);
+  const there = [...inventory.values()].filter((record) => record.path === problem.path);
   const only = there.length === 1 ? there[0] : undefined;
   return only ? { ...problem, kind: only.kind, name: only.name } : problem;
 }
@@ -43,8 +43,8 @@ export function groupByIdentity(problems: readonly Problem[]): RefusedDocument[]
   const groups = new Map<string, RefusedDocument>();
   for (const problem of problems) {
     if (problem.kind === null || problem.name === null) continue;
-    const nameKey = problem.name.normalize('NFC').toLowerCase();
-    const key = `${problem.kind}/${nameKey}`;
+    const nameKey = fold(problem.name);
+    const key = identity(problem.kind, nameKey);
     const group = groups.get(key) ?? { kind: problem.kind, name: problem.name, nameKey, problems: [] };
     group.problems.push(problem);
     groups.set(key, group);

@@ -6,19 +6,21 @@ import {
   deleteManifests,
   finishJobs,
   pendingJobs,
-  readInventory,
   recordSkipped,
   replaceImportErrors,
   updateBindingStatus,
   upsertManifests,
 } from '../../controller/git-sync/index.ts';
+import { writeAsReconciler } from '../../controller/ownership/index.ts';
 import { DomainError, messageOf } from '../../controller/platform/errors.ts';
-import { secretVariables } from '../../controller/secrets/index.ts';
 import { type CommitInfo, descends, readCommit, readDesired, resolveRef } from '../source/index.ts';
 import { act } from './act.ts';
+import { focusOf, mayDangle } from './focus.ts';
 import { manifestWrites } from './inventory.ts';
 import { attribute, groupByIdentity, keptOf } from './kept.ts';
+import { createPassMemory, type PassMemory } from './memory.ts';
 import { allowedDeletes, makePlan, type Plan } from './plan.ts';
+import { danglingReferences } from './references.ts';
 import { type Line, noCounts, renderReport } from './report.ts';
 import type { Acted, Looked, PassOptions, PassResult } from './steps.ts';
 
@@ -26,25 +28,36 @@ export type { PassOptions, PassResult } from './steps.ts';
 
 /** Throws only where nothing could be recorded either; a repository that cannot be read is a recorded failure. */
 export async function runPass(options: PassOptions): Promise<PassResult> {
+  const memory = options.memory ?? createPassMemory();
+  try {
+    return await pass(options, memory);
+  } catch (error) {
+    memory.forget();
+    throw error;
+  }
+}
+
+async function pass(options: PassOptions, memory: PassMemory): Promise<PassResult> {
   const start: Start = {
     at: new Date(options.ctx.clock.now()),
     pending: await pendingJobs(options.ctx.db, options.binding.id),
   };
   let looked: Looked;
   try {
-    looked = await look(options);
+    looked = await look(options, memory);
   } catch (error) {
     if (options.signal.aborted || isDatabaseError(error)) throw error;
     return recordFailure(options, start, error);
   }
+  if (start.pending.length === 0 && isSettled(options, looked, memory)) return recordSettled(options, looked);
   const plan = makePlan({
     desired: looked.desired,
-    recorded: looked.inventory,
+    ...(looked.focus ?? { recorded: [...looked.inventory.values()] }),
     descends: looked.descends,
     allowedDeletes: allowedDeletes(looked.commit.message),
   });
   const acted = await act(options, looked, plan);
-  return record(options, start, looked, plan, acted);
+  return record(options, start, looked, plan, acted, memory);
 }
 
 interface Start {
@@ -56,22 +69,50 @@ interface Start {
 /** A message for people that is shown as it is. */
 export class SourceProblem extends Error {}
 
-async function look({ ctx, binding, repository, cache }: PassOptions): Promise<Looked> {
+async function look(options: PassOptions, memory: PassMemory): Promise<Looked> {
+  const { ctx, binding, repository, cache } = options;
   const head = await resolveRef(repository, binding.ref);
   if (head === null) {
     throw new SourceProblem(
       `the branch "${binding.ref}" does not exist in the repository; push it, or bind the environment to another one. Everything runs on as it was`,
     );
   }
-  const [commit, desired, inventory, secrets] = await Promise.all([
+  const [commit, desired, { inventory, secrets }] = await Promise.all([
     readCommit(repository, head),
     readDesired(repository, head, { path: binding.path, sharedPaths: binding.sharedPaths }, cache),
-    readInventory(ctx.db, binding.id),
-    secretVariables(ctx.db, binding.environmentId),
+    memory.read(ctx.db, binding),
   ]);
   const applied = binding.appliedCommit?.sha ?? null;
   const follows = applied === null || applied === head || (await descends(repository, head, applied));
-  return { commit, desired, inventory, secrets, descends: follows };
+  const { settled } = memory;
+  const dangling =
+    settled === desired
+      ? new Map()
+      : await danglingReferences(ctx, binding.environmentId, desired, mayDangle(desired, settled));
+  const focus = focusOf(desired, settled, inventory, dangling.keys());
+  return { commit, desired, inventory, secrets, descends: follows, focus, dangling };
+}
+
+/** The very tree after which the last pass had nothing left to do, and nobody has changed anything since. */
+function isSettled({ binding }: PassOptions, { commit, desired }: Looked, memory: PassMemory): boolean {
+  return (
+    memory.settled === desired &&
+    binding.mode === 'sync' &&
+    binding.lastError === null &&
+    binding.headCommit?.sha === commit.sha &&
+    binding.appliedCommit?.sha === commit.sha
+  );
+}
+
+async function recordSettled({ ctx, binding }: PassOptions, looked: Looked): Promise<PassResult> {
+  const { commit, desired } = looked;
+  const counts = { ...noCounts(), unchanged: desired.manifests.length };
+  await ctx.db.transaction(async (tx) => {
+    await ctx.fence?.(tx);
+    await updateBindingStatus(tx, binding.id, { lastError: null });
+  });
+  const report = renderReport(binding.environmentName, commit, [], counts);
+  return { outcome: 'unchanged', commit, counts, report, error: null };
 }
 
 const SKIPPED_TOLD = 50;
@@ -97,6 +138,7 @@ async function record(
   looked: Looked,
   plan: Plan,
   acted: Acted,
+  memory: PassMemory,
 ): Promise<PassResult> {
   const { ctx, binding } = options;
   const { commit, desired } = looked;
@@ -127,6 +169,7 @@ async function record(
   const skipped = await skippedCommits(options, commit);
   await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
+    await writeAsReconciler(tx);
     await recordSkipped(tx, binding.id, skipped, options.trigger, start.at);
     if (removals.length > 0) await deleteManifests(tx, binding.id, removals);
     if (writes.length > 0) await upsertManifests(tx, binding.id, writes);
@@ -172,6 +215,9 @@ async function record(
       });
     }
   });
+  memory.recorded(writes, removals);
+  const nothingLeft = problems.length === 0 && acted.counts.refused + acted.counts.waiting === 0;
+  memory.settled = nothingLeft ? desired : null;
   return { outcome, commit, counts: acted.counts, report, error: null };
 }
 

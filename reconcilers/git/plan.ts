@@ -5,6 +5,8 @@
 import { createHash } from 'node:crypto';
 import { KINDS } from '../kinds/index.ts';
 import type { Desired, DesiredManifest } from '../source/index.ts';
+import { fold, identity, identityOf } from './identity.ts';
+import { metaOf } from './meta.ts';
 
 /** One line of the inventory, with what the database holds of the object. */
 export interface Recorded {
@@ -15,6 +17,8 @@ export interface Recorded {
   path: string;
   objectId: string | null;
   appliedHash: string | null;
+  /** Null where it is not known. */
+  appliedMeta?: string | null;
   objectHash: string | null;
   objectDeployed: boolean | null;
   prunePolicy: 'auto' | 'confirm' | 'never';
@@ -61,6 +65,9 @@ export interface Plan {
 
 export interface PlanInput {
   desired: Desired;
+  /** Those of `desired` to plan for, where it is known that nothing is to be done for the others; else all of them. */
+  manifests?: readonly DesiredManifest[];
+  /** The inventory, or the lines that stand for `manifests` and for what is gone. */
   recorded: readonly Recorded[];
   /** The commit comes after the one that was applied last (or nothing was applied yet). */
   descends: boolean;
@@ -68,58 +75,57 @@ export interface PlanInput {
   allowedDeletes: number;
 }
 
-const identity = (kind: string, nameKey: string) => `${kind}/${nameKey}`;
-
 /** Describes the repository itself; nothing comes of it. */
 const NOT_AN_OBJECT: ReadonlySet<string> = new Set(['Repository']);
 
 export function makePlan(input: PlanInput): Plan {
   const { desired } = input;
-  const manifests = desired.manifests.filter((manifest) => !NOT_AN_OBJECT.has(manifest.kind));
-  const byName = new Map(input.recorded.map((record) => [identity(record.kind, record.nameKey), record]));
+  const manifests = (input.manifests ?? desired.manifests).filter(
+    (manifest) => !NOT_AN_OBJECT.has(manifest.kind),
+  );
+  const byName = new Map(input.recorded.map((record) => [identityOf(record), record]));
   const byUid = new Map(
     input.recorded.flatMap((record) =>
-      record.uid === null ? [] : [[`${record.kind}/${record.uid}`, record] as const],
+      record.uid === null ? [] : [[identity(record.kind, record.uid), record] as const],
     ),
   );
-  const wanted = new Set(manifests.map((manifest) => identity(manifest.kind, manifest.nameKey)));
+  const wanted = new Set(manifests.map(identityOf));
   const taken = new Set<Recorded>();
   const previousOf = new Map<DesiredManifest, Recorded>();
-  const ordered = inOrder(manifests);
-  const claim = (find: (manifest: DesiredManifest) => Recorded | undefined) => {
-    for (const manifest of ordered) {
-      const found = previousOf.has(manifest) ? undefined : find(manifest);
-      if (!found || taken.has(found)) continue;
-      taken.add(found);
-      previousOf.set(manifest, found);
-    }
+  const claim = (manifest: DesiredManifest, found: Recorded | undefined) => {
+    if (!found || taken.has(found) || previousOf.has(manifest)) return;
+    taken.add(found);
+    previousOf.set(manifest, found);
   };
   // A uid outranks a name: what was renamed stays itself, though another manifest has taken its old name.
-  claim(({ kind, uid }) => (uid === null ? undefined : byUid.get(`${kind}/${uid}`)));
-  claim(({ kind, nameKey }) => byName.get(identity(kind, nameKey)));
-  claim(({ kind, previousName }) => {
-    if (previousName === null) return undefined;
-    const former = identity(kind, previousName.normalize('NFC').toLowerCase());
-    return wanted.has(former) ? undefined : byName.get(former);
-  });
+  for (const manifest of manifests)
+    if (manifest.uid !== null) claim(manifest, byUid.get(identity(manifest.kind, manifest.uid)));
+  for (const manifest of manifests) claim(manifest, byName.get(identityOf(manifest)));
+  for (const manifest of sorted(manifests.filter(({ previousName }) => previousName !== null))) {
+    const former = identity(manifest.kind, fold(manifest.previousName ?? ''));
+    if (!wanted.has(former)) claim(manifest, byName.get(former));
+  }
 
-  const changes = ordered.map((manifest) => changeOf(manifest, previousOf.get(manifest) ?? null));
-  const freesName = (change: Change) =>
-    change.action === 'update' &&
-    change.previous.nameKey !== change.manifest.nameKey &&
-    wanted.has(identity(change.previous.kind, change.previous.nameKey));
-  changes.sort((a, b) => Number(freesName(b)) - Number(freesName(a)));
+  const changes: Change[] = [];
+  const still: Change[] = [];
+  for (const manifest of manifests) {
+    const change = changeOf(manifest, previousOf.get(manifest) ?? null);
+    if (acts(change)) changes.push(change);
+    else still.push(change);
+  }
+  const order = new Map(inOrder(changes.map(manifestOf)).map((manifest, index) => [manifest, index]));
+  changes.sort(
+    (a, b) =>
+      Number(renames(b)) - Number(renames(a)) || order.get(manifestOf(a))! - order.get(manifestOf(b))!,
+  );
+  changes.push(...still);
 
   const kept = new Set(
-    desired.refused.flatMap((one) =>
-      one.kind && one.name ? [identity(one.kind, one.name.normalize('NFC').toLowerCase())] : [],
-    ),
+    desired.refused.flatMap((one) => (one.kind && one.name ? [identity(one.kind, fold(one.name))] : [])),
   );
   const keptPaths = new Set(desired.refused.filter((one) => !one.kind || !one.name).map((one) => one.path));
   const gone = input.recorded.filter((record) => !taken.has(record));
-  const leaving = gone.filter(
-    (record) => !kept.has(identity(record.kind, record.nameKey)) && !keptPaths.has(record.path),
-  );
+  const leaving = gone.filter((record) => !kept.has(identityOf(record)) && !keptPaths.has(record.path));
   const objects = leaving.filter((record) => record.objectId !== null);
   const hold = holdOf(input, objects.length);
   for (const previous of leaving) {
@@ -133,6 +139,17 @@ export function makePlan(input: PlanInput): Plan {
   return { changes, hash: hashOf(changes), empty: changes.every((change) => !acts(change)) };
 }
 
+const manifestOf = (change: Change): DesiredManifest => {
+  if (!('manifest' in change)) throw new Error('a change of a manifest');
+  return change.manifest;
+};
+
+/** Renames come first and together: names that are traded are free for one another only within one transaction. */
+const renames = (change: Change): boolean => change.action === 'update' && change.renamedFrom !== null;
+
+const sorted = (manifests: readonly DesiredManifest[]): DesiredManifest[] =>
+  [...manifests].sort((a, b) => (a.nameKey < b.nameKey ? -1 : a.nameKey > b.nameKey ? 1 : 0));
+
 function changeOf(manifest: DesiredManifest, previous: Recorded | null): Change {
   const kind = KINDS.get(manifest.kind);
   if (!kind) return { action: 'ignore', manifest, previous };
@@ -142,7 +159,8 @@ function changeOf(manifest: DesiredManifest, previous: Recorded | null): Change 
   const drifted =
     previous.appliedHash === manifest.hash &&
     (previous.objectHash !== manifest.hash || previous.objectDeployed !== kind.deployed(manifest));
-  if (previous.appliedHash === manifest.hash && !drifted && renamedFrom === null)
+  const described = (previous.appliedMeta ?? null) === null || previous.appliedMeta === metaOf(manifest);
+  if (previous.appliedHash === manifest.hash && !drifted && renamedFrom === null && described)
     return { action: 'none', manifest, previous };
   return { action: 'update', manifest, previous, renamedFrom, drifted };
 }
@@ -171,30 +189,26 @@ export function acts(change: Change): boolean {
   return change.action === 'create' || change.action === 'update' || change.action === 'prune';
 }
 
-/** By kind, and within a kind after those that it depends on; otherwise by name. */
+/** By kind, and within a kind after those that it names; otherwise by name. */
 export function inOrder(manifests: readonly DesiredManifest[]): DesiredManifest[] {
-  const byName = new Map(manifests.map((manifest) => [identity(manifest.kind, manifest.nameKey), manifest]));
+  const byName = new Map(manifests.map((manifest) => [identityOf(manifest), manifest]));
   const depth = new Map<DesiredManifest, number>();
   const depthOf = (manifest: DesiredManifest, trail: ReadonlySet<DesiredManifest>): number => {
     const known = depth.get(manifest);
     if (known !== undefined) return known;
     if (trail.has(manifest) || trail.size > 100) return 0;
     const inner = new Set(trail).add(manifest);
-    const needs = KINDS.get(manifest.kind)?.dependsOn(manifest) ?? [];
-    const deepest = needs.reduce((most, name) => {
-      const other = byName.get(identity(manifest.kind, name.normalize('NFC').toLowerCase()));
+    const needs = KINDS.get(manifest.kind)?.references(manifest) ?? [];
+    const deepest = needs.reduce((most, { kind, name }) => {
+      const other = byName.get(identity(kind, fold(name)));
       return other ? Math.max(most, depthOf(other, inner) + 1) : most;
     }, 0);
     depth.set(manifest, deepest);
     return deepest;
   };
   const order = (manifest: DesiredManifest) => KINDS.get(manifest.kind)?.order ?? 99;
-  return [...manifests].sort(
-    (a, b) =>
-      order(a) - order(b) ||
-      depthOf(a, new Set()) - depthOf(b, new Set()) ||
-      (a.nameKey < b.nameKey ? -1 : a.nameKey > b.nameKey ? 1 : 0),
-  );
+  for (const manifest of manifests) depthOf(manifest, new Set());
+  return sorted(manifests).sort((a, b) => order(a) - order(b) || (depth.get(a) ?? 0) - (depth.get(b) ?? 0));
 }
 
 function hashOf(changes: readonly Change[]): string {
@@ -202,12 +216,10 @@ function hashOf(changes: readonly Change[]): string {
   for (const change of changes) {
     if (!acts(change)) continue;
     if (change.action === 'prune')
-      hash.update(
-        `prune ${change.previous.kind}/${change.previous.nameKey} ${change.previous.appliedHash}\n`,
-      );
+      hash.update(`prune ${identityOf(change.previous)} ${change.previous.appliedHash}\n`);
     else if ('manifest' in change)
       hash.update(
-        `${change.action} ${change.manifest.kind}/${change.manifest.nameKey} ${change.manifest.hash}\n`,
+        `${change.action} ${identityOf(change.manifest)} ${change.manifest.hash} ${metaOf(change.manifest)}\n`,
       );
   }
   return hash.digest('hex').slice(0, 32);

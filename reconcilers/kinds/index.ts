@@ -1,8 +1,12 @@
 import type { ManifestKind } from '../../schemas/manifests/index.ts';
+import { alertRuleKind } from './alert-rule.ts';
 import type { Kind } from './kind.ts';
+import { nodeGroupKind } from './node-group.ts';
 import { pipelineKind } from './pipeline.ts';
 
-export type { ApplyResult, CheckContext, CheckResult, Kind } from './kind.ts';
+export type { ApplyResult, CheckContext, CheckResult, Kind, Reference } from './kind.ts';
 
-/** The kinds that are acted on. The others are read and checked, and wait. */
-export const KINDS: ReadonlyMap<ManifestKind, Kind> = new Map([[pipelineKind.kind, pipelineKind]]);
+/** The kinds that become objects. Environment and Repository are read and checked, and nothing acts on them. */
+export const KINDS: ReadonlyMap<ManifestKind, Kind> = new Map(
+  [nodeGroupKind, pipelineKind, alertRuleKind].map((kind) => [kind.kind, kind]),
+);

@@ -1,13 +1,22 @@
 /** What the git reconciler needs to know of a kind of manifest. One file per kind; everything else is the same for all. */
 
+import type { OwnedTable } from '../../controller/ownership/index.ts';
 import type { Context } from '../../controller/platform/context.ts';
 import type { Execute } from '../../controller/platform/operation.ts';
 import type { ManifestKind } from '../../schemas/manifests/index.ts';
 import type { CommitInfo, DesiredManifest, Problem } from '../source/index.ts';
 
+/** Another manifest, or an object that the UI owns, that must be there. */
+export interface Reference {
+  kind: ManifestKind;
+  name: string;
+  /** The field that names it, for example `dependsOn`. */
+  field: string;
+  /** Into the spec. */
+  pointer: string;
+}
+
 export interface CheckContext {
-  /** Names (case-folded) of the manifests of each kind in this snapshot. */
-  names: ReadonlyMap<ManifestKind, ReadonlyMap<string, string>>;
   secrets: ReadonlySet<string>;
   /** False where so much changed at once that the engine itself is not asked about each. */
   engine: boolean;
@@ -28,14 +37,15 @@ export interface ApplyInput {
   ctx: Context;
   execute: Execute;
   environmentId: string;
-  manifest: DesiredManifest;
-  objectId: string | null;
   commit: CommitInfo;
+  /** All of this kind. */
+  items: readonly { manifest: DesiredManifest; objectId: string | null }[];
 }
 
 export interface ApplyResult {
   objectId: string;
-  outcome: 'created' | 'changed' | 'restored' | 'unchanged';
+  outcome: 'created' | 'changed' | 'restored';
+  /** Null for kinds without versions. */
   version: number | null;
   /** Said of it in the report, for example `version 5`. */
   detail: string;
@@ -43,15 +53,37 @@ export interface ApplyResult {
 
 export interface Kind {
   kind: ManifestKind;
+  /** Where its objects live. */
+  table: OwnedTable;
   /** Where it stands in the order of applying. */
   order: number;
-  /** Names of manifests of the same kind that are applied before this one. */
-  dependsOn(manifest: DesiredManifest): readonly string[];
+  /** What has to exist, and is applied before this one. */
+  references(manifest: DesiredManifest): readonly Reference[];
   /** True where the manifest itself asks to be left alone. */
   suspended(manifest: DesiredManifest): boolean;
-  /** Whether the object that stands for the manifest still is what was applied. */
+  /** Whether the object that stands for the manifest runs when it is what git says. */
   deployed(manifest: DesiredManifest): boolean;
+  /** What of the spec is not its meaning (titles and positions in the editor): reaches the object, makes no version. */
+  editorData(manifest: DesiredManifest): unknown;
   check(ctx: Context, manifest: DesiredManifest, check: CheckContext): Promise<CheckResult>;
-  apply(input: ApplyInput): Promise<ApplyResult>;
+  /** All in one transaction, and repeatable. Answers in the order of the items. */
+  apply(input: ApplyInput): Promise<ApplyResult[]>;
   prune(input: { ctx: Context; execute: Execute; environmentId: string; objectId: string }): Promise<void>;
 }
+
+export const toItem = ({ manifest, objectId }: ApplyInput['items'][number]) => ({
+  objectId,
+  name: manifest.name,
+  uid: manifest.uid,
+  labels: manifest.labels,
+  spec: manifest.spec,
+  specHash: manifest.hash,
+  path: manifest.path,
+});
+
+export const toCommit = ({ sha, author, subject, message }: CommitInfo) => ({
+  sha,
+  author,
+  subject,
+  message,
+});

@@ -1,14 +1,13 @@
-import { closest, distance } from 'fastest-levenshtein';
 import {
   checkPipeline,
   compile,
-  convergePipeline,
+  convergePipelines,
   type Definition,
   type Finding,
   prunePipeline,
 } from '../../controller/pipelines/index.ts';
 import type { DesiredManifest, Problem } from '../source/index.ts';
-import type { CheckContext, Kind } from './kind.ts';
+import { type Kind, toCommit, toItem } from './kind.ts';
 
 type PipelineManifest = DesiredManifest<'Pipeline'>;
 
@@ -35,45 +34,25 @@ function toProblem(manifest: PipelineManifest, finding: Finding): Problem {
   };
 }
 
-function checkDependencies(manifest: PipelineManifest, check: CheckContext): Problem[] {
-  const known = check.names.get('Pipeline') ?? new Map<string, string>();
-  return manifest.spec.dependsOn.flatMap((name, index): Problem[] => {
-    const key = name.normalize('NFC').toLowerCase();
-    if (known.has(key) && key !== manifest.nameKey) return [];
-    const names = [...known.values()].filter((other) => other !== manifest.name);
-    const near = names.length > 0 ? closest(name, names) : '';
-    return [
-      {
-        kind: manifest.kind,
-        name: manifest.name,
-        stage: 'references',
-        ...manifest.at(`/dependsOn/${index}`),
-        message:
-          key === manifest.nameKey
-            ? `"${name}" depends on itself`
-            : `dependsOn names "${name}", and no manifest here is called so`,
-        hint:
-          near && distance(near, name) <= 3
-            ? `did you mean "${near}"?`
-            : 'name a pipeline of the same environment, or take the entry out',
-      },
-    ];
-  });
-}
-
 const NO_ROLLOUT = 'spec.rollout is not acted on by this version: every node gets the new version at once';
 
 export const pipelineKind: Kind = {
   kind: 'Pipeline',
+  table: 'pipelines',
   order: 20,
-  dependsOn: (manifest) => (manifest as PipelineManifest).spec.dependsOn,
+  references: (manifest) =>
+    (manifest as PipelineManifest).spec.dependsOn.map((name, index) => ({
+      kind: 'Pipeline',
+      name,
+      field: 'dependsOn',
+      pointer: `/dependsOn/${index}`,
+    })),
   suspended: (manifest) => (manifest as PipelineManifest).spec.suspend,
   deployed: (manifest) => (manifest as PipelineManifest).spec.deployed,
+  editorData: (manifest) => (manifest as PipelineManifest).spec.components,
 
   async check(ctx, manifest, check) {
     const pipeline = manifest as PipelineManifest;
-    const problems = checkDependencies(pipeline, check);
-    if (problems.length > 0) return { problems, detail: 'references', notes: [], unknown: [] };
     const definition = pipeline.spec as Definition;
     const report = await checkPipeline(definition, {
       secrets: check.secrets,
@@ -97,28 +76,19 @@ export const pipelineKind: Kind = {
     };
   },
 
-  async apply({ ctx, execute, environmentId, manifest, objectId, commit }) {
-    const pipeline = manifest as PipelineManifest;
-    const result = await execute(convergePipeline, ctx, {
+  async apply({ ctx, execute, environmentId, items, commit }) {
+    const done = await execute(convergePipelines, ctx, {
       environmentId,
-      pipelineId: objectId,
-      name: pipeline.name,
-      uid: pipeline.uid,
-      labels: pipeline.labels,
-      spec: pipeline.spec,
-      specHash: pipeline.hash,
-      commit: { sha: commit.sha, author: commit.author, subject: commit.subject, message: commit.message },
-      path: pipeline.path,
+      commit: toCommit(commit),
+      items: items.map(toItem),
     });
-    return {
-      objectId: result.pipelineId,
-      outcome: result.outcome,
-      version: result.version,
-      detail: result.deployed ? `version ${result.version}` : `version ${result.version}, a draft`,
-    };
+    return done.map((result, index) => {
+      const { deployed } = (items[index]!.manifest as PipelineManifest).spec;
+      return { ...result, detail: `version ${result.version}${deployed ? '' : ', a draft'}` };
+    });
   },
 
   async prune({ ctx, execute, environmentId, objectId }) {
-    await execute(prunePipeline, ctx, { environmentId, pipelineId: objectId });
+    await execute(prunePipeline, ctx, { environmentId, objectId });
   },
 };

@@ -5,27 +5,19 @@
 import { blobReader } from './blobs.ts';
 import type { SourceCache } from './cache.ts';
 import { problem } from './finding.ts';
-import { findClashes, type PlacedDocument } from './identity.ts';
 import { IGNORE_FILE } from './ignore-file.ts';
 import { includeReader } from './include-reader.ts';
-import { withObjects } from './objects.ts';
-import { type FileResult, readFiles } from './read-files.ts';
+import type { ObjectReader } from './objects.ts';
+import { readFiles } from './read-files.ts';
 import { type Repository, readRawCommit } from './repository.ts';
 import { GitRepositoryError } from './repository-error.ts';
-import { listSnapshot, REPOSITORY_FILE, type Snapshot, type WalkMemory, walkMemory } from './snapshot.ts';
+import { ScopeState } from './scope-state.ts';
+import { listSnapshot, REPOSITORY_FILE } from './snapshot.ts';
 import { didYouMean } from './suggest.ts';
 import { decodeText } from './text.ts';
 import { printable } from './tree.ts';
 import { type TreeReader, treeReader } from './tree-reader.ts';
-import type { Desired, Problem, RefusedDocument, SnapshotScope } from './types.ts';
-
-export interface ScopeState {
-  /** The object ids of all that can be read from this scope. */
-  fingerprint: string;
-  desired: Desired;
-  memory: WalkMemory;
-  files: Map<string, FileResult>;
-}
+import type { Desired, Problem, SnapshotScope } from './types.ts';
 
 function folderPath(path: string): string {
   return path
@@ -49,44 +41,68 @@ export async function readDesired(
     sharedPaths: scope.sharedPaths.map(folderPath),
   };
   const key = JSON.stringify([repo.gitdir, folders.path, folders.sharedPaths]);
-  const before = cache.scopes.get(key);
-  if (before?.desired.commit === commit) return before.desired;
-
-  return await withObjects(repo.gitdir, async (reader) => {
-    const found = await readRawCommit(reader, commit);
-    if (!found) throw new GitRepositoryError(`the repository holds no commit ${commit.slice(0, 64)}`);
-    const trees = treeReader(found.tree, cache, reader);
-    const fingerprint = await fingerprintOf(trees, folders);
-    if (before?.fingerprint === fingerprint) {
-      before.desired = { ...before.desired, commit };
-      return before.desired;
-    }
-    const blobs = blobReader(reader, cache);
-    const memory = before?.memory ?? walkMemory();
-    const snapshot = await listSnapshot(trees, folders, memory, async (oid, maxBytes) => {
-      const bytes = await blobs.read(oid, maxBytes);
-      return bytes
-        ? decodeText(bytes)
-        : {
-            stage: 'source',
-            message: `the file is larger than ${maxBytes} bytes`,
-            hint: 'Use fewer patterns.',
-          };
-    });
-    const includes = includeReader(trees, blobs, folders);
-    const files = await readFiles(snapshot.files, before?.files ?? new Map(), {
-      cache,
-      blobs,
-      includes,
-      scope: folders,
-    });
-    const desired = assemble(commit, snapshot, files);
-    if (!snapshot.pathExists) desired.problems.unshift(...(await missingPath(trees, folders.path)));
-    // What the repository lacks today it may hold tomorrow, under the same ids.
-    if (blobs.lacked) cache.scopes.delete(key);
-    else cache.scopes.set(key, { fingerprint, desired, memory, files });
-    return desired;
+  return await inTurn(cache, key, async () => {
+    const state = cache.scopes.get(key) ?? new ScopeState();
+    if (state.desired?.commit === commit) return state.desired;
+    return await repo.objects.use((reader) => readCommitInto(state, reader, { commit, folders, key, cache }));
   });
+}
+
+/** Two reads of one scope at once would both build on the state before. */
+async function inTurn<T>(cache: SourceCache, key: string, work: () => Promise<T>): Promise<T> {
+  const turn = Promise.resolve(cache.turns.get(key)).then(work);
+  const settled = turn.then(
+    () => undefined,
+    () => undefined,
+  );
+  cache.turns.set(key, settled);
+  try {
+    return await turn;
+  } finally {
+    if (cache.turns.get(key) === settled) cache.turns.delete(key);
+  }
+}
+
+interface Wanted {
+  commit: string;
+  folders: SnapshotScope;
+  /** Of the scope in the cache. */
+  key: string;
+  cache: SourceCache;
+}
+
+async function readCommitInto(
+  state: ScopeState,
+  reader: ObjectReader,
+  { commit, folders, key, cache }: Wanted,
+): Promise<Desired> {
+  const found = await readRawCommit(reader, commit);
+  if (!found) throw new GitRepositoryError(`the repository holds no commit ${commit.slice(0, 64)}`);
+  const trees = treeReader(found.tree, cache, reader, state.trees);
+  const fingerprint = await fingerprintOf(trees, folders);
+  if (state.desired && state.fingerprint === fingerprint) {
+    const { commit: since } = state.desired;
+    state.desired = { ...state.desired, commit, since, changed: new Set(), gone: [] };
+    return state.desired;
+  }
+  const blobs = blobReader(reader, cache);
+  const snapshot = await listSnapshot(trees, folders, state.memory, async (oid, maxBytes) => {
+    const bytes = await blobs.read(oid, maxBytes);
+    if (bytes) return decodeText(bytes);
+    const message = `the file is larger than ${maxBytes} bytes`;
+    return { stage: 'source', message, hint: 'Use fewer patterns.' };
+  });
+  if (!snapshot.pathExists) snapshot.problems.unshift(...(await missingPath(trees, folders.path)));
+  const includes = includeReader(trees, blobs, folders);
+  const stale = await state.includes.stale(includes);
+  const reading = { cache, blobs, includes, scope: folders };
+  const results = await readFiles(snapshot.files, state.results, stale.paths, reading);
+  const desired = state.settle(commit, snapshot, results, stale);
+  state.fingerprint = fingerprint;
+  // What the repository lacks today it may hold tomorrow, under the same ids.
+  if (blobs.lacked) cache.scopes.delete(key);
+  else cache.scopes.set(key, state);
+  return desired;
 }
 
 async function fingerprintOf(trees: TreeReader, scope: SnapshotScope): Promise<string> {
@@ -108,38 +124,4 @@ async function missingPath(trees: TreeReader, path: string): Promise<Problem[]> 
       : [];
   const hint = at.found === 'nothing' ? didYouMean(at.missing, names, otherwise) : otherwise;
   return [problem(path, { stage: 'source', message, hint })];
-}
-
-function assemble(commit: string, snapshot: Snapshot, files: ReadonlyMap<string, FileResult>): Desired {
-  const placed: PlacedDocument[] = [];
-  const problems = [...snapshot.problems];
-  const refused: RefusedDocument[] = [];
-  for (const [path, result] of files) {
-    if (result.problem) {
-      problems.push(result.problem);
-      refused.push({ kind: null, name: null, path });
-    }
-    for (const built of result.documents) {
-      placed.push({ path, built });
-      for (const found of built.problems) problems.push(found);
-    }
-  }
-  const clashes = findClashes(placed);
-  for (const found of clashes.problems) problems.push(found);
-  const manifests: Desired['manifests'] = [];
-  for (const { path, built } of placed) {
-    if (built.manifest && !clashes.refused.has(built) && !snapshot.colliding.has(path))
-      manifests.push(built.manifest);
-    else refused.push({ kind: built.claim.kind, name: built.claim.name, path });
-  }
-  const complete = snapshot.pathExists && problems.length === 0;
-  return {
-    commit,
-    manifests,
-    problems,
-    refused,
-    pathExists: snapshot.pathExists,
-    complete,
-    fileCount: files.size,
-  };
 }

@@ -1,4 +1,4 @@
-/** Finds and reads the files that manifests include, each path once in a pass. */
+/** Finds and reads the files that manifests include, each path once for a batch of manifests. */
 import type { BlobReader } from './blobs.ts';
 import { includedBlob, tooLargeToInclude } from './includes.ts';
 import type { IncludedBytes, Includes } from './load-includes.ts';
@@ -6,15 +6,34 @@ import type { TreeReader } from './tree-reader.ts';
 import type { SnapshotScope } from './types.ts';
 import { MAX_FILE_BYTES } from './yaml-file.ts';
 
+/** What an included path stood for when it was read. */
+export interface IncludeState {
+  path: string;
+  key: string;
+}
+
 export interface IncludeReader extends Includes {
   /** Makes `get` answer for these paths. */
-  load(paths: readonly string[]): Promise<void>;
+  load(paths: Iterable<string>): Promise<void>;
+  /** Lets go of what was loaded, if it is much. */
+  trim(): void;
   /** Changes exactly when what stands at the path changes. */
   key(path: string): Promise<string>;
 }
 
+const KEPT_BYTES = 32 * 1024 * 1024;
+
 export function includeReader(trees: TreeReader, blobs: BlobReader, scope: SnapshotScope): IncludeReader {
   const loaded = new Map<string, IncludedBytes>();
+  let bytesLoaded = 0;
+  const read = async (path: string): Promise<IncludedBytes> => {
+    const blob = includedBlob(path, await trees.lookup(path));
+    if (!('oid' in blob)) return { refused: blob };
+    const bytes = await blobs.read(blob.oid, MAX_FILE_BYTES);
+    if (!bytes) return { refused: tooLargeToInclude(path) };
+    bytesLoaded += bytes.length;
+    return { bytes };
+  };
   return {
     scope,
     get: (path) => loaded.get(path),
@@ -22,17 +41,15 @@ export function includeReader(trees: TreeReader, blobs: BlobReader, scope: Snaps
       const at = await trees.lookup(path);
       return at.found === 'nothing' ? 'nothing' : `${at.found}:${at.oid}`;
     },
+    trim() {
+      if (bytesLoaded <= KEPT_BYTES) return;
+      loaded.clear();
+      bytesLoaded = 0;
+    },
     async load(paths) {
-      for (const path of paths) {
-        if (loaded.has(path)) continue;
-        const blob = includedBlob(path, await trees.lookup(path));
-        if (!('oid' in blob)) {
-          loaded.set(path, { refused: blob });
-          continue;
-        }
-        const bytes = await blobs.read(blob.oid, MAX_FILE_BYTES);
-        loaded.set(path, bytes ? { bytes } : { refused: tooLargeToInclude(path) });
-      }
+      const missing = [...paths].filter((path) => !loaded.has(path));
+      const load = async (path: string) => loaded.set(path, await read(path));
+      await Promise.all(missing.map(load));
     },
   };
 }

@@ -1,5 +1,5 @@
 /** A spec in its one form: defaults filled in from the schema; and the hash of what it means. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import stringify from 'fast-json-stable-stringify';
 import { MANIFESTS, type ManifestKind, type ManifestSpec } from '../../schemas/manifests/index.ts';
 
@@ -13,13 +13,20 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Most defaults are empty, and a structured clone takes as long as all of the rest. */
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value) && value.length === 0) return [];
+  if (isRecord(value) && Object.keys(value).length === 0) return {};
+  return typeof value === 'object' ? structuredClone(value) : value;
+}
+
 function withDefaults(schema: ObjectSchema, value: unknown): unknown {
   if (!isRecord(value)) return value;
   if (!schema.properties) return value;
   const out: Record<string, unknown> = { ...value };
   for (const [key, field] of Object.entries(schema.properties)) {
     if (out[key] !== undefined) out[key] = withDefaults(field, out[key]);
-    else if (field.default !== undefined) out[key] = structuredClone(field.default);
+    else if (field.default !== undefined) out[key] = copyOf(field.default);
   }
   return out;
 }
@@ -46,5 +53,5 @@ function withoutEditorData(spec: Record<string, unknown>): Record<string, unknow
 export function specHash<K extends ManifestKind>(kind: K, spec: ManifestSpec<K>): string {
   const meaning: Record<string, unknown> = { ...spec };
   const canonical = stringify(kind === 'Pipeline' ? withoutEditorData(meaning) : meaning);
-  return createHash('sha256').update(canonical).digest('hex');
+  return hash('sha256', canonical, 'hex');
 }

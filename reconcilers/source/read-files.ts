@@ -1,27 +1,29 @@
 /** Parses and builds the files of a snapshot that are new or changed; what was built before is taken over. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BlobReader } from './blobs.ts';
 import { type BuiltDocument, buildDocument } from './build-document.ts';
 import type { SourceCache } from './cache.ts';
 import { problem } from './finding.ts';
-import type { IncludeReader } from './include-reader.ts';
+import { inOrder } from './in-order.ts';
+import type { IncludeReader, IncludeState } from './include-reader.ts';
 import { includedPaths } from './load-includes.ts';
-import { REPOSITORY_FILE, type SnapshotFile } from './snapshot.ts';
-import type { Problem, SnapshotScope } from './types.ts';
+import { pauses } from './pauses.ts';
+import { REPOSITORY_FILE } from './snapshot.ts';
+import type { DesiredManifest, Problem, SnapshotScope } from './types.ts';
+import type { SnapshotFile } from './walk.ts';
 import { MAX_FILE_BYTES, type ParsedFile, parseYamlBytes, tooLarge } from './yaml-file.ts';
 
 export interface FileResult {
-  oid: string;
-  /** What each included path stood for; a change there is a change of this file. */
-  includes: readonly { path: string; key: string }[];
+  file: SnapshotFile;
+  /** A change of what one of these stood for is a change of this file. */
+  includes: readonly IncludeState[];
   problem: Problem | null;
   documents: readonly BuiltDocument[];
+  /** The manifest of a file that holds one and nothing wrong, as nearly all do. */
+  only: DesiredManifest | null;
 }
 
 /** Files whose bytes are in memory at a time; twice as many while the next ones are on their way. */
 const BATCH = 256;
-/** Other work of the process gets its turn after this long. */
-const MAX_TURN_MS = 20;
 
 export interface Reading {
   cache: SourceCache;
@@ -30,69 +32,75 @@ export interface Reading {
   scope: SnapshotScope;
 }
 
-export async function readFiles(
-  listed: readonly SnapshotFile[],
-  before: ReadonlyMap<string, FileResult>,
-  reading: Reading,
-): Promise<Map<string, FileResult>> {
-  const files = new Map<string, FileResult>();
-  const changed: SnapshotFile[] = [];
-  const known = new Map<string, string>();
-  for (const result of before.values()) {
-    for (const { path } of result.includes)
-      if (!known.has(path)) known.set(path, await reading.includes.key(path));
-  }
-  for (const file of listed) {
-    const result = before.get(file.path);
-    const same =
-      result?.oid === file.oid &&
-      (result.includes.length === 0 || result.includes.every(({ path, key }) => known.get(path) === key));
-    // Set for every file, so that the order is the order of the tree.
-    files.set(file.path, same ? result : { oid: file.oid, includes: [], problem: null, documents: [] });
-    if (!same) changed.push(file);
-  }
-  let turn = performance.now();
-  let ahead = loadBatch(changed.slice(0, BATCH), reading);
-  for (let at = 0; at < changed.length; at += BATCH) {
-    const contents = await ahead;
-    const following = changed.slice(at + BATCH, at + 2 * BATCH);
-    ahead = loadBatch(following, reading);
-    ahead.catch(() => undefined);
-    for (const file of changed.slice(at, at + BATCH)) {
-      const parsed = parseOne(file.oid, contents.get(file.oid), reading);
-      const keys = await loadIncluded(file.path, parsed, reading);
-      files.set(file.path, buildFile(file, parsed, keys, reading));
-      if (performance.now() - turn < MAX_TURN_MS) continue;
-      await nextTurn();
-      turn = performance.now();
-    }
-  }
-  return files;
+interface Wanted {
+  file: SnapshotFile;
+  /** Place in the results. */
+  at: number;
 }
 
-async function loadIncluded(
-  path: string,
-  parsed: ParsedFile,
+interface Parsed extends Wanted {
+  parsed: ParsedFile;
+  /** The paths that it includes. */
+  paths: ReadonlySet<string>;
+}
+
+/** The results of the files in their order; those of unchanged files are the same objects as before. */
+export async function readFiles(
+  listed: readonly SnapshotFile[],
+  before: readonly FileResult[],
+  stale: ReadonlySet<string>,
   reading: Reading,
-): Promise<FileResult['includes']> {
-  const paths = new Set<string>();
-  for (const { hasFiles, value } of parsed.documents) {
-    if (!hasFiles || typeof value !== 'object' || value === null || !('spec' in value)) continue;
-    for (const included of includedPaths(value.spec, path, reading.scope)) paths.add(included);
+): Promise<FileResult[]> {
+  const results = new Array<FileResult>(listed.length);
+  const wanted: Wanted[] = [];
+  const earlier = inOrder(before, ({ file }) => file.path);
+  listed.forEach((file, at) => {
+    const known = earlier(file.path);
+    const isStale = stale.size > 0 && known?.includes.some(({ path }) => stale.has(path));
+    if (known?.file.oid === file.oid && !isStale) results[at] = known;
+    else wanted.push({ file, at });
+  });
+  const pause = pauses();
+  let ahead = loadBatch(wanted.slice(0, BATCH), reading);
+  for (let at = 0; at < wanted.length; at += BATCH) {
+    const contents = await ahead;
+    ahead = loadBatch(wanted.slice(at + BATCH, at + 2 * BATCH), reading);
+    ahead.catch(() => undefined);
+    const batch: Parsed[] = [];
+    for (const one of wanted.slice(at, at + BATCH)) {
+      const parsed = parseOne(one.file.oid, contents.get(one.file.oid), reading);
+      batch.push({ ...one, parsed, paths: pathsOf(one.file.path, parsed, reading.scope) });
+      await pause();
+    }
+    await reading.includes.load(new Set(batch.flatMap(({ paths }) => [...paths])));
+    for (const one of batch) {
+      results[one.at] = buildFile(one, await statesOf(one.paths, reading.includes), reading);
+      await pause();
+    }
+    reading.includes.trim();
   }
-  if (paths.size === 0) return [];
-  await reading.includes.load([...paths]);
-  return await Promise.all(
-    [...paths].map(async (included) => ({ path: included, key: await reading.includes.key(included) })),
+  return results;
+}
+
+const NO_PATHS: ReadonlySet<string> = new Set();
+
+function pathsOf(path: string, parsed: ParsedFile, scope: SnapshotScope): ReadonlySet<string> {
+  const specs = parsed.documents.flatMap(({ hasFiles, value }) =>
+    hasFiles && typeof value === 'object' && value !== null && 'spec' in value ? [value.spec] : [],
   );
+  if (specs.length === 0) return NO_PATHS;
+  return new Set(specs.flatMap((spec) => includedPaths(spec, path, scope)));
+}
+
+async function statesOf(paths: ReadonlySet<string>, includes: IncludeReader): Promise<IncludeState[]> {
+  const states: IncludeState[] = [];
+  for (const path of paths) states.push({ path, key: await includes.key(path) });
+  return states;
 }
 
 /** The bytes of those files that are not parsed yet; null for one that is too large. */
-async function loadBatch(
-  batch: readonly SnapshotFile[],
-  reading: Reading,
-): Promise<Map<string, Buffer | null>> {
-  const oids = new Set(batch.map((file) => file.oid).filter((oid) => !reading.cache.files.get(oid)));
+async function loadBatch(batch: readonly Wanted[], reading: Reading): Promise<Map<string, Buffer | null>> {
+  const oids = new Set(batch.map(({ file }) => file.oid).filter((oid) => !reading.cache.files.get(oid)));
   const read = async (oid: string) => [oid, await reading.blobs.read(oid, MAX_FILE_BYTES)] as const;
   return new Map(await Promise.all([...oids].map(read)));
 }
@@ -107,16 +115,18 @@ function parseOne(oid: string, bytes: Buffer | null | undefined, reading: Readin
 }
 
 function buildFile(
-  file: SnapshotFile,
-  parsed: ParsedFile,
-  includes: FileResult['includes'],
+  { file, parsed }: Parsed,
+  includes: readonly IncludeState[],
   reading: Reading,
 ): FileResult {
-  const { oid, path } = file;
-  if (parsed.finding) return { oid, includes, problem: problem(path, parsed.finding), documents: [] };
+  const { path } = file;
+  if (parsed.finding)
+    return { file, includes, problem: problem(path, parsed.finding), documents: [], only: null };
   const isRepositoryFile = path === REPOSITORY_FILE && reading.scope.path !== '';
   const documents = parsed.documents.map((document) =>
     buildDocument({ path, file: parsed, document, isRepositoryFile }, reading.includes),
   );
-  return { oid, includes, problem: null, documents };
+  const [first] = documents;
+  const only = documents.length === 1 && first?.problems.length === 0 ? first.manifest : null;
+  return { file, includes, problem: null, documents, only };
 }

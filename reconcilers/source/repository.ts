@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import git from 'isomorphic-git';
 import { BoundedMap } from './bounded-map.ts';
-import { type ObjectReader, withObjects } from './objects.ts';
+import { type ObjectReader, RepositoryObjects } from './objects.ts';
 import { GitRepositoryError } from './repository-error.ts';
 import type { CommitInfo } from './types.ts';
 
@@ -11,6 +11,9 @@ export interface Repository {
   readonly gitdir: string;
   /** Commits never change, so they are read once. */
   readonly commits: BoundedMap<CommitInfo>;
+  readonly objects: RepositoryObjects;
+  /** Ends the git child that is kept for the next read, if there is one. Reading again is fine. */
+  close(): Promise<void>;
 }
 
 const COMMITS_KEPT = 5000;
@@ -18,8 +21,10 @@ const COMMIT_BYTES = 1024 * 1024;
 const MESSAGE_CHARACTERS = 64 * 1024;
 const NAME_CHARACTERS = 200;
 
-export function openRepository(gitdir: string): Repository {
-  return { gitdir, commits: new BoundedMap(COMMITS_KEPT) };
+/** `idleMs`: how long a git child is kept for the next read; 20 s unless told. */
+export function openRepository(gitdir: string, options: { idleMs?: number } = {}): Repository {
+  const objects = new RepositoryObjects(gitdir, options.idleMs);
+  return { gitdir, commits: new BoundedMap(COMMITS_KEPT), objects, close: () => objects.close() };
 }
 
 /** What git itself refuses in a ref name, and anything that could be read as an option or a path outside. */
@@ -53,7 +58,7 @@ export async function resolveRef(repo: Repository, ref: string): Promise<string 
   if (branch !== null) return branch;
   const tag = ref.startsWith('refs/heads/') ? null : await refTarget(repo, `refs/tags/${short}`);
   if (tag === null) return null;
-  const commit = await withObjects(repo.gitdir, (reader) => reader.read(`${tag}^{commit}`, COMMIT_BYTES));
+  const commit = await repo.objects.use((reader) => reader.read(`${tag}^{commit}`, COMMIT_BYTES));
   return commit?.oid ?? null;
 }
 
@@ -100,7 +105,7 @@ export async function readRawCommit(reader: ObjectReader, sha: string): Promise<
 export async function readCommit(repo: Repository, sha: string): Promise<CommitInfo> {
   const known = repo.commits.get(sha);
   if (known) return known;
-  const commit = await withObjects(repo.gitdir, (reader) => readRawCommit(reader, sha));
+  const commit = await repo.objects.use((reader) => readRawCommit(reader, sha));
   if (!commit) throw new GitRepositoryError(`the repository holds no commit ${sha.slice(0, 64)}`);
   repo.commits.set(sha, commit.info);
   return commit.info;
@@ -120,7 +125,7 @@ export async function descends(
   if (commit === ancestor) return true;
   const maxCommits = options.maxCommits ?? 10_000;
   const seen = new Set([commit]);
-  return await withObjects(repo.gitdir, async (reader) => {
+  return await repo.objects.use(async (reader) => {
     const parentsOf = async (sha: string): Promise<readonly string[]> => {
       const known = repo.commits.get(sha);
       if (known) return known.parents;

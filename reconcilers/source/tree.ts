@@ -1,4 +1,4 @@
-/** The tree objects of git, and the rule for names that a manifest may stand under. */
+/** The entries of a tree object of git, and the rule for names that a manifest may stand under. */
 export interface TreeEntry {
   /** As git holds it, decoded; see `nameFault` before using it in a path. */
   name: string;
@@ -7,27 +7,11 @@ export interface TreeEntry {
 }
 
 /** An object of a tree is a file unless its mode says otherwise. */
-function kindOf(mode: string): TreeEntry['kind'] {
+export function kindOf(mode: string): TreeEntry['kind'] {
   if (mode === '40000' || mode === '040000') return 'folder';
   if (mode === '120000') return 'link';
   if (mode === '160000') return 'submodule';
   return 'file';
-}
-
-/** Reads `mode name NUL id` until the end. @throws RangeError on a damaged tree. */
-export function parseTree(data: Buffer, idBytes: number): TreeEntry[] {
-  const entries: TreeEntry[] = [];
-  let at = 0;
-  while (at < data.length) {
-    const space = data.indexOf(0x20, at);
-    const end = data.indexOf(0, space);
-    if (space < 0 || end < 0 || end + 1 + idBytes > data.length) throw new RangeError('the tree is damaged');
-    const mode = data.toString('latin1', at, space);
-    const name = data.toString('utf8', space + 1, end);
-    entries.push({ name, kind: kindOf(mode), oid: data.toString('hex', end + 1, end + 1 + idBytes) });
-    at = end + 1 + idBytes;
-  }
-  return entries;
 }
 
 const RESERVED_ON_WINDOWS = /^(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\..*)?$/i;
@@ -60,7 +44,7 @@ export function isYaml(name: string): boolean {
 
 /** Would be taken for a manifest by its name on a system that drops what Windows drops. */
 export function looksLikeYaml(name: string): boolean {
-  return /\.ya?ml[ .]*$/i.test(name);
+  return name.endsWith('.yaml') || /\.ya?ml[ .]*$/i.test(name);
 }
 
 /** Two paths with equal keys are one path where case or Unicode form do not count. */

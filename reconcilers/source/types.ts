@@ -94,4 +94,13 @@ export interface Desired {
   complete: boolean;
   /** Manifest files read, those that are wrong included. */
   fileCount: number;
+  /**
+   * The commit of the state that `changed` and `gone` are compared with: the one that was read before this from the
+   * same scope. Null when there was none, and then nothing is known of changes.
+   */
+  since: string | null;
+  /** The manifests that were not there then: new, changed, or refused then. All others are the same objects as then. */
+  changed: ReadonlySet<DesiredManifest> | null;
+  /** The manifests of then that are not here: deleted, changed, or refused now. */
+  gone: readonly DesiredManifest[];
 }

@@ -3,6 +3,7 @@ import type { Document } from 'yaml';
 import type { Finding } from './finding.ts';
 import { decodeText, place } from './text.ts';
 import { composeDocuments, syntaxFinding } from './yaml-documents.ts';
+import { quickDocuments } from './yaml-quick.ts';
 import { plainValue } from './yaml-value.ts';
 
 export const MAX_FILE_BYTES = 1024 * 1024;
@@ -45,6 +46,14 @@ export function tooLarge(bytes: number | null): ParsedFile {
 }
 
 export function parseYamlText(text: string): ParsedFile {
+  const quick = quickDocuments(text);
+  if (!quick) return parseYamlTextByLibrary(text);
+  const documents = quick.map((document) => ({ ...document, findings: [] }));
+  return { text, finding: null, documents };
+}
+
+/** The long way, which knows all of YAML and tells what is wrong. */
+export function parseYamlTextByLibrary(text: string): ParsedFile {
   const { documents, finding } = composeDocuments(text);
   if (finding) return { text, documents: [], finding };
   return {

@@ -182,6 +182,8 @@ export const HeartbeatRequest = Type.Object({
   updateError: Optional(Type.Union([Text(4096), Type.Null()])),
   /** The agent's own poll period in milliseconds, where it is longer than the server's. */
   pollIntervalMs: Optional(Type.Integer({ minimum: 1, maximum: 86_400_000 })),
+  /** The lines in `recentLogs` come by /api/agent/logs too: storing them here would store them twice. */
+  deliversLogs: Optional(Type.Boolean()),
 });
 export type HeartbeatRequest = Static<typeof HeartbeatRequest>;
 
@@ -192,6 +194,24 @@ export const HeartbeatResponse = Type.Object({
   rejected: Optional(Type.Array(Type.Object({ pipelineId: Type.String(), reason: Type.String() }))),
 });
 export type HeartbeatResponse = Static<typeof HeartbeatResponse>;
+
+/** Lines of one pipeline, oldest first. One that is no text is refused alone, a longer one than the limit is cut. */
+export const LogEntry = Type.Object({
+  pipelineId: Id,
+  lines: Type.Array(Type.Unsafe<string>({}), { maxItems: AGENT_LIMITS.logRingLines }),
+});
+export type LogEntry = Static<typeof LogEntry>;
+
+/**
+ * POST /api/agent/logs. The entries are checked one by one against `LogEntry`; what is known is kept when others are
+ * not.
+ */
+export const LogsRequest = Type.Array(Type.Unsafe<LogEntry>({}), { maxItems: 2000 });
+export type LogsRequest = Static<typeof LogsRequest>;
+
+/** The lines are stored. `rejected` counts those that are not: of unknown pipelines or in entries without form. */
+export const LogsResponse = Type.Object({ ok: Type.Literal(true), rejected: Type.Integer({ minimum: 0 }) });
+export type LogsResponse = Static<typeof LogsResponse>;
 
 /** GET /api/agent/push: server-sent events, `event: <type>`, `data` this as JSON. */
 export type PushMessage =

@@ -55,3 +55,13 @@ export const Condition = Type.Object({
   lastTransition: Timestamp,
 });
 export type Condition = Static<typeof Condition>;
+
+/** Where a git-owned object's manifest stands, and what became of it. */
+export const GitOrigin = Type.Object({
+  path: Type.String(),
+  line: Type.Integer(),
+  /** The commit at which it was last applied. */
+  commit: Nullable(Type.String()),
+  conditions: Type.Array(Condition),
+});
+export type GitOrigin = Static<typeof GitOrigin>;

@@ -61,6 +61,10 @@ export const FleetNode = Type.Object({
   environment: Type.Object({ id: Id, name: Type.String(), teamId: Id }),
   agentLabels: LabelMap,
   uiLabels: LabelMap,
+  /** Where each effective label comes from. */
+  labelSources: Type.Record(Type.String(), Type.Enum(['agent', 'group', 'ui'])),
+  /** The groups that it belongs to, by name. */
+  groups: Type.Array(Type.Object({ id: Id, name: Type.String() })),
   hostMetrics: HostSummary,
   agentHealth: Type.Object({
     pollErrorsTotal: Type.Optional(Type.Number()),
@@ -72,8 +76,6 @@ export const FleetNode = Type.Object({
   }),
   /** The user that the agent runs as. */
   runningAs: Nullable(Type.String()),
-  /** Newest last, from the last heartbeats: `{pipelineId, line}`. */
-  recentLogs: Type.Array(Type.Object({ pipelineId: Id, line: Type.String() })),
 });
 export type FleetNode = Static<typeof FleetNode>;
 

@@ -128,7 +128,16 @@ export type ConfigureGitSync = Static<typeof ConfigureGitSync>;
 export const SyncStarted = Type.Object({ jobId: Id });
 
 /** Events on GET /api/events: `event: changed`. They say what to look at again, never what it is now. */
-export const UI_TOPICS = ['pipelines', 'fleet', 'git', 'secrets', 'environments', 'teams'] as const;
+export const UI_TOPICS = [
+  'pipelines',
+  'fleet',
+  'git',
+  'secrets',
+  'environments',
+  'teams',
+  'alerts',
+  'logs',
+] as const;
 export type UiTopic = (typeof UI_TOPICS)[number];
 export interface UiEvent {
   /** `*` for every environment. */

@@ -1,6 +1,6 @@
 /** Pipelines, their graph and versions, and what each node runs of them. */
 import Type, { type Static } from 'typebox';
-import { Condition, Gate, Id, Input, LabelMap, LogLevelName, Nullable, Text, Timestamp } from './common.ts';
+import { Gate, GitOrigin, Id, Input, LabelMap, LogLevelName, Nullable, Text, Timestamp } from './common.ts';
 
 export const PIPELINE_NAME_PATTERN = '^[a-zA-Z0-9][a-zA-Z0-9 _-]*$';
 export const COMPONENT_KEY_PATTERN = '^[a-zA-Z_][a-zA-Z0-9_]*$';
@@ -158,14 +158,7 @@ export const Pipeline = Type.Object({
   latestVersion: Nullable(VersionSummary),
   hasConfigChanges: Type.Boolean(),
   /** Null for a pipeline that the UI owns. */
-  git: Nullable(
-    Type.Object({
-      path: Type.String(),
-      line: Type.Integer(),
-      commit: Nullable(Type.String()),
-      conditions: Type.Array(Condition),
-    }),
-  ),
+  git: Nullable(GitOrigin),
   statuses: Type.Array(PipelineOnNode),
   components: Type.Array(ComponentThroughput),
 });

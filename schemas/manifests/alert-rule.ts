@@ -2,6 +2,17 @@
 import Type, { type Static } from 'typebox';
 import { manifest, PrintableName, Strict, type WithDefaults } from './common.ts';
 
+export const ALERT_METRICS = [
+  'node_unreachable',
+  'cpu_usage',
+  'memory_usage',
+  'disk_usage',
+  'error_rate',
+  'discarded_rate',
+  'pipeline_crashed',
+] as const;
+export const ALERT_CONDITIONS = ['gt', 'lt', 'eq'] as const;
+
 export const AlertRuleSpecSchema = Strict('When to raise the alert.', {
   pipelineRef: Type.Optional(
     Type.String({
@@ -10,19 +21,12 @@ export const AlertRuleSpecSchema = Strict('When to raise the alert.', {
       maxLength: 100,
     }),
   ),
-  metric: Type.Enum(
-    [
-      'node_unreachable',
-      'cpu_usage',
-      'memory_usage',
-      'disk_usage',
-      'error_rate',
-      'discarded_rate',
-      'pipeline_crashed',
-    ],
-    { description: 'What is measured. Usages are percentages, rates are events a second.' },
-  ),
-  condition: Type.Enum(['gt', 'lt', 'eq'], { description: 'How the metric is compared to the threshold.' }),
+  metric: Type.Enum([...ALERT_METRICS], {
+    description: 'What is measured. Usages are percentages, rates are events a second.',
+  }),
+  condition: Type.Enum([...ALERT_CONDITIONS], {
+    description: 'How the metric is compared to the threshold.',
+  }),
   threshold: Type.Number({ description: 'What the metric is compared to.' }),
   durationSeconds: Type.Optional(
     Type.Integer({

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { connect, type Database } from '../../controller/database/connect.ts';
 import { startEmbeddedPostgres } from '../../controller/database/embedded-postgres.ts';
 import { migrateAll } from '../../controller/database/migrate.ts';
-import { insertPipeline, insertVersion, markDeployed } from '../../controller/pipelines/store.ts';
+import { insertPipeline, insertVersions, markDeployed } from '../../controller/pipelines/store.ts';
 import { newId } from '../../controller/platform/ids.ts';
 import { mintToken } from '../../controller/platform/tokens.ts';
 
@@ -91,23 +91,26 @@ async function addPipeline(db: Database, environmentId: string, name: string): P
   const id = await insertPipeline(db, environmentId, {
     ...common,
     name,
-    uid: null,
     description: null,
-    managedBy: 'ui',
     labels: {},
     dependsOn: [],
   });
-  const version = await insertVersion(db, {
-    ...common,
-    pipelineId: id,
-    configYaml: engineConfig(name),
-    specHash: null,
-    changelog: null,
-    source: 'ui',
-    createdById: null,
-    commit: null,
-  });
-  await markDeployed(db, id, version.id);
+  const versionId = newId();
+  await insertVersions(db, [
+    {
+      ...common,
+      id: versionId,
+      pipelineId: id,
+      version: 1,
+      configYaml: engineConfig(name),
+      specHash: null,
+      changelog: null,
+      source: 'ui',
+      createdById: null,
+      commit: null,
+    },
+  ]);
+  await markDeployed(db, id, versionId);
   return id;
 }
 

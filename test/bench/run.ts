@@ -11,6 +11,7 @@ import { configPolls } from './rows/config-polls.ts';
 import { firstLoad } from './rows/first-load.ts';
 import { heartbeats } from './rows/heartbeats.ts';
 import { idleAgent } from './rows/idle-agent.ts';
+import { pass } from './rows/pass.ts';
 import { pushToEngine } from './rows/push-to-engine.ts';
 import { readManifests } from './rows/read-manifests.ts';
 
@@ -19,6 +20,7 @@ const ROWS: Readonly<Record<string, (say: Say) => Promise<Result[]>>> = {
   heartbeat: heartbeats,
   push: pushToEngine,
   source: (say) => readManifests(say),
+  pass: (say) => pass(say),
   agent: idleAgent,
   start: coldStart,
   web: firstLoad,

@@ -16,6 +16,7 @@ export function enrollRequest(token: string, more: Partial<EnrollRequest> = {}):
 export interface TestNode extends EnrollResponse {
   config(headers?: SendOptions['headers']): Promise<Answer>;
   heartbeat(body: unknown, headers?: SendOptions['headers']): Promise<Answer>;
+  logs(body: unknown, headers?: SendOptions['headers']): Promise<Answer>;
   push(): Promise<OpenStream>;
 }
 
@@ -37,6 +38,7 @@ export async function enrollNode(
     config: (headers) => send(`${url}/api/agent/config`, { headers: { authorization, ...headers } }),
     heartbeat: (body, headers) =>
       send(`${url}/api/agent/heartbeat`, { body, headers: { authorization, ...headers } }),
+    logs: (body, headers) => send(`${url}/api/agent/logs`, { body, headers: { authorization, ...headers } }),
     push: () => openStream(`${url}/api/agent/push`, { authorization }),
   };
 }

@@ -30,6 +30,7 @@ export class ConfigRepository {
   }
 
   remove(): void {
+    void this.repo.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 

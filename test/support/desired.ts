@@ -53,6 +53,9 @@ export function desiredState(manifests: readonly DesiredManifest[], more: Partia
     pathExists,
     complete: pathExists && problems.length === 0,
     fileCount: manifests.length,
+    since: null,
+    changed: null,
+    gone: [],
     ...more,
   };
 }

@@ -59,7 +59,7 @@ const BASE_SPAN = 400;
 let nextBase = process.pid % BASES;
 
 /** Two agents take 200 ports each at most, and the last two are for their own metrics. */
-async function freeBase(): Promise<number> {
+export async function freeBase(): Promise<number> {
   for (let tried = 0; tried < BASES; tried += 1) {
     const base = FIRST_BASE + (nextBase++ % BASES) * BASE_SPAN;
     const first = [base, base + 1, base + 200, base + 201, base + 390, base + 391];

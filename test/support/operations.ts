@@ -1,17 +1,18 @@
 /** Every operation of the controller by its name, and what its output may hold. */
 import type { TSchema } from 'typebox';
-import { accessOperations } from '../../controller/access/index.ts';
+import { accessOperations, serviceAccountOperations } from '../../controller/access/index.ts';
+import { alertOperations } from '../../controller/alerts/index.ts';
 import { environmentOperations } from '../../controller/environments/index.ts';
-import { fleetOperations } from '../../controller/fleet/index.ts';
+import { fleetOperations, nodeGroupOperations } from '../../controller/fleet/index.ts';
 import { gitSyncOperations } from '../../controller/git-sync/index.ts';
+import { logOperations } from '../../controller/logs/index.ts';
 import { pipelineOperations } from '../../controller/pipelines/index.ts';
-import type { Access } from '../../controller/platform/operation.ts';
+import type { Needs } from '../../controller/platform/operation.ts';
 import { secretOperations } from '../../controller/secrets/index.ts';
 import { teamOperations } from '../../controller/teams/index.ts';
 
-interface Described {
+interface Described extends Needs {
   name: string;
-  role: Access;
   input: TSchema;
   output: TSchema;
 }
@@ -20,11 +21,15 @@ export type DescribedOperation = Described & ({ kind: 'query' } | { kind: 'mutat
 export const OPERATIONS: ReadonlyMap<string, DescribedOperation> = new Map(
   [
     accessOperations,
+    alertOperations,
     environmentOperations,
     fleetOperations,
     gitSyncOperations,
+    nodeGroupOperations,
+    logOperations,
     pipelineOperations,
     secretOperations,
+    serviceAccountOperations,
     teamOperations,
   ]
     .flatMap((domain): DescribedOperation[] => Object.values(domain))

@@ -17,6 +17,7 @@ import { createLogger } from '../../controller/platform/logger.ts';
 import { createExecute, type Execute } from '../../controller/platform/operation.ts';
 import { insertTeam } from '../../controller/teams/store.ts';
 import { systemClock } from '../../reconcilers/engine/clock.ts';
+import { createPassMemory } from '../../reconcilers/git/memory.ts';
 import { type PassResult, runPass } from '../../reconcilers/git/pass.ts';
 import type { Condition } from '../../schemas/api/common.ts';
 import { ConfigRepository, PRODUCTION } from './config-repository.ts';
@@ -57,6 +58,9 @@ export interface PassAsked {
   signal?: AbortSignal;
   fence?: NonNullable<Context['fence']>;
   execute?: Execute;
+  batch?: number;
+  /** False for a pass of a process that has just become the leader: it reads everything again. */
+  remembering?: boolean;
 }
 
 const silent = createLogger('silent');
@@ -82,8 +86,8 @@ export class ReconcileScene {
     };
   }
 
-  static async open(): Promise<ReconcileScene> {
-    return new ReconcileScene(await testDatabase());
+  static async open(database?: TestDatabase): Promise<ReconcileScene> {
+    return new ReconcileScene(database ?? (await testDatabase()));
   }
 
   /** A new environment, bound to a new and empty repository. */
@@ -129,6 +133,7 @@ export class ReconcileScene {
 
 export class BoundEnvironment {
   readonly repository = new ConfigRepository();
+  readonly #memory = createPassMemory();
   readonly scene: ReconcileScene;
   readonly id: string;
   readonly bindingId: string;
@@ -157,6 +162,8 @@ export class BoundEnvironment {
       repository: this.repository.repo,
       cache: this.repository.cache,
       trigger: asked.trigger ?? 'timer',
+      ...(asked.batch === undefined ? {} : { batch: asked.batch }),
+      ...(asked.remembering === false ? {} : { memory: this.#memory }),
       signal,
     });
   }

@@ -8,9 +8,11 @@ import {
   type HeartbeatRequest,
   type HeartbeatResponse,
   HOST_METRIC_NAMES,
+  type LogEntry,
   PipelineReport,
 } from '../../../schemas/agent/protocol.ts';
 import { validator } from '../../../schemas/validate.ts';
+import type { LogIngest } from '../../logs/index.ts';
 import type { StoredComponent } from '../../pipelines/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import { messageOf } from '../../platform/errors.ts';
@@ -32,6 +34,7 @@ export interface IngestOptions {
   log: Logger;
   directory: NodeDirectory;
   configs: ConfigServer;
+  logs: Pick<LogIngest, 'delivers' | 'fromHeartbeat'>;
   now: () => number;
 }
 
@@ -41,7 +44,6 @@ const BUSY_FLUSH_MS = 1_000;
 const BUSY_BATCH = 200;
 /** Nodes of one transaction: while its statements are put together nothing else runs, some 10 ms for this many. */
 const PART = 500;
-const LOG_LINES_KEPT = 100;
 
 /** Another replica may have stored rows of a node that this one does not know of: looked for this often. */
 const LEFTOVERS_EVERY_MS = 60_000;
@@ -52,11 +54,10 @@ interface Before {
   clearedAt: number;
   rows: Map<string, PipelineReportRow>;
   labels: string;
-  logs: { pipelineId: string; line: string }[];
 }
 
 export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
-  const { db, bus, log, directory, configs } = options;
+  const { db, bus, log, directory, configs, logs } = options;
   const waiting = new Map<string, NodeReport>();
   const before = new Map<string, Before>();
   let timer: NodeJS.Timeout | undefined;
@@ -181,7 +182,8 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       const labelText = sortedText(labels);
       const labelsChanged = labelText !== (earlier?.labels ?? sortedText(node.agentLabels));
       if (labelsChanged) directory.setAgentLabels(node, labels);
-      const logs = newLogs(accepted, earlier?.logs ?? []);
+      const deliversLogs = logs.delivers(node);
+      if (!deliversLogs && !request.deliversLogs) logs.fromHeartbeat(node, linesOf(accepted));
       const waitingNow = waiting.get(node.nodeId);
       const mayHaveLess =
         !earlier || receivedAt - earlier.clearedAt >= LEFTOVERS_EVERY_MS || hasOther(earlier.rows, rows);
@@ -190,7 +192,6 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
         clearedAt: mayHaveLess ? receivedAt : earlier.clearedAt,
         rows,
         labels: labelText,
-        logs: logs ?? earlier?.logs ?? [],
       });
       waiting.set(node.nodeId, {
         nodeId: node.nodeId,
@@ -206,7 +207,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
         runningAs: clean(request.runningAs, 128),
         updateError: clean(request.updateError, 4096),
         pollIntervalMs: request.pollIntervalMs ?? null,
-        recentLogs: logs ?? waitingNow?.recentLogs ?? null,
+        deliversLogs,
         pipelines: [...rows.values()],
         mayHaveLess: mayHaveLess || (waitingNow?.mayHaveLess ?? false),
       });
@@ -286,11 +287,10 @@ export function toRow(
   return { ...row, rates, components };
 }
 
-function newLogs(accepted: readonly PipelineReport[], kept: Before['logs']): Before['logs'] | null {
-  const lines = accepted.flatMap(({ pipelineId, recentLogs }) =>
-    (recentLogs ?? []).map((line) => ({ pipelineId, line: clean(line, 8_192) ?? '' })),
+function linesOf(accepted: readonly PipelineReport[]): LogEntry[] {
+  return accepted.flatMap(({ pipelineId, recentLogs }) =>
+    recentLogs && recentLogs.length > 0 ? [{ pipelineId, lines: recentLogs }] : [],
   );
-  return lines.length === 0 ? null : [...kept, ...lines].slice(-LOG_LINES_KEPT);
 }
 
 /** Postgres text cannot hold NUL. */

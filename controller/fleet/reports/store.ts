@@ -17,8 +17,8 @@ export interface NodeReport {
   runningAs: string | null;
   updateError: string | null;
   pollIntervalMs: number | null;
-  /** Null leaves what is stored. */
-  recentLogs: { pipelineId: string; line: string }[] | null;
+  /** What is stored as true stays so. */
+  deliversLogs: boolean;
   pipelines: PipelineReportRow[];
   /** Rows of pipelines that are not in this report may be stored, and have to go. */
   mayHaveLess: boolean;
@@ -44,7 +44,7 @@ export interface PipelineReportRow {
   components: StoredComponent[];
 }
 
-type Column = 'text' | 'timestamptz' | 'integer' | 'double precision' | 'jsonb';
+type Column = 'text' | 'timestamptz' | 'integer' | 'double precision' | 'boolean' | 'jsonb';
 
 /**
  * `unnest` over one array a column; JSON travels as text, since an array of jsonb would be parsed twice. The arrays are
@@ -107,19 +107,17 @@ async function writeNodes(tx: Knex, reports: readonly NodeReport[]): Promise<voi
     ['running_as', 'text', of((r) => r.runningAs)],
     ['update_error', 'text', of((r) => r.updateError)],
     ['poll_interval_ms', 'integer', of((r) => r.pollIntervalMs)],
-    ['recent_logs', 'jsonb', of((r) => r.recentLogs && JSON.stringify(r.recentLogs))],
+    ['delivers_logs', 'boolean', of((r) => r.deliversLogs)],
   ]);
   await tx.raw(
     `INSERT INTO node_reports AS r (${batch.names})
-     SELECT ${batch.picked.replace('b.recent_logs::jsonb', "coalesce(b.recent_logs::jsonb, '[]')")}
-     FROM ${batch.source} ORDER BY b.node_id
+     SELECT ${batch.picked} FROM ${batch.source} ORDER BY b.node_id
      ON CONFLICT (node_id) DO UPDATE SET
        reported_at = excluded.reported_at, agent_version = excluded.agent_version,
        engine_version = excluded.engine_version, deployment_mode = excluded.deployment_mode,
        agent_labels = excluded.agent_labels, host_metrics = excluded.host_metrics, agent_health = excluded.agent_health,
        running_as = excluded.running_as, update_error = excluded.update_error,
-       poll_interval_ms = excluded.poll_interval_ms,
-       recent_logs = CASE WHEN excluded.recent_logs = '[]' THEN r.recent_logs ELSE excluded.recent_logs END
+       poll_interval_ms = excluded.poll_interval_ms, delivers_logs = r.delivers_logs OR excluded.delivers_logs
      WHERE r.reported_at <= excluded.reported_at`,
     batch.values,
   );

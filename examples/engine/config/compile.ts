@@ -20,8 +20,14 @@ export type SinkNode = Named & {
   definition: Sink;
   inputs: Input[];
   buffer: BufferOptions;
-  healthcheck: boolean;
+  healthcheck: HealthcheckOptions;
 };
+
+export interface HealthcheckOptions {
+  enabled: boolean;
+  /** What to ask; without it there is nothing to check. */
+  uri: string | undefined;
+}
 
 /** A configuration whose shape and wiring are good; VRL and the outside world are still unchecked. */
 export interface Compiled {
@@ -74,15 +80,15 @@ export function compile(merged: MergedConfig, env: Record<string, string | undef
       id,
       ports: definition.ports,
       kind: 'transform' as const,
-      types: undefined,
+      types: definition.accepts && [...definition.accepts],
     })),
   ];
   const consumers: Consumer[] = [
-    ...transforms.map(({ id, patterns }) => ({
+    ...transforms.map(({ id, patterns, definition }) => ({
       id,
       patterns,
       kind: 'transform' as const,
-      accepts: ALL_TYPES,
+      accepts: definition.accepts ?? ALL_TYPES,
     })),
     ...sinks.map(({ id, patterns, definition }) => ({
       id,
@@ -92,7 +98,7 @@ export function compile(merged: MergedConfig, env: Record<string, string | undef
     })),
   ];
   const { inputs, warnings } = connect(producers, consumers, settings.relaxedWildcards);
-  checkResources(sinks);
+  checkResources([...sources, ...sinks]);
   return {
     settings,
     sources,
@@ -139,13 +145,15 @@ function readBuffer(options: OptionReader): BufferOptions {
   return { maxEvents, whenFull };
 }
 
-/** `healthcheck: false` or `healthcheck: {enabled: false}`. */
-function readHealthcheck(options: OptionReader): boolean {
-  if (!isTable(options.raw('healthcheck'))) return options.boolean('healthcheck', true);
+/** `healthcheck: false` or `healthcheck: {enabled: false, uri: …}`. */
+function readHealthcheck(options: OptionReader): HealthcheckOptions {
+  if (!isTable(options.raw('healthcheck'))) {
+    return { enabled: options.boolean('healthcheck', true), uri: undefined };
+  }
   const healthcheck = options.nested('healthcheck');
-  const enabled = healthcheck.boolean('enabled', true);
+  const read = { enabled: healthcheck.boolean('enabled', true), uri: healthcheck.string('uri') };
   healthcheck.finish();
-  return enabled;
+  return read;
 }
 
 function checkShape({ sources, transforms, sinks }: MergedConfig): void {
@@ -169,10 +177,11 @@ function checkShape({ sources, transforms, sinks }: MergedConfig): void {
   if (errors.length > 0) throw new ConfigError(errors);
 }
 
-function checkResources(sinks: { id: string; definition: Sink }[]): void {
+function checkResources(nodes: { id: string; definition: { resources?: string[] } }[]): void {
   const claims = new Map<string, string[]>();
-  for (const { id, definition } of sinks) {
-    for (const resource of definition.resources) claims.set(resource, [...(claims.get(resource) ?? []), id]);
+  for (const { id, definition } of nodes) {
+    for (const resource of definition.resources ?? [])
+      claims.set(resource, [...(claims.get(resource) ?? []), id]);
   }
   const errors = [...claims]
     .filter(([, ids]) => ids.length > 1)

@@ -14,6 +14,8 @@ export interface Settings {
   api: Address | undefined;
   relaxedWildcards: boolean;
   healthchecks: boolean;
+  /** Whether an unhealthy sink keeps the engine from starting. */
+  requireHealthy: boolean;
 }
 
 /** Reads the top-level settings. Those that change nothing here (proxy, acknowledgements) are only typed. */
@@ -33,6 +35,7 @@ export function readSettings(global: Table, env: Record<string, string | undefin
     api: undefined,
     relaxedWildcards: false,
     healthchecks: true,
+    requireHealthy: false,
   };
   const top = new OptionReader(global, 'config');
   collectErrors([
@@ -53,7 +56,7 @@ export function readSettings(global: Table, env: Record<string, string | undefin
     () => {
       const healthchecks = new OptionReader(global.healthchecks ?? {}, 'healthchecks');
       settings.healthchecks = healthchecks.boolean('enabled', true);
-      healthchecks.boolean('require_healthy', false);
+      settings.requireHealthy = healthchecks.boolean('require_healthy', false);
       healthchecks.finish();
     },
     () => {

@@ -83,6 +83,12 @@ export class OptionReader {
     return this.#table[name] ?? undefined;
   }
 
+  /** Refuses options that Vector has and this engine does not, by their name. */
+  unsupported(...names: string[]): void {
+    const name = names.find((known) => this.#table[known] !== undefined && this.#table[known] !== null);
+    if (name !== undefined) this.fail(`option "${name}" is not available in headgate-engine`);
+  }
+
   /** An error about this component in the parser's shape. */
   fail(message: string): never {
     throw new ConfigError(`${message}\nin \`${this.path}\``);

@@ -57,6 +57,10 @@ export class ComponentMetrics {
     this.#registry.counter('component_errors_total', tags).value += count;
   }
 
+  count(name: string, tags: Tags): void {
+    this.#registry.counter(name, { ...this.#tags, ...tags }).value += 1;
+  }
+
   discarded(count: number, intentional: boolean): void {
     const tags = { ...this.#tags, intentional: String(intentional) };
     this.#registry.counter('component_discarded_events_total', tags).value += count;

@@ -27,9 +27,11 @@ export class Topology {
   /** Settles when all components have ended; rejects with the first failure of one. */
   readonly finished: Promise<void>;
   readonly #stop: AbortController;
+  readonly #builder: Builder;
 
-  private constructor(stop: AbortController, finished: Promise<void>) {
+  private constructor(stop: AbortController, builder: Builder, finished: Promise<void>) {
     this.#stop = stop;
+    this.#builder = builder;
     this.finished = finished;
   }
 
@@ -48,12 +50,17 @@ export class Topology {
     const finished = Promise.all(loops)
       .then(() => {})
       .finally(() => builder.loads.stop());
-    return new Topology(stop, finished);
+    return new Topology(stop, builder, finished);
   }
 
   /** Ends the sources; `finished` settles once all that was read has been written. */
   stop(): void {
     this.#stop.abort();
+  }
+
+  /** Says how many events wait before each transform and sink; for an end that does not wait for them. */
+  reportHeld(): void {
+    this.#builder.reportHeld();
   }
 }
 
@@ -62,6 +69,7 @@ class Builder {
   readonly #options: TopologyOptions;
   readonly #outputs = new Map<string, Map<string, Output>>();
   readonly #contexts = new Map<string, ComponentContext>();
+  readonly #held: { context: ComponentContext; held: () => number }[] = [];
 
   constructor(options: TopologyOptions) {
     this.#options = options;
@@ -97,14 +105,17 @@ class Builder {
   startTransform(node: TransformNode): () => Promise<void> {
     const context = this.#context(node.id, 'transform', node.type);
     const channel = this.#connect(node.inputs, new Channel(TRANSFORM_BUFFER_EVENTS));
+    const { accepts } = node.definition;
     const process = node.definition.start(context, this.#options.programs.get(node.id) ?? []);
     const outputs = this.#outputs.get(node.id)!;
     const load = this.loads.add(context.metrics, true);
+    this.#held.push({ context, held: () => channel.size });
     return async () => {
       try {
         for (;;) {
           const next = await load.idle(channel.receive());
           if (!next) return;
+          if (accepts && !accepts.includes(next.batch.kind)) continue;
           context.metrics.received(next.batch);
           const results = process(next.batch);
           load.latency(performance.now() - next.sentAt);
@@ -127,8 +138,9 @@ class Builder {
     const write = async (batch: Batch) => {
       context.metrics.received(batch);
       const dropped = (await sink.write(batch)) ?? 0;
-      sent(batch, batch.events.length - dropped);
+      if (!sink.countsSent) sent(batch, batch.events.length - dropped);
     };
+    this.#held.push({ context, held: () => channel.size + (sink.held?.() ?? 0) });
     return async () => {
       try {
         for (;;) {
@@ -140,6 +152,19 @@ class Builder {
         await sink.close();
       }
     };
+  }
+
+  reportHeld(): void {
+    for (const { context, held } of this.#held) {
+      const count = held();
+      if (count === 0) continue;
+      context.metrics.discarded(count, false);
+      context.log.error('Events dropped', {
+        intentional: false,
+        count,
+        reason: '"The engine stopped before they were sent."',
+      });
+    }
   }
 
   #connect(inputs: readonly Input[], channel: Channel): Channel {

@@ -13,5 +13,7 @@ case $fault in
   flood) trap 'exit 0' TERM; while :; do head -c 3000000 /dev/zero | tr '\0' 'x' | fold -w 100; echo >>rounds; done ;;
   long-line) head -c 10000000 /dev/zero | tr '\0' 'y' >&2; printf '\377\376\n' >&2; trap 'exit 0' TERM; while :; do sleep 0.05; done ;;
   echo-env) env >&2; ulimit -c >&2; trap 'exit 0' TERM; while :; do sleep 0.05; done ;;
+  count) trap 'exit 0' TERM; n=0; while :; do echo "count $n"; n=$((n + 1)); sleep 0.02; done ;;
+  bye) trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done ;;
   *) trap 'exit 0' TERM; while :; do sleep 0.05; done ;;
 esac

@@ -6,6 +6,7 @@ import type {
   ConfigResponse,
   EnrollRequest,
   HeartbeatRequest,
+  LogsRequest,
   PipelineEntry,
   PipelineReport,
   PushMessage,
@@ -21,13 +22,17 @@ export interface ScriptedServer {
   pollIntervalMs: number;
   pushUrl: string | undefined;
   /** Answers one endpoint in place of the usual answer. */
-  override: Partial<Record<'enroll' | 'config' | 'heartbeat' | 'push', Answer>>;
+  override: Partial<Record<'enroll' | 'config' | 'heartbeat' | 'logs' | 'push', Answer>>;
   revision: number;
   enrollments: EnrollRequest[];
   heartbeats: HeartbeatRequest[];
+  /** Deliveries of log lines. */
+  logs: LogsRequest[];
   polls: { at: number; status: number }[];
   pushStreams: ServerResponse[];
   push(message: PushMessage | { type: string }): void;
+  /** All lines of a pipeline that were delivered, in order. */
+  linesOf(pipelineId: string): string[];
   /** The newest report on a pipeline. */
   report(pipelineId: string): PipelineReport | undefined;
   /** The statuses that were reported, each change once. */
@@ -49,11 +54,16 @@ export async function startServer(): Promise<ScriptedServer> {
     revision: 1,
     enrollments: [],
     heartbeats: [],
+    logs: [],
     polls: [],
     pushStreams: [],
     push(message) {
       for (const stream of server.pushStreams)
         stream.write(`event: ${message.type}\ndata: ${JSON.stringify(message)}\n\n`);
+    },
+    linesOf(pipelineId) {
+      const entries = server.logs.flat().filter((entry) => entry.pipelineId === pipelineId);
+      return entries.flatMap(({ lines }) => lines);
     },
     report(pipelineId) {
       return server.heartbeats.at(-1)?.pipelines.find((entry) => entry.pipelineId === pipelineId);
@@ -101,6 +111,10 @@ export async function startServer(): Promise<ScriptedServer> {
       case 'heartbeat':
         server.heartbeats.push(JSON.parse(body) as HeartbeatRequest);
         send(response, 200, { ok: true, configRevision: server.revision });
+        return;
+      case 'logs':
+        server.logs.push(JSON.parse(body) as LogsRequest);
+        send(response, 200, { ok: true, rejected: 0 });
         return;
       case 'push':
         response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -22,6 +22,7 @@ describe('long limits of the supervisor, with real engines and a clock moved by 
       env: { PATH: '/usr/bin:/bin' },
       clock,
       log: createLogger('error', () => {}),
+      onLine: () => {},
       onChange: () => {},
     });
   });

@@ -44,11 +44,15 @@ export class Bench {
     return join(this.folder, name);
   }
 
-  async start(args: string[], env: Record<string, string> = {}): Promise<RunningEngine> {
+  async start(
+    args: string[],
+    env: Record<string, string> = {},
+    stdin: 'ignore' | 'pipe' = 'ignore',
+  ): Promise<RunningEngine> {
     const child = spawn(await engineBinary(), args, {
       cwd: this.folder,
       env: { PATH: '/usr/bin:/bin', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [stdin, 'pipe', 'pipe'],
     });
     this.#children.push(child);
     return new RunningEngine(child);

@@ -1,85 +1,189 @@
-/** What breaks while it runs: an engine that is killed, a controller that does not answer. */
+/** What breaks on a node while it runs: an engine that is killed, an agent that is stopped or killed. */
 import { expect } from 'chai';
 import type { ApiClient } from '../../../controller/demo/client.ts';
+import type { PipelineOnNode } from '../../../schemas/api/pipelines.ts';
 import { Clone } from '../../support/clone.ts';
-import { type RunningHeadgate, startHeadgate } from '../../support/headgate.ts';
+import { type CountingProxy, startCountingProxy } from '../../support/counting-proxy.ts';
+import type { AgentRecord, NodeAgent } from '../../support/node-agent.ts';
 import { idleManifest, namedPipeline, onNodes, untilRunning } from '../../support/pipelines.ts';
 import { enginesOf } from '../../support/processes.ts';
+import { type Site, startSite } from '../../support/site.ts';
 import { until } from '../../support/until.ts';
 
-describe('when something breaks', function () {
+/** How often the agent asks, in milliseconds; a node is unreachable after three times that. */
+const POLL_MS = 1_000;
+/** After a fault, agents are watched for so long. */
+const WATCHED_MS = 4_000;
+
+describe('when something breaks on a node', function () {
   this.timeout(60_000);
-  let headgate: RunningHeadgate;
+  this.slow(30_000);
+  let proxy: CountingProxy;
+  let site: Site;
   let api: ApiClient;
-  let clone: Clone;
-  const ids: string[] = [];
+  let agent: NodeAgent;
+  let left: string;
+  let right: string;
 
   before(async () => {
-    headgate = await startHeadgate();
-    api = await headgate.api();
-    clone = await Clone.of(headgate.cloneUrl);
-    const names = ['left', 'right'];
-    await clone.push(
-      'Two pipelines',
-      Object.fromEntries(
-        names.map((name) => [`environments/staging/pipelines/${name}.yaml`, idleManifest(name)]),
-      ),
-    );
-    for (const name of names) {
-      const { id } = await namedPipeline(api, headgate.environments.staging, name);
-      await untilRunning(api, id, 1);
-      ids.push(id);
-    }
+    let target = '';
+    proxy = await startCountingProxy(() => target);
+    site = await startSite({
+      fleet: { pollIntervalMs: POLL_MS },
+      // Agents are told to open their push streams there.
+      controller: { variables: { HEADGATE_BASE_URL: proxy.url } },
+    });
+    target = site.controller.url;
+    api = await site.api();
+    agent = await site.agent({ url: proxy.url });
+    const clone = await Clone.of(site.cloneUrl());
+    await clone.push('Two pipelines', {
+      'staging/left.yaml': idleManifest('left'),
+      'staging/right.yaml': idleManifest('right'),
+    });
+    await clone.remove();
+    left = (await namedPipeline(api, site.environmentId, 'left')).id;
+    right = (await namedPipeline(api, site.environmentId, 'right')).id;
+    for (const id of [left, right]) await untilRunning(api, id, 1);
   });
   after(async () => {
-    await clone?.remove();
-    await headgate?.remove();
+    await site?.remove();
+    await proxy?.close();
   });
 
-  it('a killed engine is seen as CRASHED, then runs in a new process, and the others go on', async () => {
-    const [left = '', right = ''] = ids;
+  const health = async () => {
+    const [node] = await site.nodes();
+    return { status: node?.status, reason: node?.statusReason ?? '' };
+  };
+  const untilHealthy = () =>
+    until(async () => (await health()).status === 'HEALTHY', {
+      what: 'the node to be healthy',
+      timeoutMs: 15_000,
+      everyMs: 50,
+    });
+
+  it('an engine that is killed again and again is CRASHED with growing pauses, then runs; others go on', async () => {
     const before = await untilRunning(api, left, 1);
     const other = enginesOf(right);
-    process.kill(before.pid, 'SIGKILL');
-    const seen: string[] = [];
-    await until(
-      async () => {
-        const [node] = await onNodes(api, left);
-        const now = `${node?.status} ${node?.pid === before.pid ? 'before' : 'after'}`;
-        if (seen.at(-1) !== now) seen.push(now);
-        return now === 'RUNNING after';
-      },
-      { what: () => `a new engine: ${seen.join(', ')}`, timeoutMs: 15_000, everyMs: 10 },
-    );
-    expect(
-      seen.some((one) => one.startsWith('CRASHED')),
-      seen.join(', '),
-    ).to.equal(true);
+    const seen: PipelineOnNode[] = [];
+    const degraded = new Set<string>();
+    let pid = before.pid;
+    for (const _ of [1, 2, 3]) {
+      process.kill(pid, 'SIGKILL');
+      await until(
+        async () => {
+          seen.push(...(await onNodes(api, left)));
+          const { status, reason } = await health();
+          if (status === 'DEGRADED') degraded.add(reason);
+          return enginesOf(left).some((one) => one !== pid);
+        },
+        { what: 'another engine', timeoutMs: 10_000, everyMs: 20 },
+      );
+      [pid = 0] = enginesOf(left);
+    }
     const after = await untilRunning(api, left, 1);
     expect(enginesOf(left)).to.deep.equal([after.pid]);
-    expect(after.restarts).to.be.greaterThan(before.restarts);
+    expect(after).to.include({ pid, restarts: before.restarts + 3 });
+
+    const crashes = seen.filter(({ status }) => status === 'CRASHED');
+    const restarts = [...new Set(crashes.map((one) => one.restarts - before.restarts))];
+    expect(restarts).to.deep.equal([1, 2, 3]);
+    for (const { lastError } of crashes) expect(lastError).to.match(/^engine ended by SIGKILL/);
+    expect([...degraded]).to.deep.equal(['Crashed: left']);
+    await untilHealthy();
+
+    const pauses = pausesOf(await agent.log(), left);
+    expect(pauses).to.have.length(3);
+    for (const [index, pause] of pauses.entries()) {
+      // Two clocks: the pause is measured on one, the log is written by the other.
+      expect(pause, pauses.join(' ')).to.be.greaterThan(1_000 * 2 ** index - 50);
+    }
+    expect(pauses, 'growing').to.deep.equal(pauses.toSorted((a, b) => a - b));
     expect(enginesOf(right)).to.deep.equal(other);
+    expect((await untilRunning(api, right, 1)).restarts).to.equal(0);
   });
 
-  it('engines run on while the controller does not answer, and a push works once it does', async () => {
-    const before = ids.map((id) => enginesOf(id));
-    const stoppedAt = performance.now();
-    process.kill(headgate.pid, 'SIGSTOP');
+  it('an agent that is stopped is UNREACHABLE while its engines run, then well at once and without a storm', async () => {
+    const engines = [enginesOf(left), enginesOf(right)];
+    const pid = agent.pid() ?? 0;
+    process.kill(pid, 'SIGSTOP');
     try {
-      // Longer than a poll period (5 s) with its jitter: each agent asks in vain at least once.
-      await until(() => performance.now() - stoppedAt > 6_000, {
-        what: 'a poll period to pass',
-        timeoutMs: 8_000,
-        everyMs: 100,
+      await until(async () => (await health()).status === 'UNREACHABLE', {
+        what: 'the node to be unreachable',
+        timeoutMs: 10_000,
+        everyMs: 50,
       });
+      expect((await health()).reason).to.match(/^No heartbeat for \d+ s; check the agent/);
+      expect([enginesOf(left), enginesOf(right)]).to.deep.equal(engines);
+      expect((await onNodes(api, left))[0]).to.include({ nodeHealth: 'UNREACHABLE', status: 'RUNNING' });
     } finally {
-      process.kill(headgate.pid, 'SIGCONT');
+      process.kill(pid, 'SIGCONT');
     }
-    expect(ids.map((id) => enginesOf(id))).to.deep.equal(before);
-    const [left = ''] = ids;
-    await clone.push('Faster', {
-      'environments/staging/pipelines/left.yaml': idleManifest('left').replace('interval: 1', 'interval: 2'),
-    });
-    await untilRunning(api, left, 2);
+    const since = performance.now();
+    await untilHealthy();
+    console.log(`      (well again ${Math.round(performance.now() - since)} ms after SIGCONT)`);
+    await until(() => performance.now() - since > WATCHED_MS, { what: 'time to pass', everyMs: 50 });
+    const counts = requestsSince(since);
+    console.log(`      (in ${WATCHED_MS} ms: ${JSON.stringify(counts)})`);
+    const polls = WATCHED_MS / POLL_MS;
+    // One by the clock each, one more for a stream that was opened anew and one for a revision that was missed.
+    expect(counts.config).to.be.within(polls - 2, polls + 3);
+    expect(counts.heartbeat).to.be.within(polls - 2, polls + 3);
+    expect(counts.push ?? 0).to.be.at.most(1);
+    expect(counts.logs ?? 0).to.be.at.most(WATCHED_MS / 1_000);
+    expect([enginesOf(left), enginesOf(right)]).to.deep.equal(engines);
   });
+
+  it('an agent that is killed leaves its engines running; the next one replaces them and none runs twice', async () => {
+    const before = [...enginesOf(left), ...enginesOf(right)];
+    process.kill(agent.pid() ?? 0, 'SIGKILL');
+    await until(async () => (await health()).status === 'UNREACHABLE', {
+      what: 'the node to be unreachable',
+      timeoutMs: 10_000,
+      everyMs: 50,
+    });
+    expect([...enginesOf(left), ...enginesOf(right)]).to.deep.equal(before);
+
+    await agent.start();
+    let most = 0;
+    await until(
+      () => {
+        const now = [enginesOf(left), enginesOf(right)];
+        most = Math.max(most, ...now.map(({ length }) => length));
+        return now.every(([pid]) => pid !== undefined && !before.includes(pid));
+      },
+      { what: 'new engines', timeoutMs: 15_000 },
+    );
+    await untilHealthy();
+    for (const id of [left, right]) {
+      const { pid } = await untilRunning(api, id, 1);
+      expect(enginesOf(id)).to.deep.equal([pid]);
+    }
+    expect(most).to.equal(1);
+    expect(await site.nodes()).to.have.length(1);
+  });
+
+  function requestsSince(since: number): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const { at, what } of proxy.requests()) {
+      const name = /\/api\/agent\/(\w+)/.exec(what)?.[1];
+      if (name && at >= since) counts[name] = (counts[name] ?? 0) + 1;
+    }
+    return counts;
+  }
 });
+
+/** Milliseconds from each crash of the pipeline to the next start. */
+function pausesOf(log: readonly AgentRecord[], pipeline: string): number[] {
+  const pauses: number[] = [];
+  let endedAt: number | undefined;
+  for (const { at, message, fields } of log) {
+    if (fields.pipeline !== pipeline) continue;
+    if (message === 'engine ended') endedAt = at;
+    if (message === 'engine started' && endedAt !== undefined) {
+      pauses.push(at - endedAt);
+      endedAt = undefined;
+    }
+  }
+  return pauses;
+}

@@ -31,6 +31,7 @@ const NEEDED = [
 interface FieldSchema {
   type?: string;
   enum?: unknown[];
+  items?: FieldSchema;
 }
 interface InputSchema {
   properties?: Record<string, FieldSchema>;
@@ -48,6 +49,15 @@ const described = NAMES.flatMap((name) => {
 /** Why a field's schema does not take what the contract says; null when it does. */
 function mismatch({ type }: ContractField, schema: FieldSchema | undefined): string | null {
   if (!schema) return 'is not taken';
+  const listed = /^\((.*)\)\[\]$/.exec(type)?.[1]?.split('|');
+  if (listed) {
+    // A list may take further values: nobody who keeps to the contract sends them.
+    const missing = listed.filter((value) => !schema.items?.enum?.includes(value));
+    return schema.type === 'array' && missing.length === 0 ? null : `does not take ${missing.join()}`;
+  }
+  if (type === 'date') return mismatch({ name: '', optional: false, type: 'string' }, schema);
+  if (type.endsWith('[]'))
+    return schema.type === 'array' && schema.items ? null : `is ${schema.type}, not a list`;
   if (type.includes('|')) {
     const values = type.split('|');
     const taken = [...(schema.enum ?? [])].map(String).sort();

@@ -29,6 +29,12 @@ async function freshSecret({ environmentId }: Side, n: number, root: Person) {
   return { id, environmentId };
 }
 
+async function freshAccount({ environmentId }: Side, n: number, root: Person) {
+  const input = { environmentId, name: `short-lived ${n}`, permissions: ['pipelines.read'] };
+  const { id } = await root.mutate<{ id: string }>('serviceAccount.create', input);
+  return { id };
+}
+
 const ROWS: Record<string, Row> = {
   'user.me': { names: 'own', input: () => NOTHING },
   'user.listTokens': { names: 'own', input: () => NOTHING },
@@ -59,16 +65,44 @@ const ROWS: Record<string, Row> = {
     input: ({ environmentId, secretId }) => ({ environmentId, id: secretId, value: SECRET_VALUE }),
   },
   'secret.delete': { names: 'scope', input: freshSecret },
+  'serviceAccount.list': { names: 'scope', input: environment },
+  'serviceAccount.create': {
+    names: 'scope',
+    input: ({ environmentId }, n) => ({
+      environmentId,
+      name: `ci ${n}`,
+      description: 'deploys from the build server',
+      permissions: ['pipelines.read', 'pipelines.deploy'],
+      expiresInDays: 90,
+    }),
+  },
+  'serviceAccount.revoke': { names: 'object', input: freshAccount },
+  'serviceAccount.delete': { names: 'object', input: freshAccount },
   'pipeline.list': { names: 'scope', input: environment },
   'pipeline.get': { names: 'object', input: ({ pipelineId }) => ({ id: pipelineId }) },
   'pipeline.versions': { names: 'object', input: pipeline },
   'pipeline.getVersion': { names: 'object', input: ({ versionId }) => ({ versionId }) },
   'pipeline.deploymentStatus': { names: 'object', input: pipeline },
+  'pipeline.logs': {
+    names: 'object',
+    input: ({ pipelineId, node }) => ({ pipelineId, nodeId: node.nodeId }),
+  },
   'deploy.preview': { names: 'object', input: pipeline },
   'deploy.environmentInfo': { names: 'object', input: pipeline },
   'fleet.list': { names: 'scope', input: environment },
   'fleet.get': { names: 'object', input: ({ node }) => ({ id: node.nodeId }) },
+  'fleet.nodeLogs': {
+    names: 'object',
+    input: ({ node, pipelineId }) => ({ nodeId: node.nodeId, pipelineId }),
+  },
   'fleet.listWithPipelineStatus': { names: 'scope', input: environment },
+  'nodeGroup.list': { names: 'scope', input: environment },
+  'nodeGroup.groupHealthStats': { names: 'scope', input: environment },
+  'nodeGroup.nodesInGroup': {
+    names: 'scope',
+    input: ({ environmentId }) => ({ environmentId, groupId: '__ungrouped__' }),
+  },
+  'alert.listRules': { names: 'scope', input: environment },
   'gitSync.status': { names: 'scope', input: environment },
   'gitSync.jobs': {
     names: 'scope',
@@ -326,12 +360,12 @@ spec:
     }
     const all = JSON.stringify(await test.db('audit_log'));
     expect(all).not.to.include(SECRET_VALUE);
-    expect(all).not.to.match(/hg[neps]_[0-9a-z]{26}_/);
+    expect(all).not.to.match(/(hg[neps]|svc)_[0-9a-z]{26}_/);
   });
 
   it('writes no secret value and no token to its log', () => {
     expect(test.log()).not.to.include(SECRET_VALUE);
-    expect(test.log()).not.to.match(/hg[neps]_[0-9a-z]{26}_[0-9a-f]/);
+    expect(test.log()).not.to.match(/(hg[neps]|svc)_[0-9a-z]{26}_[0-9a-f]/);
   });
 });
 

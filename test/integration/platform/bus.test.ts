@@ -1,6 +1,9 @@
 /** Signals between parts and replicas: with the commit, not without it, and never silently lost. */
+import { connect, createServer, type Socket } from 'node:net';
+import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { type Bus, createBus, type Signal } from '../../../controller/platform/bus.ts';
+import { createLogger } from '../../../controller/platform/logger.ts';
 import { QUIET, startTestPlatform, type TestPlatform } from '../../support/platform.ts';
 import { until } from '../../support/until.ts';
 
@@ -121,5 +124,59 @@ describe('the bus', () => {
     await brief.stop();
     await starting;
     await until(async () => (await connections()) === 2, { what: 'only the other two to be left' });
+  });
+
+  it('hears every signal once after a server that hung up on it while it connected', async () => {
+    const target = new URL(platform.url);
+    const through = new Set<Socket>();
+    let refusing = 0;
+    const proxy = createServer((socket) => {
+      socket.on('error', () => {});
+      if (refusing > 0) {
+        refusing -= 1;
+        socket.once('data', () => socket.end());
+        return;
+      }
+      const server = connect(Number(target.port), target.hostname);
+      server.on('error', () => {});
+      through.add(socket);
+      socket.on('close', () => {
+        through.delete(socket);
+        server.destroy();
+      });
+      server.on('close', () => socket.destroy());
+      socket.pipe(server).pipe(socket);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const address = proxy.address();
+    const url = new URL(platform.url);
+    url.port = String(typeof address === 'object' && address ? address.port : 0);
+    let log = '';
+    const sink = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        log += chunk.toString('utf8');
+        done();
+      },
+    });
+    const bus = createBus({ url: url.href, log: createLogger('warn', sink) });
+    const signals: Signal[] = [];
+    bus.on('user', (signal) => signals.push(signal));
+    bus.on('resync', (signal) => signals.push(signal));
+    try {
+      await bus.start();
+      refusing = 2;
+      for (const socket of through) socket.destroy();
+      await until(() => signals.length === 1, { what: 'resync', timeoutMs: 10_000 });
+      await bus.publish(platform.db, user('once'));
+      await until(() => signals.length > 1, { what: 'the signal' });
+      expect(signals).to.deep.equal([{ type: 'resync' }, user('once')]);
+      expect(through.size).to.equal(1);
+      // What is told twice is also tried twice, and ends in two connections.
+      expect(log.match(/reconnecting/g)).to.have.length(1);
+    } finally {
+      await bus.stop();
+      for (const socket of through) socket.destroy();
+      await new Promise((resolve) => proxy.close(resolve));
+    }
   });
 });

@@ -292,7 +292,7 @@ describe('an operation', () => {
       },
     ];
     for (const { reason, actor, scope, needed, allowed } of CASES) {
-      it(reason, () => expect(allows(actor, scope, needed)).to.equal(allowed));
+      it(reason, () => expect(allows(actor, scope, { role: needed })).to.equal(allowed));
     }
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { purgeTombstone } from '../../../controller/pipelines/index.ts';
+import { purgeTombstone } from '../../../controller/ownership/index.ts';
 import { idleManifest } from '../../support/pipelines.ts';
 import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/reconcile.ts';
 
@@ -144,14 +144,14 @@ describe('applying what git says', () => {
     await env.apply({ web: null, back: null });
     const { rows } = await scene.db.raw(
       `SELECT key, run_at AS "runAt" FROM graphile_worker.jobs WHERE key IN (?, ?) ORDER BY key`,
-      [`purge-pipeline:${web.id}`, `purge-pipeline:${back.id}`],
+      [`purge-tombstone:${web.id}`, `purge-tombstone:${back.id}`],
     );
     expect(rows).to.have.length(2);
     for (const { runAt } of rows)
       expect(runAt.getTime() - deletedAt).to.be.within(86_400_000 - 5_000, 86_400_000 + 60_000);
     await env.apply({ back: idleManifest('back') });
-    expect(await purgeTombstone(scene.db, web.id)).to.equal(true);
-    expect(await purgeTombstone(scene.db, back.id)).to.equal(false);
+    expect(await purgeTombstone(scene.db, 'pipelines', web.id)).to.equal(true);
+    expect(await purgeTombstone(scene.db, 'pipelines', back.id)).to.equal(false);
     expect((await env.pipelines()).map((one) => one.name)).to.deep.equal(['back', 'other']);
     expect(await env.versions(web.id)).to.deep.equal([]);
 

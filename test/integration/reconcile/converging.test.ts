@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { convergePipeline } from '../../../controller/pipelines/index.ts';
+import { convergePipelines } from '../../../controller/pipelines/index.ts';
 import { DomainError } from '../../../controller/platform/errors.ts';
 import { createLease } from '../../../controller/platform/lease.ts';
 import { createLogger } from '../../../controller/platform/logger.ts';
@@ -95,6 +95,7 @@ describe('converging, whatever comes between', () => {
     const error = await failed(
       env.pass({
         signal: stop.signal,
+        batch: 1,
         execute: interruptedAfter(2, () => stop.abort(new Error('the deadline'))),
       }),
     );
@@ -117,16 +118,20 @@ describe('converging, whatever comes between', () => {
     const manifest = desired.manifests[0]!;
     const { id } = await env.pipeline('web');
     const commit = await readCommit(env.repository.repo, sha);
-    await scene.execute(convergePipeline, scene.context(env.id), {
+    await scene.execute(convergePipelines, scene.context(env.id), {
       environmentId: env.id,
-      pipelineId: id,
-      name: manifest.name,
-      uid: null,
-      labels: {},
-      spec: manifest.spec as ManifestSpec<'Pipeline'>,
-      specHash: manifest.hash,
       commit: { sha, author: commit.author, subject: commit.subject, message: commit.message },
-      path: pathOf('web'),
+      items: [
+        {
+          objectId: id,
+          name: manifest.name,
+          uid: null,
+          labels: {},
+          spec: manifest.spec as ManifestSpec<'Pipeline'>,
+          specHash: manifest.hash,
+          path: pathOf('web'),
+        },
+      ],
     });
     await env.pass();
     expect(await env.pipeline('web')).to.include({ id, version: 2, deployedVersion: 2 });
@@ -163,6 +168,7 @@ describe('converging, whatever comes between', () => {
       let fenced = 0;
       const error = await failed(
         env.pass({
+          batch: 1,
           fence: async (tx) => {
             fenced += 1;
             // Between the first object and the second, as after a pause of this process.

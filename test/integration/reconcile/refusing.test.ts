@@ -122,9 +122,7 @@ describe('refusing what is wrong', () => {
   it('leaves a namesake that the UI owns alone, says Conflict, and takes the name once it is free', async () => {
     const mine = await insertPipeline(scene.db, env.id, {
       name: 'Web',
-      uid: null,
       description: 'made by hand',
-      managedBy: 'ui',
       nodeSelector: null,
       logLevel: 'info',
       nodes: [],

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { ConfigRepository, names, pipeline, said } from '../../support/config-repository.ts';
 
@@ -71,6 +72,14 @@ describe('The snapshot of a commit', () => {
     expect((await repository.read(without)).problems.map(({ path }) => path)).to.include(
       `${ROOT}/generated/c.yaml`,
     );
+  });
+
+  it('notices that an ignore file moved', async () => {
+    const files = { [`${ROOT}/x/a.yaml`]: pipeline('a'), 'x/b.yaml': pipeline('b') };
+    const ignoring = repository.commit({ ...files, '.headgateignore': '/x/\n' });
+    expect(names(await repository.read(ignoring))).to.deep.equal(['a']);
+    const moved = repository.commit({ '.headgateignore': null, [`${ROOT}/.headgateignore`]: '/x/\n' });
+    expect(names(await repository.read(moved))).to.deep.equal([]);
   });
 
   it('keeps apart what two reads at once ignore', async () => {
@@ -173,6 +182,26 @@ describe('The snapshot of a commit', () => {
       expect(desired.complete).to.equal(false);
     });
   }
+
+  it('gives up on a few objects that stand for billions of folders', async () => {
+    const tree = (lines: string) =>
+      execFileSync('git', [`--git-dir=${repository.gitdir}`, 'mktree'], {
+        input: lines,
+        encoding: 'utf8',
+      }).trim();
+    let top = tree('');
+    for (let level = 0; level < 10; level += 1) {
+      top = tree(Array.from({ length: 10 }, (_, index) => `040000 tree ${top}\tf${index}\n`).join(''));
+    }
+    repository.commit({ 'README.md': '' });
+    const identity = ['-c', 'user.name=a', '-c', 'user.email=a@b'];
+    const sha = repository.git(...identity, 'commit-tree', '-m', 'bomb', top);
+    const desired = await repository.read(sha, { path: '', sharedPaths: [] });
+    expect(said(desired.problems)).to.deep.equal([
+      ': there are more than 100000 folders, links and submodules below this path; the others were not read',
+    ]);
+    expect(desired.complete).to.equal(false);
+  }).timeout(20_000);
 
   it('reads a name of 255 bytes', async () => {
     const sha = repository.commit({ [`${ROOT}/${'x'.repeat(250)}.yaml`]: pipeline('long') });

@@ -3,6 +3,7 @@ import { compileYaml, configErrors } from './support.ts';
 
 const SOURCE = 'sources: {in: {type: demo_logs, format: json}}';
 const SINK = 'sinks: {out: {type: blackhole, inputs: [in]}}';
+const SINK_OF_T = 'sinks: {out: {type: blackhole, inputs: [t]}}';
 
 describe('checks of a configuration', () => {
   const cases: { reason: string; files: string[]; message: string | RegExp }[] = [
@@ -10,7 +11,7 @@ describe('checks of a configuration', () => {
       reason: 'an unknown type',
       files: [SOURCE, 'sinks: {out: {type: kafka, inputs: [in]}}'],
       message:
-        'unknown variant `kafka`, expected one of `blackhole`, `console`, `file`, `prometheus_exporter`\nin `sinks.out`',
+        'unknown variant `kafka`, expected one of `blackhole`, `console`, `file`, `http`, `prometheus_exporter`\nin `sinks.out`',
     },
     {
       reason: 'a type that only looks known',
@@ -85,6 +86,44 @@ describe('checks of a configuration', () => {
       reason: 'logs into a metric sink',
       files: [SOURCE, 'sinks: {out: {type: prometheus_exporter, inputs: [in]}}'],
       message: 'Data type mismatch between in (Log) and out (Metric)',
+    },
+    {
+      reason: 'metrics into a transform for logs',
+      files: [
+        'sources: {in: {type: internal_metrics}}',
+        SINK_OF_T,
+        'transforms: {t: {type: dedupe, inputs: [in]}}',
+      ],
+      message: 'Data type mismatch between in (Metric) and t (Log)',
+    },
+    {
+      reason: 'two ways to sample',
+      files: [SOURCE, SINK_OF_T, 'transforms: {t: {type: sample, inputs: [in], rate: 2, ratio: 0.5}}'],
+      message: "Only one value can be provided for either 'rate' or 'ratio', but not both\nin `transforms.t`",
+    },
+    {
+      reason: 'no way to sample',
+      files: [SOURCE, SINK_OF_T, 'transforms: {t: {type: sample, inputs: [in]}}'],
+      message: /^Exactly one value must be provided for either 'rate' or 'ratio'.*\nin `transforms\.t`$/,
+    },
+    {
+      reason: 'two ways to compare',
+      files: [
+        SOURCE,
+        SINK_OF_T,
+        'transforms: {t: {type: dedupe, inputs: [in], fields: {match: [a], ignore: [b]}}}',
+      ],
+      message: 'only one of `fields.match` and `fields.ignore` can be set\nin `transforms.t`',
+    },
+    {
+      reason: 'metadata as a field',
+      files: [SOURCE, SINK_OF_T, 'transforms: {t: {type: dedupe, inputs: [in], fields: {match: ["%a"]}}}'],
+      message: '`fields` must hold paths of event fields\nin `transforms.t`',
+    },
+    {
+      reason: 'an option of a transform that only Vector has',
+      files: [SOURCE, SINK_OF_T, 'transforms: {t: {type: sample, inputs: [in], rate: 2, rate_field: n}}'],
+      message: 'option "rate_field" is not available in headgate-engine\nin `transforms.t`',
     },
     {
       reason: 'one port for two exporters',

@@ -2,27 +2,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { Registry } from '../../../examples/engine/telemetry/registry.ts';
-import { Topology } from '../../../examples/engine/topology/topology.ts';
-import { compileTransforms } from '../../../examples/engine/vrl/compile-transforms.ts';
-import { collectingLogger, compileYaml } from './support.ts';
+import { startTopology } from './support.ts';
 
-/** Runs a configuration to its end; the answer reads a metric summed over the series with the given labels. */
 async function runToEnd(...files: string[]) {
-  const compiled = compileYaml(...files);
-  const registry = new Registry();
-  const { log, lines } = collectingLogger();
-  const programs = await compileTransforms(compiled);
-  const topology = await Topology.start({ compiled, programs, registry, log });
+  const { topology, sum, lines } = await startTopology(...files);
   await topology.finished;
-  const sum = (name: string, tags: Record<string, string>) =>
-    registry
-      .snapshot(0, 'vector', {})
-      .filter(
-        (metric) =>
-          metric.name === name && Object.entries(tags).every(([key, text]) => metric.tags[key] === text),
-      )
-      .reduce((total, metric) => total + metric.value, 0);
   return { sum, lines };
 }
 

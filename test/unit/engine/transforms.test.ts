@@ -1,53 +1,17 @@
 import { expect } from 'chai';
-import type { Process } from '../../../examples/engine/component.ts';
-import { type LogEvent, logBatch, metricBatch } from '../../../examples/engine/event.ts';
-import { ComponentMetrics } from '../../../examples/engine/telemetry/component-metrics.ts';
-import { Registry } from '../../../examples/engine/telemetry/registry.ts';
-import { compileTransforms } from '../../../examples/engine/vrl/compile-transforms.ts';
-import { collectingLogger, compileYaml } from './support.ts';
-
-/** Starts the one transform of the given options; `values` reads its metrics by name and label text. */
-async function start(options: string) {
-  const compiled = compileYaml(
-    'sources: {in: {type: demo_logs, format: json}}',
-    'sinks: {out: {type: blackhole, inputs: [in]}}',
-    `transforms: {t: {inputs: [in], ${options}}}`,
-  );
-  const [node] = compiled.transforms;
-  const registry = new Registry();
-  const { log, lines } = collectingLogger();
-  const metrics = new ComponentMetrics(registry, { id: 't', kind: 'transform', type: node!.type });
-  const programs = await compileTransforms(compiled);
-  const process: Process = node!.definition.start(
-    {
-      log: log.child('transforms', { kind: 'transform', id: 't', type: node!.type }),
-      metrics,
-      globals: compiled.settings.globals,
-    },
-    programs.get('t')!,
-  );
-  const run = (...events: LogEvent[]) =>
-    Object.fromEntries([...process(logBatch(events))].map(([port, batch]) => [port, batch.events]));
-  const value = (name: string, tags: Record<string, string>) =>
-    registry
-      .snapshot(0, 'vector', {})
-      .find(
-        (metric) =>
-          metric.name === name && Object.entries(tags).every(([key, text]) => metric.tags[key] === text),
-      )?.value;
-  return { run, value, lines, process };
-}
+import { metricBatch } from '../../../examples/engine/event.ts';
+import { startTransform } from './support.ts';
 
 describe('transforms', function () {
   this.timeout(10_000);
 
   it('remap makes several events of an array', async () => {
-    const { run } = await start(`type: remap, source: '. = [{"n": 1}, {"n": 2}]'`);
+    const { run } = await startTransform(`type: remap, source: '. = [{"n": 1}, {"n": 2}]'`);
     expect(run({ a: 1 })).to.deep.equal({ _default: [{ n: 1 }, { n: 2 }] });
   });
 
   it('remap passes an event that failed on as it was, and counts the error', async () => {
-    const { run, value, lines } = await start(`type: remap, source: '. = parse_json!(.message)'`);
+    const { run, value, lines } = await startTransform(`type: remap, source: '. = parse_json!(.message)'`);
     expect(run({ message: 'no' }, { message: '{"a":1}' })).to.deep.equal({
       _default: [{ message: 'no' }, { a: 1 }],
     });
@@ -61,7 +25,7 @@ describe('transforms', function () {
   });
 
   it('remap drops aborted events as intended and failed ones as not', async () => {
-    const { run, value } = await start(
+    const { run, value } = await startTransform(
       `type: remap, drop_on_error: true, source: 'if .a == 1 { abort }; . = parse_json!(.message)'`,
     );
     expect(run({ a: 1 }, { message: 'no' })).to.deep.equal({});
@@ -70,7 +34,7 @@ describe('transforms', function () {
   });
 
   it('remap reroutes what it drops, with the reason', async () => {
-    const { run } = await start(
+    const { run } = await startTransform(
       `type: remap, reroute_dropped: true, drop_on_error: true, source: 'abort "why"'`,
     );
     expect(run({ a: 1 })).to.deep.equal({
@@ -92,13 +56,15 @@ describe('transforms', function () {
   });
 
   it('filter keeps what its condition is true for', async () => {
-    const { run, value } = await start(`type: filter, condition: {type: vrl, source: '.level == "error"'}`);
+    const { run, value } = await startTransform(
+      `type: filter, condition: {type: vrl, source: '.level == "error"'}`,
+    );
     expect(run({ level: 'error' }, { level: 'info' }, {})).to.deep.equal({ _default: [{ level: 'error' }] });
     expect(value('component_discarded_events_total', { intentional: 'true' })).to.equal(2);
   });
 
   it('a condition that fails is false, and counts as an error', async () => {
-    const { run, value } = await start(`type: filter, condition: 'exists(parse_json!(.message).a)'`);
+    const { run, value } = await startTransform(`type: filter, condition: 'exists(parse_json!(.message).a)'`);
     expect(run({ message: '{"a":1}' }, { message: 'no' })).to.deep.equal({
       _default: [{ message: '{"a":1}' }],
     });
@@ -106,7 +72,7 @@ describe('transforms', function () {
   });
 
   it('route sends an event to every matching port and the rest to _unmatched', async () => {
-    const { run } = await start(`type: route, route: {a: '.n == 1', b: '.n == 1 || .n == 2'}`);
+    const { run } = await startTransform(`type: route, route: {a: '.n == 1', b: '.n == 1 || .n == 2'}`);
     expect(run({ n: 1 }, { n: 2 }, { n: 3 })).to.deep.equal({
       a: [{ n: 1 }],
       b: [{ n: 1 }, { n: 2 }],
@@ -115,7 +81,7 @@ describe('transforms', function () {
   });
 
   it('remap can rename a metric and change its labels', async () => {
-    const { process } = await start(`type: remap, source: '.name = "n"; .tags.team = "a"'`);
+    const { process } = await startTransform(`type: remap, source: '.name = "n"; .tags.team = "a"'`);
     const metric = {
       name: 'm',
       namespace: 'x',
@@ -131,7 +97,7 @@ describe('transforms', function () {
   });
 
   it('a compile error carries the name of its transform', async () => {
-    const failure = await start(`type: remap, source: '.a = nosuch(.b)'`).catch(
+    const failure = await startTransform(`type: remap, source: '.a = nosuch(.b)'`).catch(
       (error: Error) => error.message,
     );
     expect(failure).to.match(/^Transform "t":\n\nerror\[E105\]: call to undefined function\n {2}┌─ :1:6/);

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { DEFAULT_FLEET_SETTINGS } from '../../../controller/settings/index.ts';
 import { type Joined, type JoinTime, join } from '../../../controller/status/join.ts';
 import type { Observed } from '../../../controller/status/queries.ts';
 import { NOW, nodeRow, pipelineRow, reportRow, secondsAgo } from '../../support/status.ts';
@@ -6,11 +7,18 @@ import { NOW, nodeRow, pipelineRow, reportRow, secondsAgo } from '../../support/
 const time: JoinTime = {
   now: NOW,
   listeningSince: NOW - 86_400_000,
-  settings: { pollIntervalMs: 5_000, unhealthyThreshold: 3 },
+  settings: DEFAULT_FLEET_SETTINGS,
 };
 const joined = (more: Partial<Observed> = {}): Joined =>
   join(
-    { binding: null, nodes: [nodeRow()], pipelines: [pipelineRow()], reports: [reportRow()], ...more },
+    {
+      binding: null,
+      nodes: [nodeRow()],
+      pipelines: [pipelineRow()],
+      reports: [reportRow()],
+      groups: [],
+      ...more,
+    },
     time,
   );
 const onlyNode = (status: Joined) => status.nodes[0]!;

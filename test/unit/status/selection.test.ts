@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { effectiveLabels, matchesSelector, versionForNode } from '../../../controller/status/selection.ts';
+import { matchesSelector, versionForNode } from '../../../controller/status/selection.ts';
 
 describe('which nodes run a pipeline', () => {
   const rows: {
@@ -34,14 +34,6 @@ describe('which nodes run a pipeline', () => {
   for (const { reason, selector, labels, matches } of rows)
     it(`${matches ? 'takes' : 'leaves out'} a node where ${reason}`, () =>
       expect(matchesSelector(selector, labels)).to.equal(matches));
-
-  it('takes the labels of the agent, overlaid by those of the UI', () => {
-    expect(effectiveLabels({ role: 'edge', ring: '1' }, { ring: '0', owner: 'ada' })).to.deep.equal({
-      role: 'edge',
-      ring: '0',
-      owner: 'ada',
-    });
-  });
 
   const deployed = { isDraft: false, deployedVersionId: 'v2', nodeSelector: { role: 'edge' } };
   const node = { labels: { role: 'edge' }, maintenance: false };

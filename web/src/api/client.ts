@@ -25,6 +25,8 @@ const ADVICE: Record<string, string> = {
   BAD_REQUEST: 'Correct the input that the message names and send it again.',
   CONFLICT: 'Something with this name exists already. Choose another name.',
   PRECONDITION_FAILED: 'The message says what has to be true first.',
+  SERVICE_UNAVAILABLE:
+    'The controller runs, but what stands behind it does not answer. Try again in a moment.',
   TOO_MANY_REQUESTS: 'Wait a moment and try again.',
 };
 

@@ -1,8 +1,9 @@
 /** The live connection: events say what to look at again, and the queries do the looking. */
 import type { QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
-import type { UiEvent } from '../../../schemas/api/git-sync.ts';
+import type { UiEvent, UiTopic } from '../../../schemas/api/git-sync.ts';
 import type { LiveMeta } from './queries.ts';
+import { askHealth } from './reach.ts';
 
 export type LiveState =
   | { kind: 'connecting' }
@@ -37,6 +38,23 @@ export const useLiveState = (): LiveState =>
     },
     () => state,
   );
+
+type ChangeListener = (event: UiEvent | null) => void;
+const changeListeners = new Set<ChangeListener>();
+
+/** For what is no query: calls at each event of the topic, and when events may have been missed. */
+export function onChanged(environmentId: string, topic: UiTopic, listener: () => void): () => void {
+  const each: ChangeListener = (event) => {
+    const here = !event || event.environmentId === EVERYWHERE || event.environmentId === environmentId;
+    if (here && (!event || event.topics.includes(topic))) listener();
+  };
+  changeListeners.add(each);
+  return () => changeListeners.delete(each);
+}
+
+function tellListeners(event: UiEvent | null): void {
+  for (const listener of changeListeners) listener(event);
+}
 
 /** Opens the stream and keeps it open until the returned function is called. */
 export function followEvents(queryClient: QueryClient): () => void {
@@ -83,6 +101,7 @@ export function followEvents(queryClient: QueryClient): () => void {
       wasLost = true;
       const since = Date.now();
       setState({ kind: 'reconnecting', since });
+      askHealth();
       staleTimer = setTimeout(() => setState({ kind: 'stale', since }), STALE_AFTER_MS);
     }
     // The browser reconnects by itself after a dropped connection, but gives up for good on an error status.
@@ -99,13 +118,17 @@ export function followEvents(queryClient: QueryClient): () => void {
       clearTimeout(staleTimer);
       retryMs = RETRY_MIN_MS;
       setState({ kind: 'connected' });
-      if (wasLost) void queryClient.invalidateQueries();
+      if (wasLost) {
+        void queryClient.invalidateQueries();
+        tellListeners(null);
+      }
       wasLost = false;
     });
     source.addEventListener('error', lost);
     source.addEventListener('changed', (message) => {
       const event = parseEvent(message.data);
       if (!event) return;
+      tellListeners(event);
       const topics = pending.get(event.environmentId) ?? new Set<string>();
       for (const topic of event.topics) topics.add(topic);
       pending.set(event.environmentId, topics);

@@ -106,6 +106,31 @@ export const queries = {
       refetchInterval: RATES_MS,
       meta: live(['fleet', 'pipelines']),
     }),
+  nodeGroups: (environmentId: string) =>
+    queryOptions({
+      queryKey: ['nodeGroup.list', environmentId],
+      queryFn: () => api.nodeGroup.list.query({ environmentId }),
+      meta: live(['fleet', 'git'], environmentId),
+    }),
+  groupHealth: (environmentId: string) =>
+    queryOptions({
+      queryKey: ['nodeGroup.groupHealthStats', environmentId],
+      queryFn: () => api.nodeGroup.groupHealthStats.query({ environmentId }),
+      meta: live(['fleet'], environmentId),
+    }),
+  /** `groupId` may be `__ungrouped__`. */
+  nodesInGroup: (environmentId: string, groupId: string) =>
+    queryOptions({
+      queryKey: ['nodeGroup.nodesInGroup', environmentId, groupId],
+      queryFn: () => api.nodeGroup.nodesInGroup.query({ environmentId, groupId }),
+      meta: live(['fleet', 'pipelines'], environmentId),
+    }),
+  alertRules: (environmentId: string) =>
+    queryOptions({
+      queryKey: ['alert.listRules', environmentId],
+      queryFn: () => api.alert.listRules.query({ environmentId }),
+      meta: live(['alerts', 'git', 'pipelines'], environmentId),
+    }),
   git: (environmentId: string) =>
     queryOptions({
       queryKey: ['gitSync.status', environmentId],

@@ -3,6 +3,7 @@ import { QueryCache, QueryClient, QueryClientProvider, useQuery } from '@tanstac
 import { lazy, Suspense } from 'react';
 import { BrowserRouter, Navigate, Outlet, Route, Routes, useLocation, useParams } from 'react-router';
 import { describeFailure, isUnauthorized } from '../api/client.ts';
+import { watchReach } from '../api/reach.ts';
 import { sessionQuery } from '../api/session.ts';
 import { ErrorState, SkeletonRows } from '../components/states.tsx';
 import { TipLayer } from '../components/tips.tsx';
@@ -18,6 +19,10 @@ import { colorScheme, theme } from './theme.ts';
 
 const FleetPage = lazy(() => import('../pages/fleet.tsx').then((module) => ({ default: module.FleetPage })));
 const NodePage = lazy(() => import('../pages/node.tsx').then((module) => ({ default: module.NodePage })));
+const GroupPage = lazy(() => import('../pages/group.tsx').then((module) => ({ default: module.GroupPage })));
+const AlertsPage = lazy(() =>
+  import('../pages/alerts.tsx').then((module) => ({ default: module.AlertsPage })),
+);
 const PipelinePage = lazy(() =>
   import('../pages/pipeline.tsx').then((module) => ({ default: module.PipelinePage })),
 );
@@ -49,11 +54,13 @@ const queryClient = new QueryClient({
   },
 });
 
+watchReach(queryClient);
+
 /** Sends whoever is not signed in to the sign-in page, and back afterwards. */
 const SignedIn = () => {
   const session = useQuery(sessionQuery);
   const location = useLocation();
-  if (session.isError) {
+  if (session.isError && !session.data) {
     return (
       <main className="alone">
         <ErrorState error={session.error} retry={() => void session.refetch()} what="Headgate" />
@@ -121,6 +128,8 @@ export const App = () => (
               <Route path="pipelines/:pipelineId" element={<PipelinePage />} />
               <Route path="fleet" element={<FleetPage />} />
               <Route path="fleet/:nodeId" element={<NodePage />} />
+              <Route path="fleet/groups/:groupId" element={<GroupPage />} />
+              <Route path="alerts" element={<AlertsPage />} />
               <Route path="git" element={<GitPage />} />
               <Route path="secrets" element={<SecretsPage />} />
               <Route path="settings" element={<SettingsPage />} />

@@ -1,4 +1,9 @@
 /** The one place that builds addresses of pages. */
+import type { UNGROUPED as UngroupedKey } from '../../../schemas/api/node-groups.ts';
+
+/** In the place of a group's id: the nodes that belong to none. */
+export const UNGROUPED: typeof UngroupedKey = '__ungrouped__';
+
 type Query = Record<string, string | undefined>;
 
 function build(segments: string[], query: Query = {}): string {
@@ -8,19 +13,27 @@ function build(segments: string[], query: Query = {}): string {
   return search.size > 0 ? `${path}?${search}` : path;
 }
 
-export type PipelineTab = 'nodes' | 'versions' | 'config';
+export type PipelineTab = 'nodes' | 'logs' | 'versions' | 'config';
 
 export const paths = {
   signIn: (next?: string) => build(['sign-in'], { next }),
   overview: (env: string) => build(['e', env, 'overview']),
   pipelines: (env: string, query?: { q?: string; sort?: string; status?: string }) =>
     build(['e', env, 'pipelines'], query),
-  pipeline: (env: string, id: string, query?: { tab?: PipelineTab; focus?: string }) =>
-    build(['e', env, 'pipelines', id], query),
+  pipeline: (
+    env: string,
+    id: string,
+    query?: { tab?: PipelineTab; focus?: string; level?: string; node?: string },
+  ) => build(['e', env, 'pipelines', id], query),
   fleet: (env: string, query?: { q?: string; health?: string; view?: string }) =>
     build(['e', env, 'fleet'], query),
-  node: (env: string, id: string) => build(['e', env, 'fleet', id]),
+  node: (env: string, id: string, query?: { level?: string; pipeline?: string }) =>
+    build(['e', env, 'fleet', id], query),
+  groups: (env: string) => build(['e', env, 'fleet'], { view: 'groups' }),
+  group: (env: string, id: string, query?: { health?: string }) =>
+    build(['e', env, 'fleet', 'groups', id], query),
   git: (env: string, query?: { focus?: string }) => build(['e', env, 'git'], query),
+  alerts: (env: string) => build(['e', env, 'alerts']),
   secrets: (env: string) => build(['e', env, 'secrets']),
   settings: (env: string) => build(['e', env, 'settings']),
 };

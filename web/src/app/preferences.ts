@@ -5,7 +5,7 @@ const PREFIX = 'headgate.';
 const memory = new Map<string, string>();
 const listeners = new Set<() => void>();
 
-export type PreferenceKey = 'rail' | 'environment' | 'single-keys' | 'diff';
+export type PreferenceKey = 'rail' | 'environment' | 'single-keys' | 'diff' | 'log-wrap';
 
 export function readPreference(key: PreferenceKey): string | null {
   try {

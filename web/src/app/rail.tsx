@@ -8,6 +8,7 @@ export const PAGES: readonly { word: string; icon: IconName; to: (env: string) =
   { word: 'Pipelines', icon: 'pipelines', to: paths.pipelines },
   { word: 'Fleet', icon: 'fleet', to: paths.fleet },
   { word: 'Git', icon: 'git', to: paths.git },
+  { word: 'Alerts', icon: 'alerts', to: paths.alerts },
   { word: 'Secrets', icon: 'secrets', to: paths.secrets },
   { word: 'Settings', icon: 'settings', to: paths.settings },
 ];

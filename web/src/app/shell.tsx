@@ -5,6 +5,7 @@ import { useLocation, useNavigate } from 'react-router';
 import { followEvents } from '../api/events.ts';
 import { environmentHue, usePlace } from './environment.tsx';
 import { useHotkeys } from './hotkeys.ts';
+import { OutageBanner } from './outage.tsx';
 import { paths } from './paths.ts';
 import { usePreference, writePreference } from './preferences.ts';
 import { Rail } from './rail.tsx';
@@ -39,6 +40,7 @@ export const Shell = ({ children }: { children: ReactNode }) => {
     'g p': () => navigate(paths.pipelines(environment.id)),
     'g f': () => navigate(paths.fleet(environment.id)),
     'g g': () => navigate(paths.git(environment.id)),
+    'g a': () => navigate(paths.alerts(environment.id)),
     'g s': () => navigate(paths.secrets(environment.id)),
   });
 
@@ -50,6 +52,7 @@ export const Shell = ({ children }: { children: ReactNode }) => {
       <Rail folded={folded} toggle={toggleRail} />
       <TopBar openPalette={() => setPalette(true)} openShortcuts={() => setShortcuts(true)} />
       <main id="main" tabIndex={-1}>
+        <OutageBanner />
         {children}
       </main>
       <Suspense fallback={null}>

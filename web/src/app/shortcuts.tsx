@@ -12,6 +12,7 @@ const SHORTCUTS: readonly (readonly [keys: readonly string[], what: string])[] =
   [['g', 'p'], 'Pipelines'],
   [['g', 'f'], 'Fleet'],
   [['g', 'g'], 'Git'],
+  [['g', 'a'], 'Alerts'],
   [['g', 's'], 'Secrets'],
   [['['], 'Fold or open the rail'],
 ];

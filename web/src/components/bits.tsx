@@ -108,11 +108,25 @@ export const STATUS: Record<NodePipelineStatus, { tone: Tone; word: string }> = 
   STOPPED: { tone: 'unknown', word: 'Stopped' },
   CRASHED: { tone: 'failed', word: 'Crashed' },
 };
-export const StatusBadge = ({ status, tip }: { status: NodePipelineStatus; tip?: string }) => (
-  <Badge tone={STATUS[status].tone} tip={tip}>
-    {STATUS[status].word}
-  </Badge>
-);
+export const StatusBadge = ({
+  status,
+  tip,
+  old,
+}: {
+  status: NodePipelineStatus;
+  tip?: string;
+  /** Its node is not heard: the status is the last that was. */
+  old?: boolean;
+}) =>
+  old ? (
+    <Badge tone="unknown" tip={tip ?? 'As last reported: its node is not heard'}>
+      Was {STATUS[status].word.toLowerCase()}
+    </Badge>
+  ) : (
+    <Badge tone={STATUS[status].tone} tip={tip}>
+      {STATUS[status].word}
+    </Badge>
+  );
 
 /** An environment's name in its colour; production carries its shield everywhere. */
 export const EnvironmentTag = ({ environment }: { environment: { name: string } }) => (

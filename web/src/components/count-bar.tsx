@@ -11,10 +11,19 @@ export interface Count {
 }
 
 /** How many are in which state: one bar, and the numbers in words, each leading to its list. */
-export const CountBar = ({ label, counts }: { label: string; counts: Count[] }) => {
+export const CountBar = ({
+  label,
+  counts,
+  size = 'block',
+}: {
+  label: string;
+  counts: Count[];
+  /** `row` fits a row of a table. */
+  size?: 'block' | 'row';
+}) => {
   const shown = counts.filter(({ count }) => count > 0);
   return (
-    <div className="counts">
+    <div className="counts" data-size={size}>
       <div className="count-bar" aria-hidden="true">
         {shown.map(({ tone, word, count }) => (
           <span key={word} data-tone={tone} style={{ flexGrow: count }} />
@@ -29,7 +38,7 @@ export const CountBar = ({ label, counts }: { label: string; counts: Count[] }) 
             </Link>
           </li>
         ))}
-        {shown.length === 0 && <li className="muted">none yet</li>}
+        {shown.length === 0 && <li className="muted">{size === 'row' ? 'none' : 'none yet'}</li>}
       </ul>
     </div>
   );

@@ -69,5 +69,9 @@ export const formatExact = (at: Date): string =>
 
 export const shortCommit = (sha: string): string => sha.slice(0, 7);
 
+/** A capital at the start and a stop at the end, for words that other programs wrote. */
+export const sentence = (text: string): string =>
+  text === '' ? '' : `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? '' : '.'}`;
+
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;

@@ -4,9 +4,11 @@ import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
 import { api } from '../api/client.ts';
 import { queries } from '../api/queries.ts';
 import { usePlace } from '../app/environment.tsx';
+import { Banner } from '../components/banner.tsx';
 import { Badge, Commit, Copyable, Fact, Time, type Tone } from '../components/bits.tsx';
 import { environmentCause } from '../components/causes.ts';
 import { CommandBlock } from '../components/command-block.tsx';
+import { sentence } from '../components/format.ts';
 import { GateStrip } from '../components/gate-strip.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Page } from '../components/page.tsx';
@@ -70,6 +72,7 @@ export const GitPage = () => {
         {(data) =>
           data.configured ? (
             <>
+              <RepositoryFault status={data} />
               <Binding status={data} />
               <ImportErrors environmentId={environment.id} />
               <Manifests environmentId={environment.id} manifests={data.manifests} status={data} />
@@ -121,6 +124,20 @@ const ModeBadge = ({ status }: { status: GitSyncStatus }) => {
   );
 };
 
+/** The repository as a whole, beside which a single manifest's problem is small. */
+const RepositoryFault = ({ status }: { status: GitSyncStatus }) => {
+  if (!status.lastError) return null;
+  return (
+    <Banner tone="failed" title="The repository could not be read">
+      <p className="banner-cause">{sentence(status.lastError)}</p>
+      <p>
+        What was applied before keeps running, and nothing is deleted. Last read{' '}
+        <Time at={status.lastSyncAt} />; Headgate tries again by itself, and at once by “Sync now”.
+      </p>
+    </Banner>
+  );
+};
+
 const Binding = ({ status }: { status: GitSyncStatus }) => {
   const { environment } = usePlace();
   return (
@@ -131,12 +148,6 @@ const Binding = ({ status }: { status: GitSyncStatus }) => {
         causeOf={environmentCause(environment.id)}
         size="large"
       />
-      {status.lastError && (
-        <p className="inline-error" role="alert">
-          <Icon name="warning" size={14} />
-          <span>{status.lastError}</span>
-        </p>
-      )}
       <dl className="facts">
         <Fact name="Clone address">
           {status.cloneUrl ? (

@@ -1,6 +1,6 @@
 import { Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useEffect, useRef } from 'react';
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
 import type { Pipeline } from '../../../schemas/api/pipelines.ts';
 import { queries } from '../api/queries.ts';
@@ -9,8 +9,10 @@ import { type PipelineTab, paths } from '../app/paths.ts';
 import { Badge, Commit, Labels, Time } from '../components/bits.tsx';
 import { pipelineCause } from '../components/causes.ts';
 import { ConditionList } from '../components/condition-list.tsx';
-import { formatRate } from '../components/format.ts';
+import { Crashes } from '../components/crashes.tsx';
+import { formatRate, plural } from '../components/format.ts';
 import { GateStrip } from '../components/gate-strip.tsx';
+import { LazyLogViewer } from '../components/logs/lazy-log-viewer.tsx';
 import { Page, Section } from '../components/page.tsx';
 import { Loaded, SkeletonBlock, SkeletonRows } from '../components/states.tsx';
 import { PipelineNodes } from './pipeline/nodes-tab.tsx';
@@ -29,6 +31,7 @@ const ConfigTab = lazy(() =>
 
 const TABS: readonly { value: PipelineTab; word: string }[] = [
   { value: 'nodes', word: 'Nodes' },
+  { value: 'logs', word: 'Logs' },
   { value: 'versions', word: 'Versions' },
   { value: 'config', word: 'Config' },
 ];
@@ -59,6 +62,13 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
   const navigate = useNavigate();
   const wanted = params.get('tab');
   const tab = TABS.find(({ value }) => value === wanted)?.value ?? 'nodes';
+  const parts = useRef<HTMLDivElement>(null);
+  // A log needs the height of the window, and links to one come from anywhere.
+  useEffect(() => {
+    if (tab !== 'logs') return;
+    const frame = requestAnimationFrame(() => parts.current?.scrollIntoView());
+    return () => cancelAnimationFrame(frame);
+  }, [tab]);
   const { tone, word } = pipelineStatus(pipeline);
   const { running, total } = pipeline.nodeCounts;
   return (
@@ -73,6 +83,12 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
       }
     >
       {pipeline.description && <p className="muted">{pipeline.description}</p>}
+      <Crashes
+        rows={pipeline.statuses}
+        title={(count) => `It crashed on ${count} of ${plural(pipeline.statuses.length, 'node')}`}
+        nameOf={(row) => row.nodeName}
+        logHref={(row) => paths.pipeline(env, pipeline.id, { tab: 'logs', level: 'ERROR', node: row.nodeId })}
+      />
       <section className="section" aria-label="Gate">
         <div className="headline">
           <CommitLine pipeline={pipeline} />
@@ -100,16 +116,17 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
           </span>
         }
       >
-        <Suspense fallback={<div className="graph" style={{ height: 240 }} />}>
+        <Suspense fallback={<div className="graph" style={{ height: 200 }} />}>
           <Graph nodes={pipeline.nodes} edges={pipeline.edges} components={pipeline.components} />
         </Suspense>
       </Section>
       <Section title="Throughput since you opened this page">
-        <Suspense fallback={<div className="chart" />}>
+        <Suspense fallback={<div style={{ height: 189 }} />}>
           <Throughput pipelineId={pipeline.id} />
         </Suspense>
       </Section>
       <Tabs
+        ref={parts}
         value={tab}
         onChange={(value) => {
           const next = TABS.find((each) => each.value === value)?.value;
@@ -130,6 +147,12 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
         </Tabs.List>
         <Tabs.Panel value="nodes">
           <PipelineNodes env={env} pipeline={pipeline} />
+        </Tabs.Panel>
+        <Tabs.Panel value="logs">
+          <LazyLogViewer
+            source={{ kind: 'pipeline', id: pipeline.id, environmentId: pipeline.environmentId }}
+            choices={pipeline.statuses.map(({ nodeId, nodeName }) => ({ id: nodeId, name: nodeName }))}
+          />
         </Tabs.Panel>
         <Tabs.Panel value="versions">
           <Suspense fallback={<SkeletonRows rows={6} />}>

@@ -26,6 +26,7 @@ interface Facts {
 
 export function troublesOf({ environmentId: env, pipelines, nodes, git, importErrors }: Facts): Trouble[] {
   const found: Trouble[] = [];
+  const someUnheard = nodes.some(({ status }) => status === 'UNREACHABLE');
   for (const pipeline of pipelines) {
     const { crashed, total } = pipeline.nodeCounts;
     if (crashed > 0) {
@@ -34,7 +35,7 @@ export function troublesOf({ environmentId: env, pipelines, nodes, git, importEr
         tone: 'failed',
         title: `${pipeline.name} crashed on ${crashed} of ${plural(total, 'node')}`,
         note: pipeline.gate.find(({ state }) => state === 'failed')?.reason ?? 'The engine ended by itself.',
-        href: paths.pipeline(env, pipeline.id, { tab: 'nodes' }),
+        href: paths.pipeline(env, pipeline.id),
         harm: 90 + (10 * crashed) / Math.max(total, 1),
       });
     } else if (pipeline.rates.errors > 0) {
@@ -48,7 +49,9 @@ export function troublesOf({ environmentId: env, pipelines, nodes, git, importEr
       });
     }
     const stuck = pipeline.gate.find(({ state }) => state === 'held');
-    if (stuck && crashed === 0) {
+    // Delivery is held only by nodes that are not heard: those are told below, once for all their pipelines.
+    const told = someUnheard && (stuck?.point === 'delivered' || stuck?.point === 'running');
+    if (stuck && crashed === 0 && !told) {
       found.push({
         key: `held-${pipeline.id}`,
         tone: 'held',
@@ -84,7 +87,7 @@ export function troublesOf({ environmentId: env, pipelines, nodes, git, importEr
     found.push({
       key: 'git',
       tone: 'failed',
-      title: 'Git could not be read',
+      title: 'The repository could not be read',
       note: git.lastError,
       href: paths.git(env),
       harm: 70,

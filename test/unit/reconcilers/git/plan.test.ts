@@ -38,13 +38,13 @@ describe('the plan', () => {
 
   it('is empty where everything is as it was applied', () => {
     const same = plan([web, orders], [appliedRecord(web), appliedRecord(orders)]);
-    expect(told(same)).to.deep.equal(['none orders', 'none web']);
+    expect(told(same)).to.have.members(['none orders', 'none web']);
     expect(same.empty).to.equal(true);
   });
 
   it('updates the one of which the hash differs and leaves the others alone', () => {
     const changed = desiredManifest({ name: 'web', spec: { description: 'now with words' } });
-    expect(told(plan([changed, orders], [appliedRecord(web), appliedRecord(orders)]))).to.deep.equal([
+    expect(told(plan([changed, orders], [appliedRecord(web), appliedRecord(orders)]))).to.have.members([
       'none orders',
       'update web',
     ]);
@@ -61,9 +61,9 @@ describe('the plan', () => {
   });
 
   it('does not act on kinds that nothing runs of', () => {
-    const rule = desiredManifest({ kind: 'NodeGroup', name: 'edge', spec: { criteria: {} } });
-    expect(told(plan([rule], []))).to.deep.equal(['ignore edge']);
-    expect(plan([rule], []).empty).to.equal(true);
+    const policy = desiredManifest({ kind: 'Environment', name: 'edge', spec: {} });
+    expect(told(plan([policy], []))).to.deep.equal(['ignore edge']);
+    expect(plan([policy], []).empty).to.equal(true);
   });
 
   it('leaves a suspended manifest alone and does not prune its object', () => {

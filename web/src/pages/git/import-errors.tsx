@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react';
 import { useSearchParams } from 'react-router';
 import { queries } from '../../api/queries.ts';
 import { Badge, Commit, Copyable, Time } from '../../components/bits.tsx';
+import { sentence } from '../../components/format.ts';
 import { Section } from '../../components/page.tsx';
 
 /** What git holds and Headgate refused: where, why, and what to do. Nothing is shown when all is well. */
@@ -38,7 +39,7 @@ export const ImportErrors = ({ environmentId }: { environmentId: string }) => {
                 </span>
               </span>
               <span className="error-message">{error.message}</span>
-              <span className="muted">{error.hint} What was applied before keeps running.</span>
+              <span className="muted">{sentence(error.hint)} What was applied before keeps running.</span>
             </li>
           );
         })}

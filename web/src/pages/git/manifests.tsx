@@ -86,6 +86,14 @@ export const Manifests = ({ environmentId, manifests, status }: Props) => {
   );
 };
 
+/** Where the object of a manifest is shown; null until there is one. */
+function objectPage(env: string, kind: string, objectId: string | null): string | null {
+  if (!objectId) return null;
+  if (kind === 'Pipeline') return paths.pipeline(env, objectId);
+  if (kind === 'NodeGroup') return paths.group(env, objectId);
+  return kind === 'AlertRule' ? paths.alerts(env) : null;
+}
+
 const ManifestRow = ({
   env,
   manifest,
@@ -99,6 +107,7 @@ const ManifestRow = ({
   const [opened, setOpened] = useState(focused);
   const row = useRef<HTMLLIElement>(null);
   const worst = gateState(gate);
+  const page = objectPage(env, kind, objectId);
   useEffect(() => {
     if (!focused) return;
     setOpened(true);
@@ -117,7 +126,7 @@ const ManifestRow = ({
           <Icon name="chevronRight" size={14} />
         </button>
         <span className="manifest-name">
-          {kind === 'Pipeline' && objectId ? <Link to={paths.pipeline(env, objectId)}>{name}</Link> : name}
+          {page ? <Link to={page}>{name}</Link> : name}
           <span className="manifest-kind">{kind}</span>
         </span>
         <GateStrip gate={gate} of={`${kind} ${name}`} causeOf={manifestCause(env, kind, path, objectId)} />

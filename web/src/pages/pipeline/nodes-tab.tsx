@@ -13,9 +13,15 @@ export const runColumns: Column<PipelineOnNode>[] = [
   {
     key: 'status',
     title: 'Status',
-    width: '104px',
+    width: '136px',
     sort: (row) => STATUS_ORDER[row.status],
-    cell: (row) => <StatusBadge status={row.status} tip={row.lastError ?? undefined} />,
+    cell: (row) => (
+      <StatusBadge
+        status={row.status}
+        tip={row.lastError ?? undefined}
+        old={row.nodeHealth === 'UNREACHABLE'}
+      />
+    ),
   },
   {
     key: 'version',

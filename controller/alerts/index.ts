@@ -1,0 +1,2 @@
+export { convergeAlertRules, pruneAlertRule } from './converge.ts';
+export * as alertOperations from './operations.ts';

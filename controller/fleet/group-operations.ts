@@ -1,0 +1,102 @@
+/** Node groups, with the nodes that belong to them. */
+import {
+  type GroupHealth,
+  GroupHealthStats,
+  ListNodesInGroup,
+  NodeGroupList,
+  NodesInGroup,
+  OfEnvironmentGroups,
+  UNGROUPED,
+} from '../../schemas/api/node-groups.ts';
+import { environmentScope } from '../access/index.ts';
+import { type GroupRule, listGroups, missingLabels } from '../node-groups/index.ts';
+import { notFound } from '../platform/errors.ts';
+import { query } from '../platform/operation.ts';
+import { datedOrigin, type NodeStatus, readStatus } from '../status/index.ts';
+import { summary } from './operations.ts';
+
+const inGroup = (nodes: readonly NodeStatus[], groupId: string) =>
+  groupId === UNGROUPED
+    ? nodes.filter(({ groups }) => groups.length === 0)
+    : nodes.filter(({ groups }) => groups.some(({ id }) => id === groupId));
+
+export const list = query({
+  name: 'nodeGroup.list',
+  summary: 'Node groups of an environment',
+  role: 'VIEWER',
+  permission: 'nodes.read',
+  input: OfEnvironmentGroups,
+  output: NodeGroupList,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, input) {
+    const groups = await listGroups(ctx.db, input.environmentId);
+    const { nodes } = await readStatus(ctx, input);
+    return groups.map((group) => ({
+      ...group,
+      git: datedOrigin(group.git),
+      nodeCount: inGroup(nodes, group.id).length,
+    }));
+  },
+});
+
+function health(
+  nodes: readonly NodeStatus[],
+  key: string,
+  name: string,
+  group: GroupRule | null,
+): GroupHealth {
+  const members = inGroup(nodes, key);
+  const count = (status: NodeStatus['health']) => members.filter((node) => node.health === status).length;
+  return {
+    key,
+    name,
+    total: members.length,
+    healthy: count('HEALTHY'),
+    degraded: count('DEGRADED'),
+    unreachable: count('UNREACHABLE'),
+    unknown: count('UNKNOWN'),
+    maintenance: members.filter(({ node }) => node.maintenance).length,
+    missingLabels: group ? members.filter(({ labels }) => missingLabels(group, labels).length > 0).length : 0,
+  };
+}
+
+export const groupHealthStats = query({
+  name: 'nodeGroup.groupHealthStats',
+  summary: 'Health of the nodes of each group, and of those in none (key __ungrouped__)',
+  role: 'VIEWER',
+  permission: 'nodes.read',
+  input: OfEnvironmentGroups,
+  output: GroupHealthStats,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, input) {
+    const groups = await listGroups(ctx.db, input.environmentId);
+    const { nodes } = await readStatus(ctx, input);
+    return [
+      ...groups.map((group) => health(nodes, group.id, group.name, group)),
+      health(nodes, UNGROUPED, 'Ungrouped', null),
+    ];
+  },
+});
+
+export const nodesInGroup = query({
+  name: 'nodeGroup.nodesInGroup',
+  summary: 'Nodes of a group; those in none for __ungrouped__',
+  role: 'VIEWER',
+  permission: 'nodes.read',
+  input: ListNodesInGroup,
+  output: NodesInGroup,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { groupId, environmentId }) {
+    const groups = await listGroups(ctx.db, environmentId);
+    const group = groups.find(({ id }) => id === groupId) ?? null;
+    if (!group && groupId !== UNGROUPED) throw notFound('NodeGroup');
+    const { nodes } = await readStatus(ctx, { environmentId });
+    return inGroup(nodes, groupId).map((status) => ({
+      ...summary(status),
+      missingLabels: group ? missingLabels(group, status.labels) : [],
+      overriddenLabels: Object.entries(group?.labelTemplate ?? {})
+        .filter(([key, value]) => status.labels[key] !== value)
+        .map(([key]) => key),
+    }));
+  },
+});

@@ -1,0 +1,3 @@
+export { createLogIngest, type LogIngest } from './ingest.ts';
+export * as logOperations from './operations.ts';
+export { keepLogDays } from './retention.ts';

@@ -1,0 +1,30 @@
+/** What git does to node groups. Their label templates can change what nodes are served. */
+import type { NodeGroupSpec } from '../../schemas/manifests/node-group.ts';
+import { bumpConfigRevision } from '../environments/index.ts';
+import { convergeOperation, pruneOperation } from '../ownership/index.ts';
+import type { MutationContext } from '../platform/context.ts';
+import { GROUP_COLUMNS, groupColumns } from './store.ts';
+
+const GROUPS = { entityType: 'NodeGroup', table: 'node_groups' } as const;
+
+export const convergeNodeGroups = convergeOperation<NodeGroupSpec>({
+  ...GROUPS,
+  name: 'nodeGroup.converge',
+  noun: 'nodeGroup',
+  types: GROUP_COLUMNS,
+  columns: (_ctx, _environmentId, specs) => specs.map(groupColumns),
+  changed: groupsChanged,
+});
+
+export const pruneNodeGroup = pruneOperation({
+  ...GROUPS,
+  name: 'nodeGroup.prune',
+  audit: 'nodeGroup.pruned',
+  changed: groupsChanged,
+});
+
+async function groupsChanged(ctx: MutationContext, environmentId: string): Promise<void> {
+  await bumpConfigRevision(ctx.db, environmentId);
+  await ctx.services.bus.publish(ctx.db, { type: 'config', environmentId, reason: 'node groups' });
+  await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['fleet', 'pipelines'] });
+}

@@ -1,0 +1,16 @@
+export { Converged, convergeInput, convergeOperation, outcomeOf } from './converge.ts';
+export { PURGE_JOB, pruneOperation, TOMBSTONE_HOURS } from './prune.ts';
+export {
+  type ColumnTypes,
+  lockClaimed,
+  namesOwnedByUi,
+  OWNED_TABLES,
+  type OwnedRow,
+  type OwnedTable,
+  type OwnedWrite,
+  purgeTombstone,
+  releaseFromGit,
+  takeObjectChanges,
+  writeAsReconciler,
+  writeOwned,
+} from './store.ts';

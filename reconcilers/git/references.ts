@@ -1,0 +1,77 @@
+/** What manifests name in one another must be there, in every pass: also where only the other end has changed. */
+import { closest, distance } from 'fastest-levenshtein';
+import { namesOwnedByUi } from '../../controller/ownership/index.ts';
+import type { Context } from '../../controller/platform/context.ts';
+import type { ManifestKind } from '../../schemas/manifests/index.ts';
+import { KINDS, type Reference } from '../kinds/index.ts';
+import type { Desired, DesiredManifest, Problem } from '../source/index.ts';
+import { fold } from './identity.ts';
+
+type Names = ReadonlyMap<string, string>;
+
+/** The problems of each of the candidates that names something that is not there. */
+export async function danglingReferences(
+  ctx: Context,
+  environmentId: string,
+  desired: Desired,
+  candidates: Iterable<DesiredManifest>,
+): Promise<Map<DesiredManifest, Problem[]>> {
+  const named: { manifest: DesiredManifest; reference: Reference }[] = [];
+  for (const manifest of candidates)
+    for (const reference of KINDS.get(manifest.kind)?.references(manifest) ?? [])
+      named.push({ manifest, reference });
+  if (named.length === 0) return new Map();
+
+  const inGit = new Map<ManifestKind, Map<string, string>>();
+  const namesInGit = (kind: ManifestKind) => {
+    const names = inGit.get(kind) ?? new Map<string, string>();
+    inGit.set(kind, names);
+    return names;
+  };
+  for (const { kind, nameKey, name } of desired.manifests) namesInGit(kind).set(nameKey, name);
+  // One that was refused exists all the same: what is wrong with it is told of it, and not of those that name it.
+  for (const { kind, name } of desired.refused)
+    if (kind !== null && name !== null) namesInGit(kind as ManifestKind).set(fold(name), name);
+
+  const missing = named.filter(
+    ({ manifest, reference: { kind, name } }) => !isThere(manifest, kind, fold(name), namesInGit(kind)),
+  );
+  const inUi = new Map<ManifestKind, Names>();
+  const problems = new Map<DesiredManifest, Problem[]>();
+  for (const { manifest, reference } of missing) {
+    const table = KINDS.get(reference.kind)?.table;
+    if (table && !inUi.has(reference.kind)) {
+      const names = await namesOwnedByUi(ctx.db, table, environmentId);
+      inUi.set(reference.kind, new Map(names.map((name) => [fold(name), name])));
+    }
+    const others = inUi.get(reference.kind) ?? new Map<string, string>();
+    if (isThere(manifest, reference.kind, fold(reference.name), others)) continue;
+    const known = [...namesInGit(reference.kind).values(), ...others.values()];
+    problems.set(manifest, [...(problems.get(manifest) ?? []), explain(manifest, reference, known)]);
+  }
+  return problems;
+}
+
+const isThere = (from: DesiredManifest, kind: ManifestKind, nameKey: string, names: Names): boolean =>
+  names.has(nameKey) && !(kind === from.kind && nameKey === from.nameKey);
+
+function explain(manifest: DesiredManifest, reference: Reference, known: readonly string[]): Problem {
+  const { kind, name, field, pointer } = reference;
+  const itself = kind === manifest.kind && fold(name) === manifest.nameKey;
+  const others = known.filter((other) => other !== manifest.name || kind !== manifest.kind);
+  const near = others.length > 0 ? closest(name, others) : '';
+  const noun = kind === 'Pipeline' ? 'pipeline' : kind;
+  return {
+    kind: manifest.kind,
+    name: manifest.name,
+    stage: 'references',
+    ...manifest.at(pointer),
+    message: itself
+      ? `"${manifest.name}" depends on itself`
+      : `${field} names "${name}", and no ${noun} of this environment is called so`,
+    hint:
+      near && distance(near, name) <= 3
+        ? `did you mean "${near}"?`
+        : `name a ${noun} of the same environment, or take the entry out`,
+  };
+}

@@ -1,0 +1,353 @@
+/** POST /api/agent/logs: lines are stored before they are acknowledged, and what is wrong with some harms no others. */
+import { expect } from 'chai';
+import pg from 'pg';
+import type { LogLine, LogPage } from '../../../schemas/api/logs.ts';
+import { enrollNode, heartbeat, type TestNode } from '../../support/agent-client.ts';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { openStream } from '../../support/http.ts';
+import { makeTwoTeams, type TwoTeams } from '../../support/two-teams.ts';
+import { until } from '../../support/until.ts';
+
+const LIMIT_BYTES = 8 * 1024 * 1024;
+
+describe('a delivery of log lines', () => {
+  let test: TestController;
+  let teams: TwoTeams;
+  let node: TestNode;
+  let pipelineId: string;
+  let token: string;
+  let nodes = 0;
+
+  const newNode = (): Promise<TestNode> => enrollNode(test.url, token, { hostname: `writes-${++nodes}` });
+
+  before(async function () {
+    this.timeout(30_000);
+    test = await startTestController();
+    teams = await makeTwoTeams(test);
+    pipelineId = teams.ours.pipelineId;
+    ({ token } = await teams.root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
+      environmentId: teams.ours.environmentId,
+    }));
+  });
+  after(async () => {
+    await teams?.git.remove();
+    await test?.stop();
+  });
+  beforeEach(async () => {
+    node = await newNode();
+  });
+
+  /** Stored lines of the node, oldest first. */
+  const stored = async (of = node): Promise<string[]> =>
+    test.db('log_lines').where({ node_id: of.nodeId }).orderBy('seq').pluck('line');
+  const pageOf = async (of = node): Promise<LogLine[]> =>
+    (await teams.viewer.query<LogPage>('fleet.nodeLogs', { nodeId: of.nodeId })).lines;
+  const delivered = async (body: unknown, of = node): Promise<number> => {
+    const answer = await of.logs(body);
+    expect(answer.status, answer.text).to.equal(200);
+    const reply = answer.json<{ ok: boolean; rejected: number }>();
+    expect(reply).to.have.all.keys('ok', 'rejected');
+    expect(reply.ok).to.equal(true);
+    return reply.rejected;
+  };
+
+  it('is stored when it is acknowledged, and is there to be read', async () => {
+    expect(
+      await delivered([{ pipelineId, lines: ['{"level":"warn","message":"slow"}', 'ERROR: x', 'more'] }]),
+    ).to.equal(0);
+    const lines = await pageOf();
+    expect(lines.map(({ line, level }) => [line, level])).to.deep.equal([
+      ['more', 'ERROR'],
+      ['ERROR: x', 'ERROR'],
+      ['{"level":"warn","message":"slow"}', 'WARN'],
+    ]);
+    expect(lines[0]).to.include({
+      pipelineId,
+      pipelineName: 'orders',
+      nodeId: node.nodeId,
+      nodeName: `writes-${nodes}`,
+    });
+    expect(Math.abs(Date.parse(String(lines[0]?.receivedAt)) - Date.now())).to.be.below(5_000);
+  });
+
+  it('may be empty', async () => {
+    expect(await delivered([])).to.equal(0);
+    expect(await delivered([{ pipelineId, lines: [] }])).to.equal(0);
+    expect(await stored()).to.deep.equal([]);
+  });
+
+  it('keeps the order, whatever is sent beside it', async () => {
+    const others = await Promise.all([newNode(), newNode(), newNode()]);
+    const all = [node, ...others];
+    await Promise.all(
+      all.map(async (one) => {
+        for (let part = 0; part < 10; part += 1) {
+          const lines = Array.from({ length: 50 }, (_, n) => `line ${part * 50 + n}`);
+          await delivered([{ pipelineId, lines }], one);
+        }
+      }),
+    );
+    for (const one of all)
+      expect(await stored(one)).to.deep.equal(Array.from({ length: 500 }, (_, n) => `line ${n}`));
+  });
+
+  const REJECTED: { reason: string; entry: () => unknown; rejected: number }[] = [
+    {
+      reason: 'an unknown pipeline',
+      entry: () => ({ pipelineId: 'nothing-of-ours', lines: ['a', 'b'] }),
+      rejected: 2,
+    },
+    {
+      reason: 'a pipeline of another environment',
+      entry: () => ({ pipelineId: teams.theirs.pipelineId, lines: ['a', 'b', 'c'] }),
+      rejected: 3,
+    },
+    {
+      reason: 'an id with a path in it',
+      entry: () => ({ pipelineId: '../../etc', lines: ['a'] }),
+      rejected: 1,
+    },
+    { reason: 'NUL in the id', entry: () => ({ pipelineId: 'a\0b', lines: ['a', 'b'] }), rejected: 2 },
+    { reason: 'no id', entry: () => ({ lines: ['a', 'b'] }), rejected: 2 },
+    { reason: 'no lines', entry: () => ({ pipelineId }), rejected: 1 },
+    { reason: 'lines that are one text', entry: () => ({ pipelineId, lines: 'text' }), rejected: 1 },
+    {
+      reason: 'more lines than 500',
+      entry: () => ({ pipelineId, lines: Array(501).fill('x') }),
+      rejected: 501,
+    },
+    { reason: 'null', entry: () => null, rejected: 1 },
+    { reason: 'a number', entry: () => 7, rejected: 1 },
+    { reason: 'a list', entry: () => [['a']], rejected: 1 },
+  ];
+  for (const { reason, entry, rejected } of REJECTED) {
+    it(`(${reason}) counts what is refused and keeps the rest`, async () => {
+      const body = [{ pipelineId, lines: ['before'] }, entry(), { pipelineId, lines: ['after'] }];
+      expect(await delivered(body)).to.equal(rejected);
+      expect(await stored()).to.deep.equal(['before', 'after']);
+    });
+  }
+
+  it('refuses a line that is no text alone', async () => {
+    expect(await delivered([{ pipelineId, lines: ['a', 7, null, { b: 1 }, 'c'] }])).to.equal(3);
+    expect(await stored()).to.deep.equal(['a', 'c']);
+  });
+
+  it('takes fields that it does not know, from a newer agent', async () => {
+    expect(
+      await delivered([{ pipelineId, lines: ['a'], compressed: false, nodeId: teams.theirs.node.nodeId }]),
+    ).to.equal(0);
+    expect(await stored()).to.deep.equal(['a']);
+    expect(await stored(teams.theirs.node)).to.deep.equal([]);
+  });
+
+  it('takes what Postgres cannot keep out of a line, and cuts a long one', async () => {
+    const long = 'x'.repeat(7_000_000);
+    const split = `${'y'.repeat(8_191)}😀`;
+    expect(
+      await delivered([{ pipelineId, lines: ['a\0b', 'c\ud800d', '', '\t\u0001', long, split] }]),
+    ).to.equal(0);
+    const lines = await stored();
+    expect(lines.slice(0, 4)).to.deep.equal(['ab', 'c\ufffdd', '', '\t\u0001']);
+    expect(lines[4]).to.equal('x'.repeat(8_192));
+    expect(lines[5]).to.equal(`${'y'.repeat(8_191)}\ufffd`);
+  });
+
+  const REFUSED: { reason: string; status: number; body: string }[] = [
+    { reason: 'null', status: 400, body: 'null' },
+    { reason: 'an object', status: 400, body: '{"pipelineId":"a","lines":["x"]}' },
+    { reason: 'a text', status: 400, body: '"lines"' },
+    { reason: 'broken JSON', status: 400, body: '[{"pipelineId":' },
+    { reason: 'nothing', status: 400, body: '' },
+    { reason: '3,000 entries', status: 400, body: JSON.stringify(Array(3_000).fill({})) },
+    {
+      reason: 'a line of 10 MB',
+      status: 413,
+      body: JSON.stringify([{ pipelineId: 'p', lines: ['x'.repeat(10_000_000)] }]),
+    },
+  ];
+  for (const { reason, status, body } of REFUSED) {
+    it(`answers ${status} to ${reason}`, async () => {
+      const answer = await node.logs(body, { 'content-type': 'application/json' });
+      expect(answer.status).to.equal(status);
+      expect(answer.json().error).to.be.a('string');
+      expect(await stored()).to.deep.equal([]);
+    });
+  }
+
+  it('answers 413 to a body over 8 MiB that does not tell its length', async () => {
+    const body = JSON.stringify([{ pipelineId, lines: ['x'.repeat(LIMIT_BYTES)] }]);
+    const answer = await node.logs(body, { 'transfer-encoding': 'chunked' });
+    expect(answer.status).to.equal(413);
+    expect(answer.json().error).to.include('8388608');
+  });
+
+  it('answers 401 to a token that is wrong or missing', async () => {
+    const answer = await node.logs([], { authorization: 'Bearer hgn_0_0' });
+    expect(answer.status).to.equal(401);
+    expect(answer.json().error).to.be.a('string');
+    expect((await node.logs([], { authorization: '' })).status).to.equal(401);
+  });
+
+  it('answers 401 with the remedy to a node that was revoked', async () => {
+    await test.db('nodes').where({ id: node.nodeId }).update({ token_revoked_at: new Date() });
+    const { bus } = test.controller.systemContext('test').services;
+    await bus.publish(test.db, {
+      type: 'node',
+      nodeId: node.nodeId,
+      environmentId: teams.ours.environmentId,
+    });
+    await until(async () => (await node.logs([])).status === 401, { what: 'the node to be refused' });
+    expect((await node.logs([{ pipelineId, lines: ['a'] }])).json()).to.include({ code: 'NODE_REVOKED' });
+    expect(await stored()).to.deep.equal([]);
+  });
+
+  it('answers 429 with Retry-After from the 61st in a minute on, to that node alone', async () => {
+    const statuses = await Promise.all(Array.from({ length: 60 }, async () => (await node.logs([])).status));
+    expect(new Set(statuses)).to.deep.equal(new Set([200]));
+    const answer = await node.logs([{ pipelineId, lines: ['too much'] }]);
+    expect(answer.status).to.equal(429);
+    expect(Number(answer.headers['retry-after'])).to.be.within(1, 60);
+    expect(await stored()).to.deep.equal([]);
+    expect((await (await newNode()).logs([])).status).to.equal(200);
+    expect((await node.heartbeat(heartbeat())).status).to.equal(200);
+  });
+
+  it('makes the day’s partition where it is missing', async () => {
+    const { rows } = await test.db.raw(
+      `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+       WHERE i.inhparent = 'log_lines'::regclass`,
+    );
+    for (const { name } of rows) await test.db.raw('DROP TABLE ??', [name]);
+    const all = await Promise.all([newNode(), newNode(), newNode()]);
+    await Promise.all(all.map((one) => delivered([{ pipelineId, lines: ['first of the day'] }], one)));
+    for (const one of all) expect(await stored(one)).to.deep.equal(['first of the day']);
+  });
+
+  it('shares statements among requests that wait', async () => {
+    const statements: string[] = [];
+    const { db } = test.controller.systemContext('test');
+    const note = ({ sql }: { sql: string }) => {
+      if (sql.includes('INSERT INTO log_lines')) statements.push(sql);
+    };
+    const all = await Promise.all(Array.from({ length: 20 }, newNode));
+    const holder = await test.db.transaction();
+    await holder.raw('LOCK TABLE log_lines IN EXCLUSIVE MODE');
+    db.client.on('query', note);
+    try {
+      const first = delivered([{ pipelineId, lines: ['held'] }]);
+      await until(() => statements.length === 1, { what: 'the first statement' });
+      const rest = all.map((one) => delivered([{ pipelineId, lines: ['a', 'b'] }], one));
+      const asked = Date.now();
+      await until(() => Date.now() - asked > 200, { what: 'the others to have come' });
+      expect(statements).to.have.length(1);
+      await holder.commit();
+      await Promise.all([first, ...rest]);
+    } finally {
+      if (!holder.isCompleted()) await holder.rollback();
+      db.client.off('query', note);
+    }
+    expect(statements.length).to.be.within(2, 4);
+    for (const one of all) expect(await stored(one)).to.deep.equal(['a', 'b']);
+  });
+
+  it('tells pages at most once a second that there are new lines', async () => {
+    const stream = await openStream(`${test.url}/api/events`, { cookie: teams.viewer.cookie });
+    const told = () =>
+      stream.events<{ topics: string[] }>('changed').filter(({ topics }) => topics.includes('logs')).length;
+    try {
+      const startedAt = Date.now();
+      const write = async () => {
+        await delivered([{ pipelineId, lines: ['a line'] }]);
+        return told() >= 2;
+      };
+      await until(write, { what: 'the news', everyMs: 50 });
+      const seconds = (Date.now() - startedAt) / 1_000;
+      expect(told()).to.be.within(2, 2 + Math.ceil(seconds));
+    } finally {
+      stream.close();
+    }
+  });
+
+  describe('beside heartbeats', () => {
+    const beat = (lines: string[], more: Record<string, unknown> = {}, of = node) =>
+      of.heartbeat(
+        heartbeat({
+          pipelines: [{ pipelineId, version: 1, status: 'RUNNING', recentLogs: lines }],
+          ...more,
+        }),
+      );
+    const rowOf = async (of = node) =>
+      (await test.db('node_reports').where({ node_id: of.nodeId }).first('delivers_logs'))?.delivers_logs;
+
+    it('leaves lines of heartbeats to those who deliver no other way', async () => {
+      await beat(['ERROR: one', 'two']);
+      await until(async () => (await stored()).length === 2, { what: 'the lines of the heartbeat' });
+      expect((await pageOf()).map(({ line, level }) => [line, level])).to.deep.equal([
+        ['two', 'ERROR'],
+        ['ERROR: one', 'ERROR'],
+      ]);
+    });
+
+    it('stores no line twice once a node has delivered, also where the controller reads it anew', async () => {
+      await delivered([{ pipelineId, lines: ['one'] }]);
+      await beat(['one']);
+      await until(async () => (await rowOf()) === true, { what: 'it to be remembered' });
+      await beat(['one']);
+      await delivered([{ pipelineId, lines: ['two'] }]);
+      const { bus } = test.controller.systemContext('test').services;
+      await bus.publish(test.db, {
+        type: 'node',
+        nodeId: node.nodeId,
+        environmentId: teams.ours.environmentId,
+      });
+      await beat(['one', 'two']);
+      await delivered([{ pipelineId, lines: ['three'] }]);
+      expect(await stored()).to.deep.equal(['one', 'two', 'three']);
+    });
+
+    it('remembers it of a node that has reported before', async () => {
+      await beat([]);
+      await until(async () => (await rowOf()) === false, { what: 'the first heartbeat' });
+      await delivered([{ pipelineId, lines: ['one'] }]);
+      expect(await rowOf()).to.equal(true);
+      await beat(['one']);
+      await until(async () => (await rowOf()) === true, { what: 'the next heartbeat' });
+      expect(await stored()).to.deep.equal(['one']);
+    });
+
+    it('believes a heartbeat that says so before the first delivery', async () => {
+      await beat(['one'], { deliversLogs: true });
+      await delivered([{ pipelineId, lines: ['one'] }]);
+      expect(await stored()).to.deep.equal(['one']);
+    });
+  });
+
+  it('answers 503 while the database is away, and stores when it is back', async function () {
+    this.timeout(30_000);
+    await delivered([{ pipelineId, lines: ['before'] }]);
+    const address = new URL(test.databaseUrl);
+    const name = address.pathname.slice(1);
+    address.pathname = '/postgres';
+    const outside = new pg.Client({ connectionString: address.href });
+    await outside.connect();
+    try {
+      await outside.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+      await outside.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
+        name,
+      ]);
+      const answer = await node.logs([{ pipelineId, lines: ['away'] }]);
+      expect(answer.status, answer.text).to.equal(503);
+      expect(answer.json().error).to.include('keep them');
+    } finally {
+      await outside.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+      await outside.end();
+    }
+    await until(async () => (await node.logs([{ pipelineId, lines: ['back'] }])).status === 200, {
+      what: 'lines to be taken again',
+      timeoutMs: 10_000,
+      everyMs: 200,
+    });
+    expect(await stored()).to.deep.equal(['before', 'back']);
+  });
+});

@@ -1,0 +1,304 @@
+/** pipeline.logs and fleet.nodeLogs: filters, pages, strangers, and what a page costs among 200,000 lines. */
+import { expect } from 'chai';
+import { findLines, LOOKED_AT, pageQuery } from '../../../controller/logs/store.ts';
+import type { LogLevel, LogLine, LogPage } from '../../../schemas/api/logs.ts';
+import { enrollNode } from '../../support/agent-client.ts';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { makeTwoTeams, manifest, type TwoTeams } from '../../support/two-teams.ts';
+import { until } from '../../support/until.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('reading log lines', () => {
+  let test: TestController;
+  let teams: TwoTeams;
+  let pipelineId: string;
+  let otherPipelineId: string;
+  let nodeId: string;
+  let otherNodeId: string;
+  const now = Date.now();
+
+  interface Row {
+    line: string;
+    level?: LogLevel;
+    node?: string;
+    pipeline?: string;
+    at?: number;
+  }
+  async function insert(rows: Row[]): Promise<void> {
+    await test.db('log_lines').insert(
+      rows.map(({ line, level = 'INFO', node = nodeId, pipeline = pipelineId, at = now }) => ({
+        received_at: new Date(at),
+        node_id: node,
+        pipeline_id: pipeline,
+        level,
+        line,
+      })),
+    );
+  }
+  const ofPipeline = (more: Record<string, unknown> = {}) =>
+    teams.viewer.query<LogPage>('pipeline.logs', { pipelineId, ...more });
+  const ofNode = (more: Record<string, unknown> = {}) =>
+    teams.viewer.query<LogPage>('fleet.nodeLogs', { nodeId, ...more });
+  const texts = (page: LogPage) => page.lines.map(({ line }) => line);
+
+  before(async function () {
+    this.timeout(60_000);
+    test = await startTestController();
+    teams = await makeTwoTeams(test);
+    ({ pipelineId } = teams.ours);
+    ({ nodeId } = teams.ours.node);
+    const { environmentId } = teams.ours;
+    await teams.git.commit({ 'ours/invoices.yaml': manifest('invoices') });
+    await teams.git.push();
+    const list = () => teams.root.query<{ id: string; name: string }[]>('pipeline.list', { environmentId });
+    await until(async () => (await list()).length === 2, { what: 'invoices' });
+    otherPipelineId = (await list()).find(({ name }) => name === 'invoices')?.id ?? '';
+    const { token } = await teams.root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
+      environmentId,
+    });
+    ({ nodeId: otherNodeId } = await enrollNode(test.url, token, { hostname: 'ours-second' }));
+    const partitions = async () =>
+      (await test.db.raw("SELECT count(*) AS n FROM pg_inherits WHERE inhparent = 'log_lines'::regclass"))
+        .rows[0].n;
+    await until(async () => (await partitions()) === 3, { what: 'the partitions made at the start' });
+    await insert([
+      { line: 'oldest', at: now - 10 * MINUTE_MS },
+      { line: 'a warning, 100%', level: 'WARN', at: now - 5 * MINUTE_MS },
+      { line: 'Broken_pipe', level: 'ERROR', at: now - 4 * MINUTE_MS },
+      { line: 'of the second node', node: otherNodeId, at: now - 3 * MINUTE_MS },
+      { line: 'of invoices', pipeline: otherPipelineId, level: 'DEBUG', at: now - 2 * MINUTE_MS },
+      { line: 'a back\\slash', level: 'TRACE', at: now - MINUTE_MS },
+      { line: 'newest' },
+    ]);
+    await insert([
+      {
+        line: 'a stranger’s',
+        pipeline: teams.theirs.pipelineId,
+        node: teams.theirs.node.nodeId,
+        level: 'ERROR',
+      },
+    ]);
+  });
+  after(async () => {
+    await teams?.git.remove();
+    await test?.stop();
+  });
+
+  it('of a pipeline begins with the newest, from all its nodes, with names', async () => {
+    const page = await ofPipeline();
+    expect(texts(page)).to.deep.equal([
+      'newest',
+      'a back\\slash',
+      'of the second node',
+      'Broken_pipe',
+      'a warning, 100%',
+      'oldest',
+    ]);
+    expect(page.nextCursor).to.equal(null);
+    expect(page.lines[2]).to.include({
+      pipelineName: 'orders',
+      nodeId: otherNodeId,
+      nodeName: 'ours-second',
+    });
+    expect(page.lines[0]?.seq).to.match(/^\d+$/);
+  });
+
+  it('of a node has all its pipelines', async () => {
+    const page = await ofNode();
+    expect(texts(page)).to.deep.equal([
+      'newest',
+      'a back\\slash',
+      'of invoices',
+      'Broken_pipe',
+      'a warning, 100%',
+      'oldest',
+    ]);
+    expect(page.lines[2]).to.include({ pipelineName: 'invoices', nodeName: 'ours-node' });
+  });
+
+  const FILTERS: { reason: string; more: () => Record<string, unknown>; lines: string[] }[] = [
+    { reason: 'one level', more: () => ({ levels: ['ERROR'] }), lines: ['Broken_pipe'] },
+    {
+      reason: 'two levels',
+      more: () => ({ levels: ['WARN', 'ERROR'] }),
+      lines: ['Broken_pipe', 'a warning, 100%'],
+    },
+    { reason: 'a node', more: () => ({ nodeId: otherNodeId }), lines: ['of the second node'] },
+    {
+      reason: 'a time',
+      more: () => ({ since: new Date(now - 3.5 * MINUTE_MS) }),
+      lines: ['newest', 'a back\\slash', 'of the second node'],
+    },
+    { reason: 'text in any case', more: () => ({ contains: 'BROKEN' }), lines: ['Broken_pipe'] },
+    { reason: 'a per cent sign', more: () => ({ contains: '0%' }), lines: ['a warning, 100%'] },
+    { reason: 'nothing but a per cent sign', more: () => ({ contains: '%' }), lines: ['a warning, 100%'] },
+    { reason: 'an underscore', more: () => ({ contains: '_' }), lines: ['Broken_pipe'] },
+    { reason: 'a backslash', more: () => ({ contains: '\\' }), lines: ['a back\\slash'] },
+    { reason: 'quotes', more: () => ({ contains: "'; DROP" }), lines: [] },
+    { reason: 'empty text', more: () => ({ contains: '', limit: 1 }), lines: ['newest'] },
+    {
+      reason: 'all at once',
+      more: () => ({
+        levels: ['ERROR', 'INFO'],
+        nodeId,
+        since: new Date(now - 7 * MINUTE_MS),
+        contains: 'e',
+        limit: 2,
+      }),
+      lines: ['newest', 'Broken_pipe'],
+    },
+  ];
+  for (const { reason, more, lines } of FILTERS) {
+    it(`is narrowed by ${reason}`, async () => {
+      expect(texts(await ofPipeline(more()))).to.deep.equal(lines);
+    });
+  }
+
+  it('of a node is narrowed by a pipeline', async () => {
+    expect(texts(await ofNode({ pipelineId: otherPipelineId }))).to.deep.equal(['of invoices']);
+  });
+
+  it('goes on at the cursor, each line once, until it is null', async () => {
+    const seen: LogLine[] = [];
+    let cursor: string | undefined;
+    for (let pages = 0; pages < 10; pages += 1) {
+      const page: LogPage = await ofPipeline({ limit: 2, ...(cursor === undefined ? {} : { cursor }) });
+      seen.push(...page.lines);
+      if (page.nextCursor === null) break;
+      cursor = page.nextCursor;
+    }
+    expect(seen.map(({ seq }) => seq)).to.deep.equal((await ofPipeline()).lines.map(({ seq }) => seq));
+  });
+
+  it('does not show a line as new that was stored before the page', async () => {
+    const { lines } = await ofPipeline({ limit: 1 });
+    await insert([{ line: 'came later', pipeline: otherPipelineId }]);
+    const page = await ofPipeline({ cursor: lines[0]?.seq, limit: 1 });
+    expect(texts(page)).to.deep.equal(['a back\\slash']);
+  });
+
+  describe('by strangers', () => {
+    const codeOf = async (name: string, input: object) =>
+      (await teams.stranger.call('query', name, input)).fault?.data.code;
+
+    it('is NOT_FOUND', async () => {
+      expect(await codeOf('pipeline.logs', { pipelineId })).to.equal('NOT_FOUND');
+      expect(await codeOf('fleet.nodeLogs', { nodeId })).to.equal('NOT_FOUND');
+    });
+
+    it('is NOT_FOUND where only the filter names what is not theirs', async () => {
+      const mine = { pipelineId: teams.theirs.pipelineId, nodeId: teams.theirs.node.nodeId };
+      expect(await codeOf('pipeline.logs', mine)).to.equal(undefined);
+      expect(await codeOf('pipeline.logs', { ...mine, nodeId })).to.equal('NOT_FOUND');
+      expect(await codeOf('fleet.nodeLogs', { ...mine, pipelineId })).to.equal('NOT_FOUND');
+    });
+  });
+
+  const BAD: { reason: string; more: object }[] = [
+    { reason: 'a cursor that is none', more: { cursor: '1; DROP TABLE' } },
+    { reason: 'a cursor that no number holds', more: { cursor: '9999999999999999999' } },
+    { reason: 'a level that is none', more: { levels: ['LOUD'] } },
+    { reason: 'no level', more: { levels: [] } },
+    { reason: 'a limit of 0', more: { limit: 0 } },
+    { reason: 'a limit over 1,000', more: { limit: 1_001 } },
+    { reason: 'a text without end', more: { contains: 'x'.repeat(201) } },
+    { reason: 'a time that is none', more: { since: 'yesterday' } },
+  ];
+  for (const { reason, more } of BAD) {
+    it(`answers 400 to ${reason}`, async () => {
+      expect((await teams.viewer.call('query', 'pipeline.logs', { pipelineId, ...more })).status).to.equal(
+        400,
+      );
+    });
+  }
+
+  describe('among 200,000 lines', () => {
+    const PIPELINES = 4;
+    before(async function () {
+      this.timeout(60_000);
+      // Two days, and one pipeline of four: what a planner likes to read whole.
+      await test.db.raw(
+        `INSERT INTO log_lines (received_at, node_id, pipeline_id, level, line)
+         SELECT ?::timestamptz + (n / 100000) * interval '1 day' + n * interval '1 millisecond', 'many-node-' || n % 10,
+           'many-pipeline-' || n % ${PIPELINES}, CASE WHEN n % 1000 = 0 THEN 'WARN' ELSE 'INFO' END,
+           'line number ' || n || repeat(' and more', 10)
+         FROM generate_series(0, 199999) AS n`,
+        [new Date(Math.floor(now / 86_400_000) * 86_400_000)],
+      );
+      await test.db.raw('ANALYZE log_lines');
+    });
+
+    const MANY: { reason: string; more: Partial<Parameters<typeof pageQuery>[0]> }[] = [
+      { reason: 'nothing', more: {} },
+      { reason: 'a cursor', more: { cursor: '150000' } },
+      { reason: 'a level that is rare', more: { levels: ['WARN'] } },
+      { reason: 'a level that is never', more: { levels: ['TRACE'] } },
+      { reason: 'a text that is nowhere', more: { contains: 'needle' } },
+      { reason: 'a time', more: { since: new Date(now - MINUTE_MS) } },
+      { reason: 'a node', more: { nodeId: 'many-node-1' } },
+    ];
+    for (const { reason, more } of MANY) {
+      it(`a page narrowed by ${reason} is one statement and reads by index alone`, async () => {
+        const filter = { pipelineId: 'many-pipeline-1', limit: 200, ...more };
+        const { sql, values } = pageQuery(filter);
+        const plan: string = await test.db.transaction(async (tx) => {
+          await tx.raw('SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off');
+          const { rows } = await tx.raw(`EXPLAIN ${sql}`, values);
+          return rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
+        });
+        expect(plan).not.to.match(/Seq Scan|Bitmap/);
+        expect(plan).to.match(/Index Scan using log_lines_\d+_(pipeline|node)_id_seq_idx/);
+        const asked: string[] = [];
+        const note = ({ sql: text }: { sql: string }) => asked.push(text);
+        test.db.client.on('query', note);
+        const startedAt = performance.now();
+        await findLines(test.db, filter);
+        const tookMs = performance.now() - startedAt;
+        test.db.client.off('query', note);
+        expect(asked.filter((text) => text.includes('log_lines'))).to.have.length(1);
+        expect(tookMs).to.be.below(1_000);
+      });
+    }
+
+    it('finds the same in pages as in one statement', async () => {
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await findLines(test.db, {
+          pipelineId: 'many-pipeline-0',
+          limit: 30,
+          levels: ['WARN'],
+          contains: '5',
+          ...(cursor === undefined ? {} : { cursor }),
+        });
+        seen.push(...page.lines.map(({ seq }) => seq));
+        cursor = page.nextCursor ?? undefined;
+      } while (cursor !== undefined);
+      const all = await test
+        .db('log_lines')
+        .where({ pipeline_id: 'many-pipeline-0', level: 'WARN' })
+        .whereLike('line', '%5%')
+        .orderBy('seq', 'desc')
+        .pluck('seq');
+      expect(seen).to.deep.equal(all.map(String));
+      expect(seen.length).to.be.above(30);
+    });
+
+    it('stops after a bounded number of lines and tells where to go on', async () => {
+      await test.db.raw(
+        `INSERT INTO log_lines (received_at, node_id, pipeline_id, level, line)
+         SELECT ?::timestamptz, 'n', 'long', CASE WHEN n = 1 THEN 'ERROR' ELSE 'INFO' END, 'x'
+         FROM generate_series(1, ${LOOKED_AT + 10}) AS n`,
+        [new Date(now)],
+      );
+      const filter = { pipelineId: 'long', limit: 10, levels: ['ERROR' as const] };
+      const first = await findLines(test.db, filter);
+      expect(first.lines).to.deep.equal([]);
+      expect(first.nextCursor).to.be.a('string');
+      const second = await findLines(test.db, { ...filter, cursor: first.nextCursor ?? '' });
+      expect(texts(second)).to.deep.equal(['x']);
+      expect(second.nextCursor).to.equal(null);
+    });
+  });
+});

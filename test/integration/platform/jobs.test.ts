@@ -1,0 +1,111 @@
+/** Jobs: done once asked for in a transaction that committed, through whatever happens to the connection. */
+
+import { Writable } from 'node:stream';
+import { expect } from 'chai';
+import type { Knex } from 'knex';
+import { connect } from '../../../controller/database/connect.ts';
+import { createJobs, type JobHandler, type Jobs } from '../../../controller/platform/jobs.ts';
+import { createLogger } from '../../../controller/platform/logger.ts';
+import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
+import { until } from '../../support/until.ts';
+
+describe('jobs', function () {
+  this.timeout(30_000);
+  this.slow(8_000);
+  let database: TestDatabase;
+  let db: Knex;
+  let jobs: Jobs;
+  let log: string;
+  let done: unknown[];
+  let handler: JobHandler;
+
+  beforeEach(async () => {
+    database = await testDatabase();
+    db = connect(database.url, { name: 'headgate-test' });
+    log = '';
+    done = [];
+    const sink = new Writable({
+      write(chunk: Buffer, _encoding, next) {
+        log += chunk.toString('utf8');
+        next();
+      },
+    });
+    jobs = createJobs({ url: database.url, log: createLogger('info', sink) });
+    handler = async (payload) => void done.push(payload.name);
+    await jobs.start({ work: (payload) => handler(payload) });
+  });
+  afterEach(async () => {
+    await jobs.stop();
+    await db.destroy();
+    await database.drop();
+  });
+
+  const cut = () =>
+    db.raw(
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name = 'headgate-jobs'`,
+    );
+  const untilDone = (names: string[]) =>
+    until(() => names.every((name) => done.includes(name)), {
+      what: () => `${names.join()} to be done, not ${done.join()}:\n${log}`,
+      timeoutMs: 15_000,
+    });
+  const waiting = async () => Number((await db('graphile_worker.jobs').count('*'))[0]?.count);
+
+  it('are done after the transaction that asks for them, and not where it fails', async () => {
+    await db.transaction((tx) => jobs.add(tx, 'work', { name: 'kept' }));
+    await db
+      .transaction(async (tx) => {
+        await jobs.add(tx, 'work', { name: 'lost' });
+        throw new Error('no');
+      })
+      .catch(() => {});
+    await untilDone(['kept']);
+    await until(async () => (await waiting()) === 0, { what: 'the queue to be empty' });
+    expect(done).to.deep.equal(['kept']);
+  });
+
+  it('go on after their connections broke', async () => {
+    await cut();
+    await jobs.add(db, 'work', { name: 'after' });
+    await untilDone(['after']);
+  });
+
+  it('are done again by another runner where the end of one could not be written', async () => {
+    let began = 0;
+    let finish = () => {};
+    const held = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    handler = async (payload) => {
+      began += 1;
+      if (began === 1) await held;
+      done.push(payload.name);
+    };
+    await jobs.add(db, 'work', { name: 'cut' });
+    await until(() => began === 1, { what: 'the job to begin' });
+    // Nothing of this database's may be reached while the job ends.
+    const name = new URL(database.url).pathname.slice(1);
+    const outside = connect(database.url.replace(/\/[^/]*$/, '/headgate'), { poolSize: 1 });
+    try {
+      await outside.raw(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS false`);
+      await outside.raw(`SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = ?`, [
+        name,
+      ]);
+      finish();
+      await until(() => log.includes('gave up'), {
+        what: () => `the runner to give up:\n${log}`,
+        timeoutMs: 15_000,
+      });
+      await until(() => log.includes('does not start yet'), { what: 'a start in vain', timeoutMs: 5_000 });
+    } finally {
+      await outside.raw(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS true`);
+      await outside.destroy();
+    }
+    await until(() => done.length === 2, {
+      what: () => `the job to be done again:\n${log}`,
+      timeoutMs: 15_000,
+    });
+    await until(async () => (await waiting()) === 0, { what: 'the queue to be empty' });
+  });
+});

@@ -1,0 +1,13 @@
+// Run as a process of its own: joins the embedded database of the folder given, prints its url and then what is logged, one
+// line of JSON each, and leaves on SIGTERM.
+import { joinEmbeddedPostgres } from '../../controller/database/embedded-postgres-shared.ts';
+import { createLogger } from '../../controller/platform/logger.ts';
+
+const [dataDir] = process.argv.slice(2);
+if (!dataDir) throw new Error('usage: join-embedded-postgres.ts <dataDir>');
+const postgres = await joinEmbeddedPostgres({ dataDir, log: createLogger('info', process.stdout) });
+console.log(JSON.stringify({ url: postgres.url }));
+process.once('SIGTERM', async () => {
+  await postgres.leave();
+  process.exit(0);
+});

@@ -1,0 +1,129 @@
+/** What a service account may run: what its key was given, in its own environment, and nothing that no key is made for. */
+import { expect } from 'chai';
+import type { Actor } from '../../../controller/platform/context.ts';
+import { allows, type Needs, type Scope } from '../../../controller/platform/operation.ts';
+import { PERMISSIONS, type Permission } from '../../../schemas/api/service-accounts.ts';
+import { OPERATIONS } from '../../support/operations.ts';
+
+const account = (...permissions: Permission[]): Actor => ({
+  type: 'service_account',
+  id: 'a1',
+  name: 'ci',
+  environmentId: 'env',
+  teamId: 'team',
+  permissions: new Set(permissions),
+});
+const HERE: Scope = { teamId: 'team', environmentId: 'env' };
+
+/** Every operation that a key may run, and the permission that it takes. */
+const OPEN: Record<string, Permission> = {
+  'pipeline.list': 'pipelines.read',
+  'pipeline.get': 'pipelines.read',
+  'pipeline.versions': 'pipelines.read',
+  'fleet.list': 'nodes.read',
+  'fleet.get': 'nodes.read',
+  'nodeGroup.list': 'nodes.read',
+  'nodeGroup.groupHealthStats': 'nodes.read',
+  'nodeGroup.nodesInGroup': 'nodes.read',
+  'alert.listRules': 'alerts.read',
+  'fleet.nodeLogs': 'nodes.read',
+  'pipeline.logs': 'pipelines.read',
+  'secret.list': 'secrets.read',
+  'secret.create': 'secrets.manage',
+  'secret.update': 'secrets.manage',
+  'secret.delete': 'secrets.manage',
+  'gitSync.status': 'gitops.read',
+  'gitSync.jobs': 'gitops.read',
+  'gitSync.importErrors': 'gitops.read',
+  'gitSync.syncNow': 'gitops.manage',
+};
+
+describe('the rights of a service account', () => {
+  for (const [name, operation] of OPERATIONS) {
+    const permission = OPEN[name];
+    it(permission ? `open ${name} to ${permission} alone` : `leave ${name} to users`, () => {
+      const opening = PERMISSIONS.filter((one) => allows(account(one), HERE, operation));
+      expect(opening).to.deep.equal(permission ? [permission] : []);
+    });
+  }
+
+  it('are of operations that there are', () => {
+    expect([...OPERATIONS.keys()]).to.include.members(Object.keys(OPEN));
+  });
+
+  const reads: Needs = { role: 'VIEWER', permission: 'pipelines.read' };
+  const CASES: { reason: string; actor: Actor; scope: Scope; needs: Needs; allowed: boolean }[] = [
+    {
+      reason: 'hold in its own environment',
+      actor: account('pipelines.read'),
+      scope: HERE,
+      needs: reads,
+      allowed: true,
+    },
+    {
+      reason: 'end at another environment of its team',
+      actor: account('pipelines.read'),
+      scope: { teamId: 'team', environmentId: 'other' },
+      needs: reads,
+      allowed: false,
+    },
+    {
+      reason: 'do not reach up to the team',
+      actor: account('pipelines.read'),
+      scope: { teamId: 'team' },
+      needs: reads,
+      allowed: false,
+    },
+    {
+      reason: 'do not reach what belongs to nobody',
+      actor: account('pipelines.read'),
+      scope: { teamId: null, environmentId: null },
+      needs: reads,
+      allowed: false,
+    },
+    {
+      reason: 'do not follow from another permission, be it the greater',
+      actor: account('secrets.manage'),
+      scope: HERE,
+      needs: { role: 'VIEWER', permission: 'secrets.read' },
+      allowed: false,
+    },
+    {
+      reason: 'do not ask for a role: an ADMIN’s operation takes its permission only',
+      actor: account('nodes.manage'),
+      scope: HERE,
+      needs: { role: 'ADMIN', permission: 'nodes.manage' },
+      allowed: true,
+    },
+    {
+      reason: 'never are a super admin’s',
+      actor: account(...PERMISSIONS),
+      scope: HERE,
+      needs: { role: 'SUPER_ADMIN', permission: 'audit.read' },
+      allowed: false,
+    },
+    {
+      reason: 'are none without a permission',
+      actor: account(),
+      scope: HERE,
+      needs: reads,
+      allowed: false,
+    },
+  ];
+  for (const { reason, actor, scope, needs, allowed } of CASES) {
+    it(reason, () => expect(allows(actor, scope, needs)).to.equal(allowed));
+  }
+
+  it('give users nothing: a permission does not open an operation to a lesser role', () => {
+    const viewer: Actor = {
+      type: 'user',
+      userId: 'u1',
+      email: 'ada@example.org',
+      name: 'Ada',
+      isSuperAdmin: false,
+      roles: new Map([['team', 'VIEWER']]),
+      sessionId: 's1',
+    };
+    expect(allows(viewer, HERE, { role: 'EDITOR', permission: 'secrets.manage' })).to.equal(false);
+  });
+});

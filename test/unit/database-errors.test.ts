@@ -1,0 +1,53 @@
+/** Which errors mean that the database cannot be used at the moment. */
+import { expect } from 'chai';
+import { unlessAway } from '../../controller/database/errors.ts';
+import { conflict, DomainError } from '../../controller/platform/errors.ts';
+
+const coded = (code: string, message = 'something') => Object.assign(new Error(message), { code });
+
+describe('an error of the database', () => {
+  const AWAY: readonly { reason: string; error: Error; says: RegExp }[] = [
+    { reason: 'nobody listens', error: coded('ECONNREFUSED'), says: /does not answer/ },
+    {
+      reason: 'the connection was reset',
+      error: coded('ECONNRESET', 'read ECONNRESET'),
+      says: /does not answer/,
+    },
+    { reason: 'it ends', error: coded('57P01'), says: /does not answer/ },
+    { reason: 'it crashed', error: coded('57P02'), says: /does not answer/ },
+    { reason: 'it starts', error: coded('57P03'), says: /does not answer/ },
+    { reason: 'it has no connection left', error: coded('53300'), says: /does not answer/ },
+    {
+      reason: 'a query broke off',
+      error: new Error('select 1 - Connection terminated unexpectedly'),
+      says: /does not answer/,
+    },
+    {
+      reason: 'no connection came free',
+      error: new Error('Knex: Timeout acquiring a connection. The pool is probably full.'),
+      says: /does not answer/,
+    },
+    { reason: 'its disk is full', error: coded('53100'), says: /disk of the database is full/ },
+  ];
+  for (const { reason, error, says } of AWAY) {
+    it(`is UNAVAILABLE where ${reason}`, () => {
+      const answer = unlessAway(error);
+      expect(answer).to.be.instanceOf(DomainError);
+      expect(answer).to.include({ code: 'UNAVAILABLE', status: 503 });
+      expect((answer as DomainError).message).to.match(says);
+    });
+  }
+
+  const OTHERS: readonly { reason: string; error: unknown }[] = [
+    { reason: 'a constraint was broken', error: coded('23505') },
+    { reason: 'a statement is wrong', error: coded('42601', 'select Connection terminated') },
+    { reason: 'the client went away while it sent', error: coded('ECONNRESET', 'aborted') },
+    { reason: 'a use case refused', error: conflict('no') },
+    { reason: 'it is no error', error: 'text' },
+  ];
+  for (const { reason, error } of OTHERS) {
+    it(`stays what it is where ${reason}`, () => {
+      expect(unlessAway(error)).to.equal(error);
+    });
+  }
+});

@@ -1,0 +1,98 @@
+/**
+ * Whether the controller and its database answer. A failed read, a lost event stream or a long silence is the occasion
+ * to ask `/api/health`; while that is not well it is asked again, and when it is well every page reads anew by itself.
+ */
+import type { QueryClient } from '@tanstack/react-query';
+import { useSyncExternalStore } from 'react';
+import { describeFailure } from './client.ts';
+
+export type Reach =
+  | { kind: 'ok' }
+  /** `since`: milliseconds since the epoch of the last good answer. */
+  | { kind: 'away'; what: Away; since: number };
+
+/** Nobody is there, the database does not answer the controller, or an answer does not come in time. */
+export type Away = 'controller' | 'database' | 'answer';
+
+const AGAIN_MS = 2_000;
+const TIMEOUT_MS = 5_000;
+/** A page that reads nothing for so long asks, so that a controller which hangs is noticed. */
+const SILENCE_MS = 10_000;
+/** Codes that an outage can be behind; the others are answers. */
+const SUSPECT = ['NETWORK', 'SERVICE_UNAVAILABLE', 'INTERNAL_SERVER_ERROR', 'TIMEOUT'];
+
+let reach: Reach = { kind: 'ok' };
+let answeredAt = Date.now();
+let client: QueryClient | undefined;
+let asking = false;
+const listeners = new Set<() => void>();
+
+export const useReach = (): Reach =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => reach,
+  );
+
+function setReach(next: Reach): void {
+  reach = next;
+  for (const listener of listeners) listener();
+}
+
+/** Watches every read of the page, as long as the page lives. */
+export function watchReach(queryClient: QueryClient): void {
+  client = queryClient;
+  setInterval(() => {
+    if (!document.hidden && Date.now() - answeredAt > SILENCE_MS) askHealth();
+  }, SILENCE_MS / 2);
+  queryClient.getQueryCache().subscribe((event) => {
+    if (event.type !== 'updated') return;
+    const { action } = event;
+    if (action.type === 'success' && !action.manual && reach.kind === 'ok') answeredAt = Date.now();
+    if (action.type === 'failed' && SUSPECT.includes(describeFailure(action.error).code)) askHealth();
+  });
+}
+
+/** Something failed that may be an outage: finds out, and follows it to its end. */
+export function askHealth(): void {
+  if (asking) return;
+  asking = true;
+  void ask().then(again);
+}
+
+function again(well: boolean): void {
+  if (!well) {
+    setTimeout(() => void ask().then(again), AGAIN_MS);
+    return;
+  }
+  asking = false;
+}
+
+/** Answers whether all is well. */
+async function ask(): Promise<boolean> {
+  const what = await whatIsAway();
+  if (what !== null) {
+    if (reach.kind === 'ok' || reach.what !== what) setReach({ kind: 'away', what, since: answeredAt });
+    return false;
+  }
+  answeredAt = Date.now();
+  if (reach.kind === 'away') {
+    setReach({ kind: 'ok' });
+    void client?.invalidateQueries();
+  }
+  return true;
+}
+
+async function whatIsAway(): Promise<Away | null> {
+  try {
+    const response = await fetch('/api/health', { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    if (response.ok) return null;
+    // A proxy before an absent controller answers in its own words.
+    const body: { status?: unknown } = await response.json().catch(() => ({}));
+    return body.status === 'error' ? 'database' : 'controller';
+  } catch (error) {
+    return error instanceof DOMException && error.name === 'TimeoutError' ? 'answer' : 'controller';
+  }
+}

@@ -1,0 +1,122 @@
+/** The log of a pipeline or of a node, followed live, with its filters in the address. */
+
+import { describeFailure } from '../../api/client.ts';
+import { usePreference, writePreference } from '../../app/preferences.ts';
+import { formatRelative, plural } from '../format.ts';
+import { Icon } from '../icons.tsx';
+import '../../styles/logs.css';
+import { useNow } from '../now.ts';
+import { EmptyState, ErrorState, SkeletonBlock } from '../states.tsx';
+import { MAX_LINES } from './log-buffer.ts';
+import type { FeedState, LogFeed } from './log-feed.ts';
+import { type Choice, LogFilterBar } from './log-filters.tsx';
+import { LogList } from './log-list.tsx';
+import { type LogFilters, type LogSource, useLogFeed, useLogFilters } from './use-log-feed.ts';
+
+interface Props {
+  source: LogSource;
+  /** The nodes of a pipeline, or the pipelines of a node. */
+  choices: readonly Choice[];
+}
+
+/** Longer names are cut, in characters. */
+const MAX_NAME = 20;
+
+export const LogViewer = ({ source, choices }: Props) => {
+  const [filters, change] = useLogFilters(source.kind);
+  const { feed, state } = useLogFeed(source, filters);
+  const wrap = usePreference('log-wrap') !== 'off';
+  return (
+    <div className="log-viewer">
+      <div className="table-bar">
+        <LogFilterBar
+          filters={filters}
+          change={change}
+          noun={source.kind === 'pipeline' ? 'node' : 'pipeline'}
+          choices={choices}
+        />
+        <button
+          type="button"
+          className="button"
+          data-size="small"
+          aria-pressed={wrap}
+          onClick={() => writePreference('log-wrap', wrap ? 'off' : 'on')}
+        >
+          Wrap
+        </button>
+        <Freshness state={state} />
+      </div>
+      <Lines
+        source={source}
+        filters={filters}
+        change={change}
+        feed={feed}
+        state={state}
+        wrap={wrap}
+        nameWidth={Math.min(Math.max(4, ...choices.map(({ name }) => name.length)), MAX_NAME)}
+      />
+    </div>
+  );
+};
+
+/** How many lines are here, or since when nothing newer could be read. */
+const Freshness = ({ state }: { state: FeedState }) => {
+  const now = useNow();
+  if (state.failure !== null && state.loaded) {
+    return (
+      <span className="table-count tone-text" data-tone="failed" role="status">
+        Last read {formatRelative(new Date(state.freshAt), now)}: {describeFailure(state.failure).message} It
+        goes on by itself.
+      </span>
+    );
+  }
+  const full = state.lines.length >= MAX_LINES;
+  return (
+    <span className="table-count">
+      {plural(state.lines.length, 'line')}
+      {full ? ', as many as a page keeps' : ''}
+    </span>
+  );
+};
+
+interface LinesProps {
+  source: LogSource;
+  filters: LogFilters;
+  change: (change: Partial<LogFilters>) => void;
+  feed: LogFeed;
+  state: FeedState;
+  wrap: boolean;
+  nameWidth: number;
+}
+
+const Lines = ({ source, filters, change, feed, state, wrap, nameWidth }: LinesProps) => {
+  if (!state.loaded && state.failure !== null)
+    return <ErrorState error={state.failure} retry={() => feed.nudge()} what="The log" />;
+  if (!state.loaded) return <SkeletonBlock height={480} label="Loading the log" />;
+  if (state.lines.length > 0)
+    return <LogList feed={feed} state={state} kind={source.kind} wrap={wrap} nameWidth={nameWidth} />;
+  const filtered =
+    filters.levels.length > 0 || filters.only !== '' || filters.text !== '' || filters.since !== 'all';
+  if (!filtered) {
+    return (
+      <EmptyState icon="pipelines" title="No line yet">
+        <p>
+          Engines write to stderr and stdout; the agent sends what they write every two seconds, and it shows
+          here at once. How much they write is the <code>logLevel</code> of the pipeline’s manifest.
+        </p>
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState icon="search" title="No line matches">
+      <p>New lines that match show here as they come.</p>
+      <button
+        type="button"
+        className="button"
+        onClick={() => change({ levels: [], only: '', text: '', since: 'all' })}
+      >
+        <Icon name="cross" size={14} /> Show all lines
+      </button>
+    </EmptyState>
+  );
+};

@@ -1,0 +1,105 @@
+/** Who owns an object that is kept in git or in the UI, and what is wrong with its manifest. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'react-router';
+import type { Condition, GitOrigin } from '../../../schemas/api/common.ts';
+import { queries } from '../api/queries.ts';
+import { paths } from '../app/paths.ts';
+import { Badge, Commit, Time } from './bits.tsx';
+import { sentence } from './format.ts';
+
+export interface Owned {
+  name: string;
+  git: GitOrigin | null;
+}
+
+/** The first condition that does not hold; undefined when all is well. */
+export const problemOf = ({ git }: Owned): Condition | undefined =>
+  git?.conditions.find(({ status }) => status === 'False');
+
+/** Its place in git with the commit, or the UI. */
+export const OwnerCell = ({ env, owned: { git } }: { env: string; owned: Owned }) => {
+  if (!git) return <span className="muted">the UI</span>;
+  const place = `${git.path}:${git.line}`;
+  return (
+    <span className="owner">
+      {git.commit && <Commit sha={git.commit} />}
+      <Link to={paths.git(env, { focus: git.path })} className="mono owner-place" data-tip={place}>
+        {git.path.split('/').slice(-2).join('/')}:{git.line}
+      </Link>
+    </span>
+  );
+};
+
+interface Problem {
+  key: string;
+  path: string;
+  line: number | null;
+  word: string;
+  subject: string;
+  message: string;
+  /** What it means for what is applied. */
+  effect: string;
+  at: Date;
+}
+
+interface Props {
+  environmentId: string;
+  kind: string;
+  owned: readonly Owned[];
+}
+
+/** What git holds of a kind and Headgate could not take, with the place of each. Nothing is shown when all is well. */
+export const ManifestProblems = ({ environmentId, kind, owned }: Props) => {
+  const errors = useQuery(queries.importErrors(environmentId));
+  const problems: Problem[] = owned.flatMap((each) => {
+    const condition = problemOf(each);
+    if (!condition || !each.git) return [];
+    return {
+      key: each.git.path + each.name,
+      path: condition.file ?? each.git.path,
+      line: condition.line ?? each.git.line,
+      word: condition.reason,
+      subject: `${kind} ${each.name}`,
+      message: condition.message,
+      effect: 'What was applied before is kept.',
+      at: condition.lastTransition,
+    };
+  });
+  const told = new Set(owned.filter((each) => problemOf(each)).map(({ name }) => name));
+  for (const error of errors.data ?? []) {
+    if (error.kind !== kind || (error.name !== null && told.has(error.name))) continue;
+    problems.push({
+      key: error.id,
+      path: error.path,
+      line: error.line,
+      word: error.stage,
+      subject: `${kind} ${error.name ?? ''}`,
+      message: error.message,
+      effect: sentence(error.hint),
+      at: error.createdAt,
+    });
+  }
+  if (problems.length === 0) return null;
+  return (
+    <section className="section" aria-label="Problems">
+      <ul className="errors" aria-label="Manifests with a problem">
+        {problems.map(({ key, path, line, word, subject, message, effect, at }) => (
+          <li key={key}>
+            <span className="error-place">
+              <Link to={paths.git(environmentId, { focus: path })} className="mono">
+                {path}
+                {line === null ? '' : `:${line}`}
+              </Link>
+              <Badge tone="failed">{word}</Badge>
+              <span className="muted">
+                {subject} <Time at={at} />
+              </span>
+            </span>
+            <span className="error-message">{message}</span>
+            <span className="muted">{effect}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+};

@@ -1,0 +1,230 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { useParams, useSearchParams } from 'react-router';
+import type { GroupHealth, NodeGroup, NodeInGroup } from '../../../schemas/api/node-groups.ts';
+import { queries } from '../api/queries.ts';
+import { usePlace } from '../app/environment.tsx';
+import { paths, UNGROUPED } from '../app/paths.ts';
+import { Badge, Fact, HealthBadge, Labels, ShortId, Time } from '../components/bits.tsx';
+import { CountBar } from '../components/count-bar.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { ManifestProblems, OwnerCell } from '../components/manifest-owner.tsx';
+import { Page } from '../components/page.tsx';
+import { Segmented } from '../components/segmented.tsx';
+import { type SourcedLabel, SourcedLabels } from '../components/sourced-labels.tsx';
+import { EmptyState, ErrorState, Loaded, SkeletonBlock, SkeletonRows } from '../components/states.tsx';
+import { Criteria, groupCounts, LabelKeys } from './fleet/groups.tsx';
+import { HEALTH_ORDER, HEALTHS } from './fleet/node-table.tsx';
+
+/** A group, or with the id `__ungrouped__` the nodes that no group wants. */
+export const GroupPage = () => {
+  const { environment } = usePlace();
+  const { groupId = '' } = useParams();
+  const groups = useQuery(queries.nodeGroups(environment.id));
+  const stats = useQuery(queries.groupHealth(environment.id));
+  const nodes = useQuery(queries.nodesInGroup(environment.id, groupId));
+  const group = groups.data?.find(({ id }) => id === groupId) ?? null;
+  const health = stats.data?.find(({ key }) => key === groupId);
+  const title = groupId === UNGROUPED ? 'Nodes in no group' : (group?.name ?? 'Group');
+  return (
+    <Page title={title} back={{ to: paths.groups(environment.id), word: 'Groups' }}>
+      {group && <ManifestProblems environmentId={environment.id} kind="NodeGroup" owned={[group]} />}
+      {nodes.isError && !nodes.data ? (
+        <ErrorState error={nodes.error} retry={() => void nodes.refetch()} what="This group" />
+      ) : (
+        <>
+          <Loaded query={groups} what="The group" skeleton={<SkeletonBlock height={112} />}>
+            {() => (
+              <div className="panel stack">
+                {health && (
+                  <CountBar label={`${title} by health`} counts={groupCounts(environment.id, health)} />
+                )}
+                <GroupFacts env={environment.id} group={group} health={health} />
+              </div>
+            )}
+          </Loaded>
+          <Loaded
+            query={nodes}
+            what="Its nodes"
+            skeleton={<SkeletonRows rows={8} label="Loading its nodes" />}
+          >
+            {(list) =>
+              list.length === 0 ? (
+                <NoNodes group={group} />
+              ) : (
+                <GroupNodes env={environment.id} title={title} group={group} nodes={list} />
+              )
+            }
+          </Loaded>
+        </>
+      )}
+    </Page>
+  );
+};
+
+interface FactsProps {
+  env: string;
+  group: NodeGroup | null;
+  health: GroupHealth | undefined;
+}
+
+const GroupFacts = ({ env, group, health }: FactsProps) => {
+  if (!group) return <p className="muted">Their own labels match the criteria of no group.</p>;
+  return (
+    <dl className="facts">
+      <Fact name="Nodes with">
+        <Criteria labels={group.criteria} />
+      </Fact>
+      <Fact name="Gives them">
+        <Labels labels={group.labelTemplate} />
+      </Fact>
+      <Fact name="Requires">
+        <LabelKeys keys={group.requiredLabels} />
+      </Fact>
+      <Fact name="Lack a required label">
+        {health && health.missingLabels > 0 ? (
+          <Badge tone="held">
+            {health.missingLabels} of {health.total}
+          </Badge>
+        ) : (
+          'none'
+        )}
+      </Fact>
+      <Fact name="Owner">
+        <OwnerCell env={env} owned={group} />
+      </Fact>
+      <Fact name="Updated">
+        <Time at={group.updatedAt} />
+      </Fact>
+      <Fact name="Id">
+        <ShortId id={group.id} />
+      </Fact>
+    </dl>
+  );
+};
+
+/** The group's own labels first, so that they are in sight. */
+function labelsIn(group: NodeGroup | null, node: NodeInGroup): SourcedLabel[] {
+  const template = Object.entries(group?.labelTemplate ?? {});
+  const given = template.map(([key, value]): SourcedLabel => {
+    if (!node.overriddenLabels.includes(key)) return { key, value, from: 'given' };
+    const instead = node.labels[key];
+    return {
+      key,
+      value,
+      overridden: `${instead === undefined ? 'Another value' : `${key}=${instead}`} outranks it: set in the UI, or by a group that comes first by name`,
+    };
+  });
+  const givenKeys = new Set(given.filter((label) => !label.overridden).map(({ key }) => key));
+  const others = Object.entries(node.labels)
+    .filter(([key]) => !givenKeys.has(key))
+    .map(([key, value]) => ({ key, value }))
+    .sort((a, b) => a.key.localeCompare(b.key));
+  return [...given, ...others];
+}
+
+const columns = (group: NodeGroup | null): Column<NodeInGroup>[] => [
+  { key: 'name', title: 'Name', width: '20%', sort: (row) => row.name, cell: (row) => row.name },
+  {
+    key: 'health',
+    title: 'Health',
+    width: '128px',
+    sort: (row) => HEALTH_ORDER[row.status],
+    cell: (row) => <HealthBadge health={row.status} reason={row.statusReason} />,
+  },
+  {
+    key: 'labels',
+    title: 'Labels',
+    priority: 2,
+    cell: (row) => <SourcedLabels labels={labelsIn(group, row)} limit={5} />,
+  },
+  {
+    key: 'missing',
+    title: 'Lacks',
+    width: '16%',
+    sort: (row) => row.missingLabels.length,
+    cell: (row) =>
+      row.missingLabels.length > 0 ? (
+        <Badge tone="held" tip={`Required and not there: ${row.missingLabels.join(', ')}`}>
+          {row.missingLabels.join(', ')}
+        </Badge>
+      ) : (
+        <span className="muted">nothing</span>
+      ),
+  },
+  {
+    key: 'pipelines',
+    title: 'Pipelines',
+    width: '96px',
+    align: 'end',
+    priority: 2,
+    sort: (row) => row.pipelinesRunning,
+    cell: (row) => (
+      <span className="mono">
+        {row.pipelinesRunning}/{row.pipelinesDesired}
+      </span>
+    ),
+  },
+  {
+    key: 'heard',
+    title: 'Heard',
+    width: '98px',
+    align: 'end',
+    priority: 3,
+    sort: (row) => row.lastHeartbeatAt?.getTime() ?? null,
+    cell: (row) => <Time at={row.lastHeartbeatAt} />,
+  },
+];
+
+interface NodesProps {
+  env: string;
+  title: string;
+  group: NodeGroup | null;
+  nodes: readonly NodeInGroup[];
+}
+
+const GroupNodes = ({ env, title, group, nodes }: NodesProps) => {
+  const [params, setParams] = useSearchParams();
+  const health = params.get('health') ?? '';
+  const tableColumns = useMemo(() => columns(group), [group]);
+  return (
+    <DataTable
+      caption={title.startsWith('Nodes') ? title : `Nodes of ${title}`}
+      noun="node"
+      rows={health ? nodes.filter(({ status }) => status === health) : nodes}
+      columns={tableColumns}
+      rowKey={(row) => row.id}
+      rowHref={(row) => paths.node(env, row.id)}
+      filterText={(row) => [row.name, ...Object.entries(row.labels).map((pair) => pair.join('='))].join(' ')}
+      defaultSort="name"
+      toolbar={
+        <Segmented
+          label="Health"
+          value={health}
+          options={HEALTHS}
+          onChange={(value) =>
+            setParams((before) => {
+              const next = new URLSearchParams(before);
+              if (value) next.set('health', value);
+              else next.delete('health');
+              return next;
+            })
+          }
+        />
+      }
+    />
+  );
+};
+
+const NoNodes = ({ group }: { group: NodeGroup | null }) => (
+  <EmptyState icon="fleet" title={group ? 'No node belongs to it' : 'Every node is in a group'}>
+    {group ? (
+      <p>
+        It wants nodes with <Labels labels={group.criteria} />. Give a node these labels by{' '}
+        <code>SVC_NODE_LABELS</code>, or change <code>criteria</code> in the manifest.
+      </p>
+    ) : (
+      <p>A node whose labels match no group would be listed here.</p>
+    )}
+  </EmptyState>
+);
