@@ -31,7 +31,11 @@ export interface AgentRecord {
 }
 
 /** `url`: where it finds the controller. `token` is an enrollment token. */
-export async function startNodeAgent(options: { url: string; token: string; name?: string }): Promise<NodeAgent> {
+export async function startNodeAgent(options: {
+  url: string;
+  token: string;
+  name?: string;
+}): Promise<NodeAgent> {
   const { url, token, name = 'node' } = options;
   const dataDir = mkdtempSync(join(tmpdir(), 'headgate-agent-'));
   const portBase = await freeBase();
@@ -74,8 +78,15 @@ export async function startNodeAgent(options: { url: string; token: string; name
 /** A line of logfmt: `time=… level=… msg="…" key=value`. */
 function readRecord(line: string): AgentRecord {
   const pairs = line.matchAll(/(\w+)=("(?:[^"\\]|\\.)*"|\S*)/g);
-  const { time = '', msg = '', ...fields } = Object.fromEntries(
-    [...pairs].map(([, key = '', text = '']) => [key, text.startsWith('"') ? String(JSON.parse(text)) : text]),
+  const {
+    time = '',
+    msg = '',
+    ...fields
+  } = Object.fromEntries(
+    [...pairs].map(([, key = '', text = '']) => [
+      key,
+      text.startsWith('"') ? String(JSON.parse(text)) : text,
+    ]),
   );
   return { at: Date.parse(time), message: msg, fields };
 }
