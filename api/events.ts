@@ -5,7 +5,7 @@ import { actorOfSession } from '../controller/access/index.ts';
 import { visibleEnvironments } from '../controller/environments/index.ts';
 import type { Actor } from '../controller/platform/context.ts';
 import { DomainError, unauthorized } from '../controller/platform/errors.ts';
-import type { UiEvent, UiTopic } from '../schemas/api/git-sync.ts';
+import { UI_TOPICS, type UiEvent, type UiTopic } from '../schemas/api/git-sync.ts';
 import type { Door } from './door.ts';
 import { openEventStream } from './sse.ts';
 
@@ -71,9 +71,7 @@ export function createUiEvents(door: Door): UiEvents {
           door.services.bus.on('user', (signal) => {
             if (signal.userId === actor.userId) void recheck();
           }),
-          door.services.bus.on('resync', () =>
-            note('*', ['pipelines', 'fleet', 'git', 'secrets', 'environments', 'teams']),
-          ),
+          door.services.bus.on('resync', () => note('*', UI_TOPICS)),
         ];
         const check = setInterval(() => {
           stream.comment('keep-alive');

@@ -20,7 +20,7 @@ interface Summary {
 
 const SUITES: readonly Suite[] = [
   { name: 'unit', files: 'test/unit/**/*.test.ts', limitMinutes: 3 },
-  { name: 'integration', files: 'test/integration/**/*.test.ts', limitMinutes: 5 },
+  { name: 'integration', files: 'test/integration/**/*.test.ts', limitMinutes: 10 },
   { name: 'engine', files: 'test/e2e/engine/**/*.test.ts', limitMinutes: 3 },
   { name: 'agent', files: 'test/e2e/agent/**/*.test.ts', limitMinutes: 6 },
   { name: 'main job', files: 'test/e2e/main/**/*.test.ts', limitMinutes: 6 },

@@ -15,6 +15,7 @@ export {
   readInventory,
   recordSkipped,
   replaceImportErrors,
+  reportOfPass,
   updateBindingStatus,
   upsertManifests,
 } from './store.ts';

@@ -331,6 +331,23 @@ export async function finishJobs(tx: Knex, bindingId: string, result: JobResult)
   );
 }
 
+/** The report of the first pass over the commit that ended in the last `withinMs`, by Postgres' clock; null while there is none. */
+export async function reportOfPass(
+  db: Knex,
+  bindingId: string,
+  sha: string,
+  withinMs: number,
+): Promise<string[] | null> {
+  const { rows } = await db.raw<{ rows: { report: string[] }[] }>(
+    `SELECT report FROM git_jobs
+     WHERE binding_id = ? AND commit_info->>'sha' = ? AND outcome <> 'skipped'
+       AND finished_at > clock_timestamp() - ? * interval '1 millisecond'
+     ORDER BY finished_at, id LIMIT 1`,
+    [bindingId, sha, Math.ceil(withinMs)],
+  );
+  return rows[0]?.report ?? null;
+}
+
 /** Commits that came and went between two passes: the newest was applied, these were not. */
 export async function recordSkipped(
   tx: Knex,

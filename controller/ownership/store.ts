@@ -56,11 +56,12 @@ export async function lockClaimed(
   claims: readonly Claim[],
 ): Promise<(OwnedRow | null)[]> {
   await writeAsReconciler(tx);
-  const { rows } = await tx.raw<{ rows: OwnedRow[] }>(
-    `SELECT id, name, uid, labels, managed_by AS "managedBy", tombstoned_at AS "tombstonedAt" FROM ??
-     WHERE environment_id = ? AND (id = ANY(?) OR lower(name) IN (SELECT lower(n) FROM unnest(?::text[]) n)
-       OR (tombstoned_at IS NOT NULL AND uid = ANY(?)))
-     ORDER BY id FOR UPDATE`,
+  const { rows } = await tx.raw<{ rows: (OwnedRow & { recorded: boolean })[] }>(
+    `SELECT id, name, uid, labels, managed_by AS "managedBy", tombstoned_at AS "tombstonedAt",
+       EXISTS (SELECT 1 FROM git_manifests m WHERE m.object_id = o.id) AS recorded
+     FROM ?? o WHERE environment_id = ? AND (id = ANY(?) OR lower(name) IN (SELECT lower(n) FROM unnest(?::text[]) n)
+       OR uid = ANY(?))
+     ORDER BY id FOR UPDATE OF o`,
     [
       table,
       environmentId,
@@ -71,19 +72,38 @@ export async function lockClaimed(
   );
   const byId = new Map(rows.map((row) => [row.id, row]));
   const taken = new Set(claims.map(({ objectId }) => objectId));
-  const living = new Map<string, OwnedRow>();
+  const living = new Map<string, (typeof rows)[number]>();
   const buried: OwnedRow[] = [];
   for (const row of rows) {
     if (taken.has(row.id)) continue;
     if (row.tombstonedAt === null) living.set(folded(row.name), row);
     else buried.push(row);
   }
+  // A uid outranks a name here as it does in a plan.
+  const byUid = new Map<string, OwnedRow>();
+  for (const row of living.values())
+    if (
+      row.uid !== null &&
+      row.managedBy === 'git' &&
+      !row.recorded &&
+      claims.some(({ uid }) => uid === row.uid)
+    )
+      byUid.set(row.uid, row);
+  for (const row of byUid.values()) living.delete(folded(row.name));
   buried.sort((a, b) => Number(b.tombstonedAt) - Number(a.tombstonedAt));
   return claims.map((claim) => {
     const known = claim.objectId === null ? undefined : byId.get(claim.objectId);
     if (known) return known;
+    const itself = claim.uid === null ? undefined : byUid.get(claim.uid);
+    if (itself) return itself;
     const namesake = living.get(folded(claim.name));
-    if (namesake?.managedBy === 'git') return namesake;
+    if (namesake?.managedBy === 'git' && !namesake.recorded) return namesake;
+    if (namesake?.managedBy === 'git') {
+      throw preconditionFailed(
+        `the name "${namesake.name}" is still that of another ${NOUNS[table]} that git owns; this one follows once that one is renamed or deleted`,
+        { reason: 'Blocked' },
+      );
+    }
     if (namesake) {
       throw preconditionFailed(
         `a ${NOUNS[table]} named "${namesake.name}" exists already and is owned by the UI; rename one of the two, or delete that one in the UI`,

@@ -8,10 +8,16 @@ import { messageOf, unavailable } from './errors.ts';
 import { newId } from './ids.ts';
 import type { Logger } from './logger.ts';
 
+/**
+ * A fenced transaction holds the lease's row. One whose process hangs or is cut off would keep everybody else from taking
+ * the lease for as long: Postgres ends it when it asks nothing for so long.
+ */
+const IDLE_MS = 5_000;
+
 export interface Lease {
   /** The epoch while this process holds the lease, else null. */
   epoch(): number | null;
-  /** Throws UNAVAILABLE inside `tx` unless this process still holds the lease at `epoch`, and keeps others from taking it until `tx` ends. */
+  /** Throws UNAVAILABLE inside `tx` unless this process still holds the lease at `epoch`, and keeps others from taking it until `tx` ends, which Postgres ends after 5 s without a statement. */
   fence(tx: Knex, epoch: number): Promise<void>;
   onChange(listener: (leading: boolean) => void): void;
   start(): Promise<void>;
@@ -84,8 +90,9 @@ export function createLease(options: LeaseOptions): Lease {
     epoch: () => (held && performance.now() < held.until ? held.epoch : null),
     async fence(tx, epoch) {
       const { rows } = await tx.raw<{ rows: unknown[] }>(
-        `SELECT 1 FROM leases WHERE key = ? AND holder = ? AND epoch = ? AND expires_at > clock_timestamp() FOR SHARE`,
-        [key, holder, epoch],
+        `SELECT set_config('idle_in_transaction_session_timeout', ?, true) FROM leases
+         WHERE key = ? AND holder = ? AND epoch = ? AND expires_at > clock_timestamp() FOR SHARE`,
+        [String(IDLE_MS), key, holder, epoch],
       );
       if (rows.length === 0)
         throw unavailable(`this controller no longer holds the lease "${key}"; its write was refused`);

@@ -15,6 +15,7 @@ import type { Execute } from '../../controller/platform/operation.ts';
 import type { Clock } from '../engine/clock.ts';
 import { createRunLoop, LoopStoppedError } from '../engine/run-loop.ts';
 import { createSourceCache, openRepository } from '../source/index.ts';
+import { leadersReport } from './leaders-report.ts';
 import { createPassMemory, type PassMemory } from './memory.ts';
 import { type PassResult, runPass } from './pass.ts';
 import { noCounts } from './report.ts';
@@ -177,7 +178,14 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
             trigger: 'push',
           });
         }
-        return [late];
+        const following = {
+          db,
+          repository,
+          elapsed: () => options.clock.monotonic() - since,
+          signal: AbortSignal.timeout(pushWaitMs),
+        };
+        const reports = await Promise.all(bindings.map((binding) => leadersReport(following, binding)));
+        return [...reports.flatMap((report) => report ?? []), ...(reports.includes(null) ? [late] : [])];
       }
       const reports = bindings.map((binding) =>
         loop.look(binding.environmentId, 'push').then(

@@ -84,11 +84,9 @@ export function makePlan(input: PlanInput): Plan {
     (manifest) => !NOT_AN_OBJECT.has(manifest.kind),
   );
   const byName = new Map(input.recorded.map((record) => [identityOf(record), record]));
-  const byUid = new Map(
-    input.recorded.flatMap((record) =>
-      record.uid === null ? [] : [[identity(record.kind, record.uid), record] as const],
-    ),
-  );
+  // In an order of their own: rows come as the database gives them, and equal plans must be equal.
+  const withUid = sorted(input.recorded.filter(({ uid }) => uid !== null));
+  const byUid = new Map(withUid.map((record) => [identity(record.kind, record.uid ?? ''), record]));
   const wanted = new Set(manifests.map(identityOf));
   const taken = new Set<Recorded>();
   const previousOf = new Map<DesiredManifest, Recorded>();
@@ -125,7 +123,9 @@ export function makePlan(input: PlanInput): Plan {
   );
   const keptPaths = new Set(desired.refused.filter((one) => !one.kind || !one.name).map((one) => one.path));
   const gone = input.recorded.filter((record) => !taken.has(record));
-  const leaving = gone.filter((record) => !kept.has(identityOf(record)) && !keptPaths.has(record.path));
+  const leaving = sorted(
+    gone.filter((record) => !kept.has(identityOf(record)) && !keptPaths.has(record.path)),
+  );
   const objects = leaving.filter((record) => record.objectId !== null);
   const hold = holdOf(input, objects.length);
   for (const previous of leaving) {
@@ -147,8 +147,10 @@ const manifestOf = (change: Change): DesiredManifest => {
 /** Renames come first and together: names that are traded are free for one another only within one transaction. */
 const renames = (change: Change): boolean => change.action === 'update' && change.renamedFrom !== null;
 
-const sorted = (manifests: readonly DesiredManifest[]): DesiredManifest[] =>
-  [...manifests].sort((a, b) => (a.nameKey < b.nameKey ? -1 : a.nameKey > b.nameKey ? 1 : 0));
+function sorted<T extends { kind: string; nameKey: string }>(list: readonly T[]): T[] {
+  const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+  return [...list].sort((a, b) => compare(a.nameKey, b.nameKey) || compare(a.kind, b.kind));
+}
 
 function changeOf(manifest: DesiredManifest, previous: Recorded | null): Change {
   const kind = KINDS.get(manifest.kind);

@@ -10,22 +10,32 @@ const ROOT = join(import.meta.dirname, '../..');
 export interface Child {
   port: number;
   pid: number;
-  /** SIGTERM, and waits for the end. */
-  stop(): Promise<void>;
+  /** SIGTERM or another one, and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+  /** What it has written. */
+  output(): string;
+}
+
+export interface ControllerOptions {
+  variables?: Record<string, string>;
+  /** A free one unless given. */
+  port?: number;
+  /** Where to leave a CPU profile at its end; none is taken otherwise. */
+  profileDir?: string;
 }
 
 /** `headgate serve`; resolves with its first healthy answer. */
-export async function startController(
-  dataDir: string,
-  variables: Record<string, string> = {},
-): Promise<Child> {
+export async function startController(dataDir: string, options: ControllerOptions = {}): Promise<Child> {
   mkdirSync(dataDir, { recursive: true });
-  const port = await freePort();
+  const port = options.port ?? (await freePort());
+  const { NODE_OPTIONS = '' } = process.env;
+  const profiling = options.profileDir ? ` --cpu-prof --cpu-prof-dir=${options.profileDir}` : '';
   const child = start(join(ROOT, 'bin/headgate'), ['serve'], {
     HEADGATE_PORT: String(port),
     HEADGATE_DATA_DIR: dataDir,
     HEADGATE_LOG_LEVEL: 'warn',
-    ...variables,
+    NODE_OPTIONS: NODE_OPTIONS + profiling,
+    ...options.variables,
   });
   await until(() => child.gone() || isHealthy(port), {
     what: () => `the controller answers:\n${child.output()}`,
@@ -33,7 +43,7 @@ export async function startController(
     everyMs: 2,
   });
   if (child.gone()) throw new Error(`The controller did not start:\n${child.output()}`);
-  return { port, pid: child.pid, stop: child.stop };
+  return { port, pid: child.pid, stop: child.stop, output: child.output };
 }
 
 async function isHealthy(port: number): Promise<boolean> {
@@ -55,7 +65,7 @@ export async function startBare(
     timeoutMs: 20_000,
   });
   if (child.gone()) throw new Error(`The bare server did not start:\n${child.output()}`);
-  return { port: Number(child.output()), pid: child.pid, stop: child.stop };
+  return { port: Number(child.output()), pid: child.pid, stop: child.stop, output: child.output };
 }
 
 function start(command: string, args: string[], variables: Record<string, string>) {
@@ -74,8 +84,8 @@ function start(command: string, args: string[], variables: Record<string, string
     pid: child.pid ?? 0,
     output: () => output,
     gone,
-    async stop() {
-      if (!gone()) child.kill('SIGTERM');
+    async stop(signal: NodeJS.Signals = 'SIGTERM') {
+      if (!gone()) child.kill(signal);
       await ended;
     },
   };

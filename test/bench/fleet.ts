@@ -1,9 +1,11 @@
-/** A Postgres with a large fleet in it: one environment, five deployed pipelines, and nodes with real tokens. */
-import { mkdtempSync, rmSync } from 'node:fs';
+/** A Postgres with a large fleet in it: environments of five deployed pipelines each, and nodes with real tokens. */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type Database } from '../../controller/database/connect.ts';
 import { startEmbeddedPostgres } from '../../controller/database/embedded-postgres.ts';
+import { clusterDir } from '../../controller/database/embedded-postgres-location.ts';
+import { readPidFile, stopPostmaster } from '../../controller/database/embedded-postgres-process.ts';
 import { migrateAll } from '../../controller/database/migrate.ts';
 import { insertPipeline, insertVersions, markDeployed } from '../../controller/pipelines/store.ts';
 import { newId } from '../../controller/platform/ids.ts';
@@ -16,6 +18,19 @@ const PIPELINES = ['web-logs', 'host-metrics', 'orders', 'audit-trail', 'payment
 export interface BenchNode {
   id: string;
   token: string;
+  environment: BenchEnvironment;
+}
+
+export interface BenchEnvironment {
+  id: string;
+  name: string;
+  pipelineIds: string[];
+}
+
+export interface FleetSize {
+  nodes?: number;
+  /** The nodes are spread over them. */
+  environments?: number;
 }
 
 export interface BenchFleet {
@@ -24,23 +39,33 @@ export interface BenchFleet {
   /** A copy of it, made when asked for, for the bare server. Nobody may be connected to the first one then. */
   copy(): Promise<string>;
   folder: string;
+  /** A controller that is started on it without a database of its own adopts this Postgres, and stops it at its end. */
+  dataDir: string;
+  /** The folder of the cluster itself. */
+  cluster: string;
   nodes: BenchNode[];
-  pipelineIds: string[];
+  environments: BenchEnvironment[];
   remove(): Promise<void>;
 }
 
-export async function makeFleet(): Promise<BenchFleet> {
+export async function makeFleet(size: FleetSize = {}): Promise<BenchFleet> {
   const folder = mkdtempSync(join(tmpdir(), 'headgate-bench-'));
-  const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'postgres'), log: () => {} });
+  // Postgres' own user passes through, where root runs this.
+  chmodSync(folder, 0o711);
+  const dataDir = join(folder, 'postgres');
+  const postgres = await startEmbeddedPostgres({ dataDir, log: () => {} });
+  const cluster = clusterDir({ dir: postgres.location });
   const remove = async () => {
-    await postgres.stop();
+    const file = await readPidFile(cluster);
+    if (file) await stopPostmaster(file.pid, cluster);
     for (const path of [folder, postgres.location]) rmSync(path, { recursive: true, force: true });
   };
   try {
     await migrateAll(postgres.url);
     const db = connect(postgres.url, { poolSize: 1 });
-    const made = await fill(db).finally(() => db.destroy());
-    return { url: postgres.url, copy: () => copyOf(postgres.url), folder, ...made, remove };
+    const made = await fill(db, size).finally(() => db.destroy());
+    const { url } = postgres;
+    return { url, copy: () => copyOf(url), folder, dataDir, cluster, ...made, remove };
   } catch (error) {
     await remove();
     throw error;
@@ -58,27 +83,38 @@ async function copyOf(url: string): Promise<string> {
   return copy.href;
 }
 
-async function fill(db: Database): Promise<{ nodes: BenchNode[]; pipelineIds: string[] }> {
+async function fill(
+  db: Database,
+  { nodes: count = NODES, environments: spread = 1 }: FleetSize,
+): Promise<{ nodes: BenchNode[]; environments: BenchEnvironment[] }> {
   const teamId = newId();
-  const environmentId = newId();
   await db('teams').insert({ id: teamId, name: 'Bench' });
-  await db('environments').insert({ id: environmentId, team_id: teamId, name: 'bench' });
-  const pipelineIds: string[] = [];
-  for (const name of PIPELINES) pipelineIds.push(await addPipeline(db, environmentId, name));
-  const nodes = Array.from({ length: NODES }, () => ({ id: newId(), ...mintNodeToken() }));
+  const environments: BenchEnvironment[] = [];
+  for (let made = 0; made < spread; made += 1) {
+    const environment = { id: newId(), name: `bench-${made + 1}`, pipelineIds: [] as string[] };
+    await db('environments').insert({ id: environment.id, team_id: teamId, name: environment.name });
+    for (const name of PIPELINES) environment.pipelineIds.push(await addPipeline(db, environment.id, name));
+    environments.push(environment);
+  }
+  const nodes = Array.from({ length: count }, (_, index) => ({
+    id: newId(),
+    environment: environments[index % spread]!,
+    ...mintNodeToken(),
+  }));
   await db.raw(
     `INSERT INTO nodes (id, environment_id, name, host, os, token_id, token_hash, enrolled_at)
-     SELECT id, ?, 'node-' || ordinal, 'node-' || ordinal, 'linux/x64', token_id, token_hash, now()
-     FROM unnest(?::text[], ?::text[], ?::bytea[]) WITH ORDINALITY AS b(id, token_id, token_hash, ordinal)`,
+     SELECT id, environment_id, 'node-' || ordinal, 'node-' || ordinal, 'linux/x64', token_id, token_hash, now()
+     FROM unnest(?::text[], ?::text[], ?::text[], ?::bytea[])
+       WITH ORDINALITY AS b(id, environment_id, token_id, token_hash, ordinal)`,
     [
-      environmentId,
       nodes.map((node) => node.id),
+      nodes.map((node) => node.environment.id),
       nodes.map((node) => node.tokenId),
       nodes.map((node) => node.hash),
     ],
   );
   await db.raw('ANALYZE nodes');
-  return { nodes: nodes.map(({ id, token }) => ({ id, token })), pipelineIds };
+  return { nodes: nodes.map(({ id, token, environment }) => ({ id, token, environment })), environments };
 }
 
 function mintNodeToken(): { tokenId: string; token: string; hash: Buffer } {
@@ -86,7 +122,8 @@ function mintNodeToken(): { tokenId: string; token: string; hash: Buffer } {
   return { tokenId: id, token, hash };
 }
 
-async function addPipeline(db: Database, environmentId: string, name: string): Promise<string> {
+/** Deployed, and without a node selector. Answers its id. */
+export async function addPipeline(db: Database, environmentId: string, name: string): Promise<string> {
   const common = { nodeSelector: null, logLevel: 'info' as const, nodes: [], edges: [], globalConfig: {} };
   const id = await insertPipeline(db, environmentId, {
     ...common,

@@ -1,23 +1,28 @@
 /**
  * `make bench`: measures what docs/benchmarks.md promises, prints a table and writes it to test/.artifacts/bench.md.
- * Names after the command pick rows: node test/bench/run.ts config heartbeat
+ * Names after the command pick rows: node test/bench/run.ts config heartbeat. `--profile` tells where the controller's
+ * time went in the row `fleet`; `--nodes` and `--seconds` make a row smaller.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { describeMachine } from './machine.ts';
+import type { RowOptions } from './options.ts';
 import { asMarkdown, asText, type Result, type Say } from './result.ts';
 import { coldStart } from './rows/cold-start.ts';
 import { configPolls } from './rows/config-polls.ts';
 import { firstLoad } from './rows/first-load.ts';
+import { fleet } from './rows/fleet.ts';
 import { heartbeats } from './rows/heartbeats.ts';
 import { idleAgent } from './rows/idle-agent.ts';
 import { pass } from './rows/pass.ts';
 import { pushToEngine } from './rows/push-to-engine.ts';
 import { readManifests } from './rows/read-manifests.ts';
 
-const ROWS: Readonly<Record<string, (say: Say) => Promise<Result[]>>> = {
+const ROWS: Readonly<Record<string, (say: Say, options: RowOptions) => Promise<Result[]>>> = {
   config: configPolls,
   heartbeat: heartbeats,
+  fleet,
   push: pushToEngine,
   source: (say) => readManifests(say),
   pass: (say) => pass(say),
@@ -26,7 +31,15 @@ const ROWS: Readonly<Record<string, (say: Say) => Promise<Result[]>>> = {
   web: firstLoad,
 };
 
-const wanted = process.argv.slice(2);
+const { positionals: wanted, values } = parseArgs({
+  allowPositionals: true,
+  options: { profile: { type: 'boolean' }, nodes: { type: 'string' }, seconds: { type: 'string' } },
+});
+const options: RowOptions = {
+  profile: values.profile ?? false,
+  nodes: values.nodes === undefined ? undefined : Number(values.nodes),
+  seconds: values.seconds === undefined ? undefined : Number(values.seconds),
+};
 const strange = wanted.find((name) => !(name in ROWS));
 if (strange !== undefined) {
   process.stderr.write(`There is no row "${strange}"; there are: ${Object.keys(ROWS).join(', ')}\n`);
@@ -40,7 +53,7 @@ const results: Result[] = [];
 for (const [name, row] of Object.entries(ROWS)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   try {
-    results.push(...(await row(say)));
+    results.push(...(await row(say, options)));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     say(`${name}: ${error instanceof Error ? error.stack : reason}`);

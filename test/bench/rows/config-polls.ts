@@ -18,7 +18,9 @@ export async function configPolls(say: Say): Promise<Result[]> {
   const fleet = await makeFleet();
   const started: Child[] = [];
   try {
-    const headgate = await startController(join(fleet.folder, 'data'), { HEADGATE_DATABASE_URL: fleet.url });
+    const headgate = await startController(join(fleet.folder, 'data'), {
+      variables: { HEADGATE_DATABASE_URL: fleet.url },
+    });
     started.push(headgate);
     const sample = await fetch(`http://127.0.0.1:${headgate.port}/api/agent/config`, {
       headers: { authorization: `Bearer ${fleet.nodes[0]?.token}` },

@@ -12,6 +12,7 @@ import { drive } from '../load.ts';
 import { cpuMs } from '../machine.ts';
 import { COUNTER_BASE, heartbeatWriter } from '../requests.ts';
 import { median, ms, percent, percentile, type Result, type Say, whole } from '../result.ts';
+import { storedOtherwise, storedSum } from '../stored.ts';
 
 const ROUNDS = 3;
 const ROUND_SECONDS = 4;
@@ -36,7 +37,7 @@ export async function heartbeats(say: Say): Promise<Result[]> {
   try {
     const bareUrl = await fleet.copy();
     const open = async (url: string, child: Child): Promise<Side> => {
-      ends.push(child.stop);
+      ends.push(() => child.stop());
       const db = connect(url, { poolSize: 1 });
       ends.push(() => db.destroy());
       return { child, db, sent: new Int32Array(fleet.nodes.length), turn: 0, perSecond: [], cpuMicros: [] };
@@ -44,7 +45,7 @@ export async function heartbeats(say: Say): Promise<Result[]> {
     const dataDir = join(fleet.folder, 'data');
     const headgate = await open(
       fleet.url,
-      await startController(dataDir, { HEADGATE_DATABASE_URL: fleet.url }),
+      await startController(dataDir, { variables: { HEADGATE_DATABASE_URL: fleet.url } }),
     );
     const bare = await open(bareUrl, await startBare('heartbeat', { BARE_DATABASE_URL: bareUrl }));
     for (let round = -1; round < ROUNDS; round += 1) {
@@ -73,7 +74,7 @@ async function measure(side: Side, fleet: BenchFleet, counted: boolean): Promise
 }
 
 async function send(side: Side, fleet: BenchFleet, load: { seconds: number; rate?: number }) {
-  const write = heartbeatWriter(fleet.pipelineIds);
+  const write = heartbeatWriter(fleet.environments[0]!.pipelineIds);
   const outcome = await drive({
     ...load,
     port: side.child.port,
@@ -97,10 +98,7 @@ async function untilStored({ db, sent }: Side): Promise<void> {
   for (const sequence of sent) expected += sequence > 0 ? sequence + COUNTER_BASE : 0;
   const deadline = performance.now() + STORED_LIMIT_MS;
   while (performance.now() < deadline) {
-    const { rows } = await db.raw<{ rows: { stored: number | null }[] }>(
-      'SELECT sum(events_in) / 5 AS stored FROM node_pipelines',
-    );
-    if (Math.abs((rows[0]?.stored ?? 0) - expected) < 0.5) return;
+    if (Math.abs((await storedSum(db)) - expected) < 0.5) return;
     await sleep(200);
   }
   throw new Error(`heartbeats were not all stored within ${STORED_LIMIT_MS / 1_000} s`);
@@ -119,24 +117,12 @@ function ratio(headgate: Side, bare: Side): Result {
   };
 }
 
-async function countMismatches({ db, sent }: Side, fleet: BenchFleet): Promise<number> {
-  const { rows } = await db.raw<{ rows: { node: string; pipeline: string; counter: number }[] }>(
-    'SELECT node_id AS node, pipeline_id AS pipeline, events_in AS counter FROM node_pipelines',
-  );
-  const stored = new Map(rows.map((row) => [`${row.node} ${row.pipeline}`, row.counter]));
-  let mismatches = 0;
-  for (const [index, node] of fleet.nodes.entries()) {
-    const sequence = sent[index]!;
-    for (const pipelineId of fleet.pipelineIds) {
-      const wanted = sequence === 0 ? undefined : COUNTER_BASE + sequence;
-      if (stored.get(`${node.id} ${pipelineId}`) !== wanted) mismatches += 1;
-    }
-  }
-  return mismatches;
+function countMismatches({ db, sent }: Side, fleet: BenchFleet): Promise<number> {
+  return storedOtherwise(db, fleet.nodes, (index) => sent[index]!);
 }
 
 function mismatchResult(mismatches: number, fleet: BenchFleet): Result[] {
-  const rows = whole(fleet.nodes.length * fleet.pipelineIds.length);
+  const rows = whole(fleet.nodes.length * 5);
   return [
     {
       what: 'stored rows that are not what the node sent last',

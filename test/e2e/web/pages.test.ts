@@ -131,7 +131,7 @@ describe('the pages', function () {
     const name = await openFirst('fleet', 'Nodes');
     await page.getByRole('table', { name: `Pipelines on ${name}` }).waitFor();
     await page.getByRole('region', { name: 'Host' }).waitFor();
-    await page.getByRole('region', { name: 'Recent log lines' }).waitFor();
+    await page.getByRole('region', { name: 'Logs' }).waitFor();
     await page.goto(at('fleet?view=matrix'));
     await page.getByRole('table', { name: 'What runs where' }).waitFor();
   });
@@ -278,8 +278,11 @@ describe('the pages', function () {
         [`${pipelineUrl}?tab=versions`, () => page.getByRole('textbox').last().waitFor()],
         [`${pipelineUrl}?tab=config`, () => page.getByRole('textbox').last().waitFor()],
         [at('fleet'), () => page.getByRole('table', { name: 'Nodes' }).waitFor()],
+        [`${pipelineUrl}?tab=logs`, () => page.getByRole('log').or(page.getByText('No line yet')).waitFor()],
+        [at('alerts'), () => page.getByRole('heading', { name: 'No alert rules yet' }).waitFor()],
+        [at('fleet?view=groups'), () => page.getByRole('heading', { name: 'No groups yet' }).waitFor()],
         [at('fleet?view=matrix'), () => page.getByRole('table', { name: 'What runs where' }).waitFor()],
-        [nodeUrl, () => page.getByRole('region', { name: 'Recent log lines' }).waitFor()],
+        [nodeUrl, () => page.getByRole('region', { name: 'Logs' }).waitFor()],
         [at('git'), () => page.getByRole('list', { name: 'Manifests', exact: true }).waitFor()],
         [at('secrets'), () => page.getByRole('button', { name: 'Add a secret' }).first().waitFor()],
         [at('settings'), () => page.getByRole('region', { name: 'Account' }).waitFor()],

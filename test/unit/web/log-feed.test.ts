@@ -5,6 +5,8 @@ import { isAfter, MAX_LINES } from '../../../web/src/components/logs/log-buffer.
 import { LogFeed } from '../../../web/src/components/logs/log-feed.ts';
 import { until } from '../../support/until.ts';
 
+const REST_MS = 40;
+
 const lineOf = (seq: number): LogLine => ({
   seq: String(seq),
   receivedAt: new Date(1_700_000_000_000 + seq),
@@ -20,6 +22,9 @@ class Store {
   seqs: number[] = [];
   asked = 0;
   failing = false;
+  /** Only every so many meet the filter, and a page looks at so many lines, as the server's do. */
+  everyNth = 1;
+  looksAt = 50_000;
 
   grow(count: number): void {
     const last = this.seqs.at(-1) ?? 0;
@@ -30,8 +35,11 @@ class Store {
     this.asked += 1;
     if (this.failing) throw new Error('away');
     const before = this.seqs.filter((seq) => cursor === undefined || seq < Number(cursor));
-    const lines = before.slice(-limit).reverse().map(lineOf);
-    return { lines, nextCursor: before.length > limit ? (lines.at(-1)?.seq ?? null) : null };
+    const looked = before.slice(-this.looksAt);
+    const hits = looked.filter((seq) => seq % this.everyNth === 0);
+    const lines = hits.slice(-limit).reverse().map(lineOf);
+    if (hits.length > limit) return { lines, nextCursor: lines.at(-1)?.seq ?? null };
+    return { lines, nextCursor: looked.length < before.length ? String(looked[0]) : null };
   };
 }
 
@@ -42,7 +50,7 @@ describe('the log feed', function () {
 
   beforeEach(() => {
     store = new Store();
-    feed = new LogFeed(store.fetch);
+    feed = new LogFeed(store.fetch, { restMs: REST_MS, retryMs: 20, maxRetryMs: 100 });
   });
   afterEach(() => feed.stop());
 
@@ -94,16 +102,23 @@ describe('the log feed', function () {
     expect(seqs()).to.deep.equal(range(first - 1_000, 20_300));
   });
 
-  it('looks at most once a second, and not at all after its stop', async () => {
+  it('rests between two looks however often it is told, and looks no more after its stop', async () => {
     await begin(1);
     const asked = store.asked;
-    for (let times = 0; times < 100; times += 1) feed.nudge();
-    await look();
-    expect(store.asked - asked).to.be.at.most(2);
+    const started = Date.now();
+    await until(
+      () => {
+        feed.nudge();
+        return store.asked - asked >= 4;
+      },
+      { what: 'four looks' },
+    );
+    expect(Date.now() - started).to.be.at.least(3 * REST_MS);
     feed.stop();
     feed.nudge();
     const before = store.asked;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // Two rests are the wait itself: nothing may happen in them.
+    await new Promise((resolve) => setTimeout(resolve, 2 * REST_MS));
     expect(store.asked).to.equal(before);
   });
 
@@ -164,6 +179,25 @@ describe('the log feed', function () {
     await feed.loadOlder();
     expect(seqs()).to.deep.equal(range(1, 300));
     expect(feed.getState().older).to.equal(null);
+  });
+
+  it('looks back through pages without a line that matches, and stops to be told to go on', async () => {
+    store.everyNth = 30_000;
+    store.looksAt = 1_000;
+    await begin(45_500);
+    await until(() => !feed.getState().loadingOlder, { what: 'the first look back' });
+    expect(seqs()).to.deep.equal([]);
+    const { older } = feed.getState();
+    expect(Number(older)).to.equal(34_501);
+    store.grow(10);
+    await look();
+    expect(feed.getState().older, 'a look at the newest forgets nothing').to.equal(older);
+    await feed.loadOlder();
+    expect(seqs()).to.deep.equal([30_000]);
+    store.grow(20_000);
+    store.looksAt = 50_000;
+    await look();
+    expect(seqs()).to.deep.equal([30_000, 60_000]);
   });
 
   it('compares numbers of any length', () => {

@@ -25,10 +25,10 @@ const FIRST_PAGE = 200;
 const LATER_PAGE = 1_000;
 /** Further behind than this, the view begins anew with the newest lines. */
 const MAX_CATCH_UP_PAGES = 5;
-/** Between two looks at the newest lines, however fast they come. */
-const REST_MS = 1_000;
-const RETRY_MIN_MS = 2_000;
-const RETRY_MAX_MS = 30_000;
+/** A filter that little meets gives pages without a line; after so many the reader says whether to go on. */
+const MAX_EMPTY_PAGES = 10;
+/** Milliseconds: between two looks at the newest lines, however fast they come; after the first failure; at most. */
+const PACE = { restMs: 1_000, retryMs: 2_000, maxRetryMs: 30_000 };
 
 const INITIAL: FeedState = {
   ...EMPTY_BUFFER,
@@ -42,6 +42,7 @@ const INITIAL: FeedState = {
 
 export class LogFeed {
   readonly #fetch: FetchLogs;
+  readonly #pace: typeof PACE;
   readonly #listeners = new Set<() => void>();
   #state = INITIAL;
   #following = true;
@@ -50,11 +51,13 @@ export class LogFeed {
   #again = false;
   #anew = false;
   #lookedAt = 0;
-  #retryMs = RETRY_MIN_MS;
+  #retryMs: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(fetch: FetchLogs) {
+  constructor(fetch: FetchLogs, pace = PACE) {
     this.#fetch = fetch;
+    this.#pace = pace;
+    this.#retryMs = pace.retryMs;
   }
 
   /** Both are handed on without their feed, so they hold it themselves. */
@@ -76,11 +79,11 @@ export class LogFeed {
     this.#timer = undefined;
   }
 
-  /** Something may be newer: looks within a second. */
+  /** Something may be newer: looks as soon as it has rested. */
   nudge(): void {
     if (!this.#running) return;
     if (this.#looking) this.#again = true;
-    else this.#schedule(Math.max(0, this.#lookedAt + REST_MS - Date.now()));
+    else this.#schedule(Math.max(0, this.#lookedAt + this.#pace.restMs - Date.now()));
   }
 
   /** Whether the reader is at the newest line; coming back there shows what was left out meanwhile. */
@@ -101,13 +104,18 @@ export class LogFeed {
   }
 
   async loadOlder(): Promise<void> {
-    const { older, loadingOlder } = this.#state;
-    if (older === null || loadingOlder) return;
+    if (this.#state.older === null || this.#state.loadingOlder) return;
     this.#set({ loadingOlder: true, olderFailure: null });
     try {
-      const page = await this.#fetch(older, LATER_PAGE);
-      // Begun anew meanwhile: the page belongs to lines that are gone.
-      if (this.#state.older === older) this.#set(withOlder(this.#state, page));
+      for (let empty = 0; empty < MAX_EMPTY_PAGES; empty += 1) {
+        const older: string | null = this.#state.older;
+        if (older === null) break;
+        const page = await this.#fetch(older, LATER_PAGE);
+        // Begun anew meanwhile: the page belongs to lines that are gone.
+        if (!this.#running || this.#state.older !== older) break;
+        this.#set(withOlder(this.#state, page));
+        if (page.lines.length > 0) break;
+      }
     } catch (error) {
       this.#set({ olderFailure: error });
     } finally {
@@ -130,8 +138,10 @@ export class LogFeed {
     this.#lookedAt = Date.now();
     try {
       if (!(this.#state.behind && !this.#following)) await this.#takeNewer();
-      this.#retryMs = RETRY_MIN_MS;
+      this.#retryMs = this.#pace.retryMs;
+      const first = !this.#state.loaded;
       this.#set({ failure: null, loaded: true, freshAt: Date.now() });
+      if (first && this.#state.lines.length === 0) void this.loadOlder();
     } catch (error) {
       this.#set({ failure: error });
     }
@@ -139,14 +149,16 @@ export class LogFeed {
     if (!this.#running) return;
     if (this.#state.failure !== null) {
       this.#schedule(this.#retryMs);
-      this.#retryMs = Math.min(this.#retryMs * 2, RETRY_MAX_MS);
-    } else if (this.#again) this.#schedule(REST_MS);
+      this.#retryMs = Math.min(this.#retryMs * 2, this.#pace.maxRetryMs);
+    } else if (this.#again) this.#schedule(this.#pace.restMs);
     this.#again = false;
   }
 
   async #takeNewer(): Promise<void> {
     const anew = this.#anew || this.#state.lines.length === 0;
     const pages = await this.#newerPages();
+    // Nothing matches yet: how far back that was looked for is kept.
+    if (this.#state.loaded && !this.#anew && pages.list.every(({ lines }) => lines.length === 0)) return;
     const start = anew || !pages.joined ? this.#beginning(pages.list, anew) : this.#state;
     if (!start) return;
     if (anew) this.#anew = false;
@@ -169,8 +181,8 @@ export class LogFeed {
     while (list.length < MAX_CATCH_UP_PAGES) {
       const page = await this.#fetch(cursor, cursor === undefined ? FIRST_PAGE : LATER_PAGE);
       list.push(page);
-      const oldest = page.lines.at(-1)?.seq;
-      if (known === undefined || oldest === undefined || page.nextCursor === null || !isAfter(oldest, known))
+      // A filtered page may hold no line and still have looked at many: its cursor tells how far.
+      if (known === undefined || page.nextCursor === null || !isAfter(page.nextCursor, known))
         return { list, joined: true };
       cursor = page.nextCursor;
     }

@@ -29,6 +29,8 @@ export const LogList = ({ feed, state, kind, wrap, nameWidth }: Props) => {
   const frame = useRef<HTMLDivElement>(null);
   const scrolledTo = useRef(0);
   const [atEnd, setAtEnd] = useState(true);
+  /** The row that last had the focus: Tab comes back to it. */
+  const [current, setCurrent] = useState('');
   const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
   const { lines } = state;
   const virtualizer = useVirtualizer({
@@ -86,6 +88,7 @@ export const LogList = ({ feed, state, kind, wrap, nameWidth }: Props) => {
   const lastInSight = items.findLast(
     ({ end }) => end <= (virtualizer.scrollOffset ?? 0) + (frame.current?.clientHeight ?? 0),
   );
+  const reachable = items.some(({ key }) => key === current) ? current : lastInSight?.key;
   return (
     <div className="log-frame">
       <div
@@ -111,6 +114,7 @@ export const LogList = ({ feed, state, kind, wrap, nameWidth }: Props) => {
                 ref={virtualizer.measureElement}
                 data-index={index}
                 className="log-row"
+                onFocus={() => setCurrent(line.seq)}
                 style={{ transform: `translateY(${start}px)` }}
               >
                 <LogRow
@@ -119,7 +123,7 @@ export const LogList = ({ feed, state, kind, wrap, nameWidth }: Props) => {
                   nameWidth={nameWidth}
                   unfolded={unfolded.has(line.seq)}
                   toggle={toggle}
-                  reachable={index === lastInSight?.index}
+                  reachable={line.seq === reachable}
                 />
               </div>
             );
@@ -164,7 +168,9 @@ const LogTop = ({ feed, state }: { feed: LogFeed; state: FeedState }) => (
     ) : state.older === null ? (
       'Nothing is kept from before.'
     ) : (
-      'Scroll up for older lines.'
+      <button type="button" className="button" data-size="small" onClick={() => void feed.loadOlder()}>
+        Older lines
+      </button>
     )}
   </div>
 );

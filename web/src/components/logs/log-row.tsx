@@ -38,7 +38,7 @@ const PlainLogRow = ({ line, from, nameWidth, unfolded, toggle, reachable }: Pro
             className="log-button"
             tabIndex={tabIndex}
             aria-expanded={unfolded}
-            aria-label={unfolded ? 'Fold the JSON' : 'Unfold the JSON'}
+            aria-label="Unfold the JSON"
             onClick={() => toggle(line.seq)}
           >
             <Icon name={unfolded ? 'chevronDown' : 'chevronRight'} size={12} />

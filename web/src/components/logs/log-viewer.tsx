@@ -107,9 +107,18 @@ const Lines = ({ source, filters, change, feed, state, wrap, nameWidth }: LinesP
       </EmptyState>
     );
   }
+  if (state.loadingOlder) return <SkeletonBlock height={480} label="Looking through older lines" />;
   return (
-    <EmptyState icon="search" title="No line matches">
+    <EmptyState icon="search" title={state.older === null ? 'No line matches' : 'No line matches so far'}>
       <p>New lines that match show here as they come.</p>
+      {state.olderFailure !== null && (
+        <p role="alert">Older lines could not be read: {describeFailure(state.olderFailure).message}</p>
+      )}
+      {state.older !== null && (
+        <button type="button" className="button" onClick={() => void feed.loadOlder()}>
+          <Icon name="search" size={14} /> Look further back
+        </button>
+      )}
       <button
         type="button"
         className="button"

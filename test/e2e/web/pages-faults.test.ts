@@ -1,0 +1,134 @@
+/** What a person sees while a part of the system is away, and that the page recovers without a reload. */
+import { renameSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import {
+  freeBase,
+  freePort,
+  type RunningHeadgate,
+  removeDataDir,
+  startHeadgate,
+  temporaryDataDir,
+} from '../../support/headgate.ts';
+import { launch, signIn, violationsOf } from './browser.ts';
+
+/** Of the demo: three beats of five seconds, and what a slow machine adds. */
+const UNHEARD_MS = 60_000;
+
+describe('the pages while something is away', function () {
+  this.timeout(240_000);
+  let headgate: RunningHeadgate;
+  let browser: Browser;
+  let page: Page;
+  let start: () => Promise<RunningHeadgate>;
+
+  before(async () => {
+    const fixed = { dataDir: temporaryDataDir(), port: await freePort(), portBase: await freeBase() };
+    start = () => startHeadgate(fixed);
+    headgate = await start();
+    browser = await launch();
+    page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+    page.setDefaultTimeout(15_000);
+    await signIn(page, headgate);
+  });
+  after(async () => {
+    await browser?.close();
+    await headgate?.stop();
+    if (headgate) await removeDataDir(headgate.dataDir);
+  });
+
+  const at = (path: string): string => `${headgate.url}/e/${headgate.environments.staging}/${path}`;
+  const banner = (text: string) => page.getByRole('status').filter({ hasText: text });
+
+  it('keeps the page when the controller is away, says since when it is old, and catches up by itself', async () => {
+    await page.goto(at('pipelines'));
+    const row = page.getByRole('table', { name: 'Pipelines' }).getByRole('link', { name: 'orders' });
+    await row.waitFor();
+    let loads = 0;
+    page.on('load', () => (loads += 1));
+    await headgate.stop();
+    const away = banner('The controller does not answer');
+    await away.getByText(/What you see was read (just now|\d+ s ago)/).waitFor();
+    await page.getByText(/^(Reconnecting|Stale since .*)$/).waitFor();
+    await row.waitFor();
+    expect(await violationsOf(page, 'the pipelines without a controller')).to.deep.equal([]);
+    headgate = await start();
+    await away.waitFor({ state: 'detached', timeout: 30_000 });
+    await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
+    expect(loads).to.equal(0);
+  });
+
+  it('tells a database that is away from a controller that is', async () => {
+    await page.route('**/api/health', (route) => route.fulfill({ status: 503, json: { status: 'error' } }));
+    const failing = (url: URL) => url.pathname === '/api/trpc/pipeline.list';
+    await page.route(failing, (route) => route.fulfill({ status: 503, body: 'no' }));
+    const away = banner('The controller cannot reach its database');
+    await away.waitFor();
+    await page.getByRole('table', { name: 'Pipelines' }).getByRole('link', { name: 'orders' }).waitFor();
+    await page.unroute('**/api/health');
+    await page.unroute(failing);
+    await away.waitFor({ state: 'detached' });
+  });
+
+  it('tells of a repository that cannot be read on the overview and the git page', async () => {
+    const [repository, hidden] = ['config.git', 'hidden.git'].map((name) =>
+      join(headgate.dataDir, 'git', name),
+    ) as [string, string];
+    await page.goto(at('git'));
+    await page.getByRole('list', { name: 'Manifests', exact: true }).waitFor();
+    renameSync(repository, hidden);
+    try {
+      await page.getByRole('button', { name: 'Sync now' }).click();
+      await banner('The repository could not be read').getByText('keeps running').waitFor();
+      await page.getByRole('list', { name: 'Manifests', exact: true }).getByText('orders').first().waitFor();
+      expect(await violationsOf(page, 'git without its repository')).to.deep.equal([]);
+      await page.goto(at('overview'));
+      await page
+        .getByRole('list', { name: 'Wrong in staging' })
+        .getByRole('link', { name: /The repository could not be read/ })
+        .click();
+    } finally {
+      renameSync(hidden, repository);
+    }
+    await page.getByRole('button', { name: 'Sync now' }).click();
+    await banner('The repository could not be read').waitFor({ state: 'detached' });
+  });
+
+  it('says when a node was last heard and what it ran then, and forgets it when it is back', async () => {
+    const pid = await agentOf(headgate);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await page.goto(at('overview'));
+      const trouble = page
+        .getByRole('list', { name: 'Wrong in staging' })
+        .getByRole('link', { name: /is unreachable/ });
+      await trouble.waitFor({ timeout: UNHEARD_MS });
+      await trouble.click();
+      await banner('What it ran then is shown below')
+        .getByText(/^Last heard .*\d+ (s|min) ago$/)
+        .waitFor();
+      await page.getByText('Was running', { exact: true }).first().waitFor();
+      await page.getByRole('region', { name: 'Host when last heard' }).waitFor();
+      expect(await violationsOf(page, 'an unreachable node')).to.deep.equal([]);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await banner('What it ran then is shown below').waitFor({ state: 'detached', timeout: 30_000 });
+    await page.getByText('Running', { exact: true }).first().waitFor();
+  });
+});
+
+/** The agent of the staging environment, found among the children of the Headgate that the test started. */
+async function agentOf({ pid, dataDir }: RunningHeadgate): Promise<number> {
+  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'))
+    .trim()
+    .split(' ')
+    .map(Number);
+  for (const child of children) {
+    const variables = (await readFile(`/proc/${child}/environ`, 'utf8').catch(() => '')).split('\0');
+    if (variables.includes(`SVC_DATA_DIR=${join(dataDir, 'agents/staging')}`)) return child;
+  }
+  throw new Error(`no agent among the children of ${pid}: ${children.join(', ')}`);
+}

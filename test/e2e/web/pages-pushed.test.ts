@@ -1,0 +1,270 @@
+/** The pages of what only a push brings: alert rules, groups, logs, and a pipeline that crashes. */
+import { expect } from 'chai';
+import type { Locator } from 'playwright-core';
+import { Clone } from '../../support/clone.ts';
+import { until } from '../../support/until.ts';
+import { openSession, type Session, violationsOf, watchForErrors } from './browser.ts';
+
+const FOLDER = 'environments/staging';
+
+const rule = (name: string, spec: string): string => `apiVersion: headgate/v1
+kind: AlertRule
+metadata: { name: ${name} }
+spec: ${spec}
+`;
+
+const GROUP = `apiVersion: headgate/v1
+kind: NodeGroup
+metadata: { name: edge }
+spec:
+  criteria: { environment: staging }
+  labelTemplate: { tier: outer }
+  requiredLabels: [tier, owner]
+`;
+
+/** Twenty JSON lines a second on standard error. */
+const CHATTY = `apiVersion: headgate/v1
+kind: Pipeline
+metadata: { name: chatty }
+spec:
+  deployed: true
+  sources: { demo: { type: demo_logs, format: json, interval: 0.05 } }
+  sinks: { out: { type: console, inputs: [demo], target: stderr, encoding: { codec: json } } }
+`;
+
+/** Its port is taken: by the controller itself. */
+const crashing = (port: string): string => `apiVersion: headgate/v1
+kind: Pipeline
+metadata: { name: crashing }
+spec:
+  deployed: true
+  sources: { in: { type: http_server, address: "127.0.0.1:${port}" } }
+  sinks: { out: { type: blackhole, inputs: [in] } }
+`;
+
+describe('the pages of what was pushed', function () {
+  this.timeout(240_000);
+  let session: Session;
+  let clone: Clone;
+  let errors: string[];
+
+  const at = (path: string): string =>
+    `${session.target.url}/e/${session.target.environments.staging}/${path}`;
+
+  before(async () => {
+    session = await openSession();
+    errors = watchForErrors(session.page);
+    clone = await Clone.of(session.target.cloneUrl);
+    await session.page.goto(at('alerts'));
+    await session.page.getByRole('heading', { name: 'No alert rules yet' }).waitFor();
+    await clone.push('Rules, a group, two pipelines', {
+      [`${FOLDER}/alerts/cpu.yaml`]: rule('Busy CPU', '{ metric: cpu_usage, condition: gt, threshold: 90 }'),
+      [`${FOLDER}/alerts/errors.yaml`]: rule(
+        'Errors in orders',
+        '{ pipelineRef: orders, metric: error_rate, condition: gt, threshold: 5, durationSeconds: 300, enabled: false }',
+      ),
+      [`${FOLDER}/alerts/bad.yaml`]: rule(
+        'Refused rule',
+        '{ pipelineRef: not-there, metric: pipeline_crashed, condition: eq, threshold: 1 }',
+      ),
+      [`${FOLDER}/groups/edge.yaml`]: GROUP,
+      [`${FOLDER}/pipelines/chatty.yaml`]: CHATTY,
+      [`${FOLDER}/pipelines/crashing.yaml`]: crashing(new URL(session.target.url).port),
+    });
+  });
+  after(async () => {
+    await clone?.remove();
+    await session?.close();
+  });
+  afterEach(() => expect(errors.splice(0)).to.deep.equal([]));
+
+  async function openPipeline(name: string, query = ''): Promise<void> {
+    const { page } = session;
+    await page.goto(at('pipelines'));
+    const link = page.getByRole('table', { name: 'Pipelines' }).getByRole('link', { name, exact: true });
+    await page.goto(`${session.target.url}${await link.getAttribute('href')}${query}`);
+    await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+  }
+
+  it('brings rules into the open page, each in words, and says that none is evaluated', async () => {
+    const { page } = session;
+    const table = page.getByRole('table', { name: 'Alert rules' });
+    const row = table.getByRole('row', { name: /Busy CPU/ });
+    await row.getByText('CPU usage above 90 % for 60 s').waitFor({ timeout: 30_000 });
+    await row.getByText('whole environment').waitFor();
+    await row.getByRole('link', { name: 'alerts/cpu.yaml:1' }).waitFor();
+    await page.getByText('not evaluated yet').waitFor();
+    const silent = table.getByRole('row', { name: /Errors in orders/ });
+    await silent.getByText('Silent', { exact: true }).waitFor();
+    await silent.getByRole('link', { name: 'orders', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'orders' }).waitFor();
+  });
+
+  it('names a refused rule with its line, and filters the others in the address', async () => {
+    const { page } = session;
+    await page.goto(at('alerts'));
+    const problem = page.getByRole('list', { name: 'Manifests with a problem' }).getByRole('listitem');
+    await problem.getByRole('link', { name: /alerts\/bad\.yaml:\d+/ }).waitFor();
+    await problem.getByText('not-there').waitFor();
+    const rows = page.getByRole('table', { name: 'Alert rules' }).getByRole('row');
+    await page.getByRole('group', { name: 'State' }).getByRole('button', { name: 'Silent' }).click();
+    await page.waitForURL(/state=silent/);
+    await page.reload();
+    await page.getByText('Errors in orders').waitFor();
+    expect(await rows.count(), 'the head and one rule').to.equal(2);
+  });
+
+  it('shows groups with the health of their nodes, and a group with what it gives and what is missing', async () => {
+    const { page } = session;
+    await page.goto(at('fleet'));
+    await page.getByRole('group', { name: 'View' }).getByRole('button', { name: 'Groups' }).click();
+    await page.waitForURL(/view=groups/);
+    const row = page.getByRole('table', { name: 'Groups' }).getByRole('row', { name: /edge/ });
+    await row.getByRole('list', { name: 'Nodes of edge by health' }).getByRole('link').waitFor();
+    await row.getByText('1 node', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'In no group' }).waitFor();
+    await row.getByRole('link', { name: 'edge', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'edge' }).waitFor();
+    const node = page.getByRole('table', { name: 'Nodes of edge' }).getByRole('row').nth(1);
+    await node.getByText('tier=outer given').waitFor();
+    await node.getByText('owner', { exact: true }).waitFor();
+    await node.getByRole('link').first().click();
+    const labels = page.getByRole('term').filter({ hasText: /^Labels$/ });
+    await labels.locator('xpath=following-sibling::dd').getByText('tier=outer group').waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'edge', exact: true }).waitFor();
+  });
+
+  it('shows the nodes that no group wants', async () => {
+    const { page } = session;
+    await page.goto(at('fleet/groups/__ungrouped__'));
+    await page.getByRole('heading', { level: 1, name: 'Nodes in no group' }).waitFor();
+    await page.getByRole('heading', { name: 'Every node is in a group' }).waitFor();
+  });
+
+  it('says how often a pipeline crashed, when it starts again, and leads to its errors in the log', async () => {
+    const { page } = session;
+    await openPipeline('crashing');
+    const banner = page.getByRole('status').filter({ hasText: 'It crashed on 1 of 1 node' });
+    await banner.getByText(/Crashed (once|\d+ times), next start within about \d+ s\./).waitFor({
+      timeout: 30_000,
+    });
+    await banner.getByRole('link', { name: 'Its errors in the log' }).click();
+    await page.waitForURL(/tab=logs.*level=ERROR/);
+    const log = page.getByRole('log', { name: 'Log lines, newest last' });
+    await log.getByText('Address already in use').first().waitFor();
+    expect(await log.getByText('INFO', { exact: true }).count()).to.equal(0);
+    const pressed = page.getByRole('button', { name: 'ERROR', exact: true });
+    expect(await pressed.getAttribute('aria-pressed')).to.equal('true');
+  });
+
+  describe('the log of a pipeline', () => {
+    let log: Locator;
+    before(async () => {
+      await openPipeline('chatty', '?tab=logs');
+      log = session.page.getByRole('log', { name: 'Log lines, newest last' });
+      await log.getByRole('time').first().waitFor();
+    });
+
+    const lastLine = async (): Promise<string> =>
+      (await log.getByRole('time').last().getAttribute('datetime')) ?? '';
+    const fromEnd = (): Promise<number> =>
+      log.evaluate((frame) => frame.scrollHeight - frame.scrollTop - frame.clientHeight);
+
+    it('follows new lines at its end', async () => {
+      const before = await lastLine();
+      await until(async () => (await lastLine()) > before, { what: 'a newer line', timeoutMs: 15_000 });
+      expect(await fromEnd()).to.be.at.most(24);
+    });
+
+    it('stays where its reader scrolled to, counts what is new, and goes there by a click', async () => {
+      const { page } = session;
+      await until(async () => (await log.evaluate((frame) => frame.scrollHeight)) > 2_000, {
+        what: 'enough lines to scroll',
+        timeoutMs: 30_000,
+      });
+      await log.hover();
+      await page.mouse.wheel(0, -600);
+      const button = page.getByRole('button', { name: /^\d+ new lines?$/ });
+      await button.waitFor({ timeout: 15_000 });
+      expect(await fromEnd()).to.be.above(500);
+      await button.click();
+      await until(async () => (await fromEnd()) <= 24, { what: 'the end' });
+      await button.waitFor({ state: 'detached' });
+    });
+
+    it('unfolds a JSON line, and copies it', async () => {
+      const { page } = session;
+      await log.hover();
+      await page.mouse.wheel(0, -600);
+      await log.getByRole('button', { name: 'Unfold the JSON' }).last().focus();
+      await page.keyboard.press('Enter');
+      await log.getByRole('button', { name: 'Unfold the JSON', expanded: true }).waitFor();
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await log.getByRole('button', { name: 'Copied' }).waitFor();
+      const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+      expect(copied).to.match(/^\{\n {2}"/);
+      expect(JSON.parse(copied)).to.have.property('message');
+    });
+
+    it('narrows by level, text and time in the address, and says when nothing matches', async () => {
+      const { page } = session;
+      await page.getByRole('searchbox', { name: 'Only lines with this text' }).fill('no line has this');
+      await page.waitForURL(/text=no/);
+      await page.getByRole('heading', { name: 'No line matches' }).waitFor();
+      await page.reload();
+      await page.getByRole('heading', { name: 'No line matches' }).waitFor();
+      await page.getByRole('button', { name: 'Show all lines' }).click();
+      await log.getByRole('time').first().waitFor();
+      await page
+        .getByRole('group', { name: /^Levels/ })
+        .getByRole('button', { name: 'INFO' })
+        .click();
+      await page
+        .getByRole('group', { name: 'Received since' })
+        .getByRole('button', { name: '15 min' })
+        .click();
+      await page.waitForURL(/level=INFO.*since=15m/);
+      await log.getByText('INFO', { exact: true }).first().waitFor();
+    });
+  });
+
+  it('shows the lines of all its pipelines on the page of a node', async () => {
+    const { page } = session;
+    await page.goto(at('fleet'));
+    await page.getByRole('table', { name: 'Nodes' }).getByRole('link').first().click();
+    const logs = page.getByRole('region', { name: 'Logs' });
+    await logs.getByRole('combobox', { name: 'Lines of which pipeline' }).selectOption({ label: 'chatty' });
+    await page.waitForURL(/pipeline=/);
+    await logs.getByRole('log').getByText('chatty', { exact: true }).first().waitFor();
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`has no violation that axe-core finds, in ${colorScheme}`, async () => {
+      const { page } = session;
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      const found: string[] = [];
+      const look = async (where: string): Promise<void> => {
+        found.push(...(await violationsOf(page, where)));
+      };
+      await page.goto(at('alerts'));
+      await page.getByRole('table', { name: 'Alert rules' }).waitFor();
+      await page.getByRole('list', { name: 'Manifests with a problem' }).waitFor();
+      await look('alerts');
+      await page.goto(at('fleet?view=groups'));
+      await page.getByRole('table', { name: 'Groups' }).waitFor();
+      await look('groups');
+      await page.getByRole('link', { name: 'edge', exact: true }).click();
+      await page.getByRole('table', { name: 'Nodes of edge' }).waitFor();
+      await look('a group');
+      await openPipeline('chatty', '?tab=logs');
+      await page.getByRole('log').getByRole('time').first().waitFor();
+      await look('a log');
+      await openPipeline('crashing', '?tab=logs');
+      await page.getByRole('status').filter({ hasText: 'It crashed on' }).waitFor({ timeout: 70_000 });
+      await page.getByRole('log').getByText('ERROR', { exact: true }).first().waitFor();
+      await look('a crashed pipeline');
+      expect(found, found.join('\n')).to.deep.equal([]);
+    });
+  }
+});
