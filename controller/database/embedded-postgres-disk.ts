@@ -11,7 +11,7 @@ export interface DiskWatch {
 }
 
 /** Tells once when the disk of `dir` runs full, and once when there is space again. */
-export function watchDisk(dir: string, tell: (message: string, full: boolean) => void): DiskWatch {
+export function createDiskWatch(dir: string, tell: (message: string, full: boolean) => void): DiskWatch {
   let full = false;
   return {
     async look() {

@@ -11,7 +11,7 @@ import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type EmbeddedPostgresOptions, prepareCluster, START_TIMEOUT_MS } from './embedded-postgres.ts';
 import { databaseUrl } from './embedded-postgres-connection.ts';
-import { watchDisk } from './embedded-postgres-disk.ts';
+import { createDiskWatch } from './embedded-postgres-disk.ts';
 import { clusterDir, type Location } from './embedded-postgres-location.ts';
 import { becomeMember, hasNoMembers, type Membership } from './embedded-postgres-member.ts';
 import { identify, readPidFile, stopPostmaster } from './embedded-postgres-process.ts';
@@ -32,6 +32,8 @@ export interface JoinOptions extends Omit<EmbeddedPostgresOptions, 'log'> {
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
+/** By itself it would try again without a pause, and without a word to us. */
+const SETTINGS = { restart_after_crash: 'off' };
 const WATCH_MS = 250;
 const DISK_MS = 5_000;
 /** After this long, what happened before is no reason to wait with the next start. */
@@ -48,7 +50,11 @@ const FULL_DISK_CAP_MS = 5_000;
  */
 export async function joinEmbeddedPostgres(options: JoinOptions): Promise<SharedPostgres> {
   const { log } = options;
-  const { location, start } = await prepareCluster({ ...options, log: (message) => log.info(message) });
+  const { location, start } = await prepareCluster({
+    ...options,
+    log: (message) => log.info(message),
+    settings: { ...SETTINGS, ...options.settings },
+  });
   const first = await join(location, start);
   const url = databaseUrl(first.running.port, start.password);
   const stop = new AbortController();
@@ -59,11 +65,12 @@ export async function joinEmbeddedPostgres(options: JoinOptions): Promise<Shared
     stop: stop.signal,
   });
   const ended = supervisor.run(first);
+  const watched = supervisor.watchDisk();
   let leaving: Promise<void> | undefined;
 
   async function leave(): Promise<void> {
     stop.abort();
-    const membership = await ended;
+    const [membership] = await Promise.all([ended, watched]);
     try {
       const file = (await isLast(url, membership)) ? await readPidFile(clusterDir(location)) : undefined;
       if (file) await stopPostmaster(file.pid, clusterDir(location));
@@ -120,7 +127,9 @@ interface SupervisorOptions {
 
 function createSupervisor({ location, start, log, stop }: SupervisorOptions) {
   const cluster = clusterDir(location);
-  const disk = watchDisk(location.dir, (message, full) => (full ? log.error(message) : log.info(message)));
+  const disk = createDiskWatch(location.dir, (message, full) =>
+    full ? log.error(message) : log.info(message),
+  );
   let failures = 0;
 
   async function isUp(pid: number): Promise<boolean> {
@@ -133,14 +142,7 @@ function createSupervisor({ location, start, log, stop }: SupervisorOptions) {
   /** Until the postmaster is gone or going, our connection is lost, or we are to stop. */
   async function untilTrouble({ running, membership }: Joined): Promise<void> {
     const interrupted = AbortSignal.any([stop, membership.lost]);
-    let lookedAt = performance.now();
-    while (!interrupted.aborted && (await isUp(running.pid))) {
-      if (performance.now() - lookedAt > DISK_MS) {
-        await disk.look();
-        lookedAt = performance.now();
-      }
-      await pause(WATCH_MS, interrupted);
-    }
+    while (!interrupted.aborted && (await isUp(running.pid))) await pause(WATCH_MS, interrupted);
   }
 
   /** Null when we are to stop meanwhile. */
@@ -173,6 +175,12 @@ function createSupervisor({ location, start, log, stop }: SupervisorOptions) {
 
   return {
     diskFull: disk.full,
+    async watchDisk(): Promise<void> {
+      while (!stop.aborted) {
+        await disk.look();
+        await pause(DISK_MS, stop);
+      }
+    },
     /** Answers the membership at the end; null where there was none at that moment. */
     async run(joined: Joined): Promise<Membership | null> {
       let upSince = Number.NEGATIVE_INFINITY;

@@ -30,6 +30,9 @@ export function manifestWrites(
   const stored = looked.inventory;
   const writes = new Map<string, InventoryRecord>();
   const removals: { kind: string; nameKey: string }[] = [];
+  const claimed = new Set(
+    plan.changes.flatMap((change) => (change.previous ? [identityOf(change.previous)] : [])),
+  );
   const put = (record: InventoryRecord) => {
     const key = identityOf(record);
     const before = stored.get(key);
@@ -61,11 +64,12 @@ export function manifestWrites(
     const outcome = acted.outcomes.get(change);
     if (!outcome) continue;
     const { manifest } = change;
-    const previous = change.previous
-      ? stored.get(identityOf(change.previous))
-      : stored.get(identityOf(manifest));
+    // The line under this name may still be that of an object which is being renamed: it is not this manifest's.
+    const foreign = change.previous === null && claimed.has(identityOf(manifest));
+    const previous = foreign ? undefined : stored.get(identityOf(change.previous ?? manifest));
     if (outcome.type === 'unchanged' && previous && isSettled(previous, manifest)) continue;
     const applied = outcome.type === 'applied' || outcome.type === 'unchanged';
+    if (foreign && !applied) continue;
     // A refused rename stays under the name that runs.
     const renamed = previous !== undefined && previous.nameKey !== manifest.nameKey;
     if (renamed && applied) removals.push(previous);

@@ -12,6 +12,7 @@ export interface Child {
   pid: number;
   /** SIGTERM or another one, and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<void>;
+  isGone(): boolean;
   /** What it has written. */
   output(): string;
 }
@@ -43,7 +44,7 @@ export async function startController(dataDir: string, options: ControllerOption
     everyMs: 2,
   });
   if (child.gone()) throw new Error(`The controller did not start:\n${child.output()}`);
-  return { port, pid: child.pid, stop: child.stop, output: child.output };
+  return { port, pid: child.pid, stop: child.stop, isGone: child.gone, output: child.output };
 }
 
 async function isHealthy(port: number): Promise<boolean> {
@@ -65,7 +66,13 @@ export async function startBare(
     timeoutMs: 20_000,
   });
   if (child.gone()) throw new Error(`The bare server did not start:\n${child.output()}`);
-  return { port: Number(child.output()), pid: child.pid, stop: child.stop, output: child.output };
+  return {
+    port: Number(child.output()),
+    pid: child.pid,
+    stop: child.stop,
+    isGone: child.gone,
+    output: child.output,
+  };
 }
 
 function start(command: string, args: string[], variables: Record<string, string>) {

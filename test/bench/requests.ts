@@ -96,3 +96,12 @@ function heartbeat(pipelineIds: readonly string[]): HeartbeatRequest {
     runningAs: 'svc-agent',
   };
 }
+
+export function enrollRequest(token: string, hostname: string): Buffer {
+  const body = JSON.stringify({ token, hostname, os: 'linux/x64', agentVersion: '0.1.0', engineVersion: '' });
+  return Buffer.from(
+    `POST /api/agent/enroll HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    'latin1',
+  );
+}

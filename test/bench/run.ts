@@ -12,23 +12,31 @@ import { asMarkdown, asText, type Result, type Say } from './result.ts';
 import { coldStart } from './rows/cold-start.ts';
 import { configPolls } from './rows/config-polls.ts';
 import { firstLoad } from './rows/first-load.ts';
+import { firstPage } from './rows/first-page.ts';
 import { fleet } from './rows/fleet.ts';
 import { heartbeats } from './rows/heartbeats.ts';
+import { herd } from './rows/herd.ts';
 import { idleAgent } from './rows/idle-agent.ts';
+import { lists } from './rows/lists.ts';
 import { pass } from './rows/pass.ts';
 import { pushToEngine } from './rows/push-to-engine.ts';
 import { readManifests } from './rows/read-manifests.ts';
+import { recovery } from './rows/recovery.ts';
 
 const ROWS: Readonly<Record<string, (say: Say, options: RowOptions) => Promise<Result[]>>> = {
   config: configPolls,
   heartbeat: heartbeats,
   fleet,
+  herd,
+  recovery,
+  lists: (say) => lists(say),
   push: pushToEngine,
   source: (say) => readManifests(say),
   pass: (say) => pass(say),
   agent: idleAgent,
   start: coldStart,
   web: firstLoad,
+  page: firstPage,
 };
 
 const { positionals: wanted, values } = parseArgs({

@@ -19,6 +19,7 @@ import {
   type Member,
   postmasterPid,
   postmastersOf,
+  processesBelow,
   startMember,
   untilAnswers,
 } from '../support/embedded-cluster.ts';
@@ -89,6 +90,17 @@ describe('an embedded Postgres that is shared', function () {
       expect(log).to.contain('PostgreSQL ended unexpectedly');
     });
   }
+
+  it('is started again after one of its processes was killed, as by the kernel for want of memory', async () => {
+    seed.copyTo(dataDir);
+    const { url } = await joinHere();
+    const pid = postmasterPid(dataDir);
+    const [, part = 0] = processesBelow(pid);
+    process.kill(part, 'SIGKILL');
+    await until(() => log.includes('PostgreSQL runs again'), { what: () => `a new start:\n${log}` });
+    await untilAnswers(url);
+    expect(postmasterPid(dataDir)).not.to.equal(pid);
+  });
 
   it('is waited for, not started anew, when only its connections break', async () => {
     seed.copyTo(dataDir);

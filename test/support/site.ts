@@ -2,10 +2,12 @@
  * Headgate as an operator sets it up, apart from the demo: `headgate serve` as processes of their own on one database and
  * one data directory, a team with an environment bound to the repository, and agents beside them.
  */
+import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import { connect } from '../../controller/database/connect.ts';
+import { databaseUrl } from '../../controller/database/embedded-postgres-connection.ts';
 import { type ApiClient, signIn } from '../../controller/demo/client.ts';
 import { type FleetSettings, writeSetting } from '../../controller/settings/index.ts';
 import type { NodeSummary } from '../../schemas/api/fleet.ts';
@@ -41,20 +43,19 @@ export interface Site {
 export interface SiteOptions {
   fleet?: Partial<FleetSettings>;
   controller?: ServeOptions;
-  /** The folder of the environment in the repository. */
-  path?: string;
+  /** The embedded one of the data directory instead of a test database. */
+  embedded?: boolean;
 }
 
 export async function startSite(options: SiteOptions = {}): Promise<Site> {
-  const database = await testDatabase();
+  const database = options.embedded ? null : await testDatabase();
   const dataDir = temporaryDataDir();
-  const db = connect(database.url);
   const controllers: Replica[] = [];
   const agents: NodeAgent[] = [];
-  if (options.fleet) await writeSetting(db, 'fleet', options.fleet);
+  let db: Knex | undefined;
 
   async function start(more: ServeOptions = {}): Promise<Replica> {
-    const variables = { HEADGATE_DATABASE_URL: database.url, ...more.variables };
+    const variables = { ...(database ? { HEADGATE_DATABASE_URL: database.url } : {}), ...more.variables };
     const controller = await serve(dataDir, { ...more, variables });
     controllers.push(controller);
     await untilUp(controller);
@@ -63,13 +64,15 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
   async function remove(): Promise<void> {
     await Promise.all(agents.map((agent) => agent.remove()));
     await Promise.all(controllers.map((controller) => controller.end('SIGTERM')));
-    await db.destroy();
-    await database.drop();
+    await db?.destroy();
+    await database?.drop();
     await rm(dataDir, { recursive: true, force: true });
   }
 
   try {
     const controller = await start(options.controller);
+    db = connect(database?.url ?? embeddedUrl(dataDir));
+    if (options.fleet) await writeSetting(db, 'fleet', options.fleet);
     const signedIn = new Map<Replica, Promise<ApiClient>>();
     const apiOf = (at = controller) => {
       const known = signedIn.get(at) ?? signIn(at.url, ROOT.email, ROOT.password);
@@ -82,7 +85,7 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
       name: 'staging',
       teamId,
     });
-    await api.mutate('gitSync.configure', { environmentId, mode: 'sync', path: options.path ?? 'staging' });
+    await api.mutate('gitSync.configure', { environmentId, mode: 'sync', path: 'staging' });
     const { token } = await api.mutate<{ token: string }>('user.createToken', { name: 'git' });
     const nodes = async (at?: Replica) =>
       (await apiOf(at)).query<NodeSummary[]>('fleet.list', { environmentId });
@@ -100,10 +103,11 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
       cloneUrl: (at = controller) => withCredentials(`${at.url}/git/config.git`, 'git', token),
       enrollmentToken,
       async agent({ url = controller.url, name = 'node' } = {}) {
-        const known = (await nodes()).length;
+        const healthy = async () => (await nodes()).filter(({ status }) => status === 'HEALTHY').length;
+        const known = await healthy();
         const agent = await startNodeAgent({ url, name, token: await enrollmentToken() });
         agents.push(agent);
-        await until(async () => (await nodes()).filter(({ status }) => status === 'HEALTHY').length > known, {
+        await until(async () => (await healthy()) > known, {
           what: 'the node to be healthy',
           timeoutMs: 15_000,
           everyMs: 50,
@@ -117,4 +121,11 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
     await remove();
     throw error;
   }
+}
+
+/** Of the cluster that runs in the data directory. */
+function embeddedUrl(dataDir: string): string {
+  // The fourth line is the port.
+  const port = Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n')[3]);
+  return databaseUrl(port, readFileSync(join(dataDir, 'postgres-password'), 'utf8').trim());
 }

@@ -82,7 +82,16 @@ describe('the lease', () => {
     const first = lease(true);
     await first.start();
     await fence(first, 1);
-    await until(() => first.epoch() === null, { what: 'the term to end' });
+    // It gives itself up a moment before Postgres does.
+    await until(
+      () =>
+        fence(first, 1).then(
+          () => false,
+          () => true,
+        ),
+      { what: 'the term to end' },
+    );
+    expect(first.epoch()).to.equal(null);
     await refused(first, 1);
   });
 
@@ -98,6 +107,27 @@ describe('the lease', () => {
       expect(second.epoch()).to.equal(null);
     });
     await until(() => second.epoch() === 2, { what: 'the second to take over' });
+  });
+
+  it('goes to the second though the first hangs in a fenced transaction, which is lost', async function () {
+    this.timeout(15_000);
+    this.slow(12_000);
+    const [first, second] = [lease(true), lease()];
+    await first.start();
+    await second.start();
+    let tookOver = false;
+    const hung = platform.db.transaction(async (tx) => {
+      await first.fence(tx, 1);
+      await until(() => second.epoch() === 2, { what: 'the second to take over', timeoutMs: 10_000 });
+      tookOver = true;
+      await tx.raw('SELECT 1');
+    });
+    const error = await hung.then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    expect(tookOver).to.equal(true);
+    expect(error).to.be.instanceOf(Error);
   });
 
   it('goes to the next at once after an orderly stop, again with a greater epoch', async () => {

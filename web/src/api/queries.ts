@@ -12,6 +12,8 @@ export interface LiveMeta extends Record<string, unknown> {
 
 /** Rates move with every heartbeat; this is the slowest that they are shown when no event comes. */
 const RATES_MS = 5_000;
+/** A node becomes unreachable by saying nothing: no event tells of that. */
+const HEALTH_MS = 5_000;
 
 const live = (topics: readonly UiTopic[], environmentId?: string): LiveMeta => ({ topics, environmentId });
 
@@ -90,6 +92,7 @@ export const queries = {
     queryOptions({
       queryKey: ['fleet.list', environmentId],
       queryFn: () => api.fleet.list.query({ environmentId }),
+      refetchInterval: HEALTH_MS,
       meta: live(['fleet', 'pipelines'], environmentId),
     }),
   nodesWithPipelines: (environmentId: string) =>
@@ -116,6 +119,7 @@ export const queries = {
     queryOptions({
       queryKey: ['nodeGroup.groupHealthStats', environmentId],
       queryFn: () => api.nodeGroup.groupHealthStats.query({ environmentId }),
+      refetchInterval: HEALTH_MS,
       meta: live(['fleet'], environmentId),
     }),
   /** `groupId` may be `__ungrouped__`. */
@@ -123,6 +127,7 @@ export const queries = {
     queryOptions({
       queryKey: ['nodeGroup.nodesInGroup', environmentId, groupId],
       queryFn: () => api.nodeGroup.nodesInGroup.query({ environmentId, groupId }),
+      refetchInterval: HEALTH_MS,
       meta: live(['fleet', 'pipelines'], environmentId),
     }),
   alertRules: (environmentId: string) =>

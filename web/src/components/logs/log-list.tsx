@@ -102,6 +102,7 @@ export const LogList = ({ feed, state, kind, wrap, nameWidth }: Props) => {
         tabIndex={0}
         onScroll={onScroll}
         onKeyDown={walkRows}
+        onFocus={({ target }) => setCurrent(lines[indexOf(target)]?.seq ?? '')}
       >
         <div className="log-room" style={{ height: virtualizer.getTotalSize() }}>
           <LogTop feed={feed} state={state} />
@@ -114,7 +115,6 @@ export const LogList = ({ feed, state, kind, wrap, nameWidth }: Props) => {
                 ref={virtualizer.measureElement}
                 data-index={index}
                 className="log-row"
-                onFocus={() => setCurrent(line.seq)}
                 style={{ transform: `translateY(${start}px)` }}
               >
                 <LogRow
@@ -139,6 +139,10 @@ export const LogList = ({ feed, state, kind, wrap, nameWidth }: Props) => {
     </div>
   );
 };
+
+/** Of the row that holds the element; -1 outside of all. */
+const indexOf = (element: Element): number =>
+  Number(element.closest<HTMLElement>('.log-row')?.dataset.index ?? -1);
 
 /** From a row's button the arrow keys go to the same place in the row above or below. */
 function walkRows(event: KeyboardEvent<HTMLDivElement>): void {

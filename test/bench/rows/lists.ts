@@ -1,0 +1,97 @@
+/** The procedures behind the two long lists of the UI, over HTTP and signed in. */
+import { connect } from '../../../controller/database/connect.ts';
+import { type ApiClient, signIn } from '../../../controller/demo/client.ts';
+import { startController } from '../child.ts';
+import { addPipeline, makeFleet } from '../fleet.ts';
+import { ADMIN } from '../health-watch.ts';
+import { drive } from '../load.ts';
+import { heartbeatWriter } from '../requests.ts';
+import { ms, percentile, type Result, type Say, whole } from '../result.ts';
+
+const SIZES = [1_000, 5_000] as const;
+const GOAL_MS = 20;
+const CALLS = 30;
+const WARM_UP_CALLS = 5;
+
+export async function lists(say: Say): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const size of SIZES) {
+    say(`lists: ${whole(size)} pipelines, ${whole(size)} nodes …`);
+    results.push(await overNodes(size), await overPipelines(size));
+  }
+  return results.sort((a, b) => Number(a.ok === null) - Number(b.ok === null));
+}
+
+/** Nodes that report five pipelines each. */
+async function overNodes(size: number): Promise<Result> {
+  const fleet = await makeFleet({ nodes: size });
+  try {
+    const environmentId = fleet.environments[0]!.id;
+    return await serving(fleet, async (api, port) => {
+      const write = heartbeatWriter(fleet.environments[0]!.pipelineIds);
+      let turn = 0;
+      await drive({
+        port,
+        connections: 16,
+        seconds: 60,
+        count: size,
+        next: () => write(fleet.nodes[turn++ % size]!, turn),
+      });
+      return time(api, 'fleet.list', environmentId, size);
+    });
+  } finally {
+    await fleet.remove();
+  }
+}
+
+/** Pipelines that are deployed, in an environment without nodes. */
+async function overPipelines(size: number): Promise<Result> {
+  const fleet = await makeFleet({ nodes: 0 });
+  try {
+    const environment = fleet.environments[0]!;
+    const db = connect(fleet.url, { poolSize: 1 });
+    await db
+      .transaction(async (tx) => {
+        for (let made = environment.pipelineIds.length; made < size; made += 1)
+          await addPipeline(tx, environment.id, `pipeline-${made}`);
+      })
+      .finally(() => db.destroy());
+    return await serving(fleet, (api) => time(api, 'pipeline.list', environment.id, size));
+  } finally {
+    await fleet.remove();
+  }
+}
+
+async function serving<T>(
+  fleet: { folder: string; url: string },
+  use: (api: ApiClient, port: number) => Promise<T>,
+): Promise<T> {
+  const controller = await startController(fleet.folder, {
+    variables: { HEADGATE_DATABASE_URL: fleet.url, ...ADMIN },
+  });
+  try {
+    const url = `http://127.0.0.1:${controller.port}`;
+    const api = await signIn(url, ADMIN.HEADGATE_ADMIN_EMAIL, ADMIN.HEADGATE_ADMIN_PASSWORD);
+    return await use(api, controller.port);
+  } finally {
+    await controller.stop();
+  }
+}
+
+async function time(api: ApiClient, procedure: string, environmentId: string, size: number): Promise<Result> {
+  const took: number[] = [];
+  for (let call = 0; call < WARM_UP_CALLS + CALLS; call += 1) {
+    const startedAt = performance.now();
+    const rows = await api.query<unknown[]>(procedure, { environmentId });
+    if (rows.length !== size) throw new Error(`${procedure} answered ${rows.length} rows instead of ${size}`);
+    if (call >= WARM_UP_CALLS) took.push(performance.now() - startedAt);
+  }
+  const p50 = percentile(took, 0.5);
+  const held = size === SIZES[0];
+  return {
+    what: `${procedure} over ${whole(size)}, with the client's reading`,
+    goal: held ? `p50 < ${GOAL_MS} ms` : '',
+    measured: `p50 ${ms(p50)}, longest of ${CALLS} ${ms(Math.max(...took))}`,
+    ok: held ? p50 < GOAL_MS : null,
+  };
+}
