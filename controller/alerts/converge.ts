@@ -1,5 +1,6 @@
 /** What git does to alert rules. */
 import type { AlertRuleSpec } from '../../schemas/manifests/alert-rule.ts';
+import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { convergeOperation, pruneOperation } from '../ownership/index.ts';
 import type { MutationContext } from '../platform/context.ts';
 import { preconditionFailed } from '../platform/errors.ts';
@@ -17,7 +18,7 @@ export const convergeAlertRules = convergeOperation<AlertRuleSpec>({
     const ids = await pipelineIdsByName(ctx.db, environmentId, named);
     return specs.map((spec) => {
       if (spec.pipelineRef === undefined) return ruleColumns(spec, null);
-      const id = ids.get(spec.pipelineRef.normalize('NFC').toLowerCase());
+      const id = ids.get(nameKeyOf(spec.pipelineRef));
       // Its manifest was refused before anything of it was accepted.
       if (id === undefined)
         throw preconditionFailed(

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { AlertRule } from '../../schemas/api/alerts.ts';
 import type { AlertRuleSpec } from '../../schemas/manifests/alert-rule.ts';
+import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import type { ColumnTypes } from '../ownership/index.ts';
 
 /** For `writeOwned`. */
@@ -34,7 +35,7 @@ export async function pipelineIdsByName(
        AND lower(name) IN (SELECT lower(n) FROM unnest(?::text[]) n)`,
     [environmentId, [...names]],
   );
-  return new Map(rows.map(({ id, name }) => [name.normalize('NFC').toLowerCase(), id]));
+  return new Map(rows.map(({ id, name }) => [nameKeyOf(name), id]));
 }
 
 type StoredRule = Omit<AlertRule, 'git'> & { git: AlertRule['git'] };

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { Condition } from '../../schemas/api/common.ts';
 import type { CommitInfo, GitJob, ImportError } from '../../schemas/api/git-sync.ts';
+import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { releaseFromGit } from '../ownership/index.ts';
 import { newId } from '../platform/ids.ts';
 
@@ -126,24 +127,66 @@ const MANIFEST_COLUMNS = `m.kind, m.name_key AS "nameKey", m.name, m.uid, m.path
   m.applied_commit AS "appliedCommit", m.seen_hash AS "seenHash",
   m.seen_commit AS "seenCommit", m.prune_policy AS "prunePolicy", m.prune_pending AS "prunePending", m.conditions`;
 
-/** The inventory, beside what the database holds of each object. */
+const OBJECT_FACTS = `coalesce(p.spec_hash, r.spec_hash, g.spec_hash) AS "objectHash", v.version AS "objectVersion",
+  CASE WHEN p.id IS NOT NULL
+      THEN NOT p.is_draft AND p.deployed_version_id IS NOT DISTINCT FROM p.latest_version_id
+    WHEN r.id IS NOT NULL OR g.id IS NOT NULL THEN true END AS "objectDeployed"`;
+
+const JOIN_OBJECTS = (kind: string, id: string) =>
+  `LEFT JOIN pipelines p ON p.id = ${id} AND ${kind} = 'Pipeline' AND p.tombstoned_at IS NULL
+   LEFT JOIN pipeline_versions v ON v.id = p.latest_version_id
+   LEFT JOIN alert_rules r ON r.id = ${id} AND ${kind} = 'AlertRule' AND r.tombstoned_at IS NULL
+   LEFT JOIN node_groups g ON g.id = ${id} AND ${kind} = 'NodeGroup' AND g.tombstoned_at IS NULL`;
+
+/** The inventory, beside what the database holds of each object; also of objects that no line tells of. */
 export async function readInventory(db: Knex, bindingId: string): Promise<InventoryRecord[]> {
   const { rows } = await db.raw<{ rows: InventoryRecord[] }>(
-    `SELECT ${MANIFEST_COLUMNS}, coalesce(p.spec_hash, r.spec_hash, g.spec_hash) AS "objectHash",
-       v.version AS "objectVersion",
-       CASE WHEN p.id IS NOT NULL
-           THEN NOT p.is_draft AND p.deployed_version_id IS NOT DISTINCT FROM p.latest_version_id
-         WHEN r.id IS NOT NULL OR g.id IS NOT NULL THEN true END AS "objectDeployed"
-     FROM git_manifests m
-     LEFT JOIN pipelines p ON p.id = m.object_id AND m.kind = 'Pipeline' AND p.tombstoned_at IS NULL
-     LEFT JOIN pipeline_versions v ON v.id = p.latest_version_id
-     LEFT JOIN alert_rules r ON r.id = m.object_id AND m.kind = 'AlertRule' AND r.tombstoned_at IS NULL
-     LEFT JOIN node_groups g ON g.id = m.object_id AND m.kind = 'NodeGroup' AND g.tombstoned_at IS NULL
+    `SELECT ${MANIFEST_COLUMNS}, ${OBJECT_FACTS} FROM git_manifests m ${JOIN_OBJECTS('m.kind', 'm.object_id')}
      WHERE m.binding_id = ?`,
     [bindingId],
   );
-  return rows;
+  const lines = new Map(rows.map((row) => [`${row.kind}/${row.nameKey}`, row]));
+  for (const found of await listUnrecorded(db, bindingId)) {
+    const key = `${found.kind}/${found.nameKey}`;
+    const line = lines.get(key);
+    if (line && line.objectId !== null) continue;
+    const { objectId, objectHash, objectVersion, objectDeployed } = found;
+    lines.set(key, line ? { ...line, objectId, objectHash, objectVersion, objectDeployed } : found);
+  }
+  return [...lines.values()];
 }
+
+/** What git owns and no line of the inventory stands for: a pass applied it and did not live to record it. */
+async function listUnrecorded(db: Knex, bindingId: string): Promise<InventoryRecord[]> {
+  const { rows } = await db.raw<{ rows: (ObjectOf & ObjectFacts)[] }>(
+    `WITH owned AS (
+       SELECT 'Pipeline' AS kind, id, name, uid, environment_id, managed_by, tombstoned_at FROM pipelines
+       UNION ALL SELECT 'AlertRule', id, name, uid, environment_id, managed_by, tombstoned_at FROM alert_rules
+       UNION ALL SELECT 'NodeGroup', id, name, uid, environment_id, managed_by, tombstoned_at FROM node_groups)
+     SELECT o.kind, o.id AS "objectId", o.name, o.uid, ${OBJECT_FACTS}
+     FROM git_bindings b JOIN owned o ON o.environment_id = b.environment_id ${JOIN_OBJECTS('o.kind', 'o.id')}
+     WHERE b.id = ? AND o.managed_by = 'git' AND o.tombstoned_at IS NULL
+       AND NOT EXISTS (SELECT 1 FROM git_manifests m WHERE m.object_id = o.id)`,
+    [bindingId],
+  );
+  return rows.map((row) => ({ ...UNRECORDED, ...row, nameKey: nameKeyOf(row.name) }));
+}
+
+type ObjectOf = Pick<InventoryRecord, 'kind' | 'objectId' | 'name' | 'uid'>;
+type ObjectFacts = Pick<InventoryRecord, 'objectHash' | 'objectVersion' | 'objectDeployed'>;
+
+const UNRECORDED = {
+  path: '',
+  line: 1,
+  appliedHash: null,
+  appliedMeta: null,
+  appliedCommit: null,
+  seenHash: null,
+  seenCommit: null,
+  prunePolicy: 'auto',
+  prunePending: false,
+  conditions: [],
+} as const satisfies Partial<InventoryRecord>;
 
 export async function listManifests(db: Knex, bindingId: string): Promise<ManifestRecord[]> {
   const { rows } = await db.raw<{ rows: ManifestRecord[] }>(

@@ -4,6 +4,7 @@
  */
 import type { Knex } from 'knex';
 import type { LabelMap } from '../../schemas/api/common.ts';
+import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { brokeUnique } from '../database/errors.ts';
 import { conflict, preconditionFailed } from '../platform/errors.ts';
 
@@ -42,8 +43,6 @@ export async function writeAsReconciler(tx: Knex): Promise<void> {
   await tx.raw("SELECT set_config('headgate.reconciler', 'on', true)");
 }
 
-const folded = (name: string) => name.normalize('NFC').toLowerCase();
-
 /**
  * The row of each claim, locked until the transaction ends: the known one; one that git made in a pass that did not live
  * to record it; or a tombstone that comes back. Null for one that has to be made.
@@ -76,7 +75,7 @@ export async function lockClaimed(
   const buried: OwnedRow[] = [];
   for (const row of rows) {
     if (taken.has(row.id)) continue;
-    if (row.tombstonedAt === null) living.set(folded(row.name), row);
+    if (row.tombstonedAt === null) living.set(nameKeyOf(row.name), row);
     else buried.push(row);
   }
   // A uid outranks a name here as it does in a plan.
@@ -89,14 +88,14 @@ export async function lockClaimed(
       claims.some(({ uid }) => uid === row.uid)
     )
       byUid.set(row.uid, row);
-  for (const row of byUid.values()) living.delete(folded(row.name));
+  for (const row of byUid.values()) living.delete(nameKeyOf(row.name));
   buried.sort((a, b) => Number(b.tombstonedAt) - Number(a.tombstonedAt));
   return claims.map((claim) => {
     const known = claim.objectId === null ? undefined : byId.get(claim.objectId);
     if (known) return known;
     const itself = claim.uid === null ? undefined : byUid.get(claim.uid);
     if (itself) return itself;
-    const namesake = living.get(folded(claim.name));
+    const namesake = living.get(nameKeyOf(claim.name));
     if (namesake?.managedBy === 'git' && !namesake.recorded) return namesake;
     if (namesake?.managedBy === 'git') {
       throw preconditionFailed(
@@ -111,7 +110,7 @@ export async function lockClaimed(
       );
     }
     const at = buried.findIndex(
-      (row) => (claim.uid !== null && row.uid === claim.uid) || folded(row.name) === folded(claim.name),
+      (row) => (claim.uid !== null && row.uid === claim.uid) || nameKeyOf(row.name) === nameKeyOf(claim.name),
     );
     return at < 0 ? null : (buried.splice(at, 1)[0] ?? null);
   });
@@ -180,9 +179,12 @@ export async function writeOwned(
 
 /** Names are unique at every moment: rows that trade names with one another give up the old ones first. */
 async function stepAside(tx: Knex, table: OwnedTable, kept: readonly OwnedWrite[]): Promise<void> {
-  const wanted = new Set(kept.map(({ name }) => folded(name)));
+  const wanted = new Set(kept.map(({ name }) => nameKeyOf(name)));
   const moving = kept.flatMap(({ row, name }) =>
-    row && row.tombstonedAt === null && folded(row.name) !== folded(name) && wanted.has(folded(row.name))
+    row &&
+    row.tombstonedAt === null &&
+    nameKeyOf(row.name) !== nameKeyOf(name) &&
+    wanted.has(nameKeyOf(row.name))
       ? [row.id]
       : [],
   );

@@ -1,9 +1,9 @@
 /** Acting on a plan: what would change is checked, then applied in order, then what left the tree is pruned. */
 import { DomainError } from '../../controller/platform/errors.ts';
-import type { ManifestKind } from '../../schemas/manifests/index.ts';
+import { type ManifestKind, nameKeyOf } from '../../schemas/manifests/index.ts';
 import { type ApplyResult, type CheckResult, KINDS, type Kind } from '../kinds/index.ts';
 import type { CommitInfo, DesiredManifest, Problem } from '../source/index.ts';
-import { fold, identity, identityOf } from './identity.ts';
+import { identity, identityOf } from './identity.ts';
 import { keepsText } from './kept.ts';
 import { allowedDeletes, type Change, type Plan } from './plan.ts';
 import { type Line, noCounts } from './report.ts';
@@ -16,6 +16,7 @@ const PARALLEL_CHECKS = 4;
 const BATCH = 200;
 
 type Applying = Extract<Change, { action: 'create' | 'update' }>;
+type Pruning = Extract<Change, { action: 'prune' }>;
 
 export async function act(given: PassOptions, looked: Looked, plan: Plan): Promise<Acted> {
   const options: PassOptions = { ...given, ctx: { ...given.ctx, actor: gitActor(given, looked.commit) } };
@@ -25,8 +26,10 @@ export async function act(given: PassOptions, looked: Looked, plan: Plan): Promi
     if (change.action === 'create' || change.action === 'update') due.push(change);
     else acting.take(change);
   }
+  const prunes = plan.changes.filter((change) => change.action === 'prune');
+  await acting.clearNames(prunes, due);
   await acting.applyAll(due);
-  await acting.pruneAll(plan);
+  await acting.pruneAll(prunes);
   return acting.acted;
 }
 
@@ -55,7 +58,9 @@ class Acting {
     this.#options = options;
     this.#looked = looked;
     this.#failed = new Set(
-      looked.desired.refused.flatMap(({ kind, name }) => (kind && name ? [identity(kind, fold(name))] : [])),
+      looked.desired.refused.flatMap(({ kind, name }) =>
+        kind && name ? [identity(kind, nameKeyOf(name))] : [],
+      ),
     );
   }
 
@@ -207,7 +212,7 @@ class Acting {
   #blocked(change: Applying, checks: ReadonlyMap<Change, CheckResult>): boolean {
     const blocker = kindOf(change)
       .references(change.manifest)
-      .find(({ kind, name }) => this.#failed.has(identity(kind, fold(name))));
+      .find(({ kind, name }) => this.#failed.has(identity(kind, nameKeyOf(name))));
     if (!blocker) return false;
     const message = `waits for "${blocker.name}", on which it depends and which was refused`;
     this.#fail(change, checks, 'Blocked', message);
@@ -251,31 +256,54 @@ class Acting {
     this.acted.counts[renamedFrom === null ? result.outcome : 'renamed'] += 1;
   }
 
+  /**
+   * What left the tree while its name went over to another manifest goes first: that one has to wait for the name. Only
+   * where that one is sound, for else nothing would come in its place.
+   */
+  async clearNames(prunes: readonly Pruning[], due: readonly Applying[]): Promise<void> {
+    if (this.#options.binding.mode !== 'sync') return;
+    const takers = new Map(due.map((change) => [identityOf(change.manifest), change]));
+    const displaced = prunes.filter(({ previous }) => takers.has(identityOf(previous)));
+    const checks = await this.#checkAll(
+      displaced.map(({ previous }) => takers.get(identityOf(previous))!),
+      true,
+    );
+    for (const change of displaced) {
+      const taker = takers.get(identityOf(change.previous))!;
+      if (checks.get(taker)?.problems.length === 0) await this.#prune(change);
+    }
+  }
+
   /** Last, in the opposite order of applying, and only when nothing in this pass was refused. */
-  async pruneAll(plan: Plan): Promise<void> {
+  async pruneAll(prunes: readonly Pruning[]): Promise<void> {
     const { acted } = this;
-    const { ctx, execute, binding } = this.#options;
-    const prunes = plan.changes.filter((change) => change.action === 'prune');
     const order = (kind: string) => KINDS.get(kind as ManifestKind)?.order ?? 0;
-    prunes.sort((a, b) => order(b.previous.kind) - order(a.previous.kind));
+    const left = prunes
+      .filter((change) => !acted.outcomes.has(change))
+      .sort((a, b) => order(b.previous.kind) - order(a.previous.kind));
     const broken = acted.counts.refused > 0 && allowedDeletes(this.#looked.commit.message) < prunes.length;
-    const observing = binding.mode !== 'sync';
-    for (const change of prunes) {
-      const { kind: kindName, name, objectId } = change.previous;
-      const kind = KINDS.get(kindName as ManifestKind);
-      if (!kind || objectId === null) continue;
-      if (observing || broken) {
-        const reason = observing ? 'observing' : 'broken-manifests';
-        acted.counts.waiting += 1;
-        acted.lines.push({ type: 'kept', kind: kindName, name, reason });
+    const observing = this.#options.binding.mode !== 'sync';
+    for (const change of left) {
+      if (!observing && !broken) {
+        await this.#prune(change);
         continue;
       }
-      this.#options.signal.throwIfAborted();
-      await kind.prune({ ctx, execute, environmentId: binding.environmentId, objectId });
-      acted.outcomes.set(change, { type: 'applied', check: null, detail: 'Pruned' });
-      acted.counts.deleted += 1;
-      acted.lines.push({ type: 'pruned', kind: kindName, name });
+      const { kind, name } = change.previous;
+      acted.counts.waiting += 1;
+      acted.lines.push({ type: 'kept', kind, name, reason: observing ? 'observing' : 'broken-manifests' });
     }
+  }
+
+  async #prune(change: Pruning): Promise<void> {
+    const { ctx, execute, binding, signal } = this.#options;
+    const { kind: kindName, name, objectId } = change.previous;
+    const kind = KINDS.get(kindName as ManifestKind);
+    if (!kind || objectId === null) return;
+    signal.throwIfAborted();
+    await kind.prune({ ctx, execute, environmentId: binding.environmentId, objectId });
+    this.acted.outcomes.set(change, { type: 'applied', check: null, detail: 'Pruned' });
+    this.acted.counts.deleted += 1;
+    this.acted.lines.push({ type: 'pruned', kind: kindName, name });
   }
 }
 

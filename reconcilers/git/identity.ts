@@ -2,5 +2,3 @@
 export const identity = (kind: string, nameKey: string): string => `${kind}/${nameKey}`;
 export const identityOf = ({ kind, nameKey }: { kind: string; nameKey: string }): string =>
   identity(kind, nameKey);
-/** A name as identities hold it. */
-export const fold = (name: string): string => name.normalize('NFC').toLowerCase();

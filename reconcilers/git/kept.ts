@@ -1,8 +1,8 @@
 /** What runs on while a manifest is refused, and whose a problem is. */
-import type { ManifestKind } from '../../schemas/manifests/index.ts';
+import { type ManifestKind, nameKeyOf } from '../../schemas/manifests/index.ts';
 import { KINDS } from '../kinds/index.ts';
 import type { DesiredManifest, Problem } from '../source/index.ts';
-import { fold, identity } from './identity.ts';
+import { identity } from './identity.ts';
 import type { Inventory } from './steps.ts';
 
 /** What runs on while a manifest is refused. */
@@ -21,7 +21,7 @@ export function keepsText(
 
 export function keptOf(problem: Problem, inventory: Inventory): string {
   if (problem.kind === null || problem.name === null || !KINDS.has(problem.kind as ManifestKind)) return '';
-  return keepsText(inventory, { kind: problem.kind, nameKey: fold(problem.name) }, null);
+  return keepsText(inventory, { kind: problem.kind, nameKey: nameKeyOf(problem.name) }, null);
 }
 
 /** A problem of a file that holds one known manifest is that manifest's, even where its name could not be read. */
@@ -43,7 +43,7 @@ export function groupByIdentity(problems: readonly Problem[]): RefusedDocument[]
   const groups = new Map<string, RefusedDocument>();
   for (const problem of problems) {
     if (problem.kind === null || problem.name === null) continue;
-    const nameKey = fold(problem.name);
+    const nameKey = nameKeyOf(problem.name);
     const key = identity(problem.kind, nameKey);
     const group = groups.get(key) ?? { kind: problem.kind, name: problem.name, nameKey, problems: [] };
     group.problems.push(problem);

@@ -3,9 +3,10 @@
  * plan was applied gives nothing to do.
  */
 import { createHash } from 'node:crypto';
+import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { KINDS } from '../kinds/index.ts';
 import type { Desired, DesiredManifest } from '../source/index.ts';
-import { fold, identity, identityOf } from './identity.ts';
+import { identity, identityOf } from './identity.ts';
 import { metaOf } from './meta.ts';
 
 /** One line of the inventory, with what the database holds of the object. */
@@ -100,7 +101,7 @@ export function makePlan(input: PlanInput): Plan {
     if (manifest.uid !== null) claim(manifest, byUid.get(identity(manifest.kind, manifest.uid)));
   for (const manifest of manifests) claim(manifest, byName.get(identityOf(manifest)));
   for (const manifest of sorted(manifests.filter(({ previousName }) => previousName !== null))) {
-    const former = identity(manifest.kind, fold(manifest.previousName ?? ''));
+    const former = identity(manifest.kind, nameKeyOf(manifest.previousName ?? ''));
     if (!wanted.has(former)) claim(manifest, byName.get(former));
   }
 
@@ -119,7 +120,7 @@ export function makePlan(input: PlanInput): Plan {
   changes.push(...still);
 
   const kept = new Set(
-    desired.refused.flatMap((one) => (one.kind && one.name ? [identity(one.kind, fold(one.name))] : [])),
+    desired.refused.flatMap((one) => (one.kind && one.name ? [identity(one.kind, nameKeyOf(one.name))] : [])),
   );
   const keptPaths = new Set(desired.refused.filter((one) => !one.kind || !one.name).map((one) => one.path));
   const gone = input.recorded.filter((record) => !taken.has(record));
@@ -202,7 +203,7 @@ export function inOrder(manifests: readonly DesiredManifest[]): DesiredManifest[
     const inner = new Set(trail).add(manifest);
     const needs = KINDS.get(manifest.kind)?.references(manifest) ?? [];
     const deepest = needs.reduce((most, { kind, name }) => {
-      const other = byName.get(identity(kind, fold(name)));
+      const other = byName.get(identity(kind, nameKeyOf(name)));
       return other ? Math.max(most, depthOf(other, inner) + 1) : most;
     }, 0);
     depth.set(manifest, deepest);

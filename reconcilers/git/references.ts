@@ -2,10 +2,9 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { namesOwnedByUi } from '../../controller/ownership/index.ts';
 import type { Context } from '../../controller/platform/context.ts';
-import type { ManifestKind } from '../../schemas/manifests/index.ts';
+import { type ManifestKind, nameKeyOf } from '../../schemas/manifests/index.ts';
 import { KINDS, type Reference } from '../kinds/index.ts';
 import type { Desired, DesiredManifest, Problem } from '../source/index.ts';
-import { fold } from './identity.ts';
 
 type Names = ReadonlyMap<string, string>;
 
@@ -31,10 +30,10 @@ export async function danglingReferences(
   for (const { kind, nameKey, name } of desired.manifests) namesInGit(kind).set(nameKey, name);
   // One that was refused exists all the same: what is wrong with it is told of it, and not of those that name it.
   for (const { kind, name } of desired.refused)
-    if (kind !== null && name !== null) namesInGit(kind as ManifestKind).set(fold(name), name);
+    if (kind !== null && name !== null) namesInGit(kind as ManifestKind).set(nameKeyOf(name), name);
 
   const missing = named.filter(
-    ({ manifest, reference: { kind, name } }) => !isThere(manifest, kind, fold(name), namesInGit(kind)),
+    ({ manifest, reference: { kind, name } }) => !isThere(manifest, kind, nameKeyOf(name), namesInGit(kind)),
   );
   const inUi = new Map<ManifestKind, Names>();
   const problems = new Map<DesiredManifest, Problem[]>();
@@ -42,10 +41,10 @@ export async function danglingReferences(
     const table = KINDS.get(reference.kind)?.table;
     if (table && !inUi.has(reference.kind)) {
       const names = await namesOwnedByUi(ctx.db, table, environmentId);
-      inUi.set(reference.kind, new Map(names.map((name) => [fold(name), name])));
+      inUi.set(reference.kind, new Map(names.map((name) => [nameKeyOf(name), name])));
     }
     const others = inUi.get(reference.kind) ?? new Map<string, string>();
-    if (isThere(manifest, reference.kind, fold(reference.name), others)) continue;
+    if (isThere(manifest, reference.kind, nameKeyOf(reference.name), others)) continue;
     const known = [...namesInGit(reference.kind).values(), ...others.values()];
     problems.set(manifest, [...(problems.get(manifest) ?? []), explain(manifest, reference, known)]);
   }
@@ -57,7 +56,7 @@ const isThere = (from: DesiredManifest, kind: ManifestKind, nameKey: string, nam
 
 function explain(manifest: DesiredManifest, reference: Reference, known: readonly string[]): Problem {
   const { kind, name, field, pointer } = reference;
-  const itself = kind === manifest.kind && fold(name) === manifest.nameKey;
+  const itself = kind === manifest.kind && nameKeyOf(name) === manifest.nameKey;
   const others = known.filter((other) => other !== manifest.name || kind !== manifest.kind);
   const near = others.length > 0 ? closest(name, others) : '';
   const noun = kind === 'Pipeline' ? 'pipeline' : kind;

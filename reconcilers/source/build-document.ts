@@ -1,9 +1,9 @@
 /** One parsed document to a desired manifest, or to the problems that keep it from being one. */
-import type { ManifestKind } from '../../schemas/manifests/index.ts';
+import { type ManifestKind, nameKeyOf } from '../../schemas/manifests/index.ts';
 import { type Finding, problem } from './finding.ts';
 import { type IncludedFile, type Includes, loadIncludes } from './load-includes.ts';
 import { locate, locateInText, writtenAt } from './locate.ts';
-import { type Claim, claimOf, nameKeyOf, readHeader } from './manifest-header.ts';
+import { type Claim, claimOf, readHeader } from './manifest-header.ts';
 import { normaliseSpec, specHash } from './normalise.ts';
 import { plainSecrets } from './plain-secrets.ts';
 import { resolveSpec, type SpecFinding } from './resolve-spec.ts';

@@ -1,7 +1,6 @@
 /** Reading desired state out of a git repository: commits, manifests with their places, and what is wrong. */
 export { createSourceCache, type SourceCache } from './cache.ts';
 export { readDesired } from './desired.ts';
-export { nameKeyOf } from './manifest-header.ts';
 export { normaliseSpec, specHash } from './normalise.ts';
 export { pointerTo } from './pointer.ts';
 export { descends, openRepository, type Repository, readCommit, resolveRef } from './repository.ts';

@@ -30,11 +30,6 @@ export function claimOf(value: unknown): Claim {
   };
 }
 
-/** Names that differ in case or Unicode form only are one name. */
-export function nameKeyOf(name: string): string {
-  return name.normalize('NFC').toLowerCase();
-}
-
 function isKind(value: unknown): value is ManifestKind {
   return MANIFEST_KINDS.some((kind) => kind === value);
 }

@@ -77,3 +77,6 @@ export const manifest = <K extends ManifestKind, S extends TSchema>(
 
 /** Fields that have a default are always there once a spec was read. */
 export type WithDefaults<T, K extends keyof T> = Omit<T, K> & Required<Pick<T, K>>;
+
+/** Names that differ in case or Unicode form only are one name. */
+export const nameKeyOf = (name: string): string => name.normalize('NFC').toLowerCase();

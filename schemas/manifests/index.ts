@@ -6,6 +6,7 @@ export {
   MANIFEST_KINDS,
   type ManifestKind,
   type ManifestMetadata,
+  nameKeyOf,
 } from './common.ts';
 export type { EnvironmentSpec } from './environment.ts';
 export { MANIFESTS, type ManifestSpec } from './kinds.ts';

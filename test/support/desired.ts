@@ -3,12 +3,11 @@ import type { Recorded } from '../../reconcilers/git/plan.ts';
 import {
   type Desired,
   type DesiredManifest,
-  nameKeyOf,
   normaliseSpec,
   type Problem,
   specHash,
 } from '../../reconcilers/source/index.ts';
-import type { ManifestKind } from '../../schemas/manifests/index.ts';
+import { type ManifestKind, nameKeyOf } from '../../schemas/manifests/index.ts';
 
 export interface ManifestText {
   kind?: ManifestKind;

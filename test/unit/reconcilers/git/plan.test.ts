@@ -252,8 +252,8 @@ describe('the plan', () => {
     it('holds all where the commit allows fewer than there are', () => {
       const records = [appliedRecord(web), appliedRecord(orders)];
       expect(told(plan([], records, { allowedDeletes: 1 }))).to.deep.equal([
-        'keep web: empty-path',
         'keep orders: empty-path',
+        'keep web: empty-path',
       ]);
     });
 
