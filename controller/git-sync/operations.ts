@@ -155,7 +155,7 @@ function manifestStatuses(manifests: readonly ManifestRecord[], joined: Joined):
   });
 }
 
-/** A manifest that became no object: refused so far, or of a kind that nothing runs of. */
+/** A manifest without a running object: refused so far, or of a kind that runs nowhere. */
 function withoutObject(manifest: ManifestRecord, problem: string | null) {
   const base = { version: null, at: null };
   return {
@@ -167,9 +167,9 @@ function withoutObject(manifest: ManifestRecord, problem: string | null) {
     },
     accepted: {
       ...base,
-      state: problem ? ('failed' as const) : ('unknown' as const),
+      state: problem ? ('failed' as const) : manifest.objectId ? ('done' as const) : ('unknown' as const),
       commit: manifest.appliedCommit,
-      reason: problem ?? 'Nothing was applied',
+      reason: problem ?? (manifest.objectId ? 'Applied' : 'Nothing was applied'),
     },
   };
 }

@@ -115,6 +115,8 @@ export interface ManifestRecord {
 }
 
 export interface InventoryRecord extends ManifestRecord {
+  /** What the object is called; another name than the line's where a pass renamed it and did not live to record it. */
+  objectName: string | null;
   /** The spec hash that the object in the database carries; null when there is no live object, or somebody else changed it. */
   objectHash: string | null;
   /** Whether its newest version is the one that runs; false for a draft, true for kinds without versions, null when there is no object. */
@@ -127,7 +129,8 @@ const MANIFEST_COLUMNS = `m.kind, m.name_key AS "nameKey", m.name, m.uid, m.path
   m.applied_commit AS "appliedCommit", m.seen_hash AS "seenHash",
   m.seen_commit AS "seenCommit", m.prune_policy AS "prunePolicy", m.prune_pending AS "prunePending", m.conditions`;
 
-const OBJECT_FACTS = `coalesce(p.spec_hash, r.spec_hash, g.spec_hash) AS "objectHash", v.version AS "objectVersion",
+const OBJECT_FACTS = `coalesce(p.name, r.name, g.name) AS "objectName",
+  coalesce(p.spec_hash, r.spec_hash, g.spec_hash) AS "objectHash", v.version AS "objectVersion",
   CASE WHEN p.id IS NOT NULL
       THEN NOT p.is_draft AND p.deployed_version_id IS NOT DISTINCT FROM p.latest_version_id
     WHEN r.id IS NOT NULL OR g.id IS NOT NULL THEN true END AS "objectDeployed"`;
@@ -150,8 +153,9 @@ export async function readInventory(db: Knex, bindingId: string): Promise<Invent
     const key = `${found.kind}/${found.nameKey}`;
     const line = lines.get(key);
     if (line && line.objectId !== null) continue;
-    const { objectId, objectHash, objectVersion, objectDeployed } = found;
-    lines.set(key, line ? { ...line, objectId, objectHash, objectVersion, objectDeployed } : found);
+    const { objectId, objectName, objectHash, objectVersion, objectDeployed } = found;
+    const facts = { objectId, objectName, objectHash, objectVersion, objectDeployed };
+    lines.set(key, line ? { ...line, ...facts } : found);
   }
   return [...lines.values()];
 }
@@ -173,7 +177,7 @@ async function listUnrecorded(db: Knex, bindingId: string): Promise<InventoryRec
 }
 
 type ObjectOf = Pick<InventoryRecord, 'kind' | 'objectId' | 'name' | 'uid'>;
-type ObjectFacts = Pick<InventoryRecord, 'objectHash' | 'objectVersion' | 'objectDeployed'>;
+type ObjectFacts = Pick<InventoryRecord, 'objectName' | 'objectHash' | 'objectVersion' | 'objectDeployed'>;
 
 const UNRECORDED = {
   path: '',

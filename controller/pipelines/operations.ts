@@ -4,7 +4,6 @@ import {
   DeployPreview,
   GetPipeline,
   GetVersion,
-  type GraphNode,
   ListPipelines,
   OfPipeline,
   Pipeline,
@@ -17,10 +16,10 @@ import { environmentScope, objectScope } from '../access/index.ts';
 import { findEnvironment } from '../environments/index.ts';
 import type { Context } from '../platform/context.ts';
 import { notFound } from '../platform/errors.ts';
-import { query } from '../platform/operation.ts';
+import { allows, query, type Scope } from '../platform/operation.ts';
 import { type PipelineStatus, readStatus, versionForNode } from '../status/index.ts';
 import { componentThroughput } from './components.ts';
-import { maskSensitive } from './mask.ts';
+import { maskSensitive, maskYaml } from './mask.ts';
 import { previewDeploy } from './preview.ts';
 import {
   findPipeline,
@@ -29,6 +28,9 @@ import {
   listVersions,
   type PipelineRecord,
 } from './store.ts';
+
+/** Config values that look like credentials are for those who may change them. */
+const seesAll = (ctx: Context, scope: Scope): boolean => allows(ctx.actor, scope, { role: 'EDITOR' });
 
 function summary(status: PipelineStatus): PipelineSummary {
   const { pipeline } = status;
@@ -97,23 +99,20 @@ export const get = query({
     ]);
     if (!environment) throw notFound('Environment');
     const { manifest } = status.pipeline;
-    const { actor } = ctx;
-    const mayWrite =
-      actor.type === 'user'
-        ? actor.isSuperAdmin || actor.roles.get(environment.teamId) !== 'VIEWER'
-        : actor.type !== 'service_account';
-    const nodes: GraphNode[] = mayWrite
-      ? record.nodes
-      : record.nodes.map((node) => ({ ...node, config: maskSensitive(node.config) }));
+    const shown = seesAll(ctx, { teamId: environment.teamId, environmentId: environment.id })
+      ? { nodes: record.nodes, globalConfig: record.globalConfig }
+      : {
+          nodes: record.nodes.map((node) => ({ ...node, config: maskSensitive(node.config) })),
+          globalConfig: maskSensitive(record.globalConfig),
+        };
     return {
       ...summary(status),
       uid: record.uid,
       environment: { id: environment.id, name: environment.name, teamId: environment.teamId },
       nodeSelector: record.nodeSelector,
       logLevel: record.logLevel,
-      nodes,
+      ...shown,
       edges: record.edges,
-      globalConfig: record.globalConfig,
       labels: record.labels,
       latestVersion: versions.find((version) => version.id === record.latestVersionId) ?? null,
       hasConfigChanges: record.latestVersionId !== record.deployedVersionId,
@@ -150,7 +149,8 @@ export const getVersion = query({
   async run(ctx, input) {
     const version = await findVersion(ctx.db, input.versionId);
     if (!version) throw notFound('Version');
-    return version;
+    const all = seesAll(ctx, await objectScope(ctx, 'Version', input.versionId));
+    return all ? version : { ...version, configYaml: maskYaml(version.configYaml) };
   },
 });
 
@@ -184,7 +184,8 @@ export const preview = query({
   async run(ctx, input) {
     const pipeline = await findPipeline(ctx.db, input.pipelineId);
     if (!pipeline) throw notFound('Pipeline');
-    return previewDeploy(ctx, pipeline);
+    const all = seesAll(ctx, await objectScope(ctx, 'Pipeline', input.pipelineId));
+    return previewDeploy(ctx, pipeline, all ? (text) => text : maskYaml);
   },
 });
 

@@ -8,7 +8,12 @@ import { compile } from './compile.ts';
 import type { Definition } from './definition.ts';
 import { findVersion, latestVersion, type PipelineRecord } from './store.ts';
 
-export async function previewDeploy(ctx: Context, pipeline: PipelineRecord): Promise<DeployPreview> {
+/** `shown` is what of a config the reader may see. */
+export async function previewDeploy(
+  ctx: Context,
+  pipeline: PipelineRecord,
+  shown: (configYaml: string) => string,
+): Promise<DeployPreview> {
   const definition = definitionOf(pipeline);
   const { configYaml } = compile(definition);
   const [secrets, deployed, latest] = await Promise.all([
@@ -24,13 +29,13 @@ export async function previewDeploy(ctx: Context, pipeline: PipelineRecord): Pro
   });
   const before = deployed?.configYaml ?? '';
   return {
-    configYaml,
-    deployedYaml: deployed?.configYaml ?? null,
+    configYaml: shown(configYaml),
+    deployedYaml: deployed && shown(deployed.configYaml),
     hasChanges: before !== configYaml,
     diff:
       before === configYaml
         ? ''
-        : createTwoFilesPatch('deployed', 'new', before, configYaml, '', '', { context: 3 }),
+        : createTwoFilesPatch('deployed', 'new', shown(before), shown(configYaml), '', '', { context: 3 }),
     valid: report.findings.length === 0,
     validationErrors: report.findings.map(
       (finding): ValidationError => ({

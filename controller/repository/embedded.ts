@@ -1,6 +1,6 @@
 /** The embedded config repository: a bare repository in the data directory. */
 import { spawn } from 'node:child_process';
-import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../platform/errors.ts';
 import { searchPath } from '../platform/search-path.ts';
@@ -55,19 +55,31 @@ export async function ensureEmbeddedRepository(
 ): Promise<EmbeddedRepository & { created: boolean }> {
   const root = join(dataDir, 'git');
   const gitdir = join(root, NAME);
-  const there = await access(join(gitdir, 'HEAD')).then(
-    () => true,
-    () => false,
-  );
-  if (!there) {
+  const exists = () =>
+    access(join(gitdir, 'HEAD')).then(
+      () => true,
+      () => false,
+    );
+  let created = false;
+  if (!(await exists())) {
     await mkdir(root, { recursive: true, mode: 0o700 });
-    const fresh = `${gitdir}.new`;
-    await rm(fresh, { recursive: true, force: true });
-    await git(['init', '--quiet', '--bare', '--initial-branch=main', '--', fresh], { gitdir: fresh });
-    await rename(fresh, gitdir);
+    const fresh = await mkdtemp(`${gitdir}.new-`);
+    try {
+      await git(['init', '--quiet', '--bare', '--initial-branch=main', '--', fresh], { gitdir: fresh });
+      await rename(fresh, gitdir);
+      created = true;
+    } catch (error) {
+      // Another controller on the same data directory was faster.
+      if (!(await exists())) throw error;
+    } finally {
+      await rm(fresh, { recursive: true, force: true });
+    }
   }
-  await writeFile(join(gitdir, 'config'), CONFIG);
-  return { root, gitdir, name: NAME, created: !there };
+  // Beside it first: git reads the file while another controller starts.
+  const aside = join(gitdir, `config.${process.pid}`);
+  await writeFile(aside, CONFIG);
+  await rename(aside, join(gitdir, 'config'));
+  return { root, gitdir, name: NAME, created };
 }
 
 /** Fills an empty repository with the files of a folder, as one commit on `main`. */

@@ -33,6 +33,13 @@ export function manifestWrites(
   const claimed = new Set(
     plan.changes.flatMap((change) => (change.previous ? [identityOf(change.previous)] : [])),
   );
+  const moving = new Set(
+    plan.changes.flatMap((change) =>
+      'manifest' in change && change.previous && identityOf(change.previous) !== identityOf(change.manifest)
+        ? [identityOf(change.previous)]
+        : [],
+    ),
+  );
   const put = (record: InventoryRecord) => {
     const key = identityOf(record);
     const before = stored.get(key);
@@ -102,8 +109,14 @@ export function manifestWrites(
       conditions: toConditions(mergeConditions(STORED_CONDITIONS, records(previous), facts, now)),
     });
   }
+  if (refused.length === 0) return { writes: [...writes.values()], removals };
+  const left = new Set(removals.map(identityOf));
+  const standing = new Map([...stored].filter(([key]) => !left.has(key)));
   for (const document of refused) {
-    const previous = stored.get(identityOf(document));
+    const key = identityOf(document);
+    // The line is that of an object which is being renamed, and was not renamed yet: it is not this document's.
+    if (moving.has(key) && !left.has(key)) continue;
+    const previous = standing.get(key);
     const first = document.problems[0];
     if (!first) continue;
     const known =
@@ -117,7 +130,7 @@ export function manifestWrites(
     const outcome: ManifestOutcome = {
       type: 'refused',
       problems: document.problems,
-      kept: keepsText(looked.inventory, document, null),
+      kept: keepsText(standing, document, null),
     };
     put({
       kind: document.kind,
@@ -142,10 +155,14 @@ export function manifestWrites(
   return { writes: [...writes.values()], removals };
 }
 
-type ObjectFacts = Pick<InventoryRecord, 'objectId' | 'objectHash' | 'objectDeployed' | 'objectVersion'>;
+type ObjectFacts = Pick<
+  InventoryRecord,
+  'objectId' | 'objectName' | 'objectHash' | 'objectDeployed' | 'objectVersion'
+>;
 
 const sameObject = (previous: InventoryRecord | undefined): ObjectFacts => ({
   objectId: previous?.objectId ?? null,
+  objectName: previous?.objectName ?? null,
   objectHash: previous?.objectHash ?? null,
   objectDeployed: previous?.objectDeployed ?? null,
   objectVersion: previous?.objectVersion ?? null,
@@ -158,6 +175,7 @@ function objectOf(change: Change, acted: Acted, previous: InventoryRecord | unde
   const { manifest } = change;
   return {
     objectId: result.objectId,
+    objectName: manifest.name,
     objectHash: manifest.hash,
     objectDeployed: KINDS.get(manifest.kind)?.deployed(manifest) ?? null,
     objectVersion: result.version,

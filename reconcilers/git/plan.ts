@@ -20,6 +20,7 @@ export interface Recorded {
   appliedHash: string | null;
   /** Null where it is not known. */
   appliedMeta?: string | null;
+  objectName: string | null;
   objectHash: string | null;
   objectDeployed: boolean | null;
   prunePolicy: 'auto' | 'confirm' | 'never';
@@ -158,7 +159,8 @@ function changeOf(manifest: DesiredManifest, previous: Recorded | null): Change 
   if (!kind) return { action: 'ignore', manifest, previous };
   if (kind.suspended(manifest)) return { action: 'suspended', manifest, previous };
   if (!previous || previous.objectId === null) return { action: 'create', manifest, previous: null };
-  const renamedFrom = previous.name === manifest.name ? null : previous.name;
+  const runsAs = previous.objectName ?? previous.name;
+  const renamedFrom = runsAs === manifest.name ? null : runsAs;
   const drifted =
     previous.appliedHash === manifest.hash &&
     (previous.objectHash !== manifest.hash || previous.objectDeployed !== kind.deployed(manifest));

@@ -84,6 +84,7 @@ export function appliedRecord(manifest: DesiredManifest, more: Partial<Recorded>
     path: manifest.path,
     objectId: `object of ${manifest.nameKey}`,
     appliedHash: manifest.hash,
+    objectName: manifest.name,
     objectHash: manifest.hash,
     objectDeployed: (manifest as DesiredManifest<'Pipeline'>).spec.deployed,
     prunePolicy: policy === 'confirm' || policy === 'never' ? policy : 'auto',

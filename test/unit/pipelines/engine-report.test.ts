@@ -160,6 +160,12 @@ describe("reading the reference engine's own report", () => {
       unknown: ['the VRL function get_enrichment_table_record'],
     },
     {
+      reason: 'an option that it lacks',
+      config: `${IN}sinks: { out: { type: http, inputs: [in], uri: 'http://127.0.0.1:1/', encoding: { codec: json }, tls: { verify_certificate: false } } }\n`,
+      types: [['out', 'http']],
+      unknown: ['the option tls of "out"'],
+    },
+    {
       reason: 'an option that there is not',
       config:
         'sources: { in: { type: demo_logs, format: syslog, intervall: 3 } }\nsinks: { out: { type: blackhole, inputs: [in] } }\n',
