@@ -100,11 +100,15 @@ export function makePlan(input: PlanInput): Plan {
   // A uid outranks a name: what was renamed stays itself, though another manifest has taken its old name.
   for (const manifest of manifests)
     if (manifest.uid !== null) claim(manifest, byUid.get(identity(manifest.kind, manifest.uid)));
-  for (const manifest of manifests) claim(manifest, byName.get(identityOf(manifest)));
+  const namesake = (manifest: DesiredManifest) => byName.get(identityOf(manifest));
+  const isObject = (record: Recorded | undefined) => (record?.objectId == null ? undefined : record);
+  for (const manifest of manifests) claim(manifest, isObject(namesake(manifest)));
   for (const manifest of sorted(manifests.filter(({ previousName }) => previousName !== null))) {
     const former = identity(manifest.kind, nameKeyOf(manifest.previousName ?? ''));
     if (!wanted.has(former)) claim(manifest, byName.get(former));
   }
+  // Last: a line that never became an object must not keep one from its rename.
+  for (const manifest of manifests) claim(manifest, namesake(manifest));
 
   const changes: Change[] = [];
   const still: Change[] = [];
@@ -124,7 +128,9 @@ export function makePlan(input: PlanInput): Plan {
     desired.refused.flatMap((one) => (one.kind && one.name ? [identity(one.kind, nameKeyOf(one.name))] : [])),
   );
   const keptPaths = new Set(desired.refused.filter((one) => !one.kind || !one.name).map((one) => one.path));
-  const gone = input.recorded.filter((record) => !taken.has(record));
+  const gone = input.recorded.filter(
+    (record) => !taken.has(record) && !(record.objectId === null && wanted.has(identityOf(record))),
+  );
   const leaving = sorted(
     gone.filter((record) => !kept.has(identityOf(record)) && !keptPaths.has(record.path)),
   );

@@ -82,6 +82,17 @@ describe('names', () => {
     expect(await env.fingerprint()).to.equal(written);
   });
 
+  it('are changed by previousName also when the manifest was broken on the way', async () => {
+    const renamed = idleManifest('edge', '', ', previousName: web');
+    await env.apply({ a: idleManifest('web') });
+    const { id } = await env.pipeline('web');
+    await env.apply({ a: renamed.replace('inputs: [ticks]', 'inputs: [') });
+    await env.apply({ a: renamed });
+    expect(await env.pipeline('edge')).to.include({ id });
+    expect(await env.manifestNames()).to.deep.equal(['edge']);
+    expect((await env.pass()).outcome).to.equal('unchanged');
+  });
+
   it('go back where a rename was applied, not recorded, and taken back', async () => {
     await env.apply({ a: withUid('web', 'U1') });
     const { id } = await env.pipeline('web');
