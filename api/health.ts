@@ -9,7 +9,15 @@ export interface HealthParts {
   diskFull: () => boolean;
 }
 
-/** `/api/health` for load balancers, `/api/health/ready` with what stands behind it. Both 503 when not well. */
+const REASONS = {
+  disk: 'The disk of the database is full: free some space there',
+  database: 'The database does not answer',
+};
+
+/**
+ * `/api/health` for load balancers, `/api/health/ready` with what stands behind it. Both 503 when not well; a full disk is
+ * told as such even where it keeps the database from answering.
+ */
 export function healthRoutes(router: Router, parts: HealthParts): void {
   router.get('/api/health', async (ctx) => {
     ctx.set('Cache-Control', 'no-store');
@@ -17,9 +25,9 @@ export function healthRoutes(router: Router, parts: HealthParts): void {
       () => true,
       () => false,
     );
-    const well = answers && !parts.diskFull();
-    ctx.status = well ? 200 : 503;
-    ctx.body = { status: well ? 'ok' : 'error' };
+    const reason = parts.diskFull() ? 'disk' : answers ? null : 'database';
+    ctx.status = reason === null ? 200 : 503;
+    ctx.body = reason === null ? { status: 'ok' } : { status: 'error', reason, message: REASONS[reason] };
   });
 
   router.get('/api/health/ready', async (ctx) => {
@@ -40,7 +48,7 @@ export function healthRoutes(router: Router, parts: HealthParts): void {
       ctx.body = { status: well ? 'ok' : 'error', checks };
     } catch {
       ctx.status = 503;
-      ctx.body = { status: 'error', checks: { database: false } };
+      ctx.body = { status: 'error', checks: { database: false, disk: !parts.diskFull() } };
     }
   });
 }

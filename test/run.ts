@@ -23,7 +23,7 @@ const SUITES: readonly Suite[] = [
   { name: 'integration', files: 'test/integration/**/*.test.ts', limitMinutes: 10 },
   { name: 'engine', files: 'test/e2e/engine/**/*.test.ts', limitMinutes: 3 },
   { name: 'agent', files: 'test/e2e/agent/**/*.test.ts', limitMinutes: 6 },
-  { name: 'main job', files: 'test/e2e/main/**/*.test.ts', limitMinutes: 6 },
+  { name: 'main job', files: 'test/e2e/main/**/*.test.ts', limitMinutes: 8 },
   { name: 'web', files: 'test/e2e/web/**/*.test.ts', limitMinutes: 6 },
 ];
 

@@ -1,11 +1,14 @@
 /** git's smart HTTP for the embedded repository, by the system's `git http-backend`. */
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Knex } from 'knex';
 import type { Context as KoaContext, Middleware } from 'koa';
 import { actorOfPersonalToken } from '../../controller/access/index.ts';
+import { unlessAway } from '../../controller/database/errors.ts';
 import type { Actor } from '../../controller/platform/context.ts';
-import { messageOf } from '../../controller/platform/errors.ts';
+import { DomainError, messageOf } from '../../controller/platform/errors.ts';
 import type { Logger } from '../../controller/platform/logger.ts';
 import { type EmbeddedRepository, gitEnvironment } from '../../controller/repository/index.ts';
 import { appendToPush } from './side-band.ts';
@@ -53,13 +56,20 @@ export function gitRoutes(parts: GitParts): Middleware {
       return answer(ctx, 404, `There is one repository here: ${prefix}\n`);
     if (rest === '/info/refs' && !SERVICES.has(String(ctx.query.service)))
       return answer(ctx, 403, "Only git's smart protocol is spoken here\n");
-    const actor = await authenticate(parts.db, ctx.req.headers.authorization);
+    const push = rest === '/git-receive-pack' || ctx.query.service === 'git-receive-pack';
+    let actor: UserActor | null;
+    let teams: readonly string[];
+    try {
+      actor = await authenticate(parts.db, ctx.req.headers.authorization);
+      teams = actor ? await parts.teams() : [];
+    } catch (error) {
+      return answerAway(ctx, error, parts.log);
+    }
     if (!actor) {
       ctx.set('WWW-Authenticate', 'Basic realm="Headgate", charset="UTF-8"');
       return answer(ctx, 401, 'Sign in with a personal token as the password\n');
     }
-    const push = rest === '/git-receive-pack' || ctx.query.service === 'git-receive-pack';
-    if (!mayUse(actor, await parts.teams(), push)) {
+    if (!mayUse(actor, teams, push)) {
       return answer(
         ctx,
         403,
@@ -68,8 +78,34 @@ export function gitRoutes(parts: GitParts): Middleware {
           : 'You are in no team of this repository\n',
       );
     }
+    if (!existsSync(join(parts.repository.gitdir, 'HEAD')))
+      return answer(ctx, 503, 'The repository is not in its folder. Ask an administrator to put it back\n');
     await runBackend(ctx, parts, actor, rest);
   };
+}
+
+/** git shows an answer to people where it is plain text, and only then. */
+function answerAway(ctx: KoaContext, thrown: unknown, log: Logger): void {
+  const error = unlessAway(thrown);
+  if (!(error instanceof DomainError)) throw thrown;
+  log.warn({ path: ctx.path, reason: messageOf(thrown) }, 'a git request failed, the database is away');
+  const retryAfter = error.details?.retryAfterSeconds;
+  if (typeof retryAfter === 'number') ctx.set('Retry-After', String(retryAfter));
+  answer(ctx, error.status, `${error.message}\n`);
+}
+
+/** What was taken is in the repository by now, whatever else fails. What was not is answered by git itself. */
+async function toldAfterPush(parts: GitParts, since: number, taken: boolean): Promise<readonly string[]> {
+  try {
+    const lines = await parts.afterPush(since);
+    return taken ? lines : lines.filter((line) => !line.includes(': nothing to do'));
+  } catch (error) {
+    if (!taken) return [];
+    parts.log.warn({ reason: messageOf(error) }, 'nothing could be said of a push');
+    const known = unlessAway(error);
+    const reason = known instanceof DomainError ? ` (${known.message})` : '';
+    return [`Headgate: the push is stored, and applied as soon as that is possible${reason}`];
+  }
 }
 
 function answer(ctx: KoaContext, status: number, text: string): void {
@@ -124,7 +160,7 @@ async function runBackend(ctx: KoaContext, parts: GitParts, actor: UserActor, re
     if (rest === '/git-receive-pack') {
       await pipeline(
         body,
-        appendToPush(() => parts.afterPush(since)),
+        appendToPush((taken) => toldAfterPush(parts, since, taken)),
         res,
       );
     } else {

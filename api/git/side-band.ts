@@ -15,15 +15,19 @@ export function remoteLine(text: string): Buffer {
   return Buffer.concat([Buffer.from((payload.length + 4).toString(16).padStart(4, '0')), payload]);
 }
 
+/** Of the result; what git says of the first refs of a push stands in it. */
+const MAX_RESULT_BYTES = 64 * 1024;
+
 /**
- * Passes the answer on and holds back its closing flush packet until `lines` has settled. An answer without side bands
- * (a client that does not ask for them) goes through as it is.
+ * Passes the answer on and holds back its closing flush packet until `lines` has settled, which is told whether git has
+ * taken any of the refs. An answer without side bands (a client that does not ask for them) goes through as it is.
  */
-export function appendToPush(lines: () => Promise<readonly string[]>): Transform {
+export function appendToPush(lines: (taken: boolean) => Promise<readonly string[]>): Transform {
   let pending: Buffer = Buffer.alloc(0);
   let banded: boolean | null = null;
   let heldFlush = false;
   let broken = false;
+  let result = '';
 
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -47,6 +51,8 @@ export function appendToPush(lines: () => Promise<readonly string[]>): Transform
         if (pending.length < size) break;
         banded ??= pending[4] === 1 || pending[4] === 2 || pending[4] === 3;
         if (!banded) break;
+        if (pending[4] === 1 && result.length < MAX_RESULT_BYTES)
+          result += pending.toString('latin1', 5, size);
         this.push(pending.subarray(0, size));
         pending = pending.subarray(size);
       }
@@ -59,7 +65,7 @@ export function appendToPush(lines: () => Promise<readonly string[]>): Transform
       done();
     },
     flush(done) {
-      lines().then(
+      lines(/(?:^|\n)[\da-f]{4}ok /.test(result)).then(
         (told) => {
           if (banded) for (const line of told) this.push(remoteLine(line));
           if (heldFlush) this.push(FLUSH);

@@ -88,9 +88,15 @@ function typesOf(configYaml: string): Map<string, string> {
 
 const UNKNOWN_TYPE = /unknown variant `([^`]+)`[\s\S]*?in `(?:sources|transforms|sinks)\.([^`.]+)`/;
 const UNKNOWN_TYPE_AT = /(?:sources|transforms|sinks)\.([\w-]+)(?:\.type)?: unknown variant `([^`]+)`/;
-const LACKING = /function "([^"]+)" is not available in/;
+/** Of the reference engine: what Vector has and it has not. */
+const LACKING = /(function|option) "([^"]+)" is not available in/;
 const COMPONENT =
   /(?:Source|Transform|Sink|for source|for transform|for sink) "([^"]+)"|(?:sources|transforms|sinks)\.([\w-]+)/;
+
+function componentOf(text: string): string | null {
+  const found = COMPONENT.exec(text);
+  return found?.[1] ?? found?.[2] ?? null;
+}
 
 /**
  * The report marks each entry with `√`, `~` or `x`; an entry goes on until the next mark. `types` tells a type that the
@@ -113,10 +119,10 @@ export function parseReport(
     const [, word, key = ''] = UNKNOWN_TYPE.exec(text) ?? (at ? ['', at[2], at[1]] : []);
     const isType = word !== undefined && (types.get(key) ?? word) === word;
     const lacking = LACKING.exec(text);
-    if (lacking) unknown.push(`the VRL function ${lacking[1]}`);
+    if (lacking?.[1] === 'function') unknown.push(`the VRL function ${lacking[2]}`);
+    else if (lacking) unknown.push(`the option ${lacking[2]} of "${componentOf(text) ?? 'global'}"`);
     else if (isType) unknown.push(`the component type ${word} of "${key}"`);
     else {
-      const component = COMPONENT.exec(text);
       errors.push({
         message: text
           .split('\n')
@@ -124,7 +130,7 @@ export function parseReport(
           .filter(Boolean)
           .slice(0, 6)
           .join(' '),
-        componentKey: component?.[1] ?? component?.[2] ?? null,
+        componentKey: componentOf(text),
       });
     }
   };

@@ -43,10 +43,13 @@ export function createLease(options: LeaseOptions): Lease {
   let ongoing: Promise<void> = Promise.resolve();
   let stopped = false;
 
+  const leads = () => held !== null && performance.now() < held.until;
+
+  /** One that ran out while the database hung is taken anew: what was asked for meanwhile was not done by anybody. */
   function set(next: typeof held): void {
-    const was = held !== null;
+    const changed = next === null ? held !== null : !leads();
     held = next;
-    if (was !== (next !== null)) for (const listener of listeners) listener(next !== null);
+    if (changed) for (const listener of listeners) listener(next !== null);
   }
 
   /** Takes the lease where it is free, ours, or run out; the epoch grows with every change of hands. */
@@ -87,7 +90,7 @@ export function createLease(options: LeaseOptions): Lease {
   }
 
   return {
-    epoch: () => (held && performance.now() < held.until ? held.epoch : null),
+    epoch: () => (held && leads() ? held.epoch : null),
     async fence(tx, epoch) {
       const { rows } = await tx.raw<{ rows: unknown[] }>(
         `SELECT set_config('idle_in_transaction_session_timeout', ?, true) FROM leases

@@ -6,9 +6,10 @@
 import { join } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import type { Knex } from 'knex';
+import { unlessAway } from '../../controller/database/errors.ts';
 import { type Binding, findBinding, listBindings } from '../../controller/git-sync/index.ts';
 import type { Context, Services } from '../../controller/platform/context.ts';
-import { messageOf } from '../../controller/platform/errors.ts';
+import { DomainError, messageOf } from '../../controller/platform/errors.ts';
 import type { Lease } from '../../controller/platform/lease.ts';
 import type { Logger } from '../../controller/platform/logger.ts';
 import type { Execute } from '../../controller/platform/operation.ts';
@@ -48,6 +49,7 @@ export interface GitReconcilerOptions {
 
 const PASS_DEADLINE_MS = 5 * 60_000;
 const DEFAULT_INTERVAL_MS = 60_000;
+const FOLLOWING_ENDS_MS = 300;
 const NOT_LEADING: PassResult = {
   outcome: 'unchanged',
   commit: null,
@@ -137,6 +139,8 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
           'git pass',
         );
       }
+      // What names an object that is another now is resolved anew.
+      if (result.counts.renamed + result.counts.deleted > 0) loop.wake(environmentId, 'names changed');
       return result;
     },
     resync: (environmentId) => intervals.get(environmentId) ?? DEFAULT_INTERVAL_MS,
@@ -152,6 +156,45 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
       if (binding.mode !== 'off') loop.wake(binding.environmentId, trigger);
   }
 
+  /** What became of a push that began at `since`, environment by environment. */
+  async function reportsOf(since: number, late: string): Promise<readonly string[]> {
+    const bindings = (await listBindings(db)).filter(
+      (binding) => binding.mode !== 'off' && binding.repositoryUrl === 'embedded',
+    );
+    if (bindings.length === 0) return ['Headgate: no environment is bound to this repository'];
+    if (lease.epoch() === null) {
+      for (const { environmentId } of bindings) {
+        await services.bus.publish(db, {
+          type: 'wake',
+          loop: GIT_LOOP,
+          key: environmentId,
+          trigger: 'push',
+        });
+      }
+      const following = {
+        db,
+        repository,
+        elapsed: () => options.clock.monotonic() - since,
+        // Before the whole is given up, so that what the others have told is not lost.
+        signal: AbortSignal.timeout(Math.max(pushWaitMs - FOLLOWING_ENDS_MS, 0)),
+      };
+      const reports = await Promise.all(bindings.map((binding) => leadersReport(following, binding)));
+      return [...reports.flatMap((report) => report ?? []), ...(reports.includes(null) ? [late] : [])];
+    }
+    const reports = bindings.map((binding) =>
+      loop.look(binding.environmentId, 'push').then(
+        (result) => {
+          const earlier = told.get(binding.environmentId);
+          const fromFileEvent =
+            earlier && earlier.at >= since && earlier.result.commit?.sha === result.commit?.sha;
+          return fromFileEvent ? earlier.result.report : result.report;
+        },
+        (error: unknown) => [`${binding.environmentName}: ${notApplied(error)}`],
+      ),
+    );
+    return (await Promise.all(reports)).flat();
+  }
+
   const off = [
     services.bus.on('wake', (signal) => {
       if (signal.loop === GIT_LOOP) loop.wake(signal.key, signal.trigger);
@@ -164,44 +207,8 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
 
   return {
     async afterPush(since) {
-      const bindings = (await listBindings(db)).filter(
-        (binding) => binding.mode !== 'off' && binding.repositoryUrl === 'embedded',
-      );
-      if (bindings.length === 0) return ['Headgate: no environment is bound to this repository'];
       const late = `Headgate: still working; follow it at ${options.uiUrl}`;
-      if (lease.epoch() === null) {
-        for (const { environmentId } of bindings) {
-          await services.bus.publish(db, {
-            type: 'wake',
-            loop: GIT_LOOP,
-            key: environmentId,
-            trigger: 'push',
-          });
-        }
-        const following = {
-          db,
-          repository,
-          elapsed: () => options.clock.monotonic() - since,
-          signal: AbortSignal.timeout(pushWaitMs),
-        };
-        const reports = await Promise.all(bindings.map((binding) => leadersReport(following, binding)));
-        return [...reports.flatMap((report) => report ?? []), ...(reports.includes(null) ? [late] : [])];
-      }
-      const reports = bindings.map((binding) =>
-        loop.look(binding.environmentId, 'push').then(
-          (result) => {
-            const earlier = told.get(binding.environmentId);
-            const fromFileEvent =
-              earlier && earlier.at >= since && earlier.result.commit?.sha === result.commit?.sha;
-            return fromFileEvent ? earlier.result.report : result.report;
-          },
-          (error: unknown) => [
-            `${binding.environmentName}: ${error instanceof LoopStoppedError ? 'the controller is stopping' : 'not applied yet, it is tried again'}`,
-          ],
-        ),
-      );
-      const lines = await withDeadline(Promise.all(reports), pushWaitMs);
-      return lines ? lines.flat() : [late];
+      return (await withDeadline(reportsOf(since, late), pushWaitMs)) ?? [late];
     },
     async start() {
       await wakeAll('start');
@@ -222,6 +229,13 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
       await repository.close();
     },
   };
+}
+
+function notApplied(error: unknown): string {
+  if (error instanceof LoopStoppedError) return 'the controller is stopping';
+  const known = unlessAway(error);
+  const reason = known instanceof DomainError ? ` (${known.message})` : '';
+  return `not applied yet, it is tried again${reason}`;
 }
 
 async function withDeadline<T>(work: Promise<T>, ms: number): Promise<T | null> {

@@ -110,12 +110,13 @@ export function manifestWrites(
     });
   }
   if (refused.length === 0) return { writes: [...writes.values()], removals };
+  const acting = new Set(looked.desired.manifests.map(identityOf));
   const left = new Set(removals.map(identityOf));
   const standing = new Map([...stored].filter(([key]) => !left.has(key)));
   for (const document of refused) {
     const key = identityOf(document);
-    // The line is that of an object which is being renamed, and was not renamed yet: it is not this document's.
-    if (moving.has(key) && !left.has(key)) continue;
+    // The line is that of a sound manifest, or of an object which was to be renamed and still has this name.
+    if (acting.has(key) || (moving.has(key) && !left.has(key))) continue;
     const previous = standing.get(key);
     const first = document.problems[0];
     if (!first) continue;

@@ -2,7 +2,7 @@
 import { type ManifestKind, nameKeyOf } from '../../schemas/manifests/index.ts';
 import { KINDS } from '../kinds/index.ts';
 import type { DesiredManifest, Problem } from '../source/index.ts';
-import { identity } from './identity.ts';
+import { identity, identityOf } from './identity.ts';
 import type { Inventory } from './steps.ts';
 
 /** What runs on while a manifest is refused. */
@@ -24,12 +24,20 @@ export function keptOf(problem: Problem, inventory: Inventory): string {
   return keepsText(inventory, { kind: problem.kind, nameKey: nameKeyOf(problem.name) }, null);
 }
 
-/** A problem of a file that holds one known manifest is that manifest's, even where its name could not be read. */
-export function attribute(problem: Problem, inventory: Inventory): Problem {
+/**
+ * A problem of a file that holds one known manifest is that manifest's, even where its name could not be read; unless
+ * another file has it now.
+ */
+export function attribute(
+  problem: Problem,
+  inventory: Inventory,
+  manifests: readonly DesiredManifest[],
+): Problem {
   if (problem.name !== null) return problem;
   const there = [...inventory.values()].filter((record) => record.path === problem.path);
   const only = there.length === 1 ? there[0] : undefined;
-  return only ? { ...problem, kind: only.kind, name: only.name } : problem;
+  const moved = only && manifests.some((manifest) => identityOf(manifest) === identityOf(only));
+  return only && !moved ? { ...problem, kind: only.kind, name: only.name } : problem;
 }
 
 export interface RefusedDocument {

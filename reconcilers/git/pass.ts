@@ -2,6 +2,8 @@
  * One pass over one binding: look (git, inventory, database), plan (pure), act (one transaction an object), record. May be
  * stopped anywhere and repeated: what was applied is recognised, what was not is done.
  */
+
+import { unlessAway } from '../../controller/database/errors.ts';
 import {
   deleteManifests,
   finishJobs,
@@ -13,7 +15,14 @@ import {
 } from '../../controller/git-sync/index.ts';
 import { writeAsReconciler } from '../../controller/ownership/index.ts';
 import { DomainError, messageOf } from '../../controller/platform/errors.ts';
-import { type CommitInfo, descends, readCommit, readDesired, resolveRef } from '../source/index.ts';
+import {
+  type CommitInfo,
+  descends,
+  GitRepositoryError,
+  readCommit,
+  readDesired,
+  resolveRef,
+} from '../source/index.ts';
 import { act } from './act.ts';
 import { focusOf, mayDangle } from './focus.ts';
 import { manifestWrites } from './inventory.ts';
@@ -144,7 +153,9 @@ async function record(
   const { commit, desired } = looked;
   // A path that was deleted on purpose, as the commit says, is no fault.
   const meant = !desired.pathExists && plan.changes.some((change) => change.action === 'prune');
-  const attributed = (meant ? [] : desired.problems).map((problem) => attribute(problem, looked.inventory));
+  const attributed = (meant ? [] : desired.problems).map((problem) =>
+    attribute(problem, looked.inventory, desired.manifests),
+  );
   const problems = [...attributed, ...acted.problems];
   const refusedDocuments = groupByIdentity(attributed);
   acted.counts.refused += refusedDocuments.length + attributed.filter((problem) => !problem.name).length;
@@ -222,12 +233,20 @@ async function record(
 }
 
 const isDatabaseError = (error: unknown) =>
-  error instanceof DomainError || typeof (error as { severity?: unknown }).severity === 'string';
+  unlessAway(error) instanceof DomainError || typeof (error as { severity?: unknown }).severity === 'string';
+
+function unreadable(error: unknown): string {
+  const what = messageOf(error).replace(/^the repository cannot be read: /, '');
+  const advice =
+    error instanceof GitRepositoryError
+      ? error.advice
+      : "let the controller's user read config.git, in the folder git of the data directory";
+  return `the repository cannot be read: ${what}; ${advice}. Everything runs on as it was`;
+}
 
 async function recordFailure(options: PassOptions, start: Start, error: unknown): Promise<PassResult> {
   const { ctx, binding } = options;
-  const message =
-    error instanceof SourceProblem ? error.message : `the repository cannot be read: ${messageOf(error)}`;
+  const message = error instanceof SourceProblem ? error.message : unreadable(error);
   const counts = noCounts();
   const report = [`${binding.environmentName}: ${message}`];
   const repeated = binding.lastError === message && options.trigger === 'timer';

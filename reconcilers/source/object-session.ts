@@ -54,7 +54,7 @@ export class ObjectSession {
     this.gitdir = gitdir;
     this.silence = setTimeout(() => {
       if (this.next === this.requests.length) this.silence.refresh();
-      else this.fail(`git has not answered for ${SILENCE_MS / 1000} seconds`);
+      else this.fail(`git has not answered for ${SILENCE_MS / 1000} seconds`, 'look at its disk');
     }, SILENCE_MS).unref();
   }
 
@@ -94,9 +94,9 @@ export class ObjectSession {
     });
   }
 
-  fail(message: string): void {
+  fail(message: string, advice?: string): void {
     const safe = message.replaceAll(this.gitdir, 'its folder');
-    this.failure ??= new GitRepositoryError(`the repository cannot be read: ${safe}`);
+    this.failure ??= new GitRepositoryError(`the repository cannot be read: ${safe}`, advice);
     for (const request of this.requests.splice(this.next)) request.reject(this.failure);
     this.child?.kill('SIGKILL');
   }
@@ -121,7 +121,9 @@ export class ObjectSession {
     child.on('error', (error) => {
       const missing = 'code' in error && error.code === 'ENOENT';
       whileOurs(() =>
-        this.fail(missing ? 'git was not found: install it, or put it on the PATH' : error.message),
+        missing
+          ? this.fail('git was not found', 'install it on the controller, or put it on the PATH')
+          : this.fail(error.message),
       );
     });
     child.on('close', () => whileOurs(() => this.died()));
@@ -139,7 +141,7 @@ export class ObjectSession {
     const leftOut = /could not fetch [0-9a-f]+ from promisor remote/.test(this.complaint);
     const again = leftOut || this.answers > 0;
     if (!again || !request || this.failure || this.restarts >= MAX_RESTARTS) {
-      this.fail(this.complaint.trim() || 'git ended before it had answered');
+      this.fail(lastWords(this.complaint) || 'git ended before it had answered');
       return;
     }
     if (leftOut) this.settle(request, null);
@@ -227,4 +229,11 @@ export class ObjectSession {
     request.resolve(found);
     return true;
   }
+}
+
+/** Before it gives up, git tells of each step that failed; the last line says it all. */
+function lastWords(complaint: string): string {
+  const lines = complaint.trim().split('\n');
+  const fatal = lines.findLast((line) => line.startsWith('fatal: '));
+  return fatal?.slice('fatal: '.length) ?? lines.join('; ');
 }

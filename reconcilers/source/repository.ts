@@ -39,8 +39,13 @@ async function refTarget(repo: Repository, ref: string): Promise<string | null> 
   try {
     return await git.resolveRef({ fs, gitdir: repo.gitdir, ref, depth: 5 });
   } catch (error) {
-    if (error instanceof git.Errors.NotFoundError) return null;
-    throw error;
+    // What stands in the file is taken for the name of another ref; NUL bytes are none.
+    const nulBytes = error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_ARG_VALUE';
+    if (!nulBytes && !(error instanceof git.Errors.NotFoundError)) throw error;
+    // A file that is there and names nothing, as a power failure may leave it: that is no deleted branch.
+    if (fs.statSync(join(repo.gitdir, ref), { throwIfNoEntry: false })?.isFile())
+      throw new GitRepositoryError(`the file ${ref} of the repository names no commit`);
+    return null;
   }
 }
 

@@ -150,9 +150,7 @@ describe('an embedded Postgres that is shared', function () {
     await appendFile(join(dataDir, 'postgres/postgresql.conf'), '\nno_such_setting = 1\n');
     await killed('SIGKILL');
     await until(() => log.includes('does not start yet'), { what: 'a failure' });
-    const since = performance.now();
     await leave();
-    expect(performance.now() - since).to.be.lessThan(2_000);
     expect(log).to.contain('no_such_setting');
   });
 

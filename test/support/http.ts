@@ -46,6 +46,8 @@ export interface OpenStream {
   /** The data of every event of a type that has come so far. */
   events<T = Record<string, unknown>>(type: string): T[];
   ended(): boolean;
+  /** Whether it came to its own end, and was not cut off. */
+  whole(): boolean;
   close(): void;
 }
 
@@ -66,6 +68,7 @@ export function openStream(url: string, headers: OutgoingHttpHeaders): Promise<O
             name === type ? [JSON.parse(data ?? '')] : [],
           ),
         ended: () => ended,
+        whole: () => response.complete,
         close: () => void response.destroy(),
       });
     });

@@ -45,11 +45,13 @@ export interface SiteOptions {
   controller?: ServeOptions;
   /** The embedded one of the data directory instead of a test database. */
   embedded?: boolean;
+  /** A folder that is there, and is left to whoever gave it. */
+  dataDir?: string;
 }
 
 export async function startSite(options: SiteOptions = {}): Promise<Site> {
   const database = options.embedded ? null : await testDatabase();
-  const dataDir = temporaryDataDir();
+  const dataDir = options.dataDir ?? temporaryDataDir();
   const controllers: Replica[] = [];
   const agents: NodeAgent[] = [];
   let db: Knex | undefined;
@@ -66,7 +68,7 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
     await Promise.all(controllers.map((controller) => controller.end('SIGTERM')));
     await db?.destroy();
     await database?.drop();
-    await rm(dataDir, { recursive: true, force: true });
+    if (!options.dataDir) await rm(dataDir, { recursive: true, force: true });
   }
 
   try {

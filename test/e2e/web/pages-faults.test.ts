@@ -72,6 +72,24 @@ describe('the pages while something is away', function () {
     await away.waitFor({ state: 'detached' });
   });
 
+  it('tells of a full disk as such, on a page that goes on reading', async () => {
+    await page.route('**/api/health', (route) =>
+      route.fulfill({ status: 503, json: { status: 'error', reason: 'disk' } }),
+    );
+    const changing = (url: URL) => url.pathname === '/api/trpc/gitSync.syncNow';
+    await page.route(changing, (route) => route.fulfill({ status: 503, body: 'no' }));
+    await page.goto(at('git'));
+    await page.getByRole('button', { name: 'Sync now' }).click();
+    const full = banner('The disk of the controller’s database is full');
+    await full.getByText('Free some space in its data directory').waitFor();
+    await page.getByRole('list', { name: 'Manifests', exact: true }).getByText('orders').first().waitFor();
+    expect(await full.getByText('What you see was read').count()).to.equal(0);
+    expect(await violationsOf(page, 'git on a full disk')).to.deep.equal([]);
+    await page.unroute(changing);
+    await page.unroute('**/api/health');
+    await full.waitFor({ state: 'detached' });
+  });
+
   it('tells of a repository that cannot be read on the overview and the git page', async () => {
     const [repository, hidden] = ['config.git', 'hidden.git'].map((name) =>
       join(headgate.dataDir, 'git', name),

@@ -196,9 +196,13 @@ describe('answers', () => {
           await get('/api/auth/session', { cookie: root.cookie }),
         ];
         expect(health.status).to.equal(503);
-        expect(health.json()).to.deep.equal({ status: 'error' });
+        expect(health.json()).to.deep.equal({
+          status: 'error',
+          reason: 'database',
+          message: 'The database does not answer',
+        });
         expect(ready.status).to.equal(503);
-        expect(ready.json()).to.deep.equal({ status: 'error', checks: { database: false } });
+        expect(ready.json()).to.deep.equal({ status: 'error', checks: { database: false, disk: true } });
         expect(session.status).to.be.within(500, 503);
         expect(session.text).not.to.include(name);
       } finally {

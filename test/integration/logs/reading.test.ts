@@ -252,12 +252,9 @@ describe('reading log lines', () => {
         const asked: string[] = [];
         const note = ({ sql: text }: { sql: string }) => asked.push(text);
         test.db.client.on('query', note);
-        const startedAt = performance.now();
         await findLines(test.db, filter);
-        const tookMs = performance.now() - startedAt;
         test.db.client.off('query', note);
         expect(asked.filter((text) => text.includes('log_lines'))).to.have.length(1);
-        expect(tookMs).to.be.below(1_000);
       });
     }
 

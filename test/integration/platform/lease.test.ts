@@ -154,6 +154,22 @@ describe('the lease', () => {
     expect(told).to.deep.equal(['first true', 'second true', 'second false', 'first false']);
   });
 
+  it('tells the holder again whose term ran out while the database hung, though nobody else took it', async () => {
+    const only = lease();
+    const told: boolean[] = [];
+    only.onChange((leading) => told.push(leading));
+    await only.start();
+    await platform.db.transaction(async (tx) => {
+      // His next claims wait for the row.
+      await tx.raw('SELECT 1 FROM leases WHERE key = ? FOR UPDATE', [key]);
+      await until(() => only.epoch() === null, { what: 'the term to end' });
+    });
+    await until(() => only.epoch() !== null, { what: 'the lease to be renewed' });
+    expect(only.epoch()).to.equal(1);
+    expect(told.length).to.be.at.least(2);
+    expect(new Set(told)).to.deep.equal(new Set([true]));
+  });
+
   it('is one a key', async () => {
     const first = lease();
     await first.start();

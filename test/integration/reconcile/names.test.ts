@@ -82,6 +82,17 @@ describe('names', () => {
     expect(await env.fingerprint()).to.equal(written);
   });
 
+  it('belong to the file that can be read, though the file that had one before is broken', async () => {
+    await env.apply({ a: withUid('web', 'U1') });
+    const { id } = await env.pipeline('web');
+    await env.apply({ a: `<<<<<<< ours\n${withUid('web', 'U1')}`, b: idleManifest('web') });
+    expect(await env.pipeline('web')).to.include({ id, uid: null, tombstoned: false });
+    expect(await env.condition('web', 'Applied')).to.include({ status: 'True' });
+    const written = await env.fingerprint();
+    await env.pass({ remembering: false });
+    expect(await env.fingerprint()).to.equal(written);
+  });
+
   it('are changed by previousName also when the manifest was broken on the way', async () => {
     const renamed = idleManifest('edge', '', ', previousName: web');
     await env.apply({ a: idleManifest('web') });

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { descends, openRepository, readCommit, resolveRef } from '../../../reconcilers/source/index.ts';
@@ -21,6 +22,20 @@ describe('Refs and commits', () => {
       (reason: Error) => reason,
     );
     expect(error?.name).to.equal('GitRepositoryError');
+  });
+
+  it('are not said to be gone where the file of the branch is there and names nothing', async () => {
+    const sha = repository.commit({ a: '1' });
+    const file = join(repository.gitdir, 'refs/heads/main');
+    for (const content of ['', '\0\0\0\0', 'garbage\n']) {
+      writeFileSync(file, content);
+      const error = await resolveRef(repository.repo, 'main').catch((reason: Error) => reason);
+      expect(String(error), JSON.stringify(content)).to.equal(
+        'GitRepositoryError: the file refs/heads/main of the repository names no commit',
+      );
+    }
+    writeFileSync(file, `${sha}\n`);
+    expect(await resolveRef(repository.repo, 'main')).to.equal(sha);
   });
 
   it('are found by branch, tag, and tag of a tag', async () => {

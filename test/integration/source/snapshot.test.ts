@@ -99,9 +99,7 @@ describe('The snapshot of a commit', () => {
       [`${ROOT}/${'a'.repeat(200)}.yaml`]: pipeline('a'),
       [`${ROOT}/skip.yaml`]: 'x: [',
     });
-    const start = performance.now();
     const desired = await repository.read(sha);
-    expect(performance.now() - start).to.be.below(1000);
     expect(said(desired.problems)).to.deep.equal([
       '.headgateignore: this pattern is too long or has too many stars and is not used',
     ]);

@@ -154,6 +154,7 @@ class Replay {
     const onTop = before.appliedCommit === null || isOnTop(head, before.appliedCommit);
     await this.#plan(desired, onTop);
     const result = await this.controller.pass();
+    this.story.push(...result.report.map((line) => `      ${line}`));
     expect(result.error, 'the error of the pass').to.equal(null);
     const after = await observe(this.env);
     expectNothingLost(before, after, { desired, onTop });

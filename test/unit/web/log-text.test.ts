@@ -18,11 +18,10 @@ describe('the text of a log line', () => {
     it(`is plain: ${reason}`, () => expect(plainText(line)).to.equal(text));
   }
 
-  it('takes a line of many unfinished escapes in time', () => {
-    const line = `${ESC}[`.repeat(4_000) + `${ESC}]`.repeat(4_000);
-    const started = performance.now();
-    plainText(line);
-    expect(performance.now() - started).to.be.below(200);
+  // A search that begins anew at each of them would not come to its end within the limit of a test.
+  it('comes to the end of a line of many unfinished escapes', () => {
+    const line = `${ESC}[`.repeat(400_000) + `${ESC}]`.repeat(400_000);
+    expect(plainText(line)).to.equal(`${ESC}[`.repeat(400_000));
   });
 
   it('unfolds what is JSON, and leaves what only looks so', () => {

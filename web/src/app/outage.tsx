@@ -2,7 +2,7 @@ import { type Away, useReach } from '../api/reach.ts';
 import { Banner } from '../components/banner.tsx';
 import { Time } from '../components/bits.tsx';
 
-const WORDS: Record<Away, { title: string; means: string }> = {
+const WORDS: Record<Away, { title: string; means: string; reads?: true }> = {
   controller: {
     title: 'The controller does not answer',
     means: 'Engines and agents run on without it.',
@@ -16,19 +16,29 @@ const WORDS: Record<Away, { title: string; means: string }> = {
     means:
       'Engines run on, and what agents report is kept and written later. Nothing can be changed meanwhile.',
   },
+  disk: {
+    title: 'The disk of the controller’s database is full',
+    means:
+      'Free some space in its data directory. Until then pushes and changes may be refused; engines run on, and nothing that was accepted is lost.',
+    reads: true,
+  },
 };
 
-/** Pages keep what they have while nothing answers; this says since when it is old. */
+/** Pages keep what they have while nothing answers; this says since when it is old. On a full disk they read on. */
 export const OutageBanner = () => {
   const reach = useReach();
   if (reach.kind === 'ok') return null;
-  const { title, means } = WORDS[reach.what];
+  const { title, means, reads } = WORDS[reach.what];
   return (
     <div className="outage">
       <Banner tone="failed" title={title}>
         <p>
-          What you see was read <Time at={new Date(reach.since)} />. {means} The page catches up by itself;
-          there is no need to reload it.
+          {!reads && (
+            <>
+              What you see was read <Time at={new Date(reach.since)} />.{' '}
+            </>
+          )}
+          {means} The page catches up by itself; there is no need to reload it.
         </p>
       </Banner>
     </div>
