@@ -158,6 +158,10 @@ export async function writeOwned(
   try {
     await stepAside(tx, table, kept);
     if (kept.length > 0) {
+      await forgetApplied(
+        tx,
+        kept.flatMap(({ row }) => row?.id ?? []),
+      );
       const set = names.filter((column) => column !== 'id').map((column) => `${column} = r.${column}`);
       await tx.raw(
         `UPDATE ${table} t SET ${set.join(', ')}, managed_by = 'git', tombstoned_at = NULL, updated_at = now()
@@ -175,6 +179,14 @@ export async function writeOwned(
   } catch (error) {
     throw explained(error, table, writes);
   }
+}
+
+/**
+ * Until the pass records what it did, nobody knows what these rows say: a pass that ends before that, and a manifest that is
+ * then set back, would look as if nothing was to be done.
+ */
+async function forgetApplied(tx: Knex, ids: readonly string[]): Promise<void> {
+  await tx('git_manifests').whereIn('object_id', ids).update({ applied_hash: null });
 }
 
 /** Names are unique at every moment: rows that trade names with one another give up the old ones first. */

@@ -40,10 +40,10 @@ export function manifestWrites(
         : [],
     ),
   );
-  const put = (record: InventoryRecord) => {
+  const put = (record: InventoryRecord, always = false) => {
     const key = identityOf(record);
     const before = stored.get(key);
-    if (!before || !sameRecord(before, record)) writes.set(key, record);
+    if (always || !before || !sameRecord(before, record)) writes.set(key, record);
   };
 
   for (const change of plan.changes) {
@@ -91,7 +91,7 @@ export function manifestWrites(
       outcome.type === 'unchanged' && previous
         ? unchangedFacts(previous, outcome, place, manifest)
         : conditionsOf(outcome, place, manifest);
-    put({
+    const line: InventoryRecord = {
       kind: manifest.kind,
       nameKey: identity.nameKey,
       name: identity.name,
@@ -107,7 +107,9 @@ export function manifestWrites(
       prunePolicy: prunePolicyOf(manifest),
       prunePending: false,
       conditions: toConditions(mergeConditions(STORED_CONDITIONS, records(previous), facts, now)),
-    });
+    };
+    // The rows that were applied have lost their hash until now.
+    put(line, outcome.type === 'applied');
   }
   if (refused.length === 0) return { writes: [...writes.values()], removals };
   const acting = new Set(looked.desired.manifests.map(identityOf));
