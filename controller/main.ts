@@ -196,6 +196,7 @@ async function compose(
         );
         return [...new Set(bound.map((binding) => binding.teamId))];
       },
+      beforePush: () => engine.prepare(),
       afterPush: (since) => git.afterPush(since),
     },
     webDir: join(import.meta.dirname, '../dist/web'),

@@ -19,6 +19,8 @@ export interface GitParts {
   repository: EmbeddedRepository;
   /** Ids of the teams with an environment bound to the repository. */
   teams(): Promise<string[]>;
+  /** Told when somebody is about to push. */
+  beforePush(): void;
   /** Looks at every binding of the repository; answers what to tell the person who pushed. */
   afterPush(since: number): Promise<readonly string[]>;
 }
@@ -80,6 +82,7 @@ export function gitRoutes(parts: GitParts): Middleware {
     }
     if (!existsSync(join(parts.repository.gitdir, 'HEAD')))
       return answer(ctx, 503, 'The repository is not in its folder. Ask an administrator to put it back\n');
+    if (push && rest === '/info/refs') parts.beforePush();
     await runBackend(ctx, parts, actor, rest);
   };
 }

@@ -27,6 +27,8 @@ export interface EngineChecks {
   /** One result per program, in order. */
   compilePrograms(programs: readonly Program[], signal?: AbortSignal): Promise<ProgramResult[]>;
   validateConfig(configYaml: string, signal?: AbortSignal): Promise<EngineValidation>;
+  /** Somebody is about to change pipelines: what checks them may come up meanwhile. */
+  prepare(): void;
   stop(): Promise<void>;
 }
 
@@ -43,7 +45,9 @@ export function createEngineChecks(options: { engineBin: string | null; log: Log
     vrlName: compiler.name,
     compilePrograms: compiler.compile,
     validateConfig: validator.validate,
+    prepare: validator.prepare,
     async stop() {
+      validator.stop();
       await compiler.stop();
     },
   };

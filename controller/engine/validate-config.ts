@@ -1,32 +1,58 @@
 /** Asks an engine executable what it thinks of a config, without its environment: no secret value is ever handed over. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parse } from 'yaml';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
-import { searchPath } from '../platform/search-path.ts';
-import { secretReferences } from '../secrets/index.ts';
+import { withoutSecrets } from '../secrets/index.ts';
 import type { EngineValidation } from './checks.ts';
+import { type EngineRun, startEngine } from './engine-run.ts';
 
-const DEADLINE_MS = 10_000;
-const OUTPUT_BYTES = 256 * 1024;
 const CACHED = 5_000;
+/** How long a prepared engine waits for a config. */
+const PREPARED_MS = 10_000;
+/** Its config comes by standard input. */
+const VALIDATE = ['validate', '--no-environment', '--config-yaml', '/dev/stdin'];
 
 export interface ConfigValidator {
   validate(configYaml: string, signal?: AbortSignal): Promise<EngineValidation>;
+  /** Starts an engine for the next config, so that it has come up when that one is there. */
+  prepare(): void;
+  stop(): void;
 }
 
 export function createConfigValidator(options: { engineBin: string | null; log: Logger }): ConfigValidator {
   const cache = new Map<string, EngineValidation>();
   let checker: Promise<string> | null = null;
+  let prepared: { run: EngineRun; expiry: NodeJS.Timeout } | null = null;
   const { engineBin } = options;
 
   async function nameOf(bin: string): Promise<string> {
-    const { output } = await run(bin, ['--version'], {});
+    const { output } = await startEngine(bin, ['--version']).finish('');
     return output.split('\n')[0]?.split(' ').slice(0, 2).join(' ').trim() || 'the engine';
+  }
+
+  function take(): EngineRun | null {
+    if (!prepared) return null;
+    const { run, expiry } = prepared;
+    clearTimeout(expiry);
+    prepared = null;
+    return run.ended() ? null : run;
+  }
+
+  async function ask(bin: string, configYaml: string, signal?: AbortSignal): Promise<EngineValidation> {
+    const text = withoutSecrets(configYaml, 'placeholder');
+    const hasAnswered = ({ code }: { code: number | null }) => code === 0 || code === 78;
+    let answer = await take()?.finish(text, signal);
+    // A prepared one may have died while it waited.
+    if (!answer || !hasAnswered(answer)) answer = await startEngine(bin, VALIDATE).finish(text, signal);
+    const { code, output } = answer;
+    if (!hasAnswered(answer)) throw new Error(`it ended with ${code ?? 'a signal'}`);
+    checker ??= nameOf(bin);
+    return {
+      status: 'checked',
+      checker: await checker,
+      ...parseReport(output.replaceAll('/dev/stdin', 'the config'), code === 0, typesOf(configYaml)),
+    };
   }
 
   return {
@@ -37,8 +63,7 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
       const known = cache.get(key);
       if (known) return known;
       try {
-        checker ??= nameOf(engineBin);
-        const result = await validateWith(engineBin, await checker, configYaml, signal);
+        const result = await ask(engineBin, configYaml, signal);
         if (cache.size >= CACHED) cache.clear();
         cache.set(key, result);
         return result;
@@ -48,32 +73,14 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
         return { status: 'unavailable', detail: `the engine could not be asked: ${messageOf(error)}` };
       }
     },
+    prepare() {
+      if (engineBin === null || (prepared && !prepared.run.ended())) return;
+      take();
+      const run = startEngine(engineBin, VALIDATE);
+      prepared = { run, expiry: setTimeout(() => take()?.abandon(), PREPARED_MS).unref() };
+    },
+    stop: () => take()?.abandon(),
   };
-}
-
-async function validateWith(
-  bin: string,
-  checker: string,
-  configYaml: string,
-  signal?: AbortSignal,
-): Promise<EngineValidation> {
-  const folder = await mkdtemp(join(tmpdir(), 'headgate-validate-'));
-  try {
-    const file = join(folder, 'pipeline.yaml');
-    await writeFile(file, configYaml, { mode: 0o600 });
-    const stand = Object.fromEntries(
-      secretReferences(configYaml).map(({ variable }) => [variable, 'placeholder']),
-    );
-    const { code, output } = await run(bin, ['validate', '--no-environment', file], stand, signal);
-    if (code !== 0 && code !== 78) throw new Error(`it ended with ${code ?? 'a signal'}`);
-    return {
-      status: 'checked',
-      checker,
-      ...parseReport(output.replaceAll(folder, ''), code === 0, typesOf(configYaml)),
-    };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }
 
 /** The type of each component as the config writes it. */
@@ -156,33 +163,4 @@ export function parseReport(
     });
   }
   return { errors, unknown };
-}
-
-function run(
-  bin: string,
-  args: string[],
-  variables: Record<string, string>,
-  signal?: AbortSignal,
-): Promise<{ code: number | null; output: string }> {
-  return new Promise((resolve, reject) => {
-    const child: ChildProcess = spawn(bin, args, {
-      env: {
-        PATH: searchPath,
-        VECTOR_DANGEROUSLY_ALLOW_ENV_VAR_INTERPOLATION: 'true',
-        ...variables,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: DEADLINE_MS,
-      killSignal: 'SIGKILL',
-      ...(signal ? { signal } : {}),
-    });
-    let output = '';
-    const collect = (chunk: Buffer) => {
-      if (output.length < OUTPUT_BYTES) output += chunk.toString('utf8');
-    };
-    child.stdout?.on('data', collect);
-    child.stderr?.on('data', collect);
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code, output }));
-  });
 }

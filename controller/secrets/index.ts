@@ -1,3 +1,3 @@
 export * as secretOperations from './operations.ts';
 export { readSecrets, secretVariables } from './store.ts';
-export { type SecretReference, secretReferences, secretVariable } from './variable.ts';
+export { type SecretReference, secretReferences, secretVariable, withoutSecrets } from './variable.ts';

@@ -24,3 +24,9 @@ export function secretReferences(text: string): SecretReference[] {
     .map(([variable, optional]) => ({ variable, optional }))
     .sort((a, b) => (a.variable < b.variable ? -1 : 1));
 }
+
+/** The text with `value` in the place of each reference, as an engine would expand them. */
+export const withoutSecrets = (text: string, value: string): string =>
+  text.replace(REFERENCE, (reference, braced?: string, _optional?: string, bare?: string) =>
+    (braced ?? bare) === undefined ? reference : value,
+  );

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { Command } from './cli.ts';
 import { type Compiled, compile } from './config/compile.ts';
 import { ConfigError } from './config/config-error.ts';
@@ -5,6 +6,7 @@ import { loadConfigs, sortedPaths } from './config/load.ts';
 import { EXIT_CONFIG, EXIT_OK } from './exit-codes.ts';
 import { checkHealth } from './topology/health-checks.ts';
 import { compileTransforms } from './vrl/compile-transforms.ts';
+import { loadVerel } from './vrl/program.ts';
 
 type ValidateCommand = Extract<Command, { kind: 'validate' }>;
 
@@ -17,6 +19,8 @@ export interface ValidateDeps {
 /** Checks files as Vector's `validate` does, prints its report and gives the exit code. */
 export async function validate(command: ValidateCommand, deps: ValidateDeps): Promise<number> {
   const report = new Report(deps.write);
+  // Whoever writes to a pipe may do it later: VRL is loaded by then.
+  if (command.configs.some(({ path }) => isPipe(path))) await loadVerel();
   const compiled = loadStep(command, deps, report);
   if (!compiled) return EXIT_CONFIG;
 
@@ -30,6 +34,10 @@ export async function validate(command: ValidateCommand, deps: ValidateDeps): Pr
   if (!command.noEnvironment && !(await environmentStep(command, compiled, report))) return EXIT_CONFIG;
   report.validated();
   return EXIT_OK;
+}
+
+function isPipe(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFIFO() ?? false;
 }
 
 function loadStep(command: ValidateCommand, deps: ValidateDeps, report: Report): Compiled | undefined {

@@ -260,6 +260,7 @@ describe('the levels of a check', () => {
       asked.configs += 1;
       return validation;
     },
+    prepare: () => {},
     stop: async () => {},
   });
   const passed: EngineValidation = { status: 'checked', checker: 'engine 1.0', errors: [], unknown: [] };

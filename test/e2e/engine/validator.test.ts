@@ -1,0 +1,84 @@
+/** How the controller asks an engine what it thinks of a config. */
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type ConfigValidator, createConfigValidator } from '../../../controller/engine/validate-config.ts';
+import { createLogger } from '../../../controller/platform/logger.ts';
+import { until } from '../../support/until.ts';
+
+const engineBin = join(import.meta.dirname, '../../../dist/headgate-engine');
+const config = (program: string) => `sources:
+  ticks: { type: demo_logs, format: json, interval: 1 }
+transforms:
+  mark: { type: remap, inputs: [ticks], source: '${program}' }
+sinks:
+  out: { type: http, inputs: [mark], uri: "https://example.com", encoding: { codec: json }, auth: { strategy: bearer, token: "$\{SVC_SECRET_API}" } }
+`;
+const GOOD = { status: 'checked', errors: [], unknown: [] };
+
+/** Pids of engines that wait for a config of this process, or check one. */
+function asking(): number[] {
+  const table = execFileSync('ps', ['-eo', 'pid=,args=']).toString('utf8').split('\n');
+  return table.flatMap((line) => {
+    const [, pid = '', args = ''] = /^\s*(\d+) (.*)$/.exec(line) ?? [];
+    return args.startsWith(`${engineBin} validate`) ? [Number(pid)] : [];
+  });
+}
+
+describe('the check of a config by an engine', function () {
+  this.timeout(20_000);
+  let validator: ConfigValidator;
+  beforeEach(() => {
+    validator = createConfigValidator({ engineBin, log: createLogger('silent') });
+  });
+  afterEach(() => validator.stop());
+  const untilAsking = (count: number) =>
+    until(() => asking().length === count, { what: `${count} engines`, timeoutMs: 10_000 });
+
+  it('passes a good one, without the values of its secrets', async () => {
+    expect(await validator.validate(config('.a = 1'))).to.deep.include(GOOD);
+    expect(asking()).to.deep.equal([]);
+  });
+
+  it('says which component a fault is in', async () => {
+    const { errors } = (await validator.validate(config('.a = nothing('))) as { errors: unknown[] };
+    expect(errors).to.have.length(1);
+    expect(errors[0]).to.include({ componentKey: 'mark' });
+  });
+
+  it('uses the engine that was prepared, once', async () => {
+    validator.prepare();
+    validator.prepare();
+    await untilAsking(1);
+    expect(await validator.validate(config('.a = 2'))).to.deep.include(GOOD);
+    expect(asking()).to.deep.equal([]);
+    expect(await validator.validate(config('.a = 3'))).to.deep.include(GOOD);
+  });
+
+  it('starts another where the prepared one has died', async () => {
+    validator.prepare();
+    await untilAsking(1);
+    for (const pid of asking()) process.kill(pid, 'SIGKILL');
+    await untilAsking(0);
+    expect(await validator.validate(config('.a = 4'))).to.deep.include(GOOD);
+  });
+
+  it('leaves none behind when it is stopped', async () => {
+    validator.prepare();
+    await untilAsking(1);
+    validator.stop();
+    await untilAsking(0);
+  });
+
+  it('ends with the signal of whoever asked', async () => {
+    const stop = new AbortController();
+    stop.abort(new Error('not needed'));
+    expect(await validator.validate(config('.a = 5'), stop.signal)).to.include({ status: 'unavailable' });
+    await untilAsking(0);
+  });
+
+  it('says so where there is no engine to ask', async () => {
+    const none = createConfigValidator({ engineBin: '/nowhere/engine', log: createLogger('silent') });
+    expect(await none.validate(config('.a = 6'))).to.include({ status: 'unavailable' });
+  });
+});
