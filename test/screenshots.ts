@@ -1,10 +1,12 @@
 /** `make screenshots`: pictures of every page of a Headgate of its own, in both schemes and two widths. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { fillPages } from './support/full-pages.ts';
 import { startHeadgate } from './support/headgate.ts';
 
 const headgate = await startHeadgate();
 try {
+  await fillPages(headgate);
   const pictures = spawnSync(process.execPath, [join(import.meta.dirname, '../web/screenshots.ts')], {
     stdio: 'inherit',
     env: {

@@ -1,6 +1,6 @@
 /**
  * Saves a picture of every page in both schemes at two widths into test/.artifacts/screenshots/.
- * Needs HEADGATE_URL, HEADGATE_EMAIL and HEADGATE_PASSWORD; HEADGATE_CHROMIUM may name another browser.
+ * Names of pages as arguments take those alone. Needs HEADGATE_URL, HEADGATE_EMAIL and HEADGATE_PASSWORD; HEADGATE_CHROMIUM may name another browser.
  */
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +19,8 @@ const FLAGS = [
 ];
 /** Long enough for the first live samples, so that sparklines have something to show. */
 const SETTLE_MS = 2_500;
+/** For charts, which are drawn anew in the other scheme. */
+const REPAINT_MS = 250;
 
 const folder = fileURLToPath(new URL('../test/.artifacts/screenshots/', import.meta.url));
 
@@ -39,48 +41,75 @@ async function signIn(context: BrowserContext, base: string): Promise<Page> {
   return page;
 }
 
-/** The first row's address, or null on an empty list. */
-async function firstRow(page: Page, table: string): Promise<string | null> {
-  const link = page.getByRole('table', { name: table }).getByRole('link').first();
-  await link.waitFor({ timeout: 5_000 }).catch(() => undefined);
-  return (await link.count()) > 0 ? link.getAttribute('href') : null;
+/** The address of the row with that name, of the first where there is none; null on an empty list. */
+async function rowHref(page: Page, table: string, name?: string): Promise<string | null> {
+  const links = page.getByRole('table', { name: table }).getByRole('link');
+  await links
+    .first()
+    .waitFor({ timeout: 5_000 })
+    .catch(() => undefined);
+  const named = links.filter({ hasText: name ?? '' });
+  const link = (await named.count()) > 0 ? named : links;
+  return (await link.count()) > 0 ? link.first().getAttribute('href') : null;
 }
 
+/** The first page of an environment that is not `env`; null where there is but one. */
+async function otherEnvironment(page: Page, base: string, env: string): Promise<string | null> {
+  await page.goto(`${base}${env}/overview`);
+  await page
+    .getByRole('list', { name: /^Nodes of .* by health$/ })
+    .nth(1)
+    .waitFor({ timeout: 5_000 })
+    .catch(() => undefined);
+  const hrefs = await page
+    .getByRole('main')
+    .getByRole('link')
+    .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
+  const other = hrefs.find((href) => href.startsWith('/e/') && !href.startsWith(`${env}/`));
+  return other ? other.split('/').slice(0, 3).join('/') : null;
+}
+
+/** Every page of the first environment, and those of the second that are empty there. */
 async function addresses(page: Page, base: string): Promise<[name: string, path: string][]> {
   const env = new URL(page.url()).pathname.split('/').slice(0, 3).join('/');
-  await page.goto(`${base}${env}/pipelines?sort=nodes`);
-  const pipeline = await firstRow(page, 'Pipelines');
-  await page.goto(`${base}${env}/fleet?sort=health`);
-  const node = await firstRow(page, 'Nodes');
-  await page.goto(`${base}${env}/fleet?view=groups`);
-  const group = await firstRow(page, 'Groups');
-  const list: [string, string][] = [
-    'overview',
-    'pipelines',
-    'fleet',
-    'git',
-    'alerts',
-    'secrets',
-    'settings',
-  ].map((name) => [name, `${env}/${name}`]);
-  list.push(
+  const rowOf = async (list: string, table: string, name?: string): Promise<string | null> => {
+    await page.goto(`${base}${env}/${list}`);
+    return rowHref(page, table, name);
+  };
+  const pipeline = await rowOf('pipelines?sort=nodes', 'Pipelines', 'checkout');
+  const crashed = await rowOf('pipelines?status=crashed', 'Pipelines');
+  const node = await rowOf('fleet?sort=-pipelines', 'Nodes');
+  const silent = await rowOf('fleet?health=UNREACHABLE', 'Nodes');
+  const group = await rowOf('fleet?view=groups', 'Groups', 'edge');
+  const other = await otherEnvironment(page, base, env);
+  const list: [string, string | null][] = [
+    ['overview', `${env}/overview`],
+    ['pipelines', `${env}/pipelines`],
+    ['pipeline', pipeline],
+    ['pipeline-logs', pipeline && `${pipeline}?tab=logs`],
+    ['pipeline-versions', pipeline && `${pipeline}?tab=versions`],
+    ['pipeline-config', pipeline && `${pipeline}?tab=config`],
+    ['pipeline-crashed', crashed && `${crashed}?tab=logs&level=ERROR`],
+    ['fleet', `${env}/fleet`],
     ['fleet-matrix', `${env}/fleet?view=matrix`],
     ['fleet-groups', `${env}/fleet?view=groups`],
-    ['group', group ?? `${env}/fleet/groups/__ungrouped__`],
-  );
-  if (pipeline) {
-    list.push(
-      ['pipeline', pipeline],
-      ['pipeline-logs', `${pipeline}?tab=logs`],
-      ['pipeline-versions', `${pipeline}?tab=versions`],
-      ['pipeline-config', `${pipeline}?tab=config`],
-    );
-  }
-  if (node) list.push(['node', node]);
-  return list;
+    ['fleet-groups-empty', other && `${other}/fleet?view=groups`],
+    ['group', group],
+    ['group-none', `${env}/fleet/groups/__ungrouped__`],
+    ['node', node],
+    ['node-silent', silent],
+    ['git', `${env}/git`],
+    ['alerts', `${env}/alerts`],
+    ['alerts-empty', other && `${other}/alerts`],
+    ['secrets', `${env}/secrets`],
+    ['settings', `${env}/settings`],
+    ['not-found', `${env}/pipelines/no-such-pipeline`],
+    ['sign-in', '/sign-in'],
+  ];
+  return list.filter((entry): entry is [string, string] => entry[1] !== null);
 }
 
-async function takeAll(): Promise<void> {
+async function takeAll(only: readonly string[]): Promise<void> {
   const base = required('HEADGATE_URL').replace(/\/$/, '');
   await mkdir(folder, { recursive: true });
   const browser = await chromium.launch({
@@ -89,25 +118,28 @@ async function takeAll(): Promise<void> {
     args: FLAGS,
   });
   try {
-    for (const colorScheme of SCHEMES) {
-      for (const width of WIDTHS) {
-        const context = await browser.newContext({ colorScheme, viewport: { width, height: HEIGHT } });
-        const page = await signIn(context, base);
-        for (const [name, path] of [...(await addresses(page, base)), ['sign-in', '/sign-in'] as const]) {
-          await page.goto(base + path);
-          await page.waitForTimeout(SETTLE_MS);
-          // The window grows to the page's height, so that what is fixed to its edges stays there in the picture.
-          const height = await page.evaluate(() => document.documentElement.scrollHeight);
-          await page.setViewportSize({ width, height: Math.max(height, HEIGHT) });
+    for (const width of WIDTHS) {
+      const context = await browser.newContext({ viewport: { width, height: HEIGHT } });
+      const page = await signIn(context, base);
+      for (const [name, path] of await addresses(page, base)) {
+        if (only.length > 0 && !only.includes(name)) continue;
+        await page.setViewportSize({ width, height: HEIGHT });
+        await page.goto(base + path);
+        await page.waitForTimeout(SETTLE_MS);
+        // The window grows to the page's height, so that what is fixed to its edges stays there in the picture.
+        const height = await page.evaluate(() => document.documentElement.scrollHeight);
+        await page.setViewportSize({ width, height: Math.max(height, HEIGHT) });
+        for (const colorScheme of SCHEMES) {
+          await page.emulateMedia({ colorScheme });
+          await page.waitForTimeout(REPAINT_MS);
           await page.screenshot({ path: `${folder}${name}-${colorScheme}-${width}.png` });
-          await page.setViewportSize({ width, height: HEIGHT });
         }
-        await context.close();
       }
+      await context.close();
     }
   } finally {
     await browser.close();
   }
 }
 
-await takeAll();
+await takeAll(process.argv.slice(2));

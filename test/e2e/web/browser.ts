@@ -14,8 +14,12 @@ export interface Target {
   remove(): Promise<void>;
 }
 
-const AXE_OPTIONS: RunOptions = {
+const EVERY_RULE: RunOptions = {
   runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+};
+/** A scheme changes colours and nothing else. */
+const COLOUR_RULES: RunOptions = {
+  runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] },
 };
 
 /** Of one rule on one page: the rest is mostly the same element in other rows. */
@@ -66,10 +70,10 @@ export function watchForErrors(page: Page): string[] {
 }
 
 /** What axe-core finds that a person could not use, each with its rule, place and elements; empty when all is well. */
-export async function violationsOf(page: Page, where: string): Promise<string[]> {
-  await page.evaluate(axe.source);
+export async function violationsOf(page: Page, where: string, options = EVERY_RULE): Promise<string[]> {
+  if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate<Pick<AxeResults, 'violations'>>(
-    `axe.run(document, ${JSON.stringify(AXE_OPTIONS)})`,
+    `axe.run(document, ${JSON.stringify(options)})`,
   );
   return violations.map(({ id, nodes }) => {
     const elements = nodes
@@ -77,6 +81,33 @@ export async function violationsOf(page: Page, where: string): Promise<string[]>
       .map(({ html, failureSummary }) => `  ${html}\n  ${failureSummary}`);
     return `${where}: ${id} (${nodes.length})\n${elements.join('\n')}`;
   });
+}
+
+/** The page in light, then what the dark scheme may break of it, without another load. Leaves it in light. */
+export async function violationsInBothSchemes(page: Page, where: string): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  const light = await violationsOf(page, `${where}, light`);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const dark = await violationsOf(page, `${where}, dark`, COLOUR_RULES);
+  await page.emulateMedia({ colorScheme: 'light' });
+  return [...light, ...dark];
+}
+
+/** What scrolls in a frame of its own may be wider. */
+const FRAMES = '.logs, .graph, .chart, .matrix-frame, .command pre, .cm-scroller, .sr-only';
+
+/** What of the page lies beyond the right edge of a phone, and so cannot be read there. Leaves the window as it was. */
+export async function beyondAPhone(page: Page, where: string): Promise<string[]> {
+  const before = page.viewportSize();
+  await page.setViewportSize({ width: 390, height: 844 });
+  const beyond = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('main *')]
+      .filter((each) => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('${FRAMES}'))
+      .slice(0, ${MAX_ELEMENTS})
+      .map((each) => each.outerHTML.slice(0, 160))`,
+  );
+  if (before) await page.setViewportSize(before);
+  return beyond.map((element) => `${where}: beyond a phone's edge\n  ${element}`);
 }
 
 export interface Session {

@@ -3,7 +3,13 @@ import { expect } from 'chai';
 import type { Locator } from 'playwright-core';
 import { Clone } from '../../support/clone.ts';
 import { until } from '../../support/until.ts';
-import { openSession, type Session, violationsOf, watchForErrors } from './browser.ts';
+import {
+  beyondAPhone,
+  openSession,
+  type Session,
+  violationsInBothSchemes,
+  watchForErrors,
+} from './browser.ts';
 
 const FOLDER = 'environments/staging';
 
@@ -18,8 +24,15 @@ kind: NodeGroup
 metadata: { name: edge }
 spec:
   criteria: { environment: staging }
-  labelTemplate: { tier: outer }
+  labelTemplate: { tier: outer, zone: north }
   requiredLabels: [tier, owner]
+`;
+
+/** A misspelt field. */
+const REFUSED_GROUP = `apiVersion: headgate/v1
+kind: NodeGroup
+metadata: { name: canaries }
+spec: { criterias: { ring: "0" } }
 `;
 
 /** Twenty JSON lines a second on standard error. */
@@ -42,6 +55,13 @@ spec:
   sinks: { out: { type: blackhole, inputs: [in] } }
 `;
 
+/** As the server refuses a read. */
+const REFUSAL = {
+  error: {
+    json: { message: 'It was not to be.', code: -32_600, data: { code: 'BAD_REQUEST', httpStatus: 400 } },
+  },
+};
+
 describe('the pages of what was pushed', function () {
   this.timeout(240_000);
   let session: Session;
@@ -56,7 +76,7 @@ describe('the pages of what was pushed', function () {
     errors = watchForErrors(session.page);
     clone = await Clone.of(session.target.cloneUrl);
     await session.page.goto(at('alerts'));
-    await session.page.getByRole('heading', { name: 'No alert rules yet' }).waitFor();
+    await session.page.getByRole('table', { name: 'Alert rules' }).getByText('Node unreachable').waitFor();
     await clone.push('Rules, a group, two pipelines', {
       [`${FOLDER}/alerts/cpu.yaml`]: rule('Busy CPU', '{ metric: cpu_usage, condition: gt, threshold: 90 }'),
       [`${FOLDER}/alerts/errors.yaml`]: rule(
@@ -68,6 +88,7 @@ describe('the pages of what was pushed', function () {
         '{ pipelineRef: not-there, metric: pipeline_crashed, condition: eq, threshold: 1 }',
       ),
       [`${FOLDER}/groups/edge.yaml`]: GROUP,
+      [`${FOLDER}/groups/refused.yaml`]: REFUSED_GROUP,
       [`${FOLDER}/pipelines/chatty.yaml`]: CHATTY,
       [`${FOLDER}/pipelines/crashing.yaml`]: crashing(new URL(session.target.url).port),
     });
@@ -126,12 +147,54 @@ describe('the pages of what was pushed', function () {
     await row.getByRole('link', { name: 'edge', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'edge' }).waitFor();
     const node = page.getByRole('table', { name: 'Nodes of edge' }).getByRole('row').nth(1);
-    await node.getByText('tier=outer given').waitFor();
+    await node.getByText('zone=north given').waitFor();
+    await node.getByText('overridden: tier=trial outranks it').waitFor();
     await node.getByText('owner', { exact: true }).waitFor();
     await node.getByRole('link').first().click();
     const labels = page.getByRole('term').filter({ hasText: /^Labels$/ });
-    await labels.locator('xpath=following-sibling::dd').getByText('tier=outer group').waitFor();
+    await labels.locator('xpath=following-sibling::dd').getByText('zone=north group').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'edge', exact: true }).waitFor();
+  });
+
+  it('names a refused group among the groups, and not on the page of another', async () => {
+    const { page } = session;
+    await page.goto(at('fleet?view=groups'));
+    const problems = page.getByRole('list', { name: 'Manifests with a problem' });
+    await problems.getByText('criterias', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'edge', exact: true }).click();
+    await page.getByRole('table', { name: 'Nodes of edge' }).waitFor();
+    expect(await problems.count()).to.equal(0);
+  });
+
+  it('calls rules and groups ready once they are applied, and a pipeline that crashes not', async () => {
+    const { page } = session;
+    await page.goto(at('git'));
+    const manifests = page.getByRole('list', { name: 'Manifests', exact: true });
+    const row = (name: string) => manifests.getByRole('listitem').filter({ hasText: name });
+    await row('Busy CPU').getByText('Ready', { exact: true }).waitFor();
+    const points = row('Busy CPU').getByRole('group').getByRole('link');
+    expect(await points.count(), 'git and accepted, as a rule runs nowhere').to.equal(2);
+    expect(await points.last().getAttribute('aria-label')).to.match(/^accepted: [0-9a-f]{7}, done/);
+    await row('crashing').getByText('Not ready', { exact: true }).waitFor({ timeout: 30_000 });
+    await row('canaries').getByText('Not ready', { exact: true }).waitFor();
+  });
+
+  it('says what could not be read in place of the rules and the groups, and reads them again by a click', async () => {
+    const { page } = session;
+    for (const { procedure, path, what, table } of [
+      { procedure: 'alert.listRules', path: 'alerts', what: 'Alert rules', table: 'Alert rules' },
+      { procedure: 'nodeGroup.list', path: 'fleet?view=groups', what: 'Groups', table: 'Groups' },
+    ]) {
+      const failing = (url: URL) => url.pathname === `/api/trpc/${procedure}`;
+      await page.route(failing, (route) => route.fulfill({ status: 400, json: REFUSAL }));
+      await page.goto(at(path));
+      const alert = page.getByRole('alert');
+      await alert.getByRole('heading', { name: `${what} could not be shown` }).waitFor();
+      await alert.getByText('It was not to be.').waitFor();
+      await page.unroute(failing);
+      await alert.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('table', { name: table }).waitFor();
+    }
   });
 
   it('shows the nodes that no group wants', async () => {
@@ -192,6 +255,29 @@ describe('the pages of what was pushed', function () {
       await button.waitFor({ state: 'detached' });
     });
 
+    it('reads the lines before when it is scrolled to the top', async () => {
+      const { page } = session;
+      const count = page.getByText(/^[\d,]+ lines$/);
+      const held = async (): Promise<number> => Number((await count.textContent())?.replaceAll(/\D/g, ''));
+      // A page begins with the newest 200.
+      await until(async () => (await held()) > 250, { what: 'more lines than a page', timeoutMs: 30_000 });
+      await page.reload();
+      await log.getByRole('time').first().waitFor();
+      const before = await held();
+      await log.hover();
+      await page.mouse.wheel(0, -100_000);
+      await until(async () => (await held()) >= before + 50, { what: 'the lines before' });
+      await until(
+        async () => {
+          await page.mouse.wheel(0, -1_000_000);
+          return log.getByText('Nothing is kept from before.').isVisible();
+        },
+        { what: 'the first line that is kept', timeoutMs: 15_000 },
+      );
+      await page.getByRole('button', { name: /^(\d+ new lines?|To the newest)$/ }).click();
+      await until(async () => (await fromEnd()) <= 24, { what: 'the end' });
+    });
+
     it('unfolds a JSON line, and copies it', async () => {
       const { page } = session;
       await log.hover();
@@ -239,32 +325,32 @@ describe('the pages of what was pushed', function () {
     await logs.getByRole('log').getByText('chatty', { exact: true }).first().waitFor();
   });
 
-  for (const colorScheme of ['light', 'dark'] as const) {
-    it(`has no violation that axe-core finds, in ${colorScheme}`, async () => {
-      const { page } = session;
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      const found: string[] = [];
-      const look = async (where: string): Promise<void> => {
-        found.push(...(await violationsOf(page, where)));
-      };
-      await page.goto(at('alerts'));
-      await page.getByRole('table', { name: 'Alert rules' }).waitFor();
-      await page.getByRole('list', { name: 'Manifests with a problem' }).waitFor();
-      await look('alerts');
-      await page.goto(at('fleet?view=groups'));
-      await page.getByRole('table', { name: 'Groups' }).waitFor();
-      await look('groups');
-      await page.getByRole('link', { name: 'edge', exact: true }).click();
-      await page.getByRole('table', { name: 'Nodes of edge' }).waitFor();
-      await look('a group');
-      await openPipeline('chatty', '?tab=logs');
-      await page.getByRole('log').getByRole('time').first().waitFor();
-      await look('a log');
-      await openPipeline('crashing', '?tab=logs');
-      await page.getByRole('status').filter({ hasText: 'It crashed on' }).waitFor({ timeout: 70_000 });
-      await page.getByRole('log').getByText('ERROR', { exact: true }).first().waitFor();
-      await look('a crashed pipeline');
-      expect(found, found.join('\n')).to.deep.equal([]);
-    });
-  }
+  it('has no violation that axe-core finds, in light and dark, and is no wider than a phone', async () => {
+    const { page } = session;
+    const found: string[] = [];
+    const look = async (where: string): Promise<void> => {
+      found.push(...(await violationsInBothSchemes(page, where)), ...(await beyondAPhone(page, where)));
+    };
+    await page.goto(at('alerts'));
+    await page.getByRole('table', { name: 'Alert rules' }).waitFor();
+    await page.getByRole('list', { name: 'Manifests with a problem' }).waitFor();
+    await look('alerts');
+    await page.goto(at('fleet?view=groups'));
+    await page.getByRole('table', { name: 'Groups' }).waitFor();
+    await look('groups');
+    await page.getByRole('link', { name: 'edge', exact: true }).click();
+    await page.getByRole('table', { name: 'Nodes of edge' }).waitFor();
+    await look('a group');
+    await page.goto(at('git'));
+    await page.getByRole('list', { name: 'Import errors' }).waitFor();
+    await look('git with a refused manifest');
+    await openPipeline('chatty', '?tab=logs');
+    await page.getByRole('log').getByRole('time').first().waitFor();
+    await look('a log');
+    await openPipeline('crashing', '?tab=logs');
+    await page.getByRole('status').filter({ hasText: 'It crashed on' }).waitFor({ timeout: 70_000 });
+    await page.getByRole('log').getByText('ERROR', { exact: true }).first().waitFor();
+    await look('a crashed pipeline');
+    expect(found, found.join('\n')).to.deep.equal([]);
+  });
 });

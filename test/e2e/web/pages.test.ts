@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { openSession, type Session, violationsOf, watchForErrors } from './browser.ts';
+import {
+  beyondAPhone,
+  openSession,
+  type Session,
+  violationsInBothSchemes,
+  watchForErrors,
+} from './browser.ts';
 
 const FIRST_LOAD_LIMIT_BYTES = 250 * 1024;
 
@@ -260,48 +266,52 @@ describe('the pages', function () {
     await page.getByRole('button', { name: 'Fold the rail' }).waitFor();
   });
 
-  for (const colorScheme of ['light', 'dark'] as const) {
-    it(`has no violation that axe-core finds, in ${colorScheme}`, async () => {
-      const { page } = session;
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      const pipeline = await openFirst('pipelines', 'Pipelines');
-      const pipelineUrl = page.url().replace(/\?.*/, '');
-      await openFirst('fleet', 'Nodes');
-      const nodeUrl = page.url();
-      const visits: [url: string, ready: () => Promise<void>][] = [
-        [
-          at('overview'),
-          () => page.getByRole('list', { name: 'Pipelines of production by status' }).waitFor(),
-        ],
-        [at('pipelines'), () => page.getByRole('table', { name: 'Pipelines' }).waitFor()],
-        [pipelineUrl, () => page.getByRole('table', { name: `Nodes of ${pipeline}` }).waitFor()],
-        [`${pipelineUrl}?tab=versions`, () => page.getByRole('textbox').last().waitFor()],
-        [`${pipelineUrl}?tab=config`, () => page.getByRole('textbox').last().waitFor()],
-        [at('fleet'), () => page.getByRole('table', { name: 'Nodes' }).waitFor()],
-        [`${pipelineUrl}?tab=logs`, () => page.getByRole('log').or(page.getByText('No line yet')).waitFor()],
-        [at('alerts'), () => page.getByRole('heading', { name: 'No alert rules yet' }).waitFor()],
-        [at('fleet?view=groups'), () => page.getByRole('heading', { name: 'No groups yet' }).waitFor()],
-        [at('fleet?view=matrix'), () => page.getByRole('table', { name: 'What runs where' }).waitFor()],
-        [nodeUrl, () => page.getByRole('region', { name: 'Logs' }).waitFor()],
-        [at('git'), () => page.getByRole('list', { name: 'Manifests', exact: true }).waitFor()],
-        [at('secrets'), () => page.getByRole('button', { name: 'Add a secret' }).first().waitFor()],
-        [at('settings'), () => page.getByRole('region', { name: 'Account' }).waitFor()],
-        [`${session.target.url}/sign-in`, () => page.getByRole('form', { name: 'Sign in' }).waitFor()],
-      ];
-      const found: string[] = [];
-      for (const [url, ready] of visits) {
-        await page.goto(url);
-        await ready();
-        found.push(...(await violationsOf(page, new URL(url).pathname)));
-      }
-      await page.goto(at('fleet'));
-      await page.getByRole('button', { name: 'Enroll a node' }).click();
-      await page
-        .getByRole('dialog', { name: 'Enroll a node' })
-        .getByRole('button', { name: 'Generate token' })
-        .waitFor();
-      found.push(...(await violationsOf(page, 'the enroll dialog')));
-      expect(found, found.join('\n')).to.deep.equal([]);
-    });
-  }
+  it('has no violation that axe-core finds, in light and dark, and is no wider than a phone', async () => {
+    const { page } = session;
+    const pipeline = await openFirst('pipelines', 'Pipelines');
+    const pipelineUrl = page.url().replace(/\?.*/, '');
+    await openFirst('fleet', 'Nodes');
+    const nodeUrl = page.url();
+    const production = at('').replace(
+      session.target.environments.staging,
+      session.target.environments.production,
+    );
+    const visits: [url: string, ready: () => Promise<void>][] = [
+      [at('overview'), () => page.getByRole('list', { name: 'Pipelines of production by status' }).waitFor()],
+      [at('pipelines'), () => page.getByRole('table', { name: 'Pipelines' }).waitFor()],
+      [pipelineUrl, () => page.getByRole('table', { name: `Nodes of ${pipeline}` }).waitFor()],
+      [`${pipelineUrl}?tab=versions`, () => page.getByRole('textbox').last().waitFor()],
+      [`${pipelineUrl}?tab=config`, () => page.getByRole('textbox').last().waitFor()],
+      [at('alerts'), () => page.getByRole('table', { name: 'Alert rules' }).waitFor()],
+      [at('fleet'), () => page.getByRole('table', { name: 'Nodes' }).waitFor()],
+      [`${pipelineUrl}?tab=logs`, () => page.getByRole('log').or(page.getByText('No line yet')).waitFor()],
+      [`${production}alerts`, () => page.getByRole('heading', { name: 'No alert rules yet' }).waitFor()],
+      [
+        `${production}fleet?view=groups`,
+        () => page.getByRole('heading', { name: 'No groups yet' }).waitFor(),
+      ],
+      [at('fleet?view=matrix'), () => page.getByRole('table', { name: 'What runs where' }).waitFor()],
+      [nodeUrl, () => page.getByRole('region', { name: 'Logs' }).waitFor()],
+      [at('git'), () => page.getByRole('list', { name: 'Manifests', exact: true }).waitFor()],
+      [at('secrets'), () => page.getByRole('button', { name: 'Add a secret' }).first().waitFor()],
+      [at('settings'), () => page.getByRole('region', { name: 'Account' }).waitFor()],
+      [`${session.target.url}/sign-in`, () => page.getByRole('form', { name: 'Sign in' }).waitFor()],
+    ];
+    const found: string[] = [];
+    for (const [url, ready] of visits) {
+      await page.goto(url);
+      await ready();
+      const { pathname } = new URL(url);
+      found.push(...(await violationsInBothSchemes(page, pathname)));
+      found.push(...(await beyondAPhone(page, pathname)));
+    }
+    await page.goto(at('fleet'));
+    await page.getByRole('button', { name: 'Enroll a node' }).click();
+    await page
+      .getByRole('dialog', { name: 'Enroll a node' })
+      .getByRole('button', { name: 'Generate token' })
+      .waitFor();
+    found.push(...(await violationsInBothSchemes(page, 'the enroll dialog')));
+    expect(found, found.join('\n')).to.deep.equal([]);
+  });
 });

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useLocation, useNavigate } from 'react-router';
 import { useLiveState } from '../api/events.ts';
 import { queries } from '../api/queries.ts';
+import { useReach } from '../api/reach.ts';
 import { sessionQuery, signOut } from '../api/session.ts';
 import { EnvironmentTag } from '../components/bits.tsx';
 import { Icon, type IconName, Logo } from '../components/icons.tsx';
@@ -76,8 +77,16 @@ const PlaceMenu = () => {
 const clockTime = (at: number): string =>
   new Date(at).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
 
+/** A stream that is open says nothing while the controller hangs: then pages are as old as their last good answer. */
+const useLive = (): ReturnType<typeof useLiveState> => {
+  const stream = useLiveState();
+  const reach = useReach();
+  const silent = reach.kind === 'away' && reach.what !== 'disk';
+  return silent && stream.kind === 'connected' ? { kind: 'stale', since: reach.since } : stream;
+};
+
 const LiveDot = () => {
-  const live = useLiveState();
+  const live = useLive();
   const word =
     live.kind === 'connected'
       ? 'Live'

@@ -82,9 +82,20 @@ export const TONE_ICON: Record<Tone, IconName> = {
 };
 
 /** A status: colour, icon and word together. */
-export const Badge = ({ tone, children, tip }: { tone: Tone; children: ReactNode; tip?: string }) => (
+export const Badge = ({
+  tone,
+  children,
+  tip,
+  icon = TONE_ICON[tone],
+}: {
+  tone: Tone;
+  children: ReactNode;
+  tip?: string;
+  /** Where the tone's own would say the wrong thing. */
+  icon?: IconName;
+}) => (
   <span className="badge" data-tone={tone} data-tip={tip}>
-    <Icon name={TONE_ICON[tone]} size={12} />
+    <Icon name={icon} size={12} />
     {children}
   </span>
 );
@@ -142,7 +153,10 @@ export const Labels = ({ labels, limit = 99 }: { labels: Record<string, string>;
   if (entries.length === 0) return <span className="muted">none</span>;
   const rest = entries.slice(limit);
   return (
-    <span className="labels">
+    <span
+      className="labels"
+      data-tip={rest.length > 0 ? entries.map(([key, value]) => `${key}=${value}`).join(', ') : undefined}
+    >
       {entries.slice(0, limit).map(([key, value]) => (
         <span key={key} className="label mono">
           <span className="label-key">{key}=</span>
@@ -150,7 +164,7 @@ export const Labels = ({ labels, limit = 99 }: { labels: Record<string, string>;
         </span>
       ))}
       {rest.length > 0 && (
-        <span className="label mono" data-tip={rest.map(([key, value]) => `${key}=${value}`).join(', ')}>
+        <span className="label mono" data-rest>
           +{rest.length}
         </span>
       )}

@@ -1,5 +1,6 @@
 import type { Condition } from '../../../schemas/api/common.ts';
 import { Badge, Commit, Time, type Tone } from './bits.tsx';
+import { CodeText } from './code-text.tsx';
 
 const TONE: Record<Condition['status'], Tone> = { True: 'ok', False: 'failed', Unknown: 'unknown' };
 const HELD = ['Guarded', 'Blocked', 'Held', 'Suspended', 'Waiting'];
@@ -20,7 +21,7 @@ export const ConditionList = ({ conditions, of }: { conditions: readonly Conditi
         <span className="condition-type">{condition.type}</span>
         <Badge tone={toneOf(condition)}>{condition.reason}</Badge>
         <span className="condition-message">
-          {condition.message}
+          <CodeText text={condition.message} />
           {condition.file && condition.status !== 'True' && (
             <span className="mono muted">
               {' '}

@@ -3,7 +3,16 @@
  * `/` goes to the filter. From 200 rows only those in sight are in the document.
  */
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import {
+  type CSSProperties,
+  memo,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { Link, useSearchParams } from 'react-router';
 import { useHotkeys } from '../app/hotkeys.ts';
 import { plural } from './format.ts';
@@ -149,7 +158,11 @@ export function DataTable<R>(props: Props<R>) {
           </span>
         </div>
       )}
-      <table className="table" aria-rowcount={virtual ? shown.length + 1 : undefined}>
+      <table
+        className="table"
+        data-virtual={virtual || undefined}
+        aria-rowcount={virtual ? shown.length + 1 : undefined}
+      >
         <caption className="sr-only">{caption}</caption>
         <thead>
           <tr>
@@ -159,7 +172,7 @@ export function DataTable<R>(props: Props<R>) {
                 scope="col"
                 data-align={column.align}
                 data-priority={column.priority}
-                style={{ width: column.width }}
+                style={{ '--column': column.width } as CSSProperties}
                 aria-sort={
                   column.key === sortKey
                     ? sortParam.startsWith('-')

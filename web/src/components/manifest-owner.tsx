@@ -5,6 +5,7 @@ import type { Condition, GitOrigin } from '../../../schemas/api/common.ts';
 import { queries } from '../api/queries.ts';
 import { paths } from '../app/paths.ts';
 import { Badge, Commit, Time } from './bits.tsx';
+import { CodeText } from './code-text.tsx';
 import { sentence } from './format.ts';
 
 export interface Owned {
@@ -16,13 +17,20 @@ export interface Owned {
 export const problemOf = ({ git }: Owned): Condition | undefined =>
   git?.conditions.find(({ status }) => status === 'False');
 
+interface OwnerProps {
+  env: string;
+  owned: Owned;
+  /** Without the commit, where there is little room. */
+  short?: boolean;
+}
+
 /** Its place in git with the commit, or the UI. */
-export const OwnerCell = ({ env, owned: { git } }: { env: string; owned: Owned }) => {
+export const OwnerCell = ({ env, owned: { git }, short = false }: OwnerProps) => {
   if (!git) return <span className="muted">the UI</span>;
   const place = `${git.path}:${git.line}`;
   return (
     <span className="owner">
-      {git.commit && <Commit sha={git.commit} />}
+      {git.commit && !short && <Commit sha={git.commit} />}
       <Link to={paths.git(env, { focus: git.path })} className="mono owner-place" data-tip={place}>
         {git.path.split('/').slice(-2).join('/')}:{git.line}
       </Link>
@@ -46,10 +54,12 @@ interface Props {
   environmentId: string;
   kind: string;
   owned: readonly Owned[];
+  /** Leaves out manifests of the kind that are not among `owned`. */
+  ownedOnly?: boolean;
 }
 
 /** What git holds of a kind and Headgate could not take, with the place of each. Nothing is shown when all is well. */
-export const ManifestProblems = ({ environmentId, kind, owned }: Props) => {
+export const ManifestProblems = ({ environmentId, kind, owned, ownedOnly = false }: Props) => {
   const errors = useQuery(queries.importErrors(environmentId));
   const problems: Problem[] = owned.flatMap((each) => {
     const condition = problemOf(each);
@@ -68,6 +78,8 @@ export const ManifestProblems = ({ environmentId, kind, owned }: Props) => {
   const told = new Set(owned.filter((each) => problemOf(each)).map(({ name }) => name));
   for (const error of errors.data ?? []) {
     if (error.kind !== kind || (error.name !== null && told.has(error.name))) continue;
+    if (ownedOnly && !owned.some(({ name, git }) => name === error.name || git?.path === error.path))
+      continue;
     problems.push({
       key: error.id,
       path: error.path,
@@ -92,11 +104,15 @@ export const ManifestProblems = ({ environmentId, kind, owned }: Props) => {
               </Link>
               <Badge tone="failed">{word}</Badge>
               <span className="muted">
-                {subject} <Time at={at} />
+                {subject} · <Time at={at} />
               </span>
             </span>
-            <span className="error-message">{message}</span>
-            <span className="muted">{effect}</span>
+            <span className="error-message">
+              <CodeText text={message} />
+            </span>
+            <span className="muted">
+              <CodeText text={effect} />
+            </span>
           </li>
         ))}
       </ul>

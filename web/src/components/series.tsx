@@ -1,6 +1,6 @@
 /** A chart of series over time. The lines take their colours from the tokens of the scheme in use. */
 import 'uplot/dist/uPlot.min.css';
-import { useMantineColorScheme } from '@mantine/core';
+import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 
@@ -26,7 +26,7 @@ const clock = (seconds: number): string => new Date(seconds * 1000).toLocaleTime
 export const SeriesChart = ({ label, times, series, format }: Props) => {
   const host = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
-  const { colorScheme } = useMantineColorScheme();
+  const colorScheme = useComputedColorScheme();
   const shape = series.map(({ name, color }) => `${name} ${color}`).join();
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new scheme or other series need a new chart; new points do not.

@@ -43,7 +43,7 @@ export const SourcedLabels = ({ labels, limit = 99 }: Props) => {
         </span>
       ))}
       {rest.length > 0 && (
-        <span className="label mono" data-tip={rest.map(text).join(', ')}>
+        <span className="label mono" data-rest data-tip={rest.map(text).join(', ')}>
           +{rest.length}
         </span>
       )}

@@ -19,7 +19,8 @@ export const SkeletonRows = ({ rows = 8, label = 'Loading' }: { rows?: number; l
   </div>
 );
 
-export const SkeletonBlock = ({ height, label = 'Loading' }: { height: number; label?: string }) => (
+/** `height` in pixels, or as CSS has it. */
+export const SkeletonBlock = ({ height, label = 'Loading' }: { height: number | string; label?: string }) => (
   <div className="skeleton skeleton-block" role="status" aria-label={label} style={{ height }} />
 );
 

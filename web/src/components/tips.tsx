@@ -3,6 +3,7 @@
  * element for the page: a table of thousands of rows then pays nothing for its hints.
  */
 import { useEffect, useState } from 'react';
+import { createPortal } from 'react-dom';
 
 interface Tip {
   text: string;
@@ -69,7 +70,8 @@ export const TipLayer = () => {
     };
   }, []);
   if (!tip) return null;
-  return (
+  // Inside the page's landmark, as whatever is to be read should be.
+  return createPortal(
     <div
       className="tip"
       role="tooltip"
@@ -77,6 +79,7 @@ export const TipLayer = () => {
       style={{ left: tip.x, top: tip.y }}
     >
       {tip.text}
-    </div>
+    </div>,
+    document.querySelector('main') ?? document.body,
   );
 };

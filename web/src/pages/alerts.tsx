@@ -16,7 +16,13 @@ import { EmptyState, Loaded, SkeletonRows } from '../components/states.tsx';
 import { ruleInWords } from './alerts/rule-words.ts';
 
 const columns = (env: string): Column<AlertRule>[] => [
-  { key: 'name', title: 'Name', sort: (row) => row.name, cell: (row) => <b>{row.name}</b> },
+  {
+    key: 'name',
+    title: 'Name',
+    width: '19%',
+    sort: (row) => row.name,
+    cell: (row) => <b data-tip={row.name}>{row.name}</b>,
+  },
   {
     key: 'when',
     title: 'Raised when',
@@ -26,7 +32,7 @@ const columns = (env: string): Column<AlertRule>[] => [
   {
     key: 'watches',
     title: 'Watches',
-    width: '17%',
+    width: '14%',
     priority: 2,
     sort: (row) => row.pipelineName,
     cell: (row) =>
@@ -74,7 +80,7 @@ const StateBadge = ({ rule }: { rule: AlertRule }) => {
   return rule.enabled ? (
     <Badge tone="calm">Enabled</Badge>
   ) : (
-    <Badge tone="unknown" tip="enabled: false in its manifest keeps it silent">
+    <Badge tone="unknown" icon="dash" tip="enabled: false in its manifest keeps it silent">
       Silent
     </Badge>
   );

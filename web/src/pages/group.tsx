@@ -28,7 +28,9 @@ export const GroupPage = () => {
   const title = groupId === UNGROUPED ? 'Nodes in no group' : (group?.name ?? 'Group');
   return (
     <Page title={title} back={{ to: paths.groups(environment.id), word: 'Groups' }}>
-      {group && <ManifestProblems environmentId={environment.id} kind="NodeGroup" owned={[group]} />}
+      {group && (
+        <ManifestProblems environmentId={environment.id} kind="NodeGroup" owned={[group]} ownedOnly />
+      )}
       {nodes.isError && !nodes.data ? (
         <ErrorState error={nodes.error} retry={() => void nodes.refetch()} what="This group" />
       ) : (
@@ -124,7 +126,7 @@ function labelsIn(group: NodeGroup | null, node: NodeInGroup): SourcedLabel[] {
 }
 
 const columns = (group: NodeGroup | null): Column<NodeInGroup>[] => [
-  { key: 'name', title: 'Name', width: '20%', sort: (row) => row.name, cell: (row) => row.name },
+  { key: 'name', title: 'Name', width: '16%', sort: (row) => row.name, cell: (row) => row.name },
   {
     key: 'health',
     title: 'Health',
@@ -136,12 +138,12 @@ const columns = (group: NodeGroup | null): Column<NodeInGroup>[] => [
     key: 'labels',
     title: 'Labels',
     priority: 2,
-    cell: (row) => <SourcedLabels labels={labelsIn(group, row)} limit={5} />,
+    cell: (row) => <SourcedLabels labels={labelsIn(group, row)} limit={4} />,
   },
   {
     key: 'missing',
     title: 'Lacks',
-    width: '16%',
+    width: '12%',
     sort: (row) => row.missingLabels.length,
     cell: (row) =>
       row.missingLabels.length > 0 ? (

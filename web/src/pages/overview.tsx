@@ -257,6 +257,6 @@ function statusCounts(env: string, pipelines: readonly PipelineSummary[]): Count
     if (known) known.count += 1;
     else counts.set(key, { tone, word, count: 1, href: paths.pipelines(env, { status: key }) });
   }
-  const order = ['running', 'moving', 'stopped', 'crashed', 'idle', 'draft'];
+  const order = ['running', 'moving', 'held', 'stopped', 'crashed', 'idle', 'draft'];
   return order.flatMap((key) => counts.get(key) ?? []);
 }

@@ -107,6 +107,7 @@ const STATUSES = [
   { value: '', word: 'All' },
   { value: 'running', word: 'Running' },
   { value: 'moving', word: 'Starting' },
+  { value: 'held', word: 'Held' },
   { value: 'crashed', word: 'Crashed' },
   { value: 'draft', word: 'Draft' },
 ] as const;

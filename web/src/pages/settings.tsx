@@ -53,7 +53,9 @@ export const SettingsPage = () => {
                 checked={singleKeys}
                 onChange={(event) => writePreference('single-keys', event.target.checked ? 'on' : 'off')}
               />
-              Single keys such as <kbd>j</kbd> and <kbd>?</kbd> are commands
+              <span>
+                Single keys such as <kbd>j</kbd> and <kbd>?</kbd> are commands
+              </span>
             </label>
           </div>
           <ShortcutTable />

@@ -6,7 +6,7 @@ const Viewer = lazy(() => import('./log-viewer.tsx').then((module) => ({ default
 
 /** The log viewer comes only with the pages that show one. */
 export const LazyLogViewer = (props: ComponentProps<typeof LogViewer>) => (
-  <Suspense fallback={<SkeletonBlock height={520} label="Loading the log" />}>
+  <Suspense fallback={<SkeletonBlock height="calc(var(--log-height) + 49px)" label="Loading the log" />}>
     <Viewer {...props} />
   </Suspense>
 );

@@ -58,10 +58,11 @@ export const LogList = ({ feed, state, kind, wrap, nameWidth }: Props) => {
     const element = frame.current;
     if (!element) return;
     const fromEnd = element.scrollHeight - element.scrollTop - element.clientHeight;
-    if (fromEnd <= END_PX) setFollowing(true);
-    else if (element.scrollTop < scrolledTo.current) setFollowing(false);
+    const following = fromEnd <= END_PX || (atEnd && element.scrollTop >= scrolledTo.current);
+    setFollowing(following);
     scrolledTo.current = element.scrollTop;
-    if (element.scrollTop < NEAR_TOP_PX && !atEnd && state.olderFailure === null) void feed.loadOlder();
+    // One leap from the end to the top is the only scroll there will be.
+    if (element.scrollTop < NEAR_TOP_PX && !following && state.olderFailure === null) void feed.loadOlder();
   };
   // A frame that is not filled cannot be scrolled, so the lines before would never be asked for.
   // biome-ignore lint/correctness/useExhaustiveDependencies: as many lines as there are decide whether it is filled.

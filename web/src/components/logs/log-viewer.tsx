@@ -92,7 +92,7 @@ interface LinesProps {
 const Lines = ({ source, filters, change, feed, state, wrap, nameWidth }: LinesProps) => {
   if (!state.loaded && state.failure !== null)
     return <ErrorState error={state.failure} retry={() => feed.nudge()} what="The log" />;
-  if (!state.loaded) return <SkeletonBlock height={480} label="Loading the log" />;
+  if (!state.loaded) return <SkeletonBlock height="var(--log-height)" label="Loading the log" />;
   if (state.lines.length > 0)
     return <LogList feed={feed} state={state} kind={source.kind} wrap={wrap} nameWidth={nameWidth} />;
   const filtered =
@@ -107,25 +107,29 @@ const Lines = ({ source, filters, change, feed, state, wrap, nameWidth }: LinesP
       </EmptyState>
     );
   }
-  if (state.loadingOlder) return <SkeletonBlock height={480} label="Looking through older lines" />;
+  if (state.loadingOlder)
+    return <SkeletonBlock height="var(--log-height)" label="Looking through older lines" />;
+  // As tall as the lines that a filter hid, so that the page stays where it is.
   return (
-    <EmptyState icon="search" title={state.older === null ? 'No line matches' : 'No line matches so far'}>
-      <p>New lines that match show here as they come.</p>
-      {state.olderFailure !== null && (
-        <p role="alert">Older lines could not be read: {describeFailure(state.olderFailure).message}</p>
-      )}
-      {state.older !== null && (
-        <button type="button" className="button" onClick={() => void feed.loadOlder()}>
-          <Icon name="search" size={14} /> Look further back
+    <div className="log-nothing">
+      <EmptyState icon="search" title={state.older === null ? 'No line matches' : 'No line matches so far'}>
+        <p>New lines that match show here as they come.</p>
+        {state.olderFailure !== null && (
+          <p role="alert">Older lines could not be read: {describeFailure(state.olderFailure).message}</p>
+        )}
+        {state.older !== null && (
+          <button type="button" className="button" onClick={() => void feed.loadOlder()}>
+            <Icon name="search" size={14} /> Look further back
+          </button>
+        )}
+        <button
+          type="button"
+          className="button"
+          onClick={() => change({ levels: [], only: '', text: '', since: 'all' })}
+        >
+          <Icon name="cross" size={14} /> Show all lines
         </button>
-      )}
-      <button
-        type="button"
-        className="button"
-        onClick={() => change({ levels: [], only: '', text: '', since: 'all' })}
-      >
-        <Icon name="cross" size={14} /> Show all lines
-      </button>
-    </EmptyState>
+      </EmptyState>
+    </div>
   );
 };

@@ -31,7 +31,7 @@ const columns = (env: string): Column<GroupRow>[] => [
   {
     key: 'name',
     title: 'Name',
-    width: '14%',
+    width: '12%',
     sort: ({ group }) => group?.name ?? null,
     cell: ({ group }) => group?.name ?? 'In no group',
   },
@@ -50,19 +50,15 @@ const columns = (env: string): Column<GroupRow>[] => [
   {
     key: 'criteria',
     title: 'Nodes with',
-    width: '13%',
+    width: '11%',
     priority: 2,
     cell: ({ group }) =>
-      group ? (
-        <Criteria labels={group.criteria} limit={2} />
-      ) : (
-        <span className="muted">what no group wants</span>
-      ),
+      group ? <Criteria labels={group.criteria} limit={2} /> : <span className="muted">none of these</span>,
   },
   {
     key: 'gives',
     title: 'Gives',
-    width: '13%',
+    width: '14%',
     priority: 2,
     cell: ({ group }) => group && <Labels labels={group.labelTemplate} limit={2} />,
   },
@@ -76,7 +72,7 @@ const columns = (env: string): Column<GroupRow>[] => [
   {
     key: 'missing',
     title: 'Lack a label',
-    width: '112px',
+    width: '104px',
     sort: ({ health }) => health.missingLabels,
     cell: ({ health }) =>
       health.missingLabels > 0 ? (
@@ -95,7 +91,7 @@ const columns = (env: string): Column<GroupRow>[] => [
       group && (
         <>
           {problemOf(group) && <Badge tone="failed">{problemOf(group)?.reason}</Badge>}
-          <OwnerCell env={env} owned={group} />
+          <OwnerCell env={env} owned={group} short />
         </>
       ),
   },

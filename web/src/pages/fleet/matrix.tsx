@@ -53,22 +53,24 @@ const Matrix = ({ env, nodes }: { env: string; nodes: readonly NodeWithPipelines
               {columns.map(([id, name]) => {
                 const run = node.pipelines.find(({ pipelineId }) => pipelineId === id);
                 if (!run) return <td key={id} />;
+                const unheard = node.status === 'UNREACHABLE' || node.status === 'UNKNOWN';
                 const { tone, word } = STATUS[run.status];
                 const lag =
                   run.version === run.desiredVersion
                     ? ''
                     : `, runs v${run.version ?? '–'}, should run v${run.desiredVersion ?? '–'}`;
-                const text = `${name} on ${node.name}: ${word.toLowerCase()}${lag}`;
+                const shown = unheard ? 'unknown' : lag && tone === 'ok' ? 'moving' : tone;
+                const text = `${name} on ${node.name}: ${unheard ? 'not known, its node is not heard; last ' : ''}${word.toLowerCase()}${lag}`;
                 return (
                   <td key={id}>
                     <Link
                       to={paths.pipeline(env, id, { tab: 'nodes' })}
                       className="matrix-cell"
-                      data-tone={lag && tone === 'ok' ? 'moving' : tone}
+                      data-tone={shown}
                       aria-label={text}
                       data-tip={text}
                     >
-                      <Icon name={TONE_ICON[lag && tone === 'ok' ? 'moving' : tone]} size={12} />
+                      <Icon name={TONE_ICON[shown]} size={12} />
                     </Link>
                   </td>
                 );

@@ -22,7 +22,7 @@ const columns = (env: string): Column<NodeSummary>[] => [
   {
     key: 'gate',
     title: 'git → accepted → delivered → running',
-    width: '372px',
+    width: '360px',
     priority: 2,
     cell: (row) => <GateStrip gate={row.gate} of={row.name} causeOf={nodeCause(env, row.id)} />,
   },
@@ -40,7 +40,7 @@ const columns = (env: string): Column<NodeSummary>[] => [
   {
     key: 'pipelines',
     title: 'Pipelines',
-    width: '96px',
+    width: '88px',
     sort: (row) => (row.pipelinesDesired === 0 ? null : row.pipelinesRunning / row.pipelinesDesired),
     cell: (row) => {
       const whole = row.pipelinesRunning === row.pipelinesDesired;
@@ -57,14 +57,14 @@ const columns = (env: string): Column<NodeSummary>[] => [
   {
     key: 'labels',
     title: 'Labels',
-    width: '13%',
+    width: '12%',
     priority: 3,
     cell: (row) => <Labels labels={row.labels} limit={1} />,
   },
   {
     key: 'agent',
     title: 'Agent',
-    width: '84px',
+    width: '76px',
     priority: 3,
     sort: (row) => row.agentVersion,
     cell: (row) => <span className="mono">{row.agentVersion ?? '–'}</span>,
@@ -72,7 +72,7 @@ const columns = (env: string): Column<NodeSummary>[] => [
   {
     key: 'heard',
     title: 'Heard',
-    width: '98px',
+    width: '94px',
     align: 'end',
     priority: 2,
     sort: (row) => row.lastHeartbeatAt?.getTime() ?? null,
@@ -85,6 +85,7 @@ export const HEALTHS = [
   { value: 'HEALTHY', word: 'Healthy' },
   { value: 'DEGRADED', word: 'Degraded' },
   { value: 'UNREACHABLE', word: 'Unreachable' },
+  { value: 'UNKNOWN', word: 'Never heard' },
 ] as const;
 
 const searchText = (row: NodeSummary): string =>

@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react';
 import { useSearchParams } from 'react-router';
 import { queries } from '../../api/queries.ts';
 import { Badge, Commit, Copyable, Time } from '../../components/bits.tsx';
+import { CodeText } from '../../components/code-text.tsx';
 import { sentence } from '../../components/format.ts';
 import { Section } from '../../components/page.tsx';
 
@@ -35,11 +36,15 @@ export const ImportErrors = ({ environmentId }: { environmentId: string }) => {
                   </span>
                 )}
                 <span className="muted">
-                  in <Commit sha={error.commit} /> <Time at={error.createdAt} />
+                  in <Commit sha={error.commit} /> · <Time at={error.createdAt} />
                 </span>
               </span>
-              <span className="error-message">{error.message}</span>
-              <span className="muted">{sentence(error.hint)} What was applied before keeps running.</span>
+              <span className="error-message">
+                <CodeText text={error.message} />
+              </span>
+              <span className="muted">
+                <CodeText text={sentence(error.hint)} /> What was applied before keeps running.
+              </span>
             </li>
           );
         })}

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { Link, useSearchParams } from 'react-router';
+import type { Gate } from '../../../../schemas/api/common.ts';
 import type { GitSyncStatus, ManifestStatus } from '../../../../schemas/api/git-sync.ts';
 import { paths } from '../../app/paths.ts';
 import { Badge } from '../../components/bits.tsx';
@@ -10,6 +11,13 @@ import { plural } from '../../components/format.ts';
 import { GateStrip, gateState } from '../../components/gate-strip.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { Section } from '../../components/page.tsx';
+
+/** Rules and groups run nowhere: their strip ends where git's part does. */
+const stripOf = ({ kind, gate }: ManifestStatus): Gate => (kind === 'Pipeline' ? gate : gate.slice(0, 2));
+
+/** What is applied but crashes is not ready for anybody. */
+const isReady = (manifest: ManifestStatus): boolean =>
+  manifest.ready && gateState(stripOf(manifest)) !== 'failed';
 
 const ORDER = { failed: 0, held: 1, moving: 2, unknown: 3, done: 4 } as const;
 /** More are found by the filter; a list of thousands of strips would only be scrolled past. */
@@ -31,8 +39,10 @@ export const Manifests = ({ environmentId, manifests, status }: Props) => {
     .filter(({ kind, name, path }) =>
       words.every((word) => `${kind} ${name} ${path}`.toLowerCase().includes(word)),
     )
-    .sort((a, b) => ORDER[gateState(a.gate)] - ORDER[gateState(b.gate)] || a.name.localeCompare(b.name));
-  const ready = manifests.filter((manifest) => manifest.ready).length;
+    .sort(
+      (a, b) => ORDER[gateState(stripOf(a))] - ORDER[gateState(stripOf(b))] || a.name.localeCompare(b.name),
+    );
+  const ready = manifests.filter(isReady).length;
   return (
     <Section
       title="Manifests"
@@ -103,7 +113,9 @@ const ManifestRow = ({
   manifest: ManifestStatus;
   focused: boolean;
 }) => {
-  const { kind, name, path, line, objectId, gate, conditions } = manifest;
+  const { kind, name, path, line, objectId, conditions } = manifest;
+  const gate = stripOf(manifest);
+  const ready = isReady(manifest);
   const [opened, setOpened] = useState(focused);
   const row = useRef<HTMLLIElement>(null);
   const worst = gateState(gate);
@@ -133,8 +145,8 @@ const ManifestRow = ({
         <span className="manifest-path mono">
           {path}:{line}
         </span>
-        <Badge tone={manifest.ready ? 'calm' : worst === 'done' ? 'moving' : worst}>
-          {manifest.ready ? 'Ready' : 'Not ready'}
+        <Badge tone={ready ? 'calm' : worst === 'done' ? 'moving' : worst}>
+          {ready ? 'Ready' : 'Not ready'}
         </Badge>
       </div>
       {opened && (

@@ -10,7 +10,8 @@ interface Props {
 
 /** How the agent itself is, as it last reported. */
 export const AgentFacts = ({ health, unheard }: Props) => {
-  const count = (value: number | undefined) => <span className="mono">{value ?? 'not reported'}</span>;
+  const count = (value: number | undefined) =>
+    value === undefined ? 'not reported' : <span className="mono">{value}</span>;
   return (
     <dl className="facts">
       <Fact name="Push channel">

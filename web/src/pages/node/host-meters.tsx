@@ -33,6 +33,8 @@ const used = (part: number | undefined, total: number | undefined): string =>
 export const HostMeters = ({ node, updatedAt }: { node: FleetNode; updatedAt: number }) => {
   const host = node.hostMetrics;
   const rates = useHostRates(node, updatedAt);
+  // A node that is not heard sends no second report to compare with.
+  const waiting = node.status === 'UNREACHABLE' ? 'not known' : 'measuring…';
   if (Object.keys(host).length === 0)
     return <p className="muted">The agent has not reported its host yet.</p>;
   const load = [host.loadAvg1, host.loadAvg5, host.loadAvg15].filter((value) => value !== undefined);
@@ -40,8 +42,8 @@ export const HostMeters = ({ node, updatedAt }: { node: FleetNode; updatedAt: nu
     <div className="meters">
       <Meter
         name="Processor"
-        text={rates.cpu === null ? 'measuring…' : formatPercent(rates.cpu)}
-        share={rates.cpu ?? 0}
+        text={rates.cpu === null ? waiting : formatPercent(rates.cpu)}
+        share={rates.cpu ?? (node.status === 'UNREACHABLE' ? null : 0)}
       />
       <Meter
         name="Memory"
@@ -58,11 +60,19 @@ export const HostMeters = ({ node, updatedAt }: { node: FleetNode; updatedAt: nu
         text={load.length > 0 ? load.map((value) => value.toFixed(2)).join(' · ') : 'not reported'}
         share={null}
       />
-      <Meter name="Network" text={rates.net} share={null} />
-      <Meter name="Disk traffic" text={rates.disk} share={null} />
+      <Meter name="Network" text={rates.net ?? waiting} share={null} />
+      <Meter name="Disk traffic" text={rates.disk ?? waiting} share={null} />
     </div>
   );
 };
+
+/** Null until a second report has come. */
+interface HostRates {
+  /** The busy share of all processors. */
+  cpu: number | null;
+  net: string | null;
+  disk: string | null;
+}
 
 interface HostSample {
   at: number;
@@ -70,13 +80,9 @@ interface HostSample {
 }
 
 /** The host's counters only grow: two reports make a rate. A smaller one is a reboot. */
-function useHostRates(node: FleetNode, updatedAt: number): { cpu: number | null; net: string; disk: string } {
+function useHostRates(node: FleetNode, updatedAt: number): HostRates {
   const before = useRef<HostSample | null>(null);
-  const [rates, setRates] = useState<{ cpu: number | null; net: string; disk: string }>({
-    cpu: null,
-    net: 'measuring…',
-    disk: 'measuring…',
-  });
+  const [rates, setRates] = useState<HostRates>({ cpu: null, net: null, disk: null });
   // biome-ignore lint/correctness/useExhaustiveDependencies: one step for each report of the node.
   useEffect(() => {
     const host = node.hostMetrics;
