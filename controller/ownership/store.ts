@@ -89,6 +89,7 @@ export async function lockClaimed(
     )
       byUid.set(row.uid, row);
   for (const row of byUid.values()) living.delete(nameKeyOf(row.name));
+  const uids = new Set(claims.map(({ uid }) => uid));
   buried.sort((a, b) => Number(b.tombstonedAt) - Number(a.tombstonedAt));
   return claims.map((claim) => {
     const known = claim.objectId === null ? undefined : byId.get(claim.objectId);
@@ -109,10 +110,12 @@ export async function lockClaimed(
         { reason: 'Conflict' },
       );
     }
-    const at = buried.findIndex(
-      (row) => (claim.uid !== null && row.uid === claim.uid) || nameKeyOf(row.name) === nameKeyOf(claim.name),
-    );
-    return at < 0 ? null : (buried.splice(at, 1)[0] ?? null);
+    const byItsUid = claim.uid === null ? undefined : buried.find((row) => row.uid === claim.uid);
+    const isFree = ({ uid }: OwnedRow) => uid === null || !uids.has(uid);
+    const back =
+      byItsUid ?? buried.find((row) => isFree(row) && nameKeyOf(row.name) === nameKeyOf(claim.name));
+    if (back) buried.splice(buried.indexOf(back), 1);
+    return back ?? null;
   });
 }
 

@@ -54,6 +54,7 @@ export interface Observed {
   appliedCommit: string | null;
 }
 
+/** What was deleted last comes first: of two of one name it is the one that comes back. */
 const ROWS: Record<EditedKind, string> = {
   Pipeline: `SELECT p.id, p.name, p.uid, p.managed_by AS "managedBy", p.tombstoned_at IS NOT NULL AS tombstoned,
       json_build_object('labels', p.labels, 'description', p.description, 'nodeSelector', p.node_selector,
@@ -61,17 +62,17 @@ const ROWS: Record<EditedKind, string> = {
         'dependsOn', p.depends_on, 'deployed', NOT p.is_draft, 'hash', l.spec_hash, 'configYaml', l.config_yaml,
         'deployedHash', d.spec_hash, 'deployedVersion', p.deployed_version_id IS NOT DISTINCT FROM l.id) AS is
     FROM pipelines p LEFT JOIN pipeline_versions l ON l.id = p.latest_version_id
-    LEFT JOIN pipeline_versions d ON d.id = p.deployed_version_id WHERE p.environment_id = ?`,
+    LEFT JOIN pipeline_versions d ON d.id = p.deployed_version_id WHERE p.environment_id = ? ORDER BY p.tombstoned_at DESC NULLS FIRST`,
   AlertRule: `SELECT r.id, r.name, r.uid, r.managed_by AS "managedBy", r.tombstoned_at IS NOT NULL AS tombstoned,
       json_build_object('labels', r.labels, 'hash', r.spec_hash, 'watches', lower(p.name), 'metric', r.metric,
         'condition', r.condition, 'threshold', r.threshold, 'durationSeconds', r.duration_seconds,
         'enabled', r.enabled) AS is
     FROM alert_rules r LEFT JOIN pipelines p ON p.id = r.pipeline_id AND p.tombstoned_at IS NULL
-    WHERE r.environment_id = ?`,
+    WHERE r.environment_id = ? ORDER BY r.tombstoned_at DESC NULLS FIRST`,
   NodeGroup: `SELECT g.id, g.name, g.uid, g.managed_by AS "managedBy", g.tombstoned_at IS NOT NULL AS tombstoned,
       json_build_object('labels', g.labels, 'hash', g.spec_hash, 'criteria', g.criteria,
         'labelTemplate', g.label_template, 'requiredLabels', g.required_labels) AS is
-    FROM node_groups g WHERE g.environment_id = ?`,
+    FROM node_groups g WHERE g.environment_id = ? ORDER BY g.tombstoned_at DESC NULLS FIRST`,
 };
 
 const SHOULD_BE: Record<EditedKind, (manifest: DesiredManifest) => object> = {

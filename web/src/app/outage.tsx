@@ -9,7 +9,7 @@ const WORDS: Record<Away, { title: string; means: string; reads?: true }> = {
   },
   answer: {
     title: 'The controller takes too long to answer',
-    means: 'It is busy, or waits for its database. Engines and agents run on without it.',
+    means: 'The controller is busy, or waits for its database. Engines and agents run on without it.',
   },
   database: {
     title: 'The controller cannot reach its database',
