@@ -8,8 +8,8 @@ import type { EngineValidation } from './checks.ts';
 import { type EngineRun, startEngine } from './engine-run.ts';
 
 const CACHED = 5_000;
-/** How long a prepared engine waits for a config. */
-const PREPARED_MS = 10_000;
+/** How long a prepared engine waits for a config: who changed one thing often changes the next soon. It holds some 100 MB. */
+const PREPARED_MS = 5 * 60_000;
 /** Its config comes by standard input. */
 const VALIDATE = ['validate', '--no-environment', '--config-yaml', '/dev/stdin'];
 
@@ -23,6 +23,7 @@ export interface ConfigValidator {
 export function createConfigValidator(options: { engineBin: string | null; log: Logger }): ConfigValidator {
   const cache = new Map<string, EngineValidation>();
   let checker: Promise<string> | null = null;
+  let stopped = false;
   let prepared: { run: EngineRun; expiry: NodeJS.Timeout } | null = null;
   const { engineBin } = options;
 
@@ -37,6 +38,13 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
     clearTimeout(expiry);
     prepared = null;
     return run.ended() ? null : run;
+  }
+
+  function prepare(bin: string): void {
+    if (stopped || (prepared && !prepared.run.ended())) return;
+    take();
+    const run = startEngine(bin, VALIDATE);
+    prepared = { run, expiry: setTimeout(() => take()?.abandon(), PREPARED_MS).unref() };
   }
 
   async function ask(bin: string, configYaml: string, signal?: AbortSignal): Promise<EngineValidation> {
@@ -64,6 +72,7 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
       if (known) return known;
       try {
         const result = await ask(engineBin, configYaml, signal);
+        prepare(engineBin);
         if (cache.size >= CACHED) cache.clear();
         cache.set(key, result);
         return result;
@@ -74,12 +83,12 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
       }
     },
     prepare() {
-      if (engineBin === null || (prepared && !prepared.run.ended())) return;
-      take();
-      const run = startEngine(engineBin, VALIDATE);
-      prepared = { run, expiry: setTimeout(() => take()?.abandon(), PREPARED_MS).unref() };
+      if (engineBin !== null) prepare(engineBin);
     },
-    stop: () => take()?.abandon(),
+    stop() {
+      stopped = true;
+      take()?.abandon();
+    },
   };
 }
 
