@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { GIT_ENVIRONMENT } from '../../support/git-client.ts';
 import { type RunningHeadgate, startHeadgate } from '../../support/headgate.ts';
+import { namedPipeline, untilRunning } from '../../support/pipelines.ts';
 import { until } from '../../support/until.ts';
 import { ms, percentile, type Result, type Say } from '../result.ts';
 
@@ -34,9 +35,13 @@ export async function pushToEngine(say: Say): Promise<Result[]> {
       timeoutMs: 30_000,
       everyMs: 50,
     });
+    const api = await headgate.api();
+    const { id } = await namedPipeline(api, headgate.environments.staging, 'web-logs');
     const timings: Timing[] = [];
     for (let push = 0; push < PUSHES; push += 1) {
       timings.push(await onePush(headgate, git, work, push));
+      // The next one begins when all is at rest, as people push.
+      await untilRunning(api, id, push + 2);
       if (push % 10 === 9) say(`  push ${push + 1} of ${PUSHES}`);
     }
     return results(timings);
