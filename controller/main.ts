@@ -173,6 +173,10 @@ async function compose(
     configs,
     logs,
     now: () => clock.now(),
+    // What the database says of nodes is older than what was heard of them.
+    caughtUp: () => {
+      services.listeningSince = clock.now();
+    },
   });
   undo.push({ what: 'heartbeats', end: () => heartbeats.stop() });
   const push = createPushHub({ bus, log });

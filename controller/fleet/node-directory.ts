@@ -1,7 +1,9 @@
 /**
  * Who is behind a node token, from memory: every poll and heartbeat asks. Filled at the start in one go, corrected by
- * signals, dropped whole when signals may have been lost.
+ * signals, read again as a whole when signals may have been lost. Until that has come to its end what was known is
+ * believed: a fleet that asked node by node would keep a database down that has just come back.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { LabelMap } from '../../schemas/api/common.ts';
 import type { Bus } from '../platform/bus.ts';
@@ -9,6 +11,8 @@ import { parseToken, sameHash } from '../platform/tokens.ts';
 import { findIdentity, listIdentities, type NodeIdentity } from './store.ts';
 
 export type KnownNode = NodeIdentity;
+
+const RETRY_MS = 1_000;
 
 export interface NodeDirectory {
   /** Null for a token that is not known; a revoked one is answered with `revoked`. */
@@ -23,6 +27,10 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus }): NodeDirect
   const tokenOf = new Map<string, string>();
   const loading = new Map<string, Promise<KnownNode | null>>();
   let generation = 0;
+  /** Nodes that a signal told of while all are being read; null while they are not. */
+  let told: Set<string> | null = null;
+  let again = false;
+  let reading = false;
 
   function remember(node: KnownNode): void {
     byToken.set(node.tokenId, node);
@@ -31,15 +39,41 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus }): NodeDirect
 
   options.bus.on('node', ({ nodeId }) => {
     generation += 1;
+    told?.add(nodeId);
     const tokenId = tokenOf.get(nodeId);
     if (tokenId !== undefined) byToken.delete(tokenId);
     tokenOf.delete(nodeId);
   });
   options.bus.on('resync', () => {
     generation += 1;
-    byToken.clear();
-    tokenOf.clear();
+    again = true;
+    if (!reading) void readAgain();
   });
+
+  async function readAgain(): Promise<void> {
+    reading = true;
+    while (again) {
+      again = false;
+      await readAll().catch(() => {
+        again = true;
+      });
+      if (again) await sleep(RETRY_MS, undefined, { ref: false });
+    }
+    reading = false;
+  }
+
+  async function readAll(): Promise<void> {
+    const meanwhile = new Set<string>();
+    told = meanwhile;
+    try {
+      const nodes = await listIdentities(options.db);
+      byToken.clear();
+      tokenOf.clear();
+      for (const node of nodes) if (!meanwhile.has(node.nodeId)) remember(node);
+    } finally {
+      told = null;
+    }
+  }
 
   async function load(tokenId: string): Promise<KnownNode | null> {
     const asked = generation;
@@ -65,10 +99,6 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus }): NodeDirect
       node.agentLabels = labels;
       node.revision += 1;
     },
-    async warm() {
-      const asked = generation;
-      const nodes = await listIdentities(options.db);
-      if (asked === generation) for (const node of nodes) remember(node);
-    },
+    warm: readAll,
   };
 }

@@ -4,6 +4,7 @@
  * nothing at all (UNAVAILABLE), which leaves agents as they are. Absence means undeploy.
  */
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type { PipelineEntry } from '../../schemas/agent/protocol.ts';
 import { effectiveLabels, type GroupRule, listGroupRules } from '../node-groups/index.ts';
@@ -55,12 +56,20 @@ interface Text {
 
 interface Slot {
   current: EnvironmentConfig | null;
-  stale: boolean;
+  /** Signals that had come when `current` was begun to be read, and that have come until now. */
+  has: number;
+  wants: number;
+  /** What is being read; the last good one once patience is at its end. */
   loading: Promise<EnvironmentConfig> | null;
+  failedAt: number;
 }
 
-/** Signals may be lost; this long a rendering is believed without asking. */
+/** Signals may be lost; this long a rendering is believed without asking. Then it is served while it is read anew. */
 const BELIEVED_MS = 30_000;
+/** After a signal the new one is waited for, but not for longer: a database that hangs must not keep a fleet waiting. */
+const PATIENCE_MS = 1_500;
+/** What cannot be read is not asked for again before that. */
+const RETRY_MS = 1_000;
 
 export interface ConfigServer {
   forNode(node: KnownNode): Promise<ServedConfig>;
@@ -82,10 +91,10 @@ export function createConfigServer(options: {
 
   options.bus.on('config', ({ environmentId }) => {
     const slot = slots.get(environmentId);
-    if (slot) slot.stale = true;
+    if (slot) slot.wants += 1;
   });
   options.bus.on('resync', () => {
-    for (const slot of slots.values()) slot.stale = true;
+    for (const slot of slots.values()) slot.wants += 1;
   });
 
   /** A pipeline that cannot be rendered keeps its own last good rendering, and the others move on. */
@@ -135,36 +144,47 @@ export function createConfigServer(options: {
   async function get(environmentId: string): Promise<EnvironmentConfig> {
     let slot = slots.get(environmentId);
     if (!slot) {
-      slot = { current: null, stale: true, loading: null };
+      slot = { current: null, has: -1, wants: 0, loading: null, failedAt: Number.NEGATIVE_INFINITY };
       slots.set(environmentId, slot);
     }
-    const fresh = slot.current && !slot.stale && performance.now() - slot.current.loadedAt < BELIEVED_MS;
-    if (fresh && slot.current) return slot.current;
-    const known = slot;
-    // Something changed while we read: what is being read may already be old.
-    if (known.loading && known.stale) return known.loading.then(() => get(environmentId));
-    if (!known.loading) {
-      // Cleared before reading: a signal that comes while we read makes the result stale again.
-      known.stale = false;
-      known.loading = load(environmentId, known.current)
-        .then((loaded) => {
-          known.current = loaded;
-          return loaded;
-        })
-        .catch((error: unknown) => {
-          known.stale = true;
-          if (!known.current) throw unavailable('the configuration cannot be read at the moment');
-          log.error(
-            { environmentId, reason: messageOf(error) },
-            'config not rendered, serving the last good one',
-          );
-          return known.current;
-        })
-        .finally(() => {
-          known.loading = null;
-        });
+    const { wants } = slot;
+    const waits = () => !slot.loading && performance.now() - slot.failedAt >= RETRY_MS;
+    for (;;) {
+      const { current } = slot;
+      if (current && slot.has >= wants) {
+        if (performance.now() - current.loadedAt >= BELIEVED_MS && waits()) read(environmentId, slot);
+        return current;
+      }
+      if (waits() || (!current && !slot.loading)) read(environmentId, slot);
+      const soon = slot.loading ? await slot.loading : current;
+      // The last good one: reading has failed, or takes too long.
+      if (soon && soon === current) return soon;
     }
-    return known.loading;
+  }
+
+  function read(environmentId: string, slot: Slot): void {
+    const { current, wants } = slot;
+    const loading = load(environmentId, current)
+      .then((loaded) => {
+        slot.current = loaded;
+        slot.has = wants;
+        return loaded;
+      })
+      .catch((error: unknown) => {
+        slot.failedAt = performance.now();
+        if (!current) throw unavailable('the configuration cannot be read at the moment');
+        log.error(
+          { environmentId, reason: messageOf(error) },
+          'config not rendered, serving the last good one',
+        );
+        return current;
+      })
+      .finally(() => {
+        slot.loading = null;
+      });
+    slot.loading = current ? Promise.race([loading, sleep(PATIENCE_MS, current, { ref: false })]) : loading;
+    // Read ahead, nobody waits for it.
+    slot.loading.catch(() => {});
   }
 
   return {

@@ -36,12 +36,16 @@ export interface IngestOptions {
   configs: ConfigServer;
   logs: Pick<LogIngest, 'delivers' | 'fromHeartbeat'>;
   now: () => number;
+  /** Told when reports are stored that had waited for the database for longer than usual. */
+  caughtUp: () => void;
 }
 
 /** A few nodes are written almost at once; under load, once a second in large batches. */
 const QUICK_FLUSH_MS = 50;
 const BUSY_FLUSH_MS = 1_000;
 const BUSY_BATCH = 200;
+/** A batch under way for longer has waited for the database. */
+const LATE_MS = 2_500;
 /** Nodes of one transaction: while its statements are put together nothing else runs, some 10 ms for this many. */
 const PART = 500;
 
@@ -64,6 +68,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
   let flushing: Promise<void> | null = null;
   let lastBatch = 0;
   let lastFlushAt = 0;
+  let failed = false;
   let stopped = false;
 
   function schedule(): void {
@@ -102,6 +107,11 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       lastFlushAt = performance.now();
       break;
     }
+    const tookMs = Math.round(performance.now() - lastFlushAt);
+    if (!failed && tookMs > LATE_MS) {
+      log.warn({ nodes: batch.length, tookMs }, 'heartbeats were stored late, the database is slow');
+      options.caughtUp();
+    }
     const environments = new Set(batch.map((report) => report.environmentId));
     for (const environmentId of environments) {
       await bus.publish(db, { type: 'ui', environmentId, topics: ['fleet', 'pipelines'] }).catch(() => {});
@@ -115,6 +125,8 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
     } catch (error) {
       return writeFailed(part, error);
     }
+    if (failed) options.caughtUp();
+    failed = false;
     for (const report of part) {
       if (!report.labelsChanged) continue;
       await bus
@@ -142,6 +154,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       'heartbeats not stored, kept for the next try',
     );
     keep(part);
+    failed = true;
     return false;
   }
 
