@@ -130,7 +130,17 @@ async function compose(
   undo.push({ what: 'engine checks', end: () => engine.stop() });
   const cloneUrl = `${config.baseUrl}/git/${repository.name}`;
 
-  const services: Services = { bus, jobs, keyring, engine, cloneUrl, listeningSince: clock.now() };
+  let listeningSince = clock.now();
+  let behind = () => false;
+  const services: Services = {
+    bus,
+    jobs,
+    keyring,
+    engine,
+    cloneUrl,
+    // What the database says of nodes may be older than what was heard of them.
+    listeningSince: () => (behind() ? clock.now() : listeningSince),
+  };
   const execute = createExecute(writeAudit);
   const systemContext = (name: string): Context => ({
     db,
@@ -173,11 +183,11 @@ async function compose(
     configs,
     logs,
     now: () => clock.now(),
-    // What the database says of nodes is older than what was heard of them.
     caughtUp: () => {
-      services.listeningSince = clock.now();
+      listeningSince = clock.now();
     },
   });
+  behind = heartbeats.behind;
   undo.push({ what: 'heartbeats', end: () => heartbeats.stop() });
   const push = createPushHub({ bus, log });
 

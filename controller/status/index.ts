@@ -10,8 +10,8 @@ export { matchesSelector, versionForNode } from './selection.ts';
 
 declare module '../platform/context.ts' {
   interface Services {
-    /** When this controller began to hear heartbeats, in milliseconds since 1970. */
-    listeningSince: number;
+    /** Since when the database has what this controller hears of nodes, in milliseconds since 1970. */
+    listeningSince: () => number;
   }
 }
 
@@ -19,5 +19,5 @@ declare module '../platform/context.ts' {
 export async function readStatus(ctx: Context, of: ObservedOf): Promise<Joined> {
   const observed = await readObserved(ctx.db, of);
   const settings = await readFleetSettings(ctx.db);
-  return join(observed, { now: ctx.clock.now(), listeningSince: ctx.services.listeningSince, settings });
+  return join(observed, { now: ctx.clock.now(), listeningSince: ctx.services.listeningSince(), settings });
 }

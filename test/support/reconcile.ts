@@ -82,7 +82,7 @@ export class ReconcileScene {
       keyring: createKeyring('0123456789abcdef0123456789abcdef'),
       engine: createEngineChecks({ engineBin: null, log: silent }),
       cloneUrl: '',
-      listeningSince: 0,
+      listeningSince: () => 0,
     };
   }
 

@@ -25,6 +25,8 @@ export interface HeartbeatIngest {
   take(node: KnownNode, request: HeartbeatRequest): Promise<HeartbeatResponse>;
   /** Writes what is waiting. */
   flush(): Promise<void>;
+  /** Whether reports wait for the database for longer than usual. */
+  behind(): boolean;
   stop(): Promise<void>;
 }
 
@@ -229,6 +231,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       return { ok: true, configRevision, ...(rejected.length > 0 ? { rejected } : {}) };
     },
     flush,
+    behind: () => failed || (flushing !== null && performance.now() - lastFlushAt > LATE_MS),
     async stop() {
       stopped = true;
       clearTimeout(timer);
