@@ -1,21 +1,19 @@
-export * as gitSyncOperations from './operations.ts';
 export {
-  type Binding,
   deleteManifests,
-  findBinding,
-  finishJobs,
-  type GitMode,
   type ImportErrorWrite,
   type InventoryRecord,
+  type ManifestRecord,
+  readInventory,
+  replaceImportErrors,
+  upsertManifests,
+} from './inventory.ts';
+export {
+  finishJobs,
   insertPendingJob,
   type JobResult,
-  listBindings,
-  type ManifestRecord,
   pendingJobs,
-  readInventory,
   recordSkipped,
-  replaceImportErrors,
   reportOfPass,
-  updateBindingStatus,
-  upsertManifests,
-} from './store.ts';
+} from './jobs.ts';
+export * as gitSyncOperations from './operations.ts';
+export { type Binding, findBinding, type GitMode, listBindings, updateBindingStatus } from './store.ts';

@@ -15,20 +15,10 @@ import type { Context } from '../platform/context.ts';
 import { badRequest, preconditionFailed } from '../platform/errors.ts';
 import { mutation, query } from '../platform/operation.ts';
 import { datedConditions, type Joined, readStatus, sumGates } from '../status/index.ts';
+import { countImportErrors, listImportErrors, listManifests, type ManifestRecord } from './inventory.ts';
+import { countJobs, insertPendingJob, listJobs } from './jobs.ts';
 import { normalizeFolder, refuseBadRef } from './scope.ts';
-import {
-  type Binding,
-  countImportErrors,
-  countJobs,
-  findBinding,
-  insertPendingJob,
-  listImportErrors,
-  listJobs,
-  listManifests,
-  type ManifestRecord,
-  orphanObjects,
-  saveBinding,
-} from './store.ts';
+import { type Binding, findBinding, orphanObjects, saveBinding } from './store.ts';
 
 declare module '../platform/context.ts' {
   interface Services {

@@ -1,0 +1,158 @@
+/** The record of passes: those that wait, those that ran, and what they did. */
+import type { Knex } from 'knex';
+import type { CommitInfo, GitJob } from '../../schemas/api/git-sync.ts';
+import { newId } from '../platform/ids.ts';
+import { commitText, dated } from './commit-text.ts';
+
+export async function insertPendingJob(db: Knex, bindingId: string, trigger: string): Promise<string> {
+  const id = newId();
+  await db('git_jobs').insert({ id, binding_id: bindingId, type: 'pass', status: 'pending', trigger });
+  return id;
+}
+
+export interface JobResult {
+  status: 'completed' | 'failed';
+  outcome: string;
+  trigger: string;
+  commit: CommitInfo | null;
+  counts: GitJob['counts'];
+  report: string[];
+  error: string | null;
+  planHash: string | null;
+  startedAt: Date;
+  /** The jobs that waited when the pass began to look, newest first. */
+  pending: readonly string[];
+}
+
+const JOBS_KEPT = 500;
+
+/** Finishes the newest of the jobs that waited with this result, the older ones as skipped; makes a row where none waited. */
+export async function finishJobs(tx: Knex, bindingId: string, result: JobResult): Promise<void> {
+  const columns = {
+    status: result.status,
+    outcome: result.outcome,
+    commit_info: result.commit && commitText(result.commit),
+    counts: JSON.stringify(result.counts),
+    report: JSON.stringify(result.report),
+    error: result.error,
+    plan_hash: result.planHash,
+    started_at: result.startedAt,
+    finished_at: tx.fn.now(),
+  };
+  const [newest, ...older] = result.pending;
+  if (newest) await tx('git_jobs').where({ id: newest }).update(columns);
+  else
+    await tx('git_jobs').insert({
+      id: newId(),
+      binding_id: bindingId,
+      type: 'pass',
+      trigger: result.trigger,
+      ...columns,
+    });
+  if (older.length > 0) {
+    await tx('git_jobs').whereIn('id', older).update({
+      status: 'completed',
+      outcome: 'skipped',
+      started_at: result.startedAt,
+      finished_at: tx.fn.now(),
+    });
+  }
+  await tx.raw(
+    `DELETE FROM git_jobs WHERE binding_id = :bindingId AND status <> 'pending' AND id NOT IN
+       (SELECT id FROM git_jobs WHERE binding_id = :bindingId ORDER BY queued_at DESC, id DESC LIMIT ${JOBS_KEPT})`,
+    { bindingId },
+  );
+}
+
+/** The report of the first pass over the commit that ended in the last `withinMs`, by Postgres' clock; null while there is none. */
+export async function reportOfPass(
+  db: Knex,
+  bindingId: string,
+  sha: string,
+  withinMs: number,
+): Promise<string[] | null> {
+  const { rows } = await db.raw<{ rows: { report: string[] }[] }>(
+    `SELECT report FROM git_jobs
+     WHERE binding_id = ? AND commit_info->>'sha' = ? AND outcome <> 'skipped'
+       AND finished_at > clock_timestamp() - ? * interval '1 millisecond'
+     ORDER BY finished_at, id LIMIT 1`,
+    [bindingId, sha, Math.ceil(withinMs)],
+  );
+  return rows[0]?.report ?? null;
+}
+
+/** Commits that came and went between two passes: the newest was applied, these were not. */
+export async function recordSkipped(
+  tx: Knex,
+  bindingId: string,
+  commits: readonly CommitInfo[],
+  trigger: string,
+  at: Date,
+): Promise<void> {
+  if (commits.length === 0) return;
+  await tx('git_jobs').insert(
+    commits.map((commit) => ({
+      id: newId(),
+      binding_id: bindingId,
+      type: 'pass',
+      status: 'completed',
+      outcome: 'skipped',
+      trigger,
+      commit_info: commitText(commit),
+      queued_at: at,
+      started_at: at,
+      finished_at: tx.fn.now(),
+    })),
+  );
+}
+
+/** Ids of the jobs that wait, newest first. Asked before git is: what is queued later is for the next pass. */
+export async function pendingJobs(db: Knex, bindingId: string): Promise<string[]> {
+  return db('git_jobs')
+    .where({ binding_id: bindingId, status: 'pending' })
+    .orderBy('queued_at', 'desc')
+    .orderBy('id', 'desc')
+    .pluck('id');
+}
+
+const NO_COUNTS: GitJob['counts'] = {
+  created: 0,
+  changed: 0,
+  deleted: 0,
+  restored: 0,
+  renamed: 0,
+  unchanged: 0,
+  refused: 0,
+  waiting: 0,
+};
+
+export async function listJobs(
+  db: Knex,
+  bindingId: string,
+  filter: { status?: string | undefined; limit: number },
+): Promise<GitJob[]> {
+  const query = db('git_jobs').where({ binding_id: bindingId });
+  if (filter.status !== undefined) query.where({ status: filter.status });
+  const rows: (GitJob & { commit: CommitInfo | null })[] = await query
+    .orderBy('queued_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(filter.limit)
+    .select('id', 'type', 'status', 'outcome', 'trigger', 'counts', 'report', 'error', {
+      commit: 'commit_info',
+      planHash: 'plan_hash',
+      queuedAt: 'queued_at',
+      startedAt: 'started_at',
+      finishedAt: 'finished_at',
+    });
+  return rows.map((row) => ({ ...row, commit: dated(row.commit), counts: { ...NO_COUNTS, ...row.counts } }));
+}
+
+export async function countJobs(db: Knex, bindingId: string): Promise<{ pending: number; failed: number }> {
+  const { rows } = await db.raw<{ rows: { pending: number; failed: number }[] }>(
+    `SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
+       count(*) FILTER (WHERE status = 'failed' AND queued_at > now() - interval '1 day') AS failed
+     FROM git_jobs WHERE binding_id = ?`,
+    [bindingId],
+  );
+  return rows[0] ?? { pending: 0, failed: 0 };
+}
