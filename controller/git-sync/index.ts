@@ -1,7 +1,9 @@
 export {
   deleteManifests,
+  followNames,
   type ImportErrorWrite,
   type InventoryRecord,
+  isLeftBehind,
   type ManifestRecord,
   readInventory,
   replaceImportErrors,

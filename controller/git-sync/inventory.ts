@@ -70,6 +70,27 @@ export async function readInventory(db: Knex, bindingId: string): Promise<Invent
   return [...lines.values()];
 }
 
+/**
+ * Whether a pass has renamed the object of the line and did not live to record it. Where somebody else has renamed it, the
+ * line knows what was applied, and that stands.
+ */
+export const isLeftBehind = ({ appliedHash, objectName, nameKey }: InventoryRecord): boolean =>
+  appliedHash === null && objectName !== null && nameKeyOf(objectName) !== nameKey;
+
+/** Puts lines that were left behind under the names that their objects have. What stood there stands for nothing living. */
+export async function followNames(
+  tx: Knex,
+  bindingId: string,
+  behind: readonly InventoryRecord[],
+): Promise<void> {
+  const moved = behind.map((line) => {
+    const name = line.objectName ?? line.name;
+    return { ...line, name, nameKey: nameKeyOf(name) };
+  });
+  await deleteManifests(tx, bindingId, behind);
+  await upsertManifests(tx, bindingId, moved);
+}
+
 /** What git owns and no line of the inventory stands for: a pass applied it and did not live to record it. */
 async function listUnrecorded(db: Knex, bindingId: string): Promise<InventoryRecord[]> {
   const { rows } = await db.raw<{ rows: (ObjectOf & ObjectFacts)[] }>(

@@ -4,9 +4,15 @@
  * was read from: triggers leave a note of that (migration 0002).
  */
 
-import type { Knex } from 'knex';
-import { type Binding, type InventoryRecord, readInventory } from '../../controller/git-sync/index.ts';
-import { takeObjectChanges } from '../../controller/ownership/index.ts';
+import {
+  type Binding,
+  followNames,
+  type InventoryRecord,
+  isLeftBehind,
+  readInventory,
+} from '../../controller/git-sync/index.ts';
+import { takeObjectChanges, writeAsReconciler } from '../../controller/ownership/index.ts';
+import type { Context } from '../../controller/platform/context.ts';
 import { secretVariables } from '../../controller/secrets/index.ts';
 import type { Desired } from '../source/index.ts';
 import { identityOf } from './identity.ts';
@@ -18,7 +24,7 @@ export interface Remembered {
 
 export interface PassMemory {
   /** What the database holds, as it is now. */
-  read(db: Knex, binding: Binding): Promise<Remembered>;
+  read(ctx: Pick<Context, 'db' | 'fence'>, binding: Binding): Promise<Remembered>;
   /** The desired state after which nothing was left to do; null once anything has changed in the database since. */
   settled: Desired | null;
   /** What the pass has written. */
@@ -31,11 +37,11 @@ export function createPassMemory(): PassMemory {
   let remembered: Remembered | null = null;
   const memory: PassMemory = {
     settled: null,
-    async read(db, binding) {
-      const changed = await takeObjectChanges(db, binding.environmentId);
+    async read(ctx, binding) {
+      const changed = await takeObjectChanges(ctx.db, binding.environmentId);
       if (remembered && !changed) return remembered;
       memory.forget();
-      const read = await readAll(db, binding);
+      const read = await readAll(ctx, binding);
       remembered = read;
       return read;
     },
@@ -52,8 +58,18 @@ export function createPassMemory(): PassMemory {
 }
 
 /** One after the other: the notes were taken away before, so what is read is never older than they are. */
-async function readAll(db: Knex, binding: Binding): Promise<Remembered> {
-  const records = await readInventory(db, binding.id);
+async function readAll(ctx: Pick<Context, 'db' | 'fence'>, binding: Binding): Promise<Remembered> {
+  const { db } = ctx;
+  let records = await readInventory(db, binding.id);
+  const behind = records.filter(isLeftBehind);
+  if (behind.length > 0) {
+    await db.transaction(async (tx) => {
+      await ctx.fence?.(tx);
+      await writeAsReconciler(tx);
+      await followNames(tx, binding.id, behind);
+    });
+    records = await readInventory(db, binding.id);
+  }
   const secrets = await secretVariables(db, binding.environmentId);
   return { inventory: new Map(records.map((record) => [identityOf(record), record])), secrets };
 }

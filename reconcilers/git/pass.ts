@@ -89,7 +89,7 @@ async function look(options: PassOptions, memory: PassMemory): Promise<Looked> {
   const [commit, desired, { inventory, secrets }] = await Promise.all([
     readCommit(repository, head),
     readDesired(repository, head, { path: binding.path, sharedPaths: binding.sharedPaths }, cache),
-    memory.read(ctx.db, binding),
+    memory.read(ctx, binding),
   ]);
   const applied = binding.appliedCommit?.sha ?? null;
   const follows = applied === null || applied === head || (await descends(repository, head, applied));

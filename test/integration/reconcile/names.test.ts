@@ -115,6 +115,27 @@ describe('names', () => {
     expect((await env.pass()).outcome).to.equal('unchanged');
   });
 
+  it('are those of their objects where a pass freed one, passed it on, and did not record it', async () => {
+    await env.apply({ a: withUid('web', 'U1'), b: idleManifest('edge') });
+    const { id } = await env.pipeline('web');
+    env.commit({ a: withUid('edge', 'U1'), b: idleManifest('web') });
+    let begun = 0;
+    // Transactions: edge is deleted, web becomes edge and another web is made, and this would be written down.
+    const fence = async () => {
+      begun += 1;
+      if (begun === 3) throw new DomainError('UNAVAILABLE', 'another controller leads');
+    };
+    expect(await env.pass({ fence }).catch((error: unknown) => error)).to.be.instanceOf(DomainError);
+    const two = { a: withUid('edge', 'U1'), c: idleManifest('edge') };
+    expect((await env.apply(two)).outcome).to.equal('partial');
+    const result = await env.apply({ c: null });
+    expect(result.counts, result.report.join('\n')).to.include({ refused: 0 });
+    const living = (await env.pipelines()).filter(({ tombstoned }) => !tombstoned);
+    expect(living.map(({ name }) => name)).to.deep.equal(['edge', 'web']);
+    expect(living[0]).to.include({ id });
+    expect((await env.pass()).outcome).to.equal('unchanged');
+  });
+
   it('do not outlive their manifest where it was applied, not recorded, and deleted', async () => {
     await env.apply({ a: idleManifest('web') });
     env.commit({ b: idleManifest('edge') });
