@@ -8,7 +8,7 @@ export {
   readInventory,
   replaceImportErrors,
   upsertManifests,
-} from './inventory.ts';
+} from './inventory-store.ts';
 export {
   finishJobs,
   insertPendingJob,
@@ -16,6 +16,6 @@ export {
   pendingJobs,
   recordSkipped,
   reportOfPass,
-} from './jobs.ts';
+} from './jobs-store.ts';
 export * as gitSyncOperations from './operations.ts';
 export { type Binding, findBinding, type GitMode, listBindings, updateBindingStatus } from './store.ts';
