@@ -15,7 +15,12 @@ import type { Context } from '../platform/context.ts';
 import { badRequest, preconditionFailed } from '../platform/errors.ts';
 import { mutation, query } from '../platform/operation.ts';
 import { datedConditions, type Joined, readStatus, sumGates } from '../status/index.ts';
-import { countImportErrors, listImportErrors, listManifests, type ManifestRecord } from './inventory-store.ts';
+import {
+  countImportErrors,
+  listImportErrors,
+  listManifests,
+  type ManifestRecord,
+} from './inventory-store.ts';
 import { countJobs, insertPendingJob, listJobs } from './jobs-store.ts';
 import { normalizeFolder, refuseBadRef } from './scope.ts';
 import { type Binding, findBinding, orphanObjects, saveBinding } from './store.ts';
