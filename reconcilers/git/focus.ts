@@ -31,10 +31,12 @@ export function focusOf(
   const manifests = [...new Set([...desired.changed, ...more])];
   const touched = new Set([...manifests, ...desired.gone].map(identityOf));
   const recorded = [...touched].flatMap((key) => inventory.get(key) ?? []);
-  const acted = (list: readonly DesiredManifest[]) =>
-    list.reduce((count, { kind }) => count + (KINDS.has(kind) ? 1 : 0), 0);
-  return { manifests, recorded, untouched: acted(desired.manifests) - acted(manifests) };
+  return { manifests, recorded, untouched: countOfKinds(desired.manifests) - countOfKinds(manifests) };
 }
+
+/** How many are of a kind that is acted on. */
+export const countOfKinds = (manifests: readonly DesiredManifest[]): number =>
+  manifests.reduce((count, { kind }) => count + (KINDS.has(kind) ? 1 : 0), 0);
 
 /** The manifests whose references may have come to point to nothing. */
 export const mayDangle = (desired: Desired, settled: Desired | null): Iterable<DesiredManifest> =>

@@ -124,11 +124,11 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
         signal: pass.signal,
         memory: memoryOf(binding, epoch),
       });
+      // The first pass over a commit is the one that acted; a second finds the same faults and nothing to do.
+      const isFirst = told.get(environmentId)?.result.commit?.sha !== result.commit?.sha;
+      if (isFirst && (result.outcome !== 'unchanged' || result.report.length > 1))
+        told.set(environmentId, { at: options.clock.monotonic(), result });
       if (result.outcome !== 'unchanged') {
-        // The first pass over a commit is the one that acted; a second finds the same faults and nothing to do.
-        if (told.get(environmentId)?.result.commit?.sha !== result.commit?.sha) {
-          told.set(environmentId, { at: options.clock.monotonic(), result });
-        }
         log.info(
           {
             environment: binding.environmentName,

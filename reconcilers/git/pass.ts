@@ -24,7 +24,7 @@ import {
   resolveRef,
 } from '../source/index.ts';
 import { act } from './act.ts';
-import { focusOf, mayDangle } from './focus.ts';
+import { countOfKinds, focusOf, mayDangle } from './focus.ts';
 import { manifestWrites } from './inventory.ts';
 import { attribute, groupByIdentity, keptOf } from './kept.ts';
 import { createPassMemory, type PassMemory } from './memory.ts';
@@ -115,7 +115,7 @@ function isSettled({ binding }: PassOptions, { commit, desired }: Looked, memory
 
 async function recordSettled({ ctx, binding }: PassOptions, looked: Looked): Promise<PassResult> {
   const { commit, desired } = looked;
-  const counts = { ...noCounts(), unchanged: desired.manifests.length };
+  const counts = { ...noCounts(), unchanged: countOfKinds(desired.manifests) };
   await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
     await updateBindingStatus(tx, binding.id, { lastError: null });
