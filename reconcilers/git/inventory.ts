@@ -33,13 +33,8 @@ export function manifestWrites(
   const claimed = new Set(
     plan.changes.flatMap((change) => (change.previous ? [identityOf(change.previous)] : [])),
   );
-  const moving = new Set(
-    plan.changes.flatMap((change) =>
-      'manifest' in change && change.previous && identityOf(change.previous) !== identityOf(change.manifest)
-        ? [identityOf(change.previous)]
-        : [],
-    ),
-  );
+  /** Lines of which a sound manifest has spoken. */
+  const spoken = new Set<string>();
   const put = (record: InventoryRecord, always = false) => {
     const key = identityOf(record);
     const before = stored.get(key);
@@ -74,13 +69,14 @@ export function manifestWrites(
     // The line under this name may still be that of an object which is being renamed: it is not this manifest's.
     const foreign = change.previous === null && claimed.has(identityOf(manifest));
     const previous = foreign ? undefined : stored.get(identityOf(change.previous ?? manifest));
-    if (outcome.type === 'unchanged' && previous && isSettled(previous, manifest)) continue;
     const applied = outcome.type === 'applied' || outcome.type === 'unchanged';
     if (foreign && !applied) continue;
     // A refused rename stays under the name that runs.
     const renamed = previous !== undefined && previous.nameKey !== manifest.nameKey;
     if (renamed && applied) removals.push(previous);
     const identity = renamed && !applied ? previous : manifest;
+    spoken.add(identityOf(identity));
+    if (outcome.type === 'unchanged' && previous && isSettled(previous, manifest)) continue;
     const seenAnew = previous?.seenHash !== manifest.hash;
     const place = {
       path: manifest.path,
@@ -95,7 +91,8 @@ export function manifestWrites(
       kind: manifest.kind,
       nameKey: identity.nameKey,
       name: identity.name,
-      uid: manifest.uid,
+      // One that was refused is not the object's yet.
+      uid: applied ? manifest.uid : (previous?.uid ?? manifest.uid),
       path: manifest.path,
       line: manifest.line,
       ...objectOf(change, acted, previous),
@@ -112,13 +109,11 @@ export function manifestWrites(
     put(line, outcome.type === 'applied');
   }
   if (refused.length === 0) return { writes: [...writes.values()], removals };
-  const acting = new Set(looked.desired.manifests.map(identityOf));
   const left = new Set(removals.map(identityOf));
   const standing = new Map([...stored].filter(([key]) => !left.has(key)));
   for (const document of refused) {
     const key = identityOf(document);
-    // The line is that of a sound manifest, or of an object which was to be renamed and still has this name.
-    if (acting.has(key) || (moving.has(key) && !left.has(key))) continue;
+    if (spoken.has(key)) continue;
     const previous = standing.get(key);
     const first = document.problems[0];
     if (!first) continue;

@@ -36,7 +36,13 @@ export function attribute(
   if (problem.name !== null) return problem;
   const there = [...inventory.values()].filter((record) => record.path === problem.path);
   const only = there.length === 1 ? there[0] : undefined;
-  const moved = only && manifests.some((manifest) => identityOf(manifest) === identityOf(only));
+  const moved =
+    only &&
+    manifests.some(
+      (manifest) =>
+        identityOf(manifest) === identityOf(only) &&
+        (manifest.uid === null || only.uid === null || manifest.uid === only.uid),
+    );
   return only && !moved ? { ...problem, kind: only.kind, name: only.name } : problem;
 }
 

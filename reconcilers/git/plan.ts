@@ -87,7 +87,7 @@ export function makePlan(input: PlanInput): Plan {
   );
   const byName = new Map(input.recorded.map((record) => [identityOf(record), record]));
   // In an order of their own: rows come as the database gives them, and equal plans must be equal.
-  const withUid = sorted(input.recorded.filter(({ uid }) => uid !== null));
+  const withUid = sorted(input.recorded.filter(({ uid, objectId }) => uid !== null && objectId !== null));
   const byUid = new Map(withUid.map((record) => [identity(record.kind, record.uid ?? ''), record]));
   const wanted = new Set(manifests.map(identityOf));
   const taken = new Set<Recorded>();

@@ -1,6 +1,7 @@
 /**
  * Random edit sequences against the real reconciler, git and Postgres. A failure prints the value of
- * HEADGATE_TEST_SEED that replays it. HEADGATE_TEST_SEQUENCES asks for more than the usual hundred.
+ * HEADGATE_TEST_SEED that replays it. Without one the same hundred are run each time, so that nobody's change fails for
+ * another's fault; `HEADGATE_TEST_SEED=random HEADGATE_TEST_SEQUENCES=1000` looks for new ones.
  */
 import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -10,6 +11,7 @@ import { expect } from 'chai';
 import type { Share, ShareResult } from '../../support/random-edits/shard.ts';
 
 const SEQUENCES = Number(process.env.HEADGATE_TEST_SEQUENCES ?? 100);
+const USUAL_SEED = 20_000;
 const SHARES = 2;
 /** A failure is made smaller for at least this long. */
 const SHRINKING_MS = 60_000;
@@ -18,7 +20,7 @@ const SHARD = fileURLToPath(new URL('../../support/random-edits/shard.ts', impor
 /** `<seed>` replays all, `<seed>:<path>` the one sequence that failed. */
 function shares(): Share[] {
   const [given, ...path] = process.env.HEADGATE_TEST_SEED?.split(':') ?? [];
-  const seed = given === undefined ? randomInt(2 ** 31) : Number(given);
+  const seed = given === 'random' ? randomInt(2 ** 31) : Number(given ?? USUAL_SEED);
   const limitMs = SEQUENCES * 1_000 + SHRINKING_MS;
   if (path.length > 0) return [{ sequences: 1, seed, path: path.join(':'), limitMs }];
   const sequences = Math.ceil(SEQUENCES / SHARES);

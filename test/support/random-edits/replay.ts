@@ -1,8 +1,9 @@
 /** Carries a sequence out on a real environment, and holds it to its promises on the way and at the end. */
 import { expect } from 'chai';
 import { readInventory } from '../../../controller/git-sync/index.ts';
+import { identityOf } from '../../../reconcilers/git/identity.ts';
 import type { PassResult } from '../../../reconcilers/git/pass.ts';
-import { makePlan, type Plan } from '../../../reconcilers/git/plan.ts';
+import { acts, makePlan, type Plan } from '../../../reconcilers/git/plan.ts';
 import {
   createSourceCache,
   type Desired,
@@ -212,7 +213,11 @@ class Replay {
     const { gitdir } = this.env.repository;
     const sha = this.#history.head?.sha ?? '';
     const desired = await readDesired(openRepository(gitdir), sha, PRODUCTION, createSourceCache());
-    expect((await this.#plan(desired, true)).empty, 'nothing is planned any more').to.equal(true);
+    const { changes } = await this.#plan(desired, true);
+    const left = changes.flatMap((change) =>
+      acts(change) ? [`${change.action} of ${identityOf(change.previous ?? change.manifest)}`] : [],
+    );
+    expect(left, 'what is still planned').to.deep.equal([]);
     expect(desired.problems, 'the problems of a clean commit').to.deep.equal([]);
     expectEqualToGit(observed, desired);
     expectTombstonesIdle(observed);
