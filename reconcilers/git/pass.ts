@@ -1,5 +1,5 @@
 /**
- * One pass over one binding: look (git, inventory, database), plan (pure), act (one transaction an object), record. May be
+ * One pass over one binding: look (git, inventory, database), plan (pure), act (many manifests in one transaction), record. May be
  * stopped anywhere and repeated: what was applied is recognised, what was not is done.
  */
 
