@@ -1,6 +1,6 @@
 /**
  * Runs every suite, one after the other, and closes with one line: `N passed, N failed`, and `, N skipped` with each
- * reason above it. A suite that fails to load, hangs, or dies counts as failed.
+ * failure and each reason above it. A suite that fails to load, hangs, or dies counts as failed.
  */
 import { spawn } from 'node:child_process';
 import { globSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -14,7 +14,7 @@ interface Suite {
 }
 interface Summary {
   passed: number;
-  failed: number;
+  failures: string[];
   skipped: string[];
 }
 
@@ -33,7 +33,7 @@ const wanted = process.argv.slice(2);
 
 function run(suite: Suite, databaseUrl: string): Promise<Summary> {
   const files = globSync(suite.files, { cwd: root }).sort();
-  if (files.length === 0) return Promise.resolve({ passed: 0, failed: 0, skipped: [] });
+  if (files.length === 0) return Promise.resolve({ passed: 0, failures: [], skipped: [] });
   const output = join(artifacts, `${suite.name.replaceAll(' ', '-')}.json`);
   rmSync(output, { force: true });
   const mocha = join(root, 'node_modules/mocha/bin/mocha.js');
@@ -60,18 +60,19 @@ function summaryOf(suite: Suite, output: string, code: number | null): Summary {
   try {
     const summary = JSON.parse(readFileSync(output, 'utf8')) as Summary;
     // A failing hook outside a test, or a process that did not end well, must not pass unseen.
-    if (code !== 0 && summary.failed === 0) summary.failed = 1;
+    if (code !== 0 && summary.failures.length === 0)
+      summary.failures.push(`${suite.name}: exit ${code ?? 'by a signal'}`);
     return summary;
   } catch {
-    process.stdout.write(`\n${suite.name}: did not run to its end (exit ${code ?? 'by a signal'})\n`);
-    return { passed: 0, failed: 1, skipped: [] };
+    const ended = `${suite.name}: did not run to its end (exit ${code ?? 'by a signal'})`;
+    return { passed: 0, failures: [ended], skipped: [] };
   }
 }
 
 mkdirSync(artifacts, { recursive: true });
 process.stdout.write('Starting a Postgres for the tests …\n');
 const cluster = await startTestCluster();
-const total: Summary = { passed: 0, failed: 0, skipped: [] };
+const total: Summary = { passed: 0, failures: [], skipped: [] };
 try {
   for (const suite of SUITES) {
     if (wanted.length > 0 && !wanted.includes(suite.name)) continue;
@@ -80,13 +81,14 @@ try {
     const summary = await run(suite, cluster.url);
     process.stdout.write(`== ${suite.name}: ${Math.round((performance.now() - startedAt) / 1000)} s\n`);
     total.passed += summary.passed;
-    total.failed += summary.failed;
+    total.failures.push(...summary.failures);
     total.skipped.push(...summary.skipped);
   }
 } finally {
   await cluster.stop();
 }
+for (const failure of total.failures) process.stdout.write(`\nfailed: ${failure}\n`);
 for (const skipped of total.skipped) process.stdout.write(`skipped: ${skipped}\n`);
 const skips = total.skipped.length > 0 ? `, ${total.skipped.length} skipped` : '';
-process.stdout.write(`\n${total.passed} passed, ${total.failed} failed${skips}\n`);
-process.exit(total.failed > 0 || (process.env.CI === 'true' && total.skipped.length > 0) ? 1 : 0);
+process.stdout.write(`\n${total.passed} passed, ${total.failures.length} failed${skips}\n`);
+process.exit(total.failures.length > 0 || (process.env.CI === 'true' && total.skipped.length > 0) ? 1 : 0);
