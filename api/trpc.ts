@@ -8,7 +8,7 @@ import type { Static, TSchema } from 'typebox';
 import { unlessAway } from '../controller/database/errors.ts';
 import type { Context } from '../controller/platform/context.ts';
 import { DomainError } from '../controller/platform/errors.ts';
-import type { Execute, Mutation, Query } from '../controller/platform/operation.ts';
+import type { Execute, Operation, Query } from '../controller/platform/operation.ts';
 import { datedJson } from './dated-json.ts';
 
 export interface TrpcContext {
@@ -73,7 +73,8 @@ export const q = <I extends TSchema, O extends TSchema>(op: Query<I, O>) =>
     }
   });
 
-export const m = <I extends TSchema, O extends TSchema>(op: Mutation<I, O>) =>
+/** A query comes by POST where its input is large; it changes nothing all the same. */
+export const m = <I extends TSchema, O extends TSchema>(op: Operation<I, O>) =>
   t.procedure.input(passThrough<I>()).mutation(async ({ ctx, input }): Promise<Static<O>> => {
     try {
       return await ctx.execute(op, ctx.ctx, input);

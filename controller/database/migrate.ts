@@ -7,13 +7,14 @@ import * as foundation from './migrations/0001-foundation.ts';
 import * as kinds from './migrations/0002-alert-rules-and-node-groups.ts';
 import * as logs from './migrations/0003-logs.ts';
 import * as accounts from './migrations/0004-service-accounts.ts';
+import * as editing from './migrations/0005-editing.ts';
 
 interface Migration {
   name: string;
   up(db: Knex): Promise<void>;
 }
 
-const MIGRATIONS: readonly Migration[] = [foundation, kinds, logs, accounts];
+const MIGRATIONS: readonly Migration[] = [foundation, kinds, logs, accounts, editing];
 
 /** Changes when a migration is added: names a migrated template database in tests. */
 export const migrationsHash = createHash('sha256')

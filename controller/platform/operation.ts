@@ -43,11 +43,13 @@ export interface Query<I extends TSchema, O extends TSchema> extends Definition<
   kind: 'query';
   run(ctx: Context, input: Static<I>): Promise<Static<O>>;
 }
-export interface Mutation<I extends TSchema, O extends TSchema> extends Definition<I, O> {
+export interface Mutation<I extends TSchema, O extends TSchema, P = unknown> extends Definition<I, O> {
   kind: 'mutation';
   /** The audit action, for example `secret.created`. */
   audit: string;
-  run(ctx: MutationContext, input: Static<I>): Promise<Static<O>>;
+  /** What takes long or asks others, before the transaction begins. `run` gets its answer, which may be out of date. */
+  prepare?(ctx: Context, input: Static<I>): Promise<P>;
+  run(ctx: MutationContext, input: Static<I>, prepared: P): Promise<Static<O>>;
 }
 export type Operation<I extends TSchema = TSchema, O extends TSchema = TSchema> =
   | Query<I, O>
@@ -59,9 +61,9 @@ export const query = <I extends TSchema, O extends TSchema>(
   kind: 'query',
   ...definition,
 });
-export const mutation = <I extends TSchema, O extends TSchema>(
-  definition: Omit<Mutation<I, O>, 'kind'>,
-): Mutation<I, O> => ({ kind: 'mutation', ...definition });
+export const mutation = <I extends TSchema, O extends TSchema, P = undefined>(
+  definition: Omit<Mutation<I, O, P>, 'kind'>,
+): Mutation<I, O, P> => ({ kind: 'mutation', ...definition });
 
 /** Writes the audit rows of a mutation; supplied by the audit domain. */
 export type AuditWriter = (
@@ -84,11 +86,12 @@ export function createExecute(writeAudit: AuditWriter): Execute {
     const scope = await op.scope(ctx, input);
     if (!allows(ctx.actor, scope, op)) throw refusal(ctx.actor, op);
     if (op.kind === 'query') return op.run(ctx, input);
+    const prepared = await op.prepare?.(ctx, input);
     return ctx.db.transaction(async (tx) => {
       await ctx.fence?.(tx);
       const entries: AuditEntry[] = [];
       const inside: MutationContext = { ...ctx, db: tx, audit: (entry) => entries.push(entry) };
-      const output = await op.run(inside, input);
+      const output = await op.run(inside, input, prepared);
       await writeAudit(inside, scope, entries, op.audit);
       return output;
     });

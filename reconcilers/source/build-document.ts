@@ -1,15 +1,16 @@
 /** One parsed document to a desired manifest, or to the problems that keep it from being one. */
+
+import { locate, locateInText, writtenAt } from '../../controller/platform/yaml/locate.ts';
+import { printable } from '../../controller/platform/yaml/place.ts';
 import { type ManifestKind, nameKeyOf } from '../../schemas/manifests/index.ts';
 import { type Finding, problem } from './finding.ts';
 import { type IncludedFile, type Includes, loadIncludes } from './load-includes.ts';
-import { locate, locateInText, writtenAt } from './locate.ts';
 import { type Claim, claimOf, readHeader } from './manifest-header.ts';
 import { normaliseSpec, specHash } from './normalise.ts';
 import { plainSecrets } from './plain-secrets.ts';
 import { resolveSpec, type SpecFinding } from './resolve-spec.ts';
 import { schemaFindings } from './schema-findings.ts';
 import { REPOSITORY_FILE } from './snapshot.ts';
-import { printable } from './tree.ts';
 import type { DesiredManifest, Position, Problem } from './types.ts';
 import type { ParsedDocument, ParsedFile } from './yaml-file.ts';
 

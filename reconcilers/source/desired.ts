@@ -2,6 +2,8 @@
  * The desired state of one commit. Reads what is new since the last read of the same repository and scope, and nothing
  * else: trees, files and included files are known by their object ids.
  */
+
+import { printable } from '../../controller/platform/yaml/place.ts';
 import { blobReader } from './blobs.ts';
 import type { SourceCache } from './cache.ts';
 import { problem } from './finding.ts';
@@ -15,7 +17,6 @@ import { ScopeState } from './scope-state.ts';
 import { listSnapshot, REPOSITORY_FILE } from './snapshot.ts';
 import { didYouMean } from './suggest.ts';
 import { decodeText } from './text.ts';
-import { printable } from './tree.ts';
 import { type TreeReader, treeReader } from './tree-reader.ts';
 import type { Desired, Problem, SnapshotScope } from './types.ts';
 

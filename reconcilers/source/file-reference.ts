@@ -1,5 +1,5 @@
 /** `{ $file: path }` in a spec: how it is told from other values, and where it stands. */
-import { pointerTo } from './pointer.ts';
+import { pointerTo } from '../../controller/platform/yaml/pointer.ts';
 
 export const FILE_KEY = '$file';
 

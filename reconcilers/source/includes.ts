@@ -1,8 +1,9 @@
 /** `{ $file: relative/path }`: which file is meant, whether it may be read, and what its content stands for. */
+
+import { printable } from '../../controller/platform/yaml/place.ts';
 import type { Finding } from './finding.ts';
 import { didYouMean } from './suggest.ts';
 import { decodeText } from './text.ts';
-import { printable } from './tree.ts';
 import type { Lookup } from './tree-reader.ts';
 import type { SnapshotScope } from './types.ts';
 import { MAX_FILE_BYTES, parseYamlText } from './yaml-file.ts';

@@ -1,8 +1,9 @@
 /** Reading desired state out of a git repository: commits, manifests with their places, and what is wrong. */
+
+export { pointerTo } from '../../controller/platform/yaml/pointer.ts';
 export { createSourceCache, type SourceCache } from './cache.ts';
 export { readDesired } from './desired.ts';
 export { normaliseSpec, specHash } from './normalise.ts';
-export { pointerTo } from './pointer.ts';
 export { descends, openRepository, type Repository, readCommit, resolveRef } from './repository.ts';
 export { GitRepositoryError } from './repository-error.ts';
 export type {

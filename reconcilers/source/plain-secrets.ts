@@ -2,7 +2,7 @@
  * Secrets that stand in a manifest as plain text. They are refused and never quoted: whoever reads the message need
  * not have the right to read the repository.
  */
-import { pointerTo } from './pointer.ts';
+import { pointerTo } from '../../controller/platform/yaml/pointer.ts';
 import type { SpecFinding } from './resolve-spec.ts';
 
 const SECRET_KEY =

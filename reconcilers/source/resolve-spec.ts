@@ -1,8 +1,8 @@
 /** Puts the contents of `$file` and the values of `${value.x}` into a spec, and remembers what came from which file. */
 
+import { pointerTo } from '../../controller/platform/yaml/pointer.ts';
 import { isFileReference } from './file-reference.ts';
 import type { Finding } from './finding.ts';
-import { pointerTo } from './pointer.ts';
 import { hasPlaceholder, replaceValues, VALUE_SECTIONS } from './values.ts';
 
 export interface IncludedContent {

@@ -1,19 +1,10 @@
 /** From bytes to text: what is not plain UTF-8 text is refused with the place where it stops being that. */
 import { isUtf8 } from 'node:buffer';
+import { place } from '../../controller/platform/yaml/place.ts';
 import type { Finding } from './finding.ts';
 
 const LFS_POINTER = 'version https://git-lfs.github.com/spec/';
 const decoder = new TextDecoder('utf-8');
-
-export function place(text: string, offset: number): { line: number; column: number } {
-  let line = 1;
-  let start = 0;
-  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) {
-    line += 1;
-    start = at + 1;
-  }
-  return { line, column: offset - start + 1 };
-}
 
 function notUtf8(bytes: Uint8Array): Finding {
   const hint = 'Save the file as UTF-8.';

@@ -32,12 +32,6 @@ export function nameFault(name: string): string | null {
   return null;
 }
 
-/** A name or path from a repository, safe to print. */
-export function printable(name: string): string {
-  const clean = name.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
-  return clean.length > 500 ? `${clean.slice(0, 500)}…` : clean;
-}
-
 export function isYaml(name: string): boolean {
   return /\.ya?ml$/i.test(name);
 }

@@ -1,8 +1,10 @@
 /** Walks the folders of a commit. A folder that is as it was is not walked again, nor is an entry that is. */
+
+import { printable } from '../../controller/platform/yaml/place.ts';
 import { problem } from './finding.ts';
 import { IGNORE_FILE } from './ignore-file.ts';
 import { inOrder } from './in-order.ts';
-import { isYaml, looksLikeYaml, nameFault, printable, type TreeEntry } from './tree.ts';
+import { isYaml, looksLikeYaml, nameFault, type TreeEntry } from './tree.ts';
 import type { TreeReader } from './tree-reader.ts';
 import type { Problem } from './types.ts';
 

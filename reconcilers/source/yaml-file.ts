@@ -1,8 +1,9 @@
 /** One YAML file, parsed: values without places. A place is looked up in the text when a problem needs it. */
 import type { Document } from 'yaml';
+import { composeDocuments, syntaxFinding } from '../../controller/platform/yaml/documents.ts';
+import { place } from '../../controller/platform/yaml/place.ts';
 import type { Finding } from './finding.ts';
-import { decodeText, place } from './text.ts';
-import { composeDocuments, syntaxFinding } from './yaml-documents.ts';
+import { decodeText } from './text.ts';
 import { quickDocuments } from './yaml-quick.ts';
 import { plainValue } from './yaml-value.ts';
 

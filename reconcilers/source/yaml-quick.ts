@@ -4,7 +4,7 @@
  * could be wrong, it gives up and the library reads the whole file: it alone tells what is wrong, and where. What is
  * read here must be exactly what the library reads; the tests compare the two on mutilated manifests.
  */
-import { place } from './text.ts';
+import { place } from '../../controller/platform/yaml/place.ts';
 import {
   addTo,
   flow,

@@ -3,10 +3,9 @@
  * `__proto__`, numbers that lose digits and aliases that multiply are refused, each with its place.
  */
 import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
+import { place, printable } from '../../controller/platform/yaml/place.ts';
 import { FILE_KEY } from './file-reference.ts';
 import type { Finding } from './finding.ts';
-import { place } from './text.ts';
-import { printable } from './tree.ts';
 import { hasPlaceholder } from './values.ts';
 
 /** Values of one document once its aliases are expanded. */

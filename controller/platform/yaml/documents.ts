@@ -3,9 +3,16 @@
  * and its check for duplicate keys compares each key with every other, so depth is capped and that check is our own.
  */
 import { Composer, type Document, Lexer, Parser, Schema, type YAMLParseError } from 'yaml';
-import type { Finding } from './finding.ts';
-import { place } from './text.ts';
-import { printable } from './tree.ts';
+import { place, printable } from './place.ts';
+
+/** What is wrong with a text as YAML. */
+export interface YamlFault {
+  stage: 'parse';
+  message: string;
+  hint: string;
+  line: number;
+  column: number;
+}
 
 const MAX_DEPTH = 100;
 /** A manifest of 1 MiB with long texts has far fewer; a million brackets take seconds. */
@@ -16,8 +23,8 @@ const MAX_DOCUMENTS = 2000;
 const CORE = new Schema({ schema: 'core', merge: false });
 
 class Refused extends Error {
-  readonly finding: Finding;
-  constructor(finding: Finding) {
+  readonly finding: YamlFault;
+  constructor(finding: YamlFault) {
     super(finding.message);
     this.finding = finding;
   }
@@ -58,7 +65,7 @@ function* tokens(text: string) {
 }
 
 /** The documents of a file, in order. A limit that was met ends the list and comes back as `finding`. */
-export function composeDocuments(text: string): { documents: Document.Parsed[]; finding: Finding | null } {
+export function composeDocuments(text: string): { documents: Document.Parsed[]; finding: YamlFault | null } {
   const composer = new Composer({
     version: '1.2',
     schema: CORE,
@@ -102,7 +109,7 @@ const HINTS: Partial<Record<YAMLParseError['code'], string>> = {
   BAD_DIRECTIVE: 'Remove the line that begins with %.',
 };
 
-export function syntaxFinding(text: string, error: YAMLParseError): Finding {
+export function syntaxFinding(text: string, error: YAMLParseError): YamlFault {
   const message = error.message.split('\n')[0] ?? '';
   return {
     stage: 'parse',

@@ -1,9 +1,13 @@
 /** From a JSON pointer back to line and column. The text is parsed again for that, which only problems ask for. */
 import { type Document, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
+import { composeDocuments } from './documents.ts';
+import { place } from './place.ts';
 import { pointerSegments } from './pointer.ts';
-import { place } from './text.ts';
-import { composeDocuments } from './yaml-documents.ts';
-import type { ParsedFile } from './yaml-file.ts';
+
+/** Compared by identity: the same object is the same text. */
+export interface YamlText {
+  readonly text: string;
+}
 
 export interface Spot {
   line: number;
@@ -12,9 +16,9 @@ export interface Spot {
 
 /** Problems of one file come one after another, so a few trees are enough. */
 const KEPT = 4;
-const recent: { file: ParsedFile; documents: Document.Parsed[] }[] = [];
+const recent: { file: YamlText; documents: Document.Parsed[] }[] = [];
 
-function documentsOf(file: ParsedFile): Document.Parsed[] {
+function documentsOf(file: YamlText): Document.Parsed[] {
   const known = recent.find((entry) => entry.file === file);
   if (known) return known.documents;
   const { documents } = composeDocuments(file.text);
@@ -57,20 +61,20 @@ function find(document: Document.Parsed, pointer: string): Found {
 }
 
 /** Where the value at the pointer, or its nearest written ancestor, was written: at its key, or as a list item. */
-export function locate(file: ParsedFile, docIndex: number, pointer: string): Spot {
+export function locate(file: YamlText, docIndex: number, pointer: string): Spot {
   const document = documentsOf(file)[docIndex];
   return document ? place(file.text, find(document, pointer).offset) : { line: 1, column: 1 };
 }
 
 /** The source of the scalar at the pointer, as it was typed. */
-export function writtenAt(file: ParsedFile, docIndex: number, pointer: string): string | null {
+export function writtenAt(file: YamlText, docIndex: number, pointer: string): string | null {
   const document = documentsOf(file)[docIndex];
   const node = document ? find(document, pointer).node : null;
   return isScalar(node) ? (node.source ?? null) : null;
 }
 
 /** Line n of a literal block is line n below its header; only the indentation is missing from the value. */
-function insideBlock(file: ParsedFile, node: Scalar, line: number, column: number): Spot {
+function insideBlock(file: YamlText, node: Scalar, line: number, column: number): Spot {
   const header = file.text.indexOf('\n', node.range?.[0] ?? 0) + 1;
   const typed = file.text.slice(header, node.range?.[1] ?? header).split(/\r?\n/);
   const values = String(node.value).split('\n');
@@ -81,7 +85,7 @@ function insideBlock(file: ParsedFile, node: Scalar, line: number, column: numbe
 
 /** Where line and column of the text at the pointer were typed. Exact for `|` blocks and for texts on one line. */
 export function locateInText(
-  file: ParsedFile,
+  file: YamlText,
   docIndex: number,
   pointer: string,
   line: number,
