@@ -1,5 +1,6 @@
 /** The embedded config repository: a bare repository in the data directory. */
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../platform/errors.ts';
@@ -76,7 +77,7 @@ export async function ensureEmbeddedRepository(
     }
   }
   // Beside it first: git reads the file while another controller starts.
-  const aside = join(gitdir, `config.${process.pid}`);
+  const aside = join(gitdir, `config.${randomUUID()}`);
   await writeFile(aside, CONFIG);
   await rename(aside, join(gitdir, 'config'));
   return { root, gitdir, name: NAME, created };
