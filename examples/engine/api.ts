@@ -1,4 +1,4 @@
-import type { Address } from './config/globals.ts';
+import type { Address } from './config/address.ts';
 import { type Listening, listen } from './http-listen.ts';
 
 /** The engine's API: `GET /health`, 200 while running and 503 while draining. */

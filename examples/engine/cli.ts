@@ -14,6 +14,7 @@ interface Common {
 export type Command =
   | ({ kind: 'run'; verbosity: number; logFormat: LogFormat; shutdownLimitSecs: number } & Common)
   | ({ kind: 'validate'; noEnvironment: boolean; skipHealthchecks: boolean; denyWarnings: boolean } & Common)
+  | { kind: 'generate-schema'; output: string | undefined }
   | { kind: 'version' }
   | { kind: 'help'; text: string }
   | { kind: 'usage-error'; message: string };
@@ -21,7 +22,8 @@ export type Command =
 const HELP = `Usage: headgate-engine [OPTIONS] [COMMAND]
 
 Commands:
-  validate  Validate the configuration files given as paths, then exit
+  validate         Validate the configuration files given as paths, then exit
+  generate-schema  Print the JSON Schema of configuration files, then exit
 
 Options:
   -c, --config <CONFIG>         Read configuration from a file; may repeat, files are merged
@@ -48,6 +50,13 @@ Options:
                                 Expand \${VAR} in configuration files
   -h, --help                    Print help`;
 
+const SCHEMA_USAGE = 'headgate-engine generate-schema [OPTIONS]';
+const SCHEMA_HELP = `Usage: ${SCHEMA_USAGE}
+
+Options:
+  -o, --output-path <OUTPUT_PATH>  Write to a file, which must not exist yet
+  -h, --help                       Print help`;
+
 const DEFAULT_SHUTDOWN_LIMIT_SECS = 60;
 
 /** Turns arguments and environment into a command. Never throws: a bad line becomes `usage-error` (exit 2). */
@@ -65,6 +74,7 @@ export function parseCommandLine(argv: readonly string[], env: Record<string, st
   };
   let validate = false;
   const words = argv.flatMap(splitEquals);
+  if (words[0] === 'generate-schema') return schemaCommand(words.slice(1));
 
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at]!;
@@ -121,6 +131,19 @@ export function parseCommandLine(argv: readonly string[], env: Record<string, st
     state.configs = env.VECTOR_CONFIG.split(',').map((path) => ({ path }));
   }
   return { kind: validate ? 'validate' : 'run', ...state };
+}
+
+function schemaCommand(words: readonly string[]): Command {
+  let output: string | undefined;
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at]!;
+    if (word === '-h' || word === '--help') return { kind: 'help', text: SCHEMA_HELP };
+    if (word !== '-o' && word !== '--output-path') return unexpected(word, SCHEMA_USAGE);
+    at += 1;
+    output = words[at];
+    if (output === undefined) return missingValue('--output-path');
+  }
+  return { kind: 'generate-schema', output };
 }
 
 const seeHelp = "For more information, try '--help'.";

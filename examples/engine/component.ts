@@ -1,3 +1,4 @@
+import type { Options, Values } from './config/options.ts';
 import type { Batch, DataType } from './event.ts';
 import type { Logger } from './log.ts';
 import type { ComponentMetrics } from './telemetry/component-metrics.ts';
@@ -79,6 +80,21 @@ export interface Sink {
   /** Settles when the sink is ready. A throw ends the process, with exit code 0 as Vector does. */
   start(context: ComponentContext): Promise<RunningSink>;
 }
+
+/** A type of component: what people are told of it, and how one is made of its options. */
+export interface ComponentType<C, O extends Options = Options> {
+  /** Its name for people. */
+  title: string;
+  about: string;
+  options: O;
+  /** Options that Vector has and this engine has not. */
+  lacking?: readonly string[];
+  /** `path` is where the component is, for errors. Throws ConfigError. It gets values only: no option is read unseen. */
+  configure(values: Values<O>, globals: Globals, path: string): C;
+}
+
+/** Ties the type of the values to the options. */
+export const component = <C, O extends Options>(type: ComponentType<C, O>): ComponentType<C, O> => type;
 
 export interface BufferOptions {
   maxEvents: number;

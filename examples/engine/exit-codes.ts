@@ -4,4 +4,7 @@
  */
 export const EXIT_OK = 0;
 export const EXIT_USAGE = 2;
+/** `generate-schema`: the file is there already, or cannot be written. */
+export const EXIT_CANNOT_CREATE = 73;
+export const EXIT_IO = 74;
 export const EXIT_CONFIG = 78;

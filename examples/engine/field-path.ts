@@ -1,4 +1,4 @@
-import { isTable } from './config/option-reader.ts';
+import { isTable } from './config/table.ts';
 import { type LogEvent, Timestamp } from './event.ts';
 
 /** Names of fields and indexes of arrays, from the outside in. */

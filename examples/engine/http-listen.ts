@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import type { Address } from './config/globals.ts';
+import type { Address } from './config/address.ts';
 
 export interface Listening {
   /** The bound address; the port is the real one where 0 was asked for. */

@@ -34,6 +34,18 @@ async function main(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
       await print(report);
       return code;
     }
+    case 'generate-schema': {
+      const { generateSchema } = await import('./generate-schema.ts');
+      let text = '';
+      const code = generateSchema(command, {
+        write: (part) => {
+          text += part;
+        },
+        complain: (part) => process.stderr.write(part),
+      });
+      await print(text);
+      return code;
+    }
     case 'run': {
       const at = Math.min(LEVELS_BY_VERBOSITY.length - 1, Math.max(0, INFO_AT + command.verbosity));
       const log = createLogger({ level: levelOf(env, LEVELS_BY_VERBOSITY[at]!), format: command.logFormat });

@@ -1,8 +1,8 @@
 import { Api } from './api.ts';
 import type { Command } from './cli.ts';
+import { addressText } from './config/address.ts';
 import { type Compiled, compile } from './config/compile.ts';
 import { ConfigError } from './config/config-error.ts';
-import { addressText } from './config/globals.ts';
 import { loadConfigs, sortedPaths } from './config/load.ts';
 import { EXIT_CONFIG, EXIT_OK } from './exit-codes.ts';
 import type { Logger } from './log.ts';

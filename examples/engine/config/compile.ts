@@ -1,14 +1,18 @@
-import type { BufferOptions, Sink, Source, Transform } from '../component.ts';
+import type { BufferOptions, ComponentType, Globals, Sink, Source, Transform } from '../component.ts';
 import { DEFAULT_OUTPUT } from '../component.ts';
 import type { DataType } from '../event.ts';
 import { SINKS } from '../sinks/index.ts';
 import { SOURCES } from '../sources/index.ts';
 import { TRANSFORMS } from '../transforms/index.ts';
+import { COMMON_LACKING, COMMON_OPTIONS } from './common-options.ts';
 import { ConfigError, collectErrors } from './config-error.ts';
 import { readSettings, type Settings } from './globals.ts';
 import { type Consumer, connect, type Input, type Producer } from './graph.ts';
 import type { MergedConfig } from './merge.ts';
-import { isTable, OptionReader, type Table, unknownVariant } from './option-reader.ts';
+import { type Options, readOptions, required, type Values } from './options.ts';
+import { mismatch, unknownVariant } from './refusals.ts';
+import { text } from './shape.ts';
+import { isTable, type Table } from './table.ts';
 
 interface Named {
   id: string;
@@ -45,26 +49,32 @@ export function compile(merged: MergedConfig, env: Record<string, string | undef
   const transforms: (Omit<TransformNode, 'inputs'> & { patterns: string[] })[] = [];
   const sinks: (Omit<SinkNode, 'inputs'> & { patterns: string[] })[] = [];
 
+  const { globals } = settings;
   collectErrors([
     ...Object.entries(merged.sources).map(([id, table]) => () => {
-      const { type, options, configure } = open(SOURCES, 'sources', id, table);
-      options.raw('acknowledgements');
-      sources.push({ id, type, definition: named('Source', id, () => configure(options, settings.globals)) });
+      const { type, definition } = open(SOURCES, 'sources', COMMON_OPTIONS.sources, { id, table, globals });
+      sources.push({ id, type, definition });
     }),
     ...Object.entries(merged.transforms).map(([id, table]) => () => {
-      const { type, options, configure } = open(TRANSFORMS, 'transforms', id, table);
-      const patterns = options.strings('inputs') ?? [];
-      const definition = named('Transform', id, () => configure(options, settings.globals));
-      transforms.push({ id, type, definition, patterns });
+      const { type, definition, common } = open(TRANSFORMS, 'transforms', COMMON_OPTIONS.transforms, {
+        id,
+        table,
+        globals,
+      });
+      transforms.push({ id, type, definition, patterns: common.inputs });
     }),
     ...Object.entries(merged.sinks).map(([id, table]) => () => {
-      const { type, options, configure } = open(SINKS, 'sinks', id, table);
-      const patterns = options.strings('inputs') ?? [];
-      options.raw('acknowledgements');
-      const buffer = readBuffer(options);
-      const healthcheck = readHealthcheck(options);
-      const definition = named('Sink', id, () => configure(options, settings.globals));
-      sinks.push({ id, type, definition, patterns, buffer, healthcheck });
+      const { type, definition, common } = open(SINKS, 'sinks', COMMON_OPTIONS.sinks, { id, table, globals });
+      const { inputs: patterns, buffer, healthcheck } = common;
+      sinks.push({
+        id,
+        type,
+        definition,
+        patterns,
+        buffer: { maxEvents: buffer.max_events, whenFull: buffer.when_full },
+        healthcheck:
+          typeof healthcheck === 'boolean' ? { enabled: healthcheck, uri: undefined } : healthcheck,
+      });
     }),
   ]);
   checkShape(merged);
@@ -113,13 +123,26 @@ export function compile(merged: MergedConfig, env: Record<string, string | undef
 
 const ALL_TYPES: readonly DataType[] = ['log', 'metric'];
 
-function open<T>(registry: Record<string, T>, section: string, id: string, table: unknown) {
-  const path = `${section}.${id}`;
-  const options = new OptionReader(table, path);
-  const type = options.requiredString('type');
-  const configure = Object.hasOwn(registry, type) ? registry[type] : undefined;
-  if (!configure) throw unknownVariant(type, Object.keys(registry).sort(), path);
-  return { type, options, configure };
+const TYPE = required(text, 'The type of the component.');
+const TITLES = { sources: 'Source', transforms: 'Transform', sinks: 'Sink' } as const;
+
+/** Reads a component's options: those of its kind, and its own. */
+function open<C, O extends Options>(
+  registry: Record<string, ComponentType<C>>,
+  kind: keyof typeof TITLES,
+  options: O,
+  { id, table, globals }: { id: string; table: unknown; globals: Globals },
+): { type: string; definition: C; common: Values<O> } {
+  const path = `${kind}.${id}`;
+  if (!isTable(table)) throw mismatch(table, 'a map', path);
+  const type = TYPE.read(table.type, { name: 'type', path });
+  const component = Object.hasOwn(registry, type) ? registry[type] : undefined;
+  if (!component) throw unknownVariant(type, Object.keys(registry).sort(), path);
+  const all = { type: TYPE, ...options, ...component.options };
+  return named(TITLES[kind], id, () => {
+    const values = readOptions(table, path, all, [...COMMON_LACKING[kind], ...(component.lacking ?? [])]);
+    return { type, definition: component.configure(values, globals, path), common: values as Values<O> };
+  });
 }
 
 /** Errors that do not say where they are get the component's name in front. */
@@ -134,26 +157,6 @@ function named<T>(kind: string, id: string, configure: () => T): T {
       ),
     );
   }
-}
-
-function readBuffer(options: OptionReader): BufferOptions {
-  const buffer = options.nested('buffer');
-  buffer.oneOf('type', ['memory'], 'memory');
-  const maxEvents = buffer.integer('max_events', 500, 1);
-  const whenFull = buffer.oneOf('when_full', ['block', 'drop_newest'], 'block');
-  buffer.finish();
-  return { maxEvents, whenFull };
-}
-
-/** `healthcheck: false` or `healthcheck: {enabled: false, uri: …}`. */
-function readHealthcheck(options: OptionReader): HealthcheckOptions {
-  if (!isTable(options.raw('healthcheck'))) {
-    return { enabled: options.boolean('healthcheck', true), uri: undefined };
-  }
-  const healthcheck = options.nested('healthcheck');
-  const read = { enabled: healthcheck.boolean('enabled', true), uri: healthcheck.string('uri') };
-  healthcheck.finish();
-  return read;
 }
 
 function checkShape({ sources, transforms, sinks }: MergedConfig): void {

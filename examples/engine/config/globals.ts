@@ -1,13 +1,10 @@
 import { hostname } from 'node:os';
 import type { Globals } from '../component.ts';
-import { ConfigError, collectErrors } from './config-error.ts';
-import { DEFAULT_API_ADDRESS, DEFAULT_DATA_DIR } from './merge.ts';
-import { OptionReader, type Table } from './option-reader.ts';
-
-export interface Address {
-  host: string;
-  port: number;
-}
+import type { Address } from './address.ts';
+import { collectErrors } from './config-error.ts';
+import { API, DEFAULT_DATA_DIR, GLOBAL_OPTIONS, HEALTHCHECKS, LOG_SCHEMA, SCHEMA } from './global-options.ts';
+import { readOptions } from './options.ts';
+import type { Table } from './table.ts';
 
 export interface Settings {
   globals: Globals;
@@ -18,7 +15,7 @@ export interface Settings {
   requireHealthy: boolean;
 }
 
-/** Reads the top-level settings. Those that change nothing here (proxy, acknowledgements) are only typed. */
+/** Reads the settings at the top, and throws ConfigError with all that is wrong in them. */
 export function readSettings(global: Table, env: Record<string, string | undefined>): Settings {
   const settings: Settings = {
     globals: {
@@ -37,66 +34,36 @@ export function readSettings(global: Table, env: Record<string, string | undefin
     healthchecks: true,
     requireHealthy: false,
   };
-  const top = new OptionReader(global, 'config');
+  const { api, healthchecks, schema, log_schema, ...plain } = GLOBAL_OPTIONS;
+  const { api: _api, healthchecks: _healthchecks, schema: _schema, log_schema: _keys, ...rest } = global;
   collectErrors([
     () => {
-      settings.globals.dataDir = top.string('data_dir') ?? DEFAULT_DATA_DIR;
-      settings.relaxedWildcards =
-        top.oneOf('wildcard_matching', ['strict', 'relaxed'], 'strict') === 'relaxed';
-      top.string('timezone');
-      top.number('expire_metrics_secs', 300, Number.NEGATIVE_INFINITY);
+      const read = readOptions(rest, 'config', plain);
+      settings.globals.dataDir = read.data_dir;
+      settings.relaxedWildcards = read.wildcard_matching === 'relaxed';
     },
     () => {
-      const api = new OptionReader(global.api ?? {}, 'api');
-      const enabled = api.boolean('enabled', false);
-      const address = parseAddress(api.string('address') ?? DEFAULT_API_ADDRESS, 'api');
-      api.finish();
-      settings.api = enabled ? address : undefined;
+      const read = readOptions(global.api ?? {}, 'api', API);
+      settings.api = read.enabled ? read.address : undefined;
     },
     () => {
-      const healthchecks = new OptionReader(global.healthchecks ?? {}, 'healthchecks');
-      settings.healthchecks = healthchecks.boolean('enabled', true);
-      settings.requireHealthy = healthchecks.boolean('require_healthy', false);
-      healthchecks.finish();
+      const read = readOptions(global.healthchecks ?? {}, 'healthchecks', HEALTHCHECKS);
+      settings.healthchecks = read.enabled;
+      settings.requireHealthy = read.require_healthy;
     },
     () => {
-      const schema = new OptionReader(global.schema ?? {}, 'schema');
-      if (schema.boolean('log_namespace', false))
-        schema.fail('`log_namespace` is not supported by this engine');
-      schema.boolean('enabled', false);
-      schema.boolean('validation', false);
-      schema.finish();
+      readOptions(global.schema ?? {}, 'schema', SCHEMA);
     },
     () => {
-      const keys = new OptionReader(global.log_schema ?? {}, 'log_schema');
-      const names = settings.globals.logSchema;
-      names.message = fieldName(keys, 'message_key', names.message);
-      names.timestamp = fieldName(keys, 'timestamp_key', names.timestamp);
-      names.host = fieldName(keys, 'host_key', names.host);
-      names.sourceType = fieldName(keys, 'source_type_key', names.sourceType);
-      names.metadata = fieldName(keys, 'metadata_key', names.metadata);
-      keys.finish();
+      const read = readOptions(global.log_schema ?? {}, 'log_schema', LOG_SCHEMA);
+      settings.globals.logSchema = {
+        message: read.message_key,
+        timestamp: read.timestamp_key,
+        host: read.host_key,
+        sourceType: read.source_type_key,
+        metadata: read.metadata_key,
+      };
     },
   ]);
   return settings;
-}
-
-function fieldName(keys: OptionReader, option: string, fallback: string): string {
-  const name = (keys.string(option) ?? fallback).replace(/^\./, '');
-  if (!/^\w+$/.test(name)) keys.fail(`\`${option}\` must name one top-level field`);
-  return name;
-}
-
-/** Reads `ip:port` or `[ip6]:port`; host names are refused, as by Vector. */
-export function parseAddress(text: string, path: string): Address {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|(\d{1,3}(?:\.\d{1,3}){3})):(\d{1,5})$/.exec(text);
-  const port = Number(match?.[3]);
-  if (!match || port > 65_535) {
-    throw new ConfigError(`invalid socket address syntax, expected IP:PORT\nin \`${path}\``);
-  }
-  return { host: match[1] ?? match[2]!, port };
-}
-
-export function addressText(address: Address): string {
-  return address.host.includes(':') ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
 }

@@ -6,7 +6,7 @@ import type { ConfigFormat, ConfigPath } from '../cli.ts';
 import { ConfigError, collectErrors } from './config-error.ts';
 import { interpolate } from './interpolate.ts';
 import { type MergedConfig, mergeConfigs } from './merge.ts';
-import { isTable, type Table } from './option-reader.ts';
+import { isTable, type Table } from './table.ts';
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 

@@ -1,27 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError } from './config-error.ts';
-import { isTable, type Table } from './option-reader.ts';
+import { DEFAULT_API_ADDRESS, DEFAULT_DATA_DIR, GLOBAL_LACKING, GLOBAL_OPTIONS } from './global-options.ts';
+import { unavailable } from './refusals.ts';
+import { isTable, type Table } from './table.ts';
 
 export const COMPONENT_KINDS = ['sources', 'transforms', 'sinks'] as const;
 const SINGULAR = { sources: 'source', transforms: 'transform', sinks: 'sink' } as const;
 
-const TOP_LEVEL = [
-  ...COMPONENT_KINDS,
-  'acknowledgements',
-  'api',
-  'data_dir',
-  'expire_metrics_secs',
-  'healthchecks',
-  'log_schema',
-  'proxy',
-  'schema',
-  'tests',
-  'timezone',
-  'wildcard_matching',
-] as const;
-
-export const DEFAULT_DATA_DIR = '/var/lib/vector/';
-export const DEFAULT_API_ADDRESS = '127.0.0.1:8686';
+const TOP_LEVEL = [...COMPONENT_KINDS, ...Object.keys(GLOBAL_OPTIONS).sort()];
 
 /** Several parsed files joined into one; the values of components are still unchecked. */
 export interface MergedConfig {
@@ -43,6 +29,10 @@ export function mergeConfigs(files: readonly Table[]): MergedConfig {
 
   for (const file of files) {
     for (const [key, value] of Object.entries(file)) {
+      if (GLOBAL_LACKING.includes(key)) {
+        errors.push(...unavailable(key, 'config').messages);
+        continue;
+      }
       if (!TOP_LEVEL.some((known) => known === key)) {
         const expected = TOP_LEVEL.map((known) => `\`${known}\``).join(', ');
         errors.push(`unknown field \`${key}\`, expected one of ${expected}`);

@@ -1,20 +1,54 @@
-import type { OptionReader } from '../config/option-reader.ts';
+import { optional, required, table, type Values } from '../config/options.ts';
+import { list, text, variants } from '../config/shape.ts';
 import { type Batch, type LogEvent, type Metric, Timestamp } from '../event.ts';
-
-const CODECS = ['json', 'ndjson', 'text'] as const;
 
 /** Turns one event of a batch into a line without its line break. */
 export type Encode = (batch: Batch, index: number) => string;
 
-/** Reads `encoding: {codec}`. `text` writes a log's message, `json` the whole event. */
-export function readEncoding(options: OptionReader, messageKey: string): Encode {
-  if (!options.has('encoding')) options.fail('missing field `encoding`');
-  const encoding = options.nested('encoding');
-  const codec = encoding.oneOf('codec', CODECS);
-  const only = encoding.strings('only_fields');
-  const except = new Set(encoding.strings('except_fields') ?? []);
-  encoding.finish();
+const LACKING_CODECS = [
+  'arrow_stream',
+  'avro',
+  'cef',
+  'csv',
+  'gelf',
+  'logfmt',
+  'native',
+  'native_json',
+  'otlp',
+  'protobuf',
+  'raw_message',
+  'syslog',
+];
 
+const OPTIONS = {
+  codec: required(
+    variants(
+      {
+        json: 'The whole event as JSON.',
+        ndjson: 'The whole event as JSON, always on a line of its own.',
+        text: 'The message alone; of a metric, its name, tags and value.',
+      },
+      LACKING_CODECS,
+    ),
+    'How an event is written.',
+  ),
+  only_fields: optional(list(text), 'The fields of a log event to write; all where it is left out.'),
+  except_fields: optional(list(text), 'The fields of a log event to leave out.'),
+};
+export type EncodingOptions = Values<typeof OPTIONS>;
+
+export const encoding = required(
+  table(OPTIONS, {
+    name: 'codecs::encoding::EncodingConfig',
+    lacking: [...LACKING_CODECS, 'json', 'metric_tag_values', 'timestamp_format'],
+  }),
+  'How events are written.',
+  { examples: [{ codec: 'json' }] },
+);
+
+export function encoderOf(options: EncodingOptions, messageKey: string): Encode {
+  const { codec, only_fields: only } = options;
+  const except = new Set(options.except_fields ?? []);
   const shape = (event: LogEvent): LogEvent => {
     if (!only && except.size === 0) return event;
     const kept = Object.entries(event).filter(

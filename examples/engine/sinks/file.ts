@@ -1,30 +1,68 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { ComponentContext, Globals, RunningSink, Sink } from '../component.ts';
-import type { OptionReader } from '../config/option-reader.ts';
+import { type ComponentContext, component, type RunningSink, type Sink } from '../component.ts';
+import { defaulted, optional, required } from '../config/options.ts';
+import { refusal } from '../config/refusals.ts';
+import { number, text, variants } from '../config/shape.ts';
 import type { Batch, LogEvent } from '../event.ts';
-import { type Encode, readEncoding } from './encoding.ts';
+import { type Encode, encoderOf, encoding } from './encoding.ts';
 import { PathTemplate } from './path-template.ts';
 
-/** `file`: appends a line per event to the file that the path template gives. */
-export function configureFileSink(options: OptionReader, globals: Globals): Sink {
-  const path = options.requiredString('path');
-  const baseDir = options.string('base_dir');
-  const encode = readEncoding(options, globals.logSchema.message);
-  options.oneOf('compression', ['none'], 'none');
-  const idleMs = options.number('idle_timeout_secs', 30, 0.1) * 1000;
-  options.finish();
-  let template: PathTemplate;
+export const fileSink = component({
+  title: 'File',
+  about: 'Appends a line for each event to the file that the path gives.',
+  options: {
+    path: required(
+      text,
+      'The file. It may hold times and fields of the event, and begins with a fixed part.',
+      {
+        examples: ['/tmp/vector-%Y-%m-%d.log', '/tmp/{{ service }}.log'],
+      },
+    ),
+    base_dir: optional(text, 'The directory that no file may leave.', { examples: ['/var/log/events'] }),
+    encoding,
+    compression: defaulted(
+      variants({ none: 'As it is.' }, ['gzip', 'zstd']),
+      'none',
+      'How files are compressed.',
+      {
+        advanced: true,
+      },
+    ),
+    idle_timeout_secs: defaulted(
+      number({ minimum: 0.1 }),
+      30,
+      'Closes a file that was not written to for longer.',
+      {
+        unit: 'seconds',
+        advanced: true,
+      },
+    ),
+  },
+  lacking: [
+    'framing',
+    'timezone',
+    'internal_metrics',
+    'truncate',
+    'dangerously_allow_unconfined_template_resolution',
+  ],
+  configure(values, { logSchema }, path): Sink {
+    const encode = encoderOf(values.encoding, logSchema.message);
+    const template = templateOf(values.path, values.base_dir, path);
+    return {
+      accepts: template.isDynamic ? ['log'] : ['log', 'metric'],
+      resources: [],
+      start: async (context) => new FileWriter(context, template, encode, values.idle_timeout_secs * 1000),
+    };
+  },
+});
+
+function templateOf(text: string, baseDir: string | undefined, path: string): PathTemplate {
   try {
-    template = new PathTemplate(path, baseDir);
+    return new PathTemplate(text, baseDir);
   } catch (error) {
-    options.fail((error as Error).message);
+    throw refusal((error as Error).message, path);
   }
-  return {
-    accepts: template.isDynamic ? ['log'] : ['log', 'metric'],
-    resources: [],
-    start: async (context) => new FileWriter(context, template, encode, idleMs),
-  };
 }
 
 const MAX_OPEN_FILES = 100;

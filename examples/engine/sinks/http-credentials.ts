@@ -1,47 +1,65 @@
-import type { OptionReader } from '../config/option-reader.ts';
+import { optional, required, tagged, type Values } from '../config/options.ts';
+import { refusal, unavailable } from '../config/refusals.ts';
+import { refined, sensitiveText, text } from '../config/shape.ts';
+
+const token = refined(sensitiveText, (value, { path }) => {
+  if (/^[\x21-\x7e]+$/.test(value)) return value;
+  throw refusal('`auth.token` must be printable ASCII without spaces', path);
+});
+
+const uri = refined(text, (value, { path }) => {
+  if (value.includes('{{')) throw unavailable('templates in uri', path);
+  const withScheme = value.includes('://') ? value : `http://${value}`;
+  const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
+  if (url && /^https?:$/.test(url.protocol)) return url;
+  throw refusal('`uri` must be an address that begins with http:// or https://', path);
+});
+
+const auth = tagged(
+  'strategy',
+  {
+    basic: {
+      about: 'A name and a password.',
+      options: {
+        user: required(text, 'The name.', { examples: ['app'] }),
+        password: required(sensitiveText, 'The password.'),
+      },
+    },
+    bearer: {
+      about: 'A token.',
+      options: { token: required(token, 'The token.') },
+    },
+  },
+  { about: 'How the engine says who it is.', name: 'vector::http::Auth', lackingCases: ['aws', 'custom'] },
+);
+
+export const CREDENTIALS = {
+  uri: required(uri, 'Where to send events.', { examples: ['https://10.22.212.22:9000/endpoint'] }),
+  auth: optional(auth, 'The credentials of each request.'),
+};
 
 /**
- * Reads `uri` and `auth`. What `uri` has before its host is taken as user and password.
+ * What `uri` has before its host is taken as user and password.
  * Errors never quote a value: it may be an expanded secret.
  */
-export function readCredentials(options: OptionReader): { url: string; authorization: string | undefined } {
-  const url = readUri(options);
-  const own = readAuth(options);
+export function credentialsOf(
+  options: Values<typeof CREDENTIALS>,
+  path: string,
+): { url: string; authorization: string | undefined } {
+  const url = new URL(options.uri);
+  const own = options.auth && authorizationOf(options.auth);
   const inUri =
     url.username || url.password
       ? basic(decodeURIComponent(url.username), decodeURIComponent(url.password))
       : undefined;
-  if (own && inUri) options.fail('Two authorization credentials was provided.');
+  if (own && inUri) throw refusal('Two authorization credentials was provided.', path);
   url.username = '';
   url.password = '';
   return { url: url.href, authorization: own ?? inUri };
 }
 
-function readUri(options: OptionReader): URL {
-  const text = options.requiredString('uri');
-  if (text.includes('{{')) options.fail('templates in `uri` are not available in headgate-engine');
-  const withScheme = text.includes('://') ? text : `http://${text}`;
-  const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    options.fail('`uri` must be an address that begins with http:// or https://');
-  }
-  return url;
-}
-
-function readAuth(options: OptionReader): string | undefined {
-  if (!options.has('auth')) return undefined;
-  const auth = options.nested('auth');
-  const strategy = auth.oneOf('strategy', ['basic', 'bearer']);
-  let authorization: string;
-  if (strategy === 'basic')
-    authorization = basic(auth.requiredString('user'), auth.requiredString('password'));
-  else {
-    const token = auth.requiredString('token');
-    if (!/^[\x21-\x7e]+$/.test(token)) auth.fail('`auth.token` must be printable ASCII without spaces');
-    authorization = `Bearer ${token}`;
-  }
-  auth.finish();
-  return authorization;
+function authorizationOf(options: NonNullable<Values<typeof CREDENTIALS>['auth']>): string {
+  return options.strategy === 'basic' ? basic(options.user, options.password) : `Bearer ${options.token}`;
 }
 
 function basic(user: string, password: string): string {

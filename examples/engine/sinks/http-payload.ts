@@ -1,6 +1,9 @@
 import { promisify } from 'node:util';
-import type { OptionReader } from '../config/option-reader.ts';
-import { type Encode, readEncoding } from './encoding.ts';
+import { defaulted, optional, required, table, tagged, type Values } from '../config/options.ts';
+import { refusal } from '../config/refusals.ts';
+import { either, refined, text, variants } from '../config/shape.ts';
+import { delimiter } from '../sources/framing.ts';
+import { type Encode, encoderOf, encoding } from './encoding.ts';
 import type { EventGroup } from './event-batcher.ts';
 
 /** Makes the body of a request. */
@@ -13,75 +16,95 @@ export interface Payload {
 type Framing = { method: 'bytes' } | { method: 'delimited'; delimiter: string };
 type Kind = 'json' | 'text';
 
-const COMPRESSIONS = ['gzip', 'none'] as const;
+const algorithm = variants({ gzip: 'By gzip.', none: 'As it is.' }, ['snappy', 'zlib', 'zstd']);
+const compression = refined(
+  either(
+    algorithm,
+    table({ algorithm: defaulted(algorithm, 'none', 'How to compress.') }, { lacking: ['level'] }),
+    'vector::sinks::util::buffer::compression::Compression',
+  ),
+  (value) => (typeof value === 'string' ? value : value.algorithm),
+);
 
-/** Reads `encoding`, `framing`, `compression` and the payload's wrapper. */
-export function readPayload(options: OptionReader, messageKey: string): Payload {
-  const encode = readEncoding(options, messageKey);
-  const codec = options.nested('encoding').string('codec');
+const methods = tagged(
+  'method',
+  {
+    bytes: { about: 'Nothing stands between events.', options: {} },
+    newline_delimited: { about: 'Each event is a line.', options: {} },
+    character_delimited: {
+      about: 'A character stands between events.',
+      options: {
+        character_delimited: required(
+          table({ delimiter: required(delimiter, 'The character.', { examples: [','] }) }),
+          'Details of this method.',
+        ),
+      },
+    },
+  },
+  {
+    about: 'What stands between events.',
+    lacking: ['length_delimited', 'max_frame_length'],
+    lackingCases: ['length_delimited', 'varint_length_delimited'],
+  },
+);
+
+const framing = refined(methods, (read): Framing => {
+  if (read.method === 'bytes') return { method: 'bytes' };
+  if (read.method === 'newline_delimited') return { method: 'delimited', delimiter: '\n' };
+  return { method: 'delimited', delimiter: read.character_delimited.delimiter };
+});
+
+export const PAYLOAD = {
+  encoding,
+  framing: optional(
+    framing,
+    'What stands between the events of a request. JSON is sent as an array by itself.',
+    {
+      advanced: true,
+    },
+  ),
+  payload_prefix: defaulted(text, '', 'What stands before the events of a request.', {
+    examples: ['{"data":'],
+    advanced: true,
+  }),
+  payload_suffix: defaulted(text, '', 'What stands after the events of a request.', {
+    examples: ['}'],
+    advanced: true,
+  }),
+  compression: defaulted(compression, 'none', 'How the body is compressed.'),
+};
+
+export function payloadOf(options: Values<typeof PAYLOAD>, messageKey: string, path: string): Payload {
+  const encode = encoderOf(options.encoding, messageKey);
+  const { codec } = options.encoding;
   const kind: Kind = codec === 'text' ? 'text' : 'json';
-  const framing = readFraming(options) ?? defaultFraming(codec);
-  const compression = readCompression(options);
-  const wrap = readWrapper(options, kind, framing);
+  const cut = options.framing ?? defaultFraming(codec);
+  const wrap = { prefix: options.payload_prefix, suffix: options.payload_suffix };
+  if (isJsonArray(kind, cut) && !isJson(`${wrap.prefix}{}${wrap.suffix}`)) {
+    throw refusal('Payload prefix and suffix wrapper must produce a valid JSON object.', path);
+  }
   return {
-    contentType: contentTypeOf(kind, framing),
-    contentEncoding: compression === 'none' ? undefined : compression,
+    contentType: contentTypeOf(kind, cut),
+    contentEncoding: options.compression === 'none' ? undefined : options.compression,
     build: (group) => {
-      const body = Buffer.from(frame(linesOf(group, encode), kind, framing, wrap));
-      return compression === 'none' ? Promise.resolve(body) : gzip(body);
+      const body = Buffer.from(frame(linesOf(group, encode), kind, cut, wrap));
+      return options.compression === 'none' ? Promise.resolve(body) : gzip(body);
     },
   };
 }
 
 /** JSON events travel as one array, others a line each. */
-function defaultFraming(codec: string | undefined): Framing {
+function defaultFraming(codec: string): Framing {
   return { method: 'delimited', delimiter: codec === 'json' ? ',' : '\n' };
 }
 
-function readFraming(options: OptionReader): Framing | undefined {
-  if (!options.has('framing')) return undefined;
-  const framing = options.nested('framing');
-  framing.unsupported('length_delimited', 'max_frame_length');
-  const method = framing.oneOf('method', ['bytes', 'character_delimited', 'newline_delimited']);
-  let read: Framing = method === 'bytes' ? { method } : { method: 'delimited', delimiter: '\n' };
-  if (method === 'character_delimited') {
-    const details = framing.nested('character_delimited');
-    const delimiter = details.requiredString('delimiter');
-    if (delimiter.length !== 1 || delimiter.charCodeAt(0) > 127) {
-      details.fail('`delimiter` must be one ASCII character');
-    }
-    details.finish();
-    read = { method: 'delimited', delimiter };
-  }
-  framing.finish();
-  return read;
-}
-
-function readCompression(options: OptionReader): (typeof COMPRESSIONS)[number] {
-  if (typeof options.raw('compression') === 'string') return options.oneOf('compression', COMPRESSIONS);
-  const compression = options.nested('compression');
-  const algorithm = compression.oneOf('algorithm', COMPRESSIONS, 'none');
-  compression.unsupported('level');
-  compression.finish();
-  return algorithm;
-}
-
-function readWrapper(
-  options: OptionReader,
-  kind: Kind,
-  framing: Framing,
-): { prefix: string; suffix: string } {
-  const wrap = {
-    prefix: options.string('payload_prefix') ?? '',
-    suffix: options.string('payload_suffix') ?? '',
-  };
-  if (!isJsonArray(kind, framing)) return wrap;
+function isJson(text: string): boolean {
   try {
-    JSON.parse(`${wrap.prefix}{}${wrap.suffix}`);
+    JSON.parse(text);
+    return true;
   } catch {
-    options.fail('Payload prefix and suffix wrapper must produce a valid JSON object.');
+    return false;
   }
-  return wrap;
 }
 
 function contentTypeOf(kind: Kind, framing: Framing): string | undefined {

@@ -1,8 +1,10 @@
-import type { Globals, Sink } from '../component.ts';
-import { isTable, type OptionReader } from '../config/option-reader.ts';
+import { component, type Sink } from '../component.ts';
+import { defaulted, mapOf, optional, table, type Values } from '../config/options.ts';
+import { refusal, unavailable } from '../config/refusals.ts';
+import { either, integer, number, refined, text, variants } from '../config/shape.ts';
 import { type HttpTarget, sendRequest } from './http-client.ts';
-import { readCredentials } from './http-credentials.ts';
-import { readPayload } from './http-payload.ts';
+import { CREDENTIALS, credentialsOf } from './http-credentials.ts';
+import { PAYLOAD, payloadOf } from './http-payload.ts';
 import { HttpWriter, type HttpWriterOptions } from './http-writer.ts';
 import type { RetryOptions } from './retry-policy.ts';
 
@@ -12,46 +14,122 @@ const HEALTHCHECK_TIMEOUT_MS = 10_000;
 /** Timers take no more. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** `http`: sends events in batches, and tries again while the receiver asks for it or is away. */
-export function configureHttpSink(options: OptionReader, globals: Globals): Sink {
-  options.unsupported('tls', 'authorization_config', 'retry_strategy');
-  const { url, authorization } = readCredentials(options);
-  const payload = readPayload(options, globals.logSchema.message);
-  const method = options.oneOf('method', METHODS, 'post').toUpperCase();
-  const batch = readBatch(options);
-  const older = readHeaders(options);
-  const request = options.nested('request');
-  request.unsupported('adaptive_concurrency', 'rate_limit_num', 'rate_limit_duration_secs');
-  const headers = { ...older, ...readHeaders(request) };
-  const timeoutMs = timer(request.number('timeout_secs', 60, 1));
-  const retry = readRetry(request);
-  const concurrency = readConcurrency(request);
-  request.finish();
-  options.finish();
-  if (authorization && headers.authorization !== undefined) {
-    options.fail('Authorization header can not be used with defined auth options');
-  }
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-  const auth: Record<string, string> = authorization ? { authorization } : {};
-  const target: HttpTarget = {
-    url,
-    method,
-    timeoutMs,
-    headers: {
-      ...(payload.contentType && { 'content-type': payload.contentType }),
-      ...(payload.contentEncoding && { 'content-encoding': payload.contentEncoding }),
-      ...headers,
-      ...auth,
+/** With names in lower case. */
+const headers = refined(mapOf(text), (map, { path }): Record<string, string> => {
+  const read: Record<string, string> = {};
+  for (const [name, value] of map) {
+    if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(value)) {
+      throw refusal(`the header \`${name.slice(0, 100)}\` must be a text that HTTP can carry`, path);
+    }
+    if (`${name}${value}`.includes('{{')) {
+      throw unavailable('templates in headers', path);
+    }
+    read[name.toLowerCase()] = value;
+  }
+  return read;
+});
+
+const BATCH = {
+  max_events: optional(integer({ minimum: 1 }), 'How many events a request holds at most.', {
+    unit: 'events',
+    examples: [500],
+  }),
+  max_bytes: defaulted(
+    integer({ minimum: 1 }),
+    10_000_000,
+    "The size of a request's events, before they are encoded.",
+    {
+      unit: 'bytes',
     },
-  };
-  const writer: HttpWriterOptions = { target, payload, batch, retry, concurrency };
-  return {
-    accepts: ['log', 'metric'],
-    resources: [],
-    checkHealth: (uri) => checkHealth({ url: uri, headers: auth }),
-    start: async (context) => new HttpWriter(writer, context),
-  };
-}
+  ),
+  timeout_secs: defaulted(number({ minimum: 0.001 }), 1, 'How long events wait for others.', {
+    unit: 'seconds',
+  }),
+};
+
+const concurrency = either(
+  variants({ adaptive: 'As many as the receiver takes well.', none: 'One.' }),
+  integer({ minimum: 1 }),
+);
+
+const REQUEST = {
+  headers: defaulted(headers, {}, 'Headers of each request.', { examples: [{ 'X-Tenant': 'shop' }] }),
+  timeout_secs: defaulted(number({ minimum: 1 }), 60, 'How long a request may take.', { unit: 'seconds' }),
+  concurrency: defaulted(concurrency, 'adaptive', 'How many requests may be under way.'),
+  retry_attempts: optional(number({ minimum: 0 }), 'How often to try again. Without it, there is no end.'),
+  retry_initial_backoff_secs: defaulted(number({ minimum: 1 }), 1, 'The wait before the first retry.', {
+    unit: 'seconds',
+    advanced: true,
+  }),
+  retry_max_duration_secs: defaulted(number({ minimum: 1 }), 30, 'The longest wait between retries.', {
+    unit: 'seconds',
+    advanced: true,
+  }),
+  retry_jitter_mode: defaulted(
+    variants({ Full: 'Waits a random part of the time.', None: 'Waits for the whole time.' }),
+    'Full',
+    'Whether retries are spread.',
+    { advanced: true },
+  ),
+};
+
+export const httpSink = component({
+  title: 'HTTP',
+  about: 'Sends events in batches to an HTTP server, and tries again while it asks for that or is away.',
+  options: {
+    ...CREDENTIALS,
+    method: defaulted(variants(METHODS, ['get', 'head', 'trace']), 'post', 'The method of the requests.'),
+    ...PAYLOAD,
+    batch: defaulted(table(BATCH), {}, 'When a request is full.'),
+    headers: defaulted(headers, {}, 'Headers of each request.', {
+      deprecated: 'Use `request.headers` instead.',
+      advanced: true,
+    }),
+    request: defaulted(
+      table(REQUEST, { lacking: ['adaptive_concurrency', 'rate_limit_num', 'rate_limit_duration_secs'] }),
+      {},
+      'How requests are made, and made again.',
+    ),
+  },
+  lacking: ['tls', 'authorization_config', 'retry_strategy'],
+  configure(values, { logSchema }, path): Sink {
+    const { url, authorization } = credentialsOf(values, path);
+    const payload = payloadOf(values, logSchema.message, path);
+    const { request } = values;
+    const sent = { ...values.headers, ...request.headers };
+    if (authorization && sent.authorization !== undefined) {
+      throw refusal('Authorization header can not be used with defined auth options', path);
+    }
+    const auth: Record<string, string> = authorization ? { authorization } : {};
+    const target: HttpTarget = {
+      url,
+      method: values.method.toUpperCase(),
+      timeoutMs: timer(request.timeout_secs),
+      headers: {
+        ...(payload.contentType && { 'content-type': payload.contentType }),
+        ...(payload.contentEncoding && { 'content-encoding': payload.contentEncoding }),
+        ...sent,
+        ...auth,
+      },
+    };
+    const writer: HttpWriterOptions = {
+      target,
+      payload,
+      batch: batchOf(values.batch),
+      retry: retryOf(request),
+      concurrency: request.concurrency === 'none' ? 1 : request.concurrency,
+    };
+    return {
+      accepts: ['log', 'metric'],
+      resources: [],
+      checkHealth: (uri) => checkHealth({ url: uri, headers: auth }),
+      start: async (context) => new HttpWriter(writer, context),
+    };
+  },
+});
 
 async function checkHealth({ url, headers }: Pick<HttpTarget, 'url' | 'headers'>): Promise<void> {
   const answer = await sendRequest(
@@ -63,49 +141,21 @@ async function checkHealth({ url, headers }: Pick<HttpTarget, 'url' | 'headers'>
   if (answer.status !== 200) throw new Error(`Unexpected status: ${answer.status}`);
 }
 
-function readBatch(options: OptionReader): HttpWriterOptions['batch'] {
-  const batch = options.nested('batch');
-  const read = {
-    maxEvents: batch.integer('max_events', Number.MAX_SAFE_INTEGER, 1),
-    maxBytes: batch.integer('max_bytes', 10_000_000, 1),
-    timeoutMs: timer(batch.number('timeout_secs', 1, 0.001)),
-  };
-  batch.finish();
-  return read;
-}
-
-const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-/** Reads `headers` as a map with names in lower case. */
-function readHeaders(options: OptionReader): Record<string, string> {
-  const table = options.raw('headers') ?? {};
-  if (!isTable(table)) options.fail('invalid type: expected a map of strings for `headers`');
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(table)) {
-    if (!HEADER_NAME.test(name) || typeof value !== 'string' || !HEADER_VALUE.test(value)) {
-      options.fail(`the header \`${name.slice(0, 100)}\` must be a text that HTTP can carry`);
-    }
-    if (`${name}${value}`.includes('{{')) {
-      options.fail('templates in `headers` are not available in headgate-engine');
-    }
-    headers[name.toLowerCase()] = value;
-  }
-  return headers;
-}
-
-function readRetry(request: OptionReader): RetryOptions {
+function batchOf(batch: Values<typeof BATCH>): HttpWriterOptions['batch'] {
   return {
-    attempts: request.number('retry_attempts', Number.MAX_SAFE_INTEGER),
-    initialMs: timer(request.number('retry_initial_backoff_secs', 1, 1)),
-    maxMs: timer(request.number('retry_max_duration_secs', 30, 1)),
-    jitter: request.oneOf('retry_jitter_mode', ['Full', 'None'], 'Full') === 'Full',
+    maxEvents: batch.max_events ?? Number.MAX_SAFE_INTEGER,
+    maxBytes: batch.max_bytes,
+    timeoutMs: timer(batch.timeout_secs),
   };
 }
 
-function readConcurrency(request: OptionReader): HttpWriterOptions['concurrency'] {
-  if (typeof request.raw('concurrency') === 'number') return request.integer('concurrency', 1, 1);
-  return request.oneOf('concurrency', ['adaptive', 'none'], 'adaptive') === 'none' ? 1 : 'adaptive';
+function retryOf(request: Values<typeof REQUEST>): RetryOptions {
+  return {
+    attempts: request.retry_attempts ?? Number.MAX_SAFE_INTEGER,
+    initialMs: timer(request.retry_initial_backoff_secs),
+    maxMs: timer(request.retry_max_duration_secs),
+    jitter: request.retry_jitter_mode === 'Full',
+  };
 }
 
 function timer(seconds: number): number {

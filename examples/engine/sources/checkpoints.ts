@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isTable } from '../config/option-reader.ts';
+import { isTable } from '../config/table.ts';
 
 /** Where reading a file goes on, and by what the file is known again after a restart. */
 export interface Checkpoint {

@@ -1,8 +1,9 @@
 import type { LogSchema } from '../component.ts';
-import { isTable, type OptionReader } from '../config/option-reader.ts';
+import { defaulted, optional, table, type Values } from '../config/options.ts';
+import { flag, variants } from '../config/shape.ts';
+import { isTable } from '../config/table.ts';
 import type { LogEvent, Timestamp } from '../event.ts';
 
-const CODECS = ['bytes', 'json'] as const;
 /** Levels of nesting, as in Vector's parser. */
 const MAX_DEPTH = 127;
 
@@ -11,15 +12,32 @@ export type Decode = (frame: Buffer) => LogEvent[];
 
 export class DecodeError extends Error {}
 
-/** Reads `decoding: {codec}`. `bytes`, the default, takes a frame as a log's message. */
-export function readDecoding(options: OptionReader, messageKey: string): Decode {
-  const decoding = options.nested('decoding');
-  const codec = decoding.oneOf('codec', CODECS, 'bytes');
-  const json = decoding.nested('json');
-  const lossy = json.boolean('lossy', true);
-  json.finish();
-  decoding.finish();
-  return codec === 'json' ? jsonDecoder(lossy) : textDecoder(messageKey);
+const LACKING = ['avro', 'gelf', 'influxdb', 'native', 'native_json', 'otlp', 'protobuf', 'syslog', 'vrl'];
+
+const OPTIONS = {
+  codec: defaulted(
+    variants({ bytes: "The frame is the event's message.", json: 'The frame is an event as JSON.' }, LACKING),
+    'bytes',
+    'What a frame holds.',
+  ),
+  json: defaulted(
+    table({
+      lossy: defaulted(flag, true, 'Replaces bytes that are no UTF-8, instead of refusing the frame.'),
+    }),
+    {},
+    'Details of the codec `json`.',
+    { advanced: true },
+  ),
+};
+
+export const decoding = optional(
+  table(OPTIONS, { name: 'codecs::decoding::DeserializerConfig', lacking: LACKING }),
+  'How events are made of frames.',
+);
+
+/** Without options, a frame is taken as a log's message. */
+export function decoderOf(options: Values<typeof OPTIONS> | undefined, messageKey: string): Decode {
+  return options?.codec === 'json' ? jsonDecoder(options.json.lossy) : textDecoder(messageKey);
 }
 
 export function textDecoder(messageKey: string): Decode {

@@ -1,28 +1,42 @@
-import type { Globals, Source, SourceContext } from '../component.ts';
-import type { OptionReader } from '../config/option-reader.ts';
+import { component, type Globals, type Source, type SourceContext } from '../component.ts';
+import { defaulted, optional, required } from '../config/options.ts';
+import { refusal } from '../config/refusals.ts';
+import { flag, integer, list, number, text, variants } from '../config/shape.ts';
 import { type LogEvent, logBatch, Timestamp } from '../event.ts';
 import { DEMO_FORMATS, type DemoFormat, demoLine, pick } from './demo-lines.ts';
 import { pause, yieldTurn } from './pace.ts';
 
 const BATCH_EVENTS = 256;
 
-/** `demo_logs`: makes lines up. `interval` is in seconds, 0 means as fast as the sinks take them. */
-export function configureDemoLogs(options: OptionReader, globals: Globals): Source {
-  const format = options.oneOf('format', DEMO_FORMATS);
-  const interval = options.number('interval', 1);
-  const count = options.integer('count', Number.MAX_SAFE_INTEGER);
-  const lines = options.strings('lines') ?? [];
-  const sequence = options.boolean('sequence', false);
-  options.finish();
-  if (format === 'shuffle' && lines.length === 0) {
-    options.fail('A non-empty list of lines is required for the shuffle format');
-  }
-  const makeLine = lineMaker(format, lines, sequence);
-  return {
-    output: 'log',
-    run: (context) => run(context, globals, interval * 1000, count, makeLine),
-  };
-}
+export const demoLogs = component({
+  title: 'Demo Logs',
+  about: 'Makes log lines up, for trying things out.',
+  options: {
+    format: required(variants(DEMO_FORMATS), 'What the lines look like.'),
+    lines: defaulted(list(text), [], 'The lines to pick from, for the format `shuffle`.', {
+      examples: [['line 1', 'line 2']],
+    }),
+    sequence: defaulted(flag, false, 'Puts a running number before each line of `shuffle`.'),
+    interval: defaulted(
+      number({ minimum: 0 }),
+      1,
+      'The time between two lines. With 0 they come as fast as the sinks take them.',
+      { unit: 'seconds', examples: [1, 0.1, 0.01] },
+    ),
+    count: optional(integer({ minimum: 0 }), 'How many lines to make. Without it, there is no end.'),
+  },
+  lacking: ['framing', 'decoding', 'log_namespace'],
+  configure({ format, lines, sequence, interval, count }, globals, path): Source {
+    if (format === 'shuffle' && lines.length === 0) {
+      throw refusal('A non-empty list of lines is required for the shuffle format', path);
+    }
+    const makeLine = lineMaker(format, lines, sequence);
+    return {
+      output: 'log',
+      run: (context) => run(context, globals, interval * 1000, count ?? Number.POSITIVE_INFINITY, makeLine),
+    };
+  },
+});
 
 function lineMaker(
   format: DemoFormat,

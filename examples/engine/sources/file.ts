@@ -1,8 +1,9 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Globals, Source, SourceContext } from '../component.ts';
-import type { OptionReader } from '../config/option-reader.ts';
+import { component, type Source, type SourceContext } from '../component.ts';
+import { defaulted, optional, required } from '../config/options.ts';
+import { flag, integer, list, number, text, variants } from '../config/shape.ts';
 import { type LogEvent, logBatch, Timestamp } from '../event.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { nameFilter } from './name-filter.ts';
@@ -24,31 +25,98 @@ interface FileOptions {
   offsetKey: string | undefined;
 }
 
-/** `file`: follows the files that match `include`, through appends, truncation and rotation, and over restarts. */
-export function configureFile(options: OptionReader, globals: Globals): Source {
-  const include = options.strings('include');
-  if (!include || include.length === 0) options.fail('missing field `include`');
-  const read: FileOptions = {
-    include,
-    exclude: options.strings('exclude') ?? [],
-    fromBeginning: options.oneOf('read_from', ['beginning', 'end'], 'beginning') === 'beginning',
-    ignoreCheckpoints: options.boolean('ignore_checkpoints', false),
-    ignoreOlderMs: options.number('ignore_older_secs', Number.MAX_SAFE_INTEGER / 1000) * 1000,
-    maxLineBytes: options.integer('max_line_bytes', 102_400, 1),
-    lineDelimiter: options.string('line_delimiter') || '\n',
-    scanIntervalMs: options.integer('glob_minimum_cooldown_ms', 1000, 10),
-    dataDir: options.string('data_dir'),
-    fileKey: options.string('file_key') ?? 'file',
-    hostKey: options.string('host_key') ?? globals.logSchema.host,
-    offsetKey: options.string('offset_key'),
-  };
-  options.finish();
-  return {
-    output: 'log',
-    check: (id, { dataDir }) => dataDirErrors(id, read.dataDir ?? dataDir),
-    run: (context) => new FileReader(context, read).run(),
-  };
-}
+export const file = component({
+  title: 'File',
+  about:
+    'Follows the files that match `include`, through appends, truncation and rotation, and over restarts.',
+  options: {
+    include: required(list(text, { minItems: 1 }), 'The files to read, as paths and globs.', {
+      examples: [['/var/log/**/*.log']],
+    }),
+    exclude: defaulted(list(text), [], 'Files to leave out, as globs over the whole path.', {
+      examples: [['/var/log/binary-file.log']],
+    }),
+    read_from: defaulted(
+      variants({
+        beginning: 'Reads what a file holds already.',
+        end: 'Starts with what is appended.',
+      }),
+      'beginning',
+      'Where to begin in a file that has no checkpoint.',
+    ),
+    ignore_checkpoints: defaulted(flag, false, 'Starts over, wherever the last run had come to.', {
+      advanced: true,
+    }),
+    ignore_older_secs: optional(
+      number({ minimum: 0 }),
+      'Leaves out files that were not changed for longer.',
+      {
+        unit: 'seconds',
+        examples: [600],
+      },
+    ),
+    max_line_bytes: defaulted(integer({ minimum: 1 }), 102_400, 'Longer lines are left out.', {
+      unit: 'bytes',
+    }),
+    line_delimiter: defaulted(text, '\n', 'What ends a line.', { examples: ['\r\n'] }),
+    glob_minimum_cooldown_ms: defaulted(
+      integer({ minimum: 10 }),
+      1000,
+      'The time between two looks for files.',
+      {
+        unit: 'milliseconds',
+        advanced: true,
+      },
+    ),
+    data_dir: optional(text, 'Where checkpoints are kept, instead of the global `data_dir`.', {
+      examples: ['/var/local/lib/vector/'],
+      advanced: true,
+    }),
+    file_key: defaulted(text, 'file', "The field for the file's path. An empty one adds none.", {
+      examples: ['path'],
+    }),
+    host_key: optional(text, "The field for the host's name; `log_schema.host_key` where it is left out.", {
+      examples: ['hostname'],
+    }),
+    offset_key: optional(text, "The field for the line's place in the file. Without it, none is added.", {
+      examples: ['offset'],
+    }),
+  },
+  lacking: [
+    'encoding',
+    'fingerprint',
+    'internal_metrics',
+    'log_namespace',
+    'max_read_bytes',
+    'message_start_indicator',
+    'multi_line_timeout',
+    'multiline',
+    'oldest_first',
+    'remove_after_secs',
+    'rotate_wait_secs',
+  ],
+  configure(values, globals): Source {
+    const read: FileOptions = {
+      include: values.include,
+      exclude: values.exclude,
+      fromBeginning: values.read_from === 'beginning',
+      ignoreCheckpoints: values.ignore_checkpoints,
+      ignoreOlderMs: (values.ignore_older_secs ?? Number.POSITIVE_INFINITY) * 1000,
+      maxLineBytes: values.max_line_bytes,
+      lineDelimiter: values.line_delimiter || '\n',
+      scanIntervalMs: values.glob_minimum_cooldown_ms,
+      dataDir: values.data_dir,
+      fileKey: values.file_key,
+      hostKey: values.host_key ?? globals.logSchema.host,
+      offsetKey: values.offset_key,
+    };
+    return {
+      output: 'log',
+      check: (id, { dataDir }) => dataDirErrors(id, read.dataDir ?? dataDir),
+      run: (context) => new FileReader(context, read).run(),
+    };
+  },
+});
 
 function dataDirErrors(id: string, dataDir: string): string[] {
   try {

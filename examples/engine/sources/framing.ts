@@ -1,4 +1,6 @@
-import type { OptionReader } from '../config/option-reader.ts';
+import { defaulted, optional, required, table, tagged } from '../config/options.ts';
+import { refusal } from '../config/refusals.ts';
+import { integer, refined, text } from '../config/shape.ts';
 
 /** How bytes are cut into frames, each of which is decoded by itself. */
 export type Framing =
@@ -7,28 +9,58 @@ export type Framing =
   | { method: 'delimited'; delimiter: number; maxLength: number | undefined };
 
 const LINE_FEED = 10;
-export const LINES: Framing = { method: 'delimited', delimiter: LINE_FEED, maxLength: undefined };
+export const LINES = { method: 'delimited', delimiter: LINE_FEED, maxLength: undefined } satisfies Framing;
 
-/** Reads `framing: {method}`. */
-export function readFraming(options: OptionReader): Framing | undefined {
-  if (!options.has('framing')) return undefined;
-  const framing = options.nested('framing');
-  framing.unsupported('chunked_gelf', 'length_delimited', 'octet_counting', 'max_frame_length');
-  const method = framing.oneOf('method', ['bytes', 'character_delimited', 'newline_delimited']);
-  const details = framing.nested(method);
-  let read: Framing = { method: 'bytes' };
-  if (method !== 'bytes') {
-    const delimiter = method === 'newline_delimited' ? '\n' : details.requiredString('delimiter');
-    if (delimiter.length !== 1 || delimiter.charCodeAt(0) > 127) {
-      details.fail('`delimiter` must be one ASCII character');
+/** A text of one byte. */
+export const delimiter = refined(text, (value, { path }) => {
+  if (value.length === 1 && value.charCodeAt(0) <= 127) return value;
+  throw refusal('`delimiter` must be one ASCII character', path);
+});
+
+const maxLength = optional(integer({ minimum: 1 }), 'Longer frames are left out.', { unit: 'bytes' });
+
+const methods = tagged(
+  'method',
+  {
+    bytes: { about: 'What arrives together is one frame.', options: {} },
+    newline_delimited: {
+      about: 'A line is a frame.',
+      options: {
+        newline_delimited: defaulted(table({ max_length: maxLength }), {}, 'Details of this method.'),
+      },
+    },
+    character_delimited: {
+      about: 'A frame ends at a character.',
+      options: {
+        character_delimited: required(
+          table({
+            delimiter: required(delimiter, 'The character that ends a frame.', { examples: [',', '|'] }),
+            max_length: maxLength,
+          }),
+          'Details of this method.',
+        ),
+      },
+    },
+  },
+  {
+    about: 'How bytes are cut into frames.',
+    name: 'codecs::decoding::FramingConfig',
+    lacking: ['chunked_gelf', 'length_delimited', 'octet_counting', 'max_frame_length'],
+    lackingCases: ['chunked_gelf', 'length_delimited', 'octet_counting', 'varint_length_delimited'],
+  },
+);
+
+export const framing = optional(
+  refined(methods, (read): Framing => {
+    if (read.method === 'bytes') return { method: 'bytes' };
+    if (read.method === 'newline_delimited') {
+      return { ...LINES, maxLength: read.newline_delimited.max_length };
     }
-    const maxLength = details.has('max_length') ? details.integer('max_length', 1, 1) : undefined;
-    read = { method: 'delimited', delimiter: delimiter.charCodeAt(0), maxLength };
-  }
-  details.finish();
-  framing.finish();
-  return read;
-}
+    const { delimiter: end, max_length: maxLength } = read.character_delimited;
+    return { method: 'delimited', delimiter: end.charCodeAt(0), maxLength };
+  }),
+  'How bytes are cut into frames, each of which is decoded by itself.',
+);
 
 export interface FramerOptions {
   delimiter: number;

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { matchesGlob } from 'node:path';
 import type { SourceContext } from '../component.ts';
-import { addressText } from '../config/globals.ts';
+import { addressText } from '../config/address.ts';
 import { type LogEvent, logBatch, Timestamp } from '../event.ts';
 import { listen } from '../http-listen.ts';
 import type { Series } from '../telemetry/registry.ts';

@@ -1,8 +1,10 @@
-import type { Globals, Source } from '../component.ts';
-import { type Address, addressText, parseAddress } from '../config/globals.ts';
-import type { OptionReader } from '../config/option-reader.ts';
-import { type Decode, jsonDecoder, readDecoding, textDecoder } from './decoding.ts';
-import { type Framing, LINES, readFraming } from './framing.ts';
+import { component, type Source } from '../component.ts';
+import { type Address, address, addressText } from '../config/address.ts';
+import { defaulted, optional, required, tagged, type Values } from '../config/options.ts';
+import { refusal } from '../config/refusals.ts';
+import { flag, integer, list, sensitiveText, text, variants } from '../config/shape.ts';
+import { type Decode, decoderOf, decoding, jsonDecoder, textDecoder } from './decoding.ts';
+import { type Framing, framing, LINES } from './framing.ts';
 import { HttpReceiver, segmentsOf } from './http-receiver.ts';
 
 const METHODS = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'] as const;
@@ -27,54 +29,103 @@ export interface HttpServerOptions {
   authorization: string | undefined;
 }
 
-/** `http_server`: takes events by HTTP requests, and answers when they are on their way to the next component. */
-export function configureHttpServer(options: OptionReader, globals: Globals): Source {
-  options.unsupported('tls', 'keepalive', 'log_namespace');
-  const read: HttpServerOptions = {
-    address: parseAddress(options.requiredString('address'), options.path),
-    method: options.oneOf('method', METHODS, 'POST'),
-    path: segmentsOf(options.string('path') ?? '/'),
-    strictPath: options.boolean('strict_path', true),
-    pathKey: options.string('path_key') ?? 'path',
-    hostKey: options.string('host_key') ?? '',
-    headers: options.strings('headers') ?? [],
-    queryParameters: options.strings('query_parameters') ?? [],
-    responseCode: options.integer('response_code', 200, 200),
-    ...readCodec(options, globals),
-    authorization: readAuthorization(options),
-  };
-  if (read.responseCode > 599) options.fail('`response_code` must be a status between 200 and 599');
-  options.finish();
-  return {
-    output: 'log',
-    resources: read.address.port === 0 ? [] : [`tcp ${addressText(read.address)}`],
-    run: (context) => new HttpReceiver(read, context).run(),
-  };
-}
+const credentials = tagged(
+  'strategy',
+  {
+    basic: {
+      about: 'A name and a password with each request.',
+      options: {
+        username: required(text, 'The name.'),
+        password: required(sensitiveText, 'The password.'),
+      },
+    },
+  },
+  { about: 'How clients say who they are.', fallback: 'basic', lackingCases: ['custom'] },
+);
+
+const OPTIONS = {
+  address: required(address, 'The IP address and port to listen on.', {
+    examples: ['0.0.0.0:80', '[::]:8080'],
+  }),
+  path: defaulted(text, '/', 'The path that events are sent to.', { examples: ['/events'] }),
+  strict_path: defaulted(flag, true, 'Takes exactly this path, and not those below it.'),
+  method: defaulted(variants(METHODS), 'POST', 'The method of the requests.'),
+  encoding: optional(variants(ENCODINGS), 'What a body holds.', {
+    deprecated: 'Use `framing` and `decoding` instead.',
+    advanced: true,
+  }),
+  framing,
+  decoding,
+  headers: defaulted(list(text), [], 'Headers to put into events, as names or patterns with `*`.', {
+    examples: [['User-Agent', 'X-*']],
+  }),
+  query_parameters: defaulted(
+    list(text),
+    [],
+    'Parameters to put into events, as names or patterns with `*`.',
+    {
+      examples: [['application', 'source']],
+    },
+  ),
+  path_key: defaulted(text, 'path', 'The field for the path of the request. An empty one adds none.'),
+  host_key: defaulted(text, '', "The field for the sender's address. An empty one adds none.", {
+    examples: ['hostname'],
+  }),
+  auth: optional(credentials, 'What clients must bring with each request.'),
+  response_code: defaulted(
+    integer({ minimum: 200, maximum: 599 }),
+    200,
+    'The status that says that events were taken.',
+    { examples: [202] },
+  ),
+};
+
+export const httpServer = component({
+  title: 'HTTP Server',
+  about: 'Takes events by HTTP requests, and answers when they are on their way to the next component.',
+  options: OPTIONS,
+  lacking: ['tls', 'keepalive', 'log_namespace'],
+  configure(values, { logSchema }, path): Source {
+    const { auth } = values;
+    const read: HttpServerOptions = {
+      address: values.address,
+      method: values.method,
+      path: segmentsOf(values.path),
+      strictPath: values.strict_path,
+      pathKey: values.path_key,
+      hostKey: values.host_key,
+      headers: values.headers,
+      queryParameters: values.query_parameters,
+      responseCode: values.response_code,
+      ...codecOf(values, logSchema.message, path),
+      authorization: auth && `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`,
+    };
+    return {
+      output: 'log',
+      resources: read.address.port === 0 ? [] : [`tcp ${addressText(read.address)}`],
+      run: (context) => new HttpReceiver(read, context).run(),
+    };
+  },
+});
 
 /** `encoding` is the older way to say what `framing` and `decoding` say. */
-function readCodec(options: OptionReader, globals: Globals): { framing: Framing; decode: Decode } {
-  const message = globals.logSchema.message;
-  if (!options.has('encoding')) {
-    return { framing: readFraming(options) ?? LINES, decode: readDecoding(options, message) };
+function codecOf(
+  values: Values<typeof OPTIONS>,
+  messageKey: string,
+  path: string,
+): { framing: Framing; decode: Decode } {
+  const { encoding } = values;
+  if (encoding === undefined) {
+    return { framing: values.framing ?? LINES, decode: decoderOf(values.decoding, messageKey) };
   }
-  if (options.has('framing') || options.has('decoding')) {
-    options.fail(
+  if (values.framing || values.decoding) {
+    throw refusal(
       'Using `encoding` is deprecated and does not have any effect when `decoding` or `framing` is provided. Configure `framing` and `decoding` instead.',
+      path,
     );
   }
-  const encoding = options.oneOf('encoding', ENCODINGS);
   return {
     framing: encoding === 'text' || encoding === 'ndjson' ? LINES : { method: 'bytes' },
-    decode: encoding === 'json' || encoding === 'ndjson' ? jsonDecoder() : textDecoder(message),
+    decode: encoding === 'json' || encoding === 'ndjson' ? jsonDecoder() : textDecoder(messageKey),
   };
-}
-
-function readAuthorization(options: OptionReader): string | undefined {
-  if (!options.has('auth')) return undefined;
-  const auth = options.nested('auth');
-  auth.oneOf('strategy', ['basic'], 'basic');
-  const credentials = `${auth.requiredString('username')}:${auth.requiredString('password')}`;
-  auth.finish();
-  return `Basic ${Buffer.from(credentials).toString('base64')}`;
 }

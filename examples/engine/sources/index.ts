@@ -1,18 +1,17 @@
-import type { Globals, Source } from '../component.ts';
-import type { OptionReader } from '../config/option-reader.ts';
-import { configureDemoLogs } from './demo-logs.ts';
-import { configureFile } from './file.ts';
-import { configureHostMetrics } from './host-metrics.ts';
-import { configureHttpServer } from './http-server.ts';
-import { configureInternalMetrics } from './internal-metrics.ts';
-import { configureStdin } from './stdin.ts';
+import type { ComponentType, Source } from '../component.ts';
+import { demoLogs } from './demo-logs.ts';
+import { file } from './file.ts';
+import { hostMetrics } from './host-metrics.ts';
+import { httpServer } from './http-server.ts';
+import { internalMetrics } from './internal-metrics.ts';
+import { stdin } from './stdin.ts';
 
 /** Every source by its `type`. */
-export const SOURCES: Record<string, (options: OptionReader, globals: Globals) => Source> = {
-  demo_logs: configureDemoLogs,
-  file: configureFile,
-  host_metrics: configureHostMetrics,
-  http_server: configureHttpServer,
-  internal_metrics: configureInternalMetrics,
-  stdin: configureStdin,
+export const SOURCES: Record<string, ComponentType<Source>> = {
+  demo_logs: demoLogs,
+  file,
+  host_metrics: hostMetrics,
+  http_server: httpServer,
+  internal_metrics: internalMetrics,
+  stdin,
 };

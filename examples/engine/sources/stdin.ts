@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream';
-import type { Globals, Source, SourceContext } from '../component.ts';
-import type { OptionReader } from '../config/option-reader.ts';
+import { component, type Source, type SourceContext } from '../component.ts';
+import { defaulted, optional } from '../config/options.ts';
+import { integer, text } from '../config/shape.ts';
 import { type LogEvent, logBatch, Timestamp } from '../event.ts';
-import { addSourceFields, type Decode, DecodeError, insertMissing, readDecoding } from './decoding.ts';
-import { Framer, type Framing, LINES, readFraming } from './framing.ts';
+import { addSourceFields, type Decode, DecodeError, decoderOf, decoding, insertMissing } from './decoding.ts';
+import { Framer, type Framing, framing, LINES } from './framing.ts';
 
 export interface StdinOptions {
   framing: Framing;
@@ -13,22 +14,30 @@ export interface StdinOptions {
   maxLength: number;
 }
 
-/** `stdin`: an event for each line of the standard input, until it ends. */
-export function configureStdin(options: OptionReader, globals: Globals): Source {
-  options.unsupported('log_namespace');
-  const read: StdinOptions = {
-    maxLength: options.integer('max_length', 102_400, 1),
-    hostKey: options.string('host_key') ?? globals.logSchema.host,
-    framing: readFraming(options) ?? LINES,
-    decode: readDecoding(options, globals.logSchema.message),
-  };
-  options.finish();
-  return {
-    output: 'log',
-    resources: ['file descriptor 0'],
-    run: (context) => readStream(process.stdin, read, context),
-  };
-}
+export const stdin = component({
+  title: 'STDIN',
+  about: 'Makes an event of each line of the standard input, until it ends.',
+  options: {
+    max_length: defaulted(integer({ minimum: 1 }), 102_400, 'Longer lines are cut off.', { unit: 'bytes' }),
+    host_key: optional(text, "The field for the host's name; `log_schema.host_key` where it is left out."),
+    framing,
+    decoding,
+  },
+  lacking: ['log_namespace'],
+  configure(values, { logSchema }): Source {
+    const read: StdinOptions = {
+      maxLength: values.max_length,
+      hostKey: values.host_key ?? logSchema.host,
+      framing: values.framing ?? LINES,
+      decode: decoderOf(values.decoding, logSchema.message),
+    };
+    return {
+      output: 'log',
+      resources: ['file descriptor 0'],
+      run: (context) => readStream(process.stdin, read, context),
+    };
+  },
+});
 
 /** Reads the stream to its end, or until the signal aborts; a line that is not complete by then is left. */
 export async function readStream(

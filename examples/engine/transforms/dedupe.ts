@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
-import { DEFAULT_OUTPUT, type Globals, type Transform } from '../component.ts';
-import { isTable, type OptionReader } from '../config/option-reader.ts';
+import { component, DEFAULT_OUTPUT, type LogSchema, type Transform } from '../component.ts';
+import { defaulted, optional, table, type Values } from '../config/options.ts';
+import { refusal } from '../config/refusals.ts';
+import { integer, list, text } from '../config/shape.ts';
+import { isTable } from '../config/table.ts';
 import { type LogEvent, logBatch, Timestamp } from '../event.ts';
 import { type FieldPath, fieldAt, parseFieldPath, valueText } from '../field-path.ts';
 import { Recent } from './recent.ts';
@@ -12,49 +15,73 @@ const MAX_KEY_LENGTH = 64;
 
 type Fields = { match: FieldPath[] } | { ignore: ReadonlySet<string> };
 
-/** `dedupe`: drops an event whose fields are those of one of the last `cache.num_events` different events. */
-export function configureDedupe(options: OptionReader, globals: Globals): Transform {
-  options.unsupported('time_settings');
-  const fields = readFields(options, globals);
-  const cache = options.nested('cache');
-  const capacity = cache.integer('num_events', DEFAULT_CACHE_EVENTS, 1);
-  if (capacity > MAX_CACHE_EVENTS) cache.fail(`\`cache.num_events\` must be at most ${MAX_CACHE_EVENTS}`);
-  cache.finish();
-  options.finish();
-  const keyOf = 'match' in fields ? matchKey(fields.match) : ignoreKey(fields.ignore);
+const FIELDS = {
+  match: optional(list(text), 'The fields that are compared.', {
+    examples: [['field1', 'parent.child_field']],
+  }),
+  ignore: optional(list(text), 'The fields that are not compared; all others are.', {
+    examples: [['timestamp']],
+  }),
+};
 
-  return {
-    ports: [DEFAULT_OUTPUT],
-    accepts: ['log'],
-    programs: [],
-    start: ({ metrics }) => {
-      const seen = new Recent<string, true>(capacity);
-      return (batch) => {
-        if (batch.kind !== 'log') return new Map();
-        const fresh = batch.events.filter((event) => {
-          const key = shorten(JSON.stringify(keyOf(event)));
-          if (seen.get(key)) return false;
-          seen.set(key, true);
-          return true;
-        });
-        const dropped = batch.events.length - fresh.length;
-        if (dropped > 0) metrics.discarded(dropped, true);
-        return new Map([[DEFAULT_OUTPUT, logBatch(fresh)]]);
-      };
-    },
-  };
-}
+export const dedupe = component({
+  title: 'Dedupe',
+  about: 'Drops an event whose fields are those of one that passed not long ago.',
+  options: {
+    fields: defaulted(
+      table(FIELDS),
+      {},
+      'What makes two events the same: either `match` or `ignore`. Without both, message, host and time.',
+    ),
+    cache: defaulted(
+      table({
+        num_events: defaulted(
+          integer({ minimum: 1, maximum: MAX_CACHE_EVENTS }),
+          DEFAULT_CACHE_EVENTS,
+          'How many different events to remember.',
+          { unit: 'events' },
+        ),
+      }),
+      {},
+      'What is remembered.',
+    ),
+  },
+  lacking: ['time_settings'],
+  configure(values, { logSchema }, path): Transform {
+    const fields = fieldsOf(values.fields, logSchema, path);
+    const keyOf = 'match' in fields ? matchKey(fields.match) : ignoreKey(fields.ignore);
+    return {
+      ports: [DEFAULT_OUTPUT],
+      accepts: ['log'],
+      programs: [],
+      start: ({ metrics }) => {
+        const seen = new Recent<string, true>(values.cache.num_events);
+        return (batch) => {
+          if (batch.kind !== 'log') return new Map();
+          const fresh = batch.events.filter((event) => {
+            const key = shorten(JSON.stringify(keyOf(event)));
+            if (seen.get(key)) return false;
+            seen.set(key, true);
+            return true;
+          });
+          const dropped = batch.events.length - fresh.length;
+          if (dropped > 0) metrics.discarded(dropped, true);
+          return new Map([[DEFAULT_OUTPUT, logBatch(fresh)]]);
+        };
+      },
+    };
+  },
+});
 
-function readFields(options: OptionReader, { logSchema }: Globals): Fields {
-  const names = options.nested('fields');
-  const [match, ignore] = [names.strings('match'), names.strings('ignore')];
-  names.finish();
-  if (match && ignore) options.fail('only one of `fields.match` and `fields.ignore` can be set');
-  const parsed = (match ?? ignore ?? []).map(
-    (text) => parseFieldPath(text) ?? options.fail('`fields` must hold paths of event fields'),
-  );
+function fieldsOf({ match, ignore }: Values<typeof FIELDS>, logSchema: LogSchema, path: string): Fields {
+  if (match && ignore) throw refusal('only one of `fields.match` and `fields.ignore` can be set', path);
+  const parsed = (match ?? ignore ?? []).map((written) => {
+    const field = parseFieldPath(written);
+    if (!field) throw refusal('`fields` must hold paths of event fields', path);
+    return field;
+  });
   if (match) return { match: parsed };
-  if (ignore) return { ignore: new Set(parsed.map((path) => JSON.stringify(path))) };
+  if (ignore) return { ignore: new Set(parsed.map((one) => JSON.stringify(one))) };
   return { match: [[logSchema.message], [logSchema.host], [logSchema.timestamp]] };
 }
 

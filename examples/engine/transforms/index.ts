@@ -1,16 +1,9 @@
-import type { Globals, Transform } from '../component.ts';
-import type { OptionReader } from '../config/option-reader.ts';
-import { configureDedupe } from './dedupe.ts';
-import { configureFilter } from './filter.ts';
-import { configureRemap } from './remap.ts';
-import { configureRoute } from './route.ts';
-import { configureSample } from './sample.ts';
+import type { ComponentType, Transform } from '../component.ts';
+import { dedupe } from './dedupe.ts';
+import { filter } from './filter.ts';
+import { remap } from './remap.ts';
+import { route } from './route.ts';
+import { sample } from './sample.ts';
 
 /** Every transform by its `type`. */
-export const TRANSFORMS: Record<string, (options: OptionReader, globals: Globals) => Transform> = {
-  dedupe: configureDedupe,
-  filter: configureFilter,
-  remap: configureRemap,
-  route: configureRoute,
-  sample: configureSample,
-};
+export const TRANSFORMS: Record<string, ComponentType<Transform>> = { dedupe, filter, remap, route, sample };

@@ -1,4 +1,4 @@
-import { isTable } from '../config/option-reader.ts';
+import { isTable } from '../config/table.ts';
 import type { DataType, LogEvent, Metric } from '../event.ts';
 
 /** An event as VRL sees it; a metric is shown with the fields that Vector gives it. */

@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
 import {
   type ComponentContext,
+  component,
   DEFAULT_OUTPUT,
-  type Globals,
   type Process,
   type Transform,
 } from '../component.ts';
 import { ConfigError } from '../config/config-error.ts';
-import type { OptionReader } from '../config/option-reader.ts';
+import { defaulted, optional } from '../config/options.ts';
+import { refusal } from '../config/refusals.ts';
+import { flag, text } from '../config/shape.ts';
 import type { LogEvent } from '../event.ts';
 import type { VrlProgram } from '../vrl/program.ts';
 import { fromVrl, toVrl } from './metric-view.ts';
@@ -15,30 +17,45 @@ import { PortBatches } from './port-batches.ts';
 
 const DROPPED = 'dropped';
 
-/** `remap`: runs a VRL program on each event. */
-export function configureRemap(options: OptionReader, globals: Globals): Transform {
-  const source = options.string('source');
-  const file = options.string('file');
-  if ((source === undefined) === (file === undefined)) {
-    options.fail('must provide exactly one of `source` or `file` configuration');
-  }
-  const dropOnError = options.boolean('drop_on_error', false);
-  const dropOnAbort = options.boolean('drop_on_abort', true);
-  const reroute = options.boolean('reroute_dropped', false);
-  options.finish();
-
-  return {
-    ports: reroute ? [DEFAULT_OUTPUT, DROPPED] : [DEFAULT_OUTPUT],
-    programs: [
-      {
-        text: source ?? readProgram(file!),
-        purpose: 'program',
-        timestampKey: globals.logSchema.timestamp,
-      },
-    ],
-    start: (context, [program]) => remap(context, program!, { dropOnError, dropOnAbort, reroute }),
-  };
-}
+export const remap = component({
+  title: 'Remap with VRL',
+  about: 'Changes events as they pass, by a program in the Vector Remap Language (VRL).',
+  options: {
+    source: optional(text, 'The program that runs on each event. Required where `file` is missing.', {
+      syntax: 'remap_program',
+      examples: ['. = parse_json!(.message)\n.level = downcase(string!(.level))'],
+    }),
+    file: optional(text, 'The path of a file with the program. Required where `source` is missing.', {
+      examples: ['./my/program.vrl'],
+    }),
+    drop_on_error: defaulted(
+      flag,
+      false,
+      'Drops events on which the program fails. Otherwise they pass as they came.',
+    ),
+    drop_on_abort: defaulted(flag, true, 'Drops events for which the program calls `abort`.'),
+    reroute_dropped: defaulted(
+      flag,
+      false,
+      'Sends dropped events to the output `<id>.dropped`, with the reason.',
+    ),
+  },
+  lacking: ['files', 'metric_tag_values', 'timezone', 'runtime'],
+  configure(values, { logSchema }, path): Transform {
+    const { source, file, reroute_dropped: reroute } = values;
+    if ((source === undefined) === (file === undefined)) {
+      throw refusal('must provide exactly one of `source` or `file` configuration', path);
+    }
+    const options = { dropOnError: values.drop_on_error, dropOnAbort: values.drop_on_abort, reroute };
+    return {
+      ports: reroute ? [DEFAULT_OUTPUT, DROPPED] : [DEFAULT_OUTPUT],
+      programs: [
+        { text: source ?? readProgram(file!), purpose: 'program', timestampKey: logSchema.timestamp },
+      ],
+      start: (context, [program]) => processor(context, program!, options),
+    };
+  },
+});
 
 interface RemapOptions {
   dropOnError: boolean;
@@ -46,7 +63,7 @@ interface RemapOptions {
   reroute: boolean;
 }
 
-function remap(context: ComponentContext, program: VrlProgram, options: RemapOptions): Process {
+function processor(context: ComponentContext, program: VrlProgram, options: RemapOptions): Process {
   const { log, metrics, globals } = context;
   return (batch) => {
     const out = new PortBatches(batch.kind);

@@ -1,44 +1,58 @@
-import { DEFAULT_OUTPUT, type Globals, type Transform } from '../component.ts';
-import { isTable, type OptionReader } from '../config/option-reader.ts';
-import { holds, readCondition } from './condition.ts';
+import { component, DEFAULT_OUTPUT, type Transform } from '../component.ts';
+import { defaulted, mapOf } from '../config/options.ts';
+import { refusal } from '../config/refusals.ts';
+import { flag } from '../config/shape.ts';
+import { condition, conditionSource, holds } from './condition.ts';
 import { toVrl } from './metric-view.ts';
 import { PortBatches } from './port-batches.ts';
 
 const UNMATCHED = '_unmatched';
 
-/** `route`: sends each event to every port whose condition is true, and to `_unmatched` if none is. */
-export function configureRoute(options: OptionReader, globals: Globals): Transform {
-  const table = options.raw('route') ?? {};
-  if (!isTable(table)) options.fail('invalid type: expected a map of conditions for `route`');
-  const routes = Object.entries(table).map(([port, value]) => {
-    if (port === DEFAULT_OUTPUT || port === UNMATCHED) {
-      options.fail(`cannot have a named output with reserved name: \`${port}\``);
-    }
-    return { port, condition: readCondition(value, options.path, globals) };
-  });
-  const rerouteUnmatched = options.boolean('reroute_unmatched', true);
-  options.finish();
-
-  return {
-    ports: [...routes.map((route) => route.port), ...(rerouteUnmatched ? [UNMATCHED] : [])],
-    programs: routes.map((route) => route.condition),
-    start: (context, programs) => (batch) => {
-      const out = new PortBatches(batch.kind);
-      let discarded = 0;
-      for (const event of batch.events) {
-        const view = toVrl(event, batch.kind);
-        let matched = false;
-        for (const [index, route] of routes.entries()) {
-          if (!holds(programs[index]!, view, context)) continue;
-          matched = true;
-          out.add(route.port, event);
-        }
-        if (matched) continue;
-        if (rerouteUnmatched) out.add(UNMATCHED, event);
-        else discarded += 1;
+export const route = component({
+  title: 'Route',
+  about: 'Sends each event to every output whose condition is true.',
+  options: {
+    route: defaulted(
+      mapOf(condition),
+      {},
+      'The outputs and their conditions. Others take them as inputs by `<id>.<output>`.',
+      { syntax: 'remap_boolean_expression', examples: [{ errors: '.level == "error"' }] },
+    ),
+    reroute_unmatched: defaulted(
+      flag,
+      true,
+      'Sends events for which no condition is true to the output `_unmatched`. Otherwise they are dropped.',
+    ),
+  },
+  configure(values, globals, path): Transform {
+    const routes = [...values.route].map(([port, text]) => {
+      if (port === DEFAULT_OUTPUT || port === UNMATCHED) {
+        throw refusal(`cannot have a named output with reserved name: \`${port}\``, path);
       }
-      if (discarded > 0) context.metrics.discarded(discarded, true);
-      return out.finish();
-    },
-  };
-}
+      return { port, condition: conditionSource(text, globals) };
+    });
+    const rerouteUnmatched = values.reroute_unmatched;
+    return {
+      ports: [...routes.map(({ port }) => port), ...(rerouteUnmatched ? [UNMATCHED] : [])],
+      programs: routes.map((one) => one.condition),
+      start: (context, programs) => (batch) => {
+        const out = new PortBatches(batch.kind);
+        let discarded = 0;
+        for (const event of batch.events) {
+          const view = toVrl(event, batch.kind);
+          let matched = false;
+          for (const [index, { port }] of routes.entries()) {
+            if (!holds(programs[index]!, view, context)) continue;
+            matched = true;
+            out.add(port, event);
+          }
+          if (matched) continue;
+          if (rerouteUnmatched) out.add(UNMATCHED, event);
+          else discarded += 1;
+        }
+        if (discarded > 0) context.metrics.discarded(discarded, true);
+        return out.finish();
+      },
+    };
+  },
+});

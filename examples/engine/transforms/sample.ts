@@ -1,10 +1,12 @@
-import { type ComponentContext, DEFAULT_OUTPUT, type Globals, type Transform } from '../component.ts';
-import type { OptionReader } from '../config/option-reader.ts';
+import { type ComponentContext, component, DEFAULT_OUTPUT, type Transform } from '../component.ts';
+import { defaulted, optional } from '../config/options.ts';
+import { refusal } from '../config/refusals.ts';
+import { integer, number, refined, text } from '../config/shape.ts';
 import { type Batch, type LogEvent, logBatch } from '../event.ts';
 import { type FieldPath, fieldAt, parseFieldPath, valueText } from '../field-path.ts';
 import { Template } from '../template.ts';
 import type { VrlProgram } from '../vrl/program.ts';
-import { holds, readCondition } from './condition.ts';
+import { CONDITION_HINTS, condition, conditionSource, holds } from './condition.ts';
 import { Recent } from './recent.ts';
 import { seahash } from './seahash.ts';
 
@@ -22,61 +24,85 @@ interface SampleOptions {
   rateKey: string;
 }
 
-/** `sample`: passes one event of `rate`, or the share `ratio`; those that `exclude` is true for always pass. */
-export function configureSample(options: OptionReader, globals: Globals): Transform {
-  options.unsupported('rate_field', 'ratio_field', 'max_groups');
-  const read: SampleOptions = {
-    mode: readMode(options),
-    keyField: readKeyField(options),
-    groupBy: readGroupBy(options),
-    rateKey: options.string('sample_rate_key') ?? 'sample_rate',
-  };
-  if (!/^[\w@]*$/.test(read.rateKey)) options.fail('`sample_rate_key` must name one top-level field');
-  const exclude = options.has('exclude')
-    ? readCondition(options.raw('exclude'), options.path, globals)
-    : undefined;
-  options.finish();
-  return {
-    ports: [DEFAULT_OUTPUT],
-    accepts: ['log'],
-    programs: exclude ? [exclude] : [],
-    start: (context, [program]) => {
-      const sampler = new Sampler(read, program, context);
-      return (batch) => sampler.process(batch);
-    },
-  };
-}
+const fieldPath = refined(text, (value, { name, path }) => {
+  const field = parseFieldPath(value);
+  if (!field) throw refusal(`\`${name}\` must be the path of a field`, path);
+  return field;
+});
 
-function readMode(options: OptionReader): Mode {
-  const [hasRate, hasRatio] = [options.has('rate'), options.has('ratio')];
-  if (hasRate && hasRatio) {
-    options.fail("Only one value can be provided for either 'rate' or 'ratio', but not both");
-  }
-  if (hasRate) return { rate: options.integer('rate', 1, 1) };
-  if (!hasRatio) {
-    options.fail(
-      "Exactly one value must be provided for either 'rate' or 'ratio' to configure static sampling",
-    );
-  }
-  const ratio = options.number('ratio', 1);
-  if (ratio <= 0 || ratio > 1) options.fail('`ratio` must be greater than 0 and at most 1');
-  return { ratio };
-}
-
-function readKeyField(options: OptionReader): FieldPath | undefined {
-  const text = options.string('key_field');
-  if (text === undefined) return undefined;
-  return parseFieldPath(text) ?? options.fail('`key_field` must be the path of a field');
-}
-
-function readGroupBy(options: OptionReader): Template | undefined {
-  const text = options.string('group_by');
-  if (text === undefined) return undefined;
+const template = refined(text, (value, { path }) => {
   try {
-    return new Template(text);
+    return new Template(value);
   } catch (error) {
-    return options.fail((error as Error).message);
+    throw refusal((error as Error).message, path);
   }
+});
+
+const fieldName = refined(text, (value, { name, path }) => {
+  if (!/^[\w@]*$/.test(value)) throw refusal(`\`${name}\` must name one top-level field`, path);
+  return value;
+});
+
+export const sample = component({
+  title: 'Sample',
+  about: 'Passes one event of `rate`, or the share `ratio` of them.',
+  options: {
+    rate: optional(
+      integer({ minimum: 1 }),
+      'Passes one of so many events. Either this or `ratio` is required.',
+      {
+        examples: [10, 1500],
+      },
+    ),
+    ratio: optional(number({ above: 0, maximum: 1 }), 'Passes this share of the events.', {
+      examples: [0.13],
+    }),
+    key_field: optional(fieldPath, 'Events with the same value of this field all pass, or none does.', {
+      examples: ['message'],
+    }),
+    group_by: optional(template, 'Counts apart for each value of this template.', {
+      examples: ['{{ service }}', '{{ hostname }}-{{ service }}'],
+    }),
+    exclude: optional(condition, 'Events for which this is true always pass.', CONDITION_HINTS),
+    sample_rate_key: defaulted(
+      fieldName,
+      'sample_rate',
+      'The field for the rate, in the events that pass. An empty one adds none.',
+    ),
+  },
+  lacking: ['rate_field', 'ratio_field', 'max_groups'],
+  configure(values, globals, path): Transform {
+    const read: SampleOptions = {
+      mode: modeOf(values, path),
+      keyField: values.key_field,
+      groupBy: values.group_by,
+      rateKey: values.sample_rate_key,
+    };
+    return {
+      ports: [DEFAULT_OUTPUT],
+      accepts: ['log'],
+      programs: values.exclude === undefined ? [] : [conditionSource(values.exclude, globals)],
+      start: (context, [program]) => {
+        const sampler = new Sampler(read, program, context);
+        return (batch) => sampler.process(batch);
+      },
+    };
+  },
+});
+
+function modeOf(
+  { rate, ratio }: { rate: number | undefined; ratio: number | undefined },
+  path: string,
+): Mode {
+  if (rate !== undefined && ratio !== undefined) {
+    throw refusal("Only one value can be provided for either 'rate' or 'ratio', but not both", path);
+  }
+  if (rate !== undefined) return { rate };
+  if (ratio !== undefined) return { ratio };
+  throw refusal(
+    "Exactly one value must be provided for either 'rate' or 'ratio' to configure static sampling",
+    path,
+  );
 }
 
 class Sampler {

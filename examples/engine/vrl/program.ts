@@ -5,7 +5,7 @@ import { findUnavailableCall } from './functions.ts';
 
 export interface VrlSource {
   text: string;
-  /** A condition must resolve to a boolean; a program changes the event. */
+  /** A condition is met where it resolves to true, and by no other value; a program changes the event. */
   purpose: 'program' | 'condition';
   /** The event's time field, which VRL must see as a time and not as a string. */
   timestampKey: string;
@@ -50,22 +50,10 @@ export function compileErrors(verel: Verel, source: VrlSource): string[] {
   }
   try {
     const { errors } = verel.check(source.text);
-    if (errors.length > 0) return errors.map((error) => render(source, error));
-    return source.purpose === 'condition' ? conditionErrors(verel, source) : [];
+    return errors.map((error) => render(source, error));
   } catch (error) {
     return [`error: the VRL compiler stopped: ${firstLine(error)}`];
   }
-}
-
-const PREDICATE = 'condition_result = {\n';
-
-// `check` does not look at the result's type, an `if` does.
-function conditionErrors(verel: Verel, source: VrlSource): string[] {
-  const { errors } = verel.check(`${PREDICATE}${source.text}\n}\nif condition_result { null }`);
-  const end = Buffer.byteLength(source.text);
-  return errors.map((error) =>
-    render(source, { ...error, labels: error.labels.map((label) => ({ ...label, span: [0, end] })) }),
-  );
 }
 
 function render(source: VrlSource, diagnostic: CompilationDiagnostic): string {

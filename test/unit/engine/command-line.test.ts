@@ -30,7 +30,25 @@ describe('the command line', () => {
     });
   });
 
-  for (const argv of [['--nope'], ['validate', '--config', 'a'], ['tap'], ['--config']]) {
+  it('knows generate-schema and where to write to', () => {
+    expect(parseCommandLine(['generate-schema'], {})).to.deep.equal({
+      kind: 'generate-schema',
+      output: undefined,
+    });
+    for (const argv of [['-o', 'a.json'], ['--output-path', 'a.json'], ['--output-path=a.json']]) {
+      const command = parseCommandLine(['generate-schema', ...argv], {});
+      expect(command).to.deep.equal({ kind: 'generate-schema', output: 'a.json' });
+    }
+  });
+
+  for (const argv of [
+    ['generate-schema', 'a'],
+    ['generate-schema', '-o'],
+    ['--nope'],
+    ['validate', '--config', 'a'],
+    ['tap'],
+    ['--config'],
+  ]) {
     it(`refuses ${argv.join(' ')}`, () => {
       expect(parseCommandLine(argv, {}).kind).to.equal('usage-error');
     });

@@ -23,6 +23,21 @@ describe('the documentation of the engine', () => {
     expect(known.filter((name) => !readme.includes(name.split(' ')[1]!))).to.deep.equal([]);
   });
 
+  it('names every option of each component', () => {
+    const rows = new Map(
+      [...page.matchAll(/^\| (\w+ `\w+`) \| (.*) \|$/gm)].map(([, name, row]) => [name, row]),
+    );
+    const silent = Object.entries({ source: SOURCES, transform: TRANSFORMS, sink: SINKS }).flatMap(
+      ([kind, registry]) =>
+        Object.entries(registry).flatMap(([type, { options }]) =>
+          Object.keys(options)
+            .filter((option) => !new RegExp(`\`${option}[\`.]`).test(rows.get(`${kind} \`${type}\``) ?? ''))
+            .map((option) => `${kind} ${type}: ${option}`),
+        ),
+    );
+    expect(silent).to.deep.equal([]);
+  });
+
   it('shows a pipeline that runs', async () => {
     const [, example] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
     const { spec }: { spec: object } = parse(example ?? '');

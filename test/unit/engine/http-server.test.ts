@@ -234,9 +234,14 @@ describe('the http_server source', function () {
       message: /^unknown variant `text`, expected one of `bytes`, `json`\nin `sources\.a`$/,
     },
     {
-      reason: 'another way to sign in',
+      reason: 'a way to sign in that only Vector has',
       sources: 'a: {type: http_server, address: "127.0.0.1:80", auth: {strategy: custom, source: "true"}}',
-      message: /^unknown variant `custom`, expected `basic`\nin `sources\.a`$/,
+      message: /^option "auth\.strategy: custom" is not available in headgate-engine\nin `sources\.a`$/,
+    },
+    {
+      reason: 'another way to sign in',
+      sources: 'a: {type: http_server, address: "127.0.0.1:80", auth: {strategy: magic}}',
+      message: /^unknown variant `magic`, expected `basic`\nin `sources\.a`$/,
     },
   ];
   for (const { reason, sources, message } of refused) {

@@ -193,7 +193,7 @@ describe('the http sink', function () {
     {
       reason: 'a template as address',
       options: 'uri: "http://h/{{ hunter2 }}", encoding: {codec: json}',
-      message: /templates in `uri` are not available in headgate-engine/,
+      message: /^option "templates in uri" is not available in headgate-engine\nin `sinks\.out`$/,
     },
     {
       reason: 'a header that HTTP cannot carry',
@@ -219,7 +219,12 @@ describe('the http sink', function () {
     {
       reason: 'a codec that only Vector has',
       options: 'uri: "http://h", encoding: {codec: avro}',
-      message: /^unknown variant `avro`, expected one of/,
+      message: /^option "codec: avro" is not available in headgate-engine\nin `sinks\.out`$/,
+    },
+    {
+      reason: 'a codec that nobody has',
+      options: 'uri: "http://h", encoding: {codec: jsno}',
+      message: /^unknown variant `jsno`, expected one of/,
     },
     {
       reason: 'a wrapper that makes no JSON',

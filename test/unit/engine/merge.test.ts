@@ -58,8 +58,14 @@ describe('merging of several configuration files', () => {
   });
 
   it('refuses a top-level key that it does not know', () => {
-    expect(errorsOf({ enrichment_tables: {} })[0]).to.match(
-      /^unknown field `enrichment_tables`, expected one of /,
+    expect(errorsOf({ enrichment_table: {} })[0]).to.match(
+      /^unknown field `enrichment_table`, expected one of /,
     );
+  });
+
+  it('tells one that only Vector has from one that nobody has', () => {
+    expect(errorsOf({ enrichment_tables: {} })).to.deep.equal([
+      'option "enrichment_tables" is not available in headgate-engine\nin `config`',
+    ]);
   });
 });
