@@ -45,6 +45,7 @@ export interface EngineEnvironment {
 export function engineEnvironment(
   pipeline: Pick<PipelineEntry, 'logLevel' | 'secrets'>,
   agent: Environment,
+  certDir: string,
 ): EngineEnvironment {
   const env = cleanEnvironment(agent);
   const refused: string[] = [];
@@ -60,6 +61,8 @@ export function engineEnvironment(
       ...env,
       ENGINE_LOG: level,
       VECTOR_LOG: level,
+      // Where a config finds the certificate files of its pipeline.
+      SVC_CERT_DIR: certDir,
       // Since 0.57 the engine expands no placeholder without it; older ones ignore it.
       VECTOR_DANGEROUSLY_ALLOW_ENV_VAR_INTERPOLATION: 'true',
       // Below the 30 s after which the agent kills, so that the engine ends in its own order.

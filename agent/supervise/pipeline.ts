@@ -257,7 +257,7 @@ export class Pipeline {
     }
     const entry = this.#wanted;
     const output: EngineOutput = { last: '', error: '' };
-    const environment = engineEnvironment(entry, env);
+    const environment = engineEnvironment(entry, env, directory.certs);
     for (const name of environment.refused)
       this.#warnings.push(`secret ${JSON.stringify(name)} not passed on: its name must be SVC_SECRET_<NAME>`);
     const redact = redactor(Object.values(entry.secrets));

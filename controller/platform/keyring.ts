@@ -1,15 +1,21 @@
 /**
  * Encryption at rest: AES-256-GCM, a random 96-bit nonce, the key's id in the text, and the place where the text is
  * stored as additional data, so that a text moved to another row does not open.
+ *
+ * There may be several keys: the newest seals, and each text is opened with the one whose id it carries.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 export interface Keyring {
-  /** Names the key without revealing it; replicas compare it. */
+  /** Names the newest key, the one that seals, without revealing it. */
   readonly fingerprint: string;
+  /** Of every key, the newest first. */
+  readonly fingerprints: readonly string[];
   seal(plain: string, place: string): string;
-  /** Throws where the text was changed, moved, or sealed with another key. */
+  /** Throws where the text was changed, moved, or sealed with a key that is not here. */
   open(sealed: string, place: string): string;
+  /** Looks for keys anew where they are kept; true when there were other ones. */
+  reload(): boolean;
 }
 
 export class KeyringError extends Error {
@@ -19,41 +25,79 @@ export class KeyringError extends Error {
   }
 }
 
-const REFUSED = new Set(['change-me', 'changeme', 'secret', 'password', 'headgate', 'default']);
+interface Key {
+  id: string;
+  fingerprint: string;
+  bytes: Buffer;
+}
 
-/** `secret` is HEADGATE_SECRET_KEY: at least 32 characters, and no published default. */
-export function createKeyring(secret: string): Keyring {
-  if (REFUSED.has(secret.trim().toLowerCase()) || /^(.)\1*$/.test(secret)) {
-    throw new KeyringError('HEADGATE_SECRET_KEY is a well-known value; make one with: openssl rand -hex 32');
+const REFUSED = new Set(['change-me', 'changeme', 'secret', 'password', 'headgate', 'default']);
+/** An unknown key id makes it look for new keys, but texts of a lost key must not keep the disk busy. */
+const RELOAD_REST_MS = 1_000;
+
+/** Stands in each text that the key sealed. */
+export const keyIdOf = (fingerprint: string): string => fingerprint.slice(0, 8);
+
+/** How every text begins that the key sealed. */
+export const sealedPrefix = (fingerprint: string): string => `v1.${keyIdOf(fingerprint)}.`;
+
+/**
+ * `secrets`, the newest first: HEADGATE_SECRET_KEY and earlier ones, each of at least 32 characters and no published
+ * default. `reread` is asked when a text names a key that is not known.
+ */
+export function createKeyring(
+  secrets: string | readonly string[],
+  reread?: () => readonly string[],
+): Keyring {
+  let keys = keysOf(typeof secrets === 'string' ? [secrets] : secrets);
+  let reloadedAt = Number.NEGATIVE_INFINITY;
+
+  function reload(): boolean {
+    if (!reread) return false;
+    reloadedAt = performance.now();
+    const before = keys.map((key) => key.id).join();
+    keys = keysOf(reread());
+    return keys.map((key) => key.id).join() !== before;
   }
-  if (secret.length < 32) {
-    throw new KeyringError(
-      'HEADGATE_SECRET_KEY is shorter than 32 characters; make one with: openssl rand -hex 32',
-    );
+  function find(id: string | undefined): Key | undefined {
+    const known = keys.find((key) => key.id === id);
+    if (known || performance.now() - reloadedAt < RELOAD_REST_MS) return known;
+    try {
+      reload();
+    } catch {
+      // The keys cannot be read at the moment: those that are known go on.
+    }
+    return keys.find((key) => key.id === id);
   }
-  const key = Buffer.from(hkdfSync('sha256', secret, 'headgate', 'at-rest v1', 32));
-  const fingerprint = createHash('sha256').update('fingerprint').update(key).digest('hex').slice(0, 16);
-  const keyId = fingerprint.slice(0, 8);
+
   return {
-    fingerprint,
+    get fingerprint() {
+      return newest(keys).fingerprint;
+    },
+    get fingerprints() {
+      return keys.map((key) => key.fingerprint);
+    },
+    reload,
     seal(plain, place) {
+      const key = newest(keys);
       const nonce = randomBytes(12);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce);
+      const cipher = createCipheriv('aes-256-gcm', key.bytes, nonce);
       cipher.setAAD(Buffer.from(place));
       const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-      return `v1.${keyId}.${nonce.toString('base64url')}.${body.toString('base64url')}`;
+      return `${sealedPrefix(key.fingerprint)}${nonce.toString('base64url')}.${body.toString('base64url')}`;
     },
     open(sealed, place) {
       const [version, sealedWith, nonce, body] = sealed.split('.');
       if (version !== 'v1' || !nonce || !body) throw new KeyringError('not a sealed text');
-      if (sealedWith !== keyId) {
+      const key = find(sealedWith);
+      if (!key) {
         throw new KeyringError(
-          `sealed with key ${sealedWith}, this controller has ${keyId}; set HEADGATE_SECRET_KEY to the earlier key`,
+          `sealed with key ${sealedWith}, this controller has ${keys.map(({ id }) => id).join(', ')}; after a rotation restart it with the new HEADGATE_SECRET_KEY, otherwise give the missing key in HEADGATE_PREVIOUS_SECRET_KEYS`,
         );
       }
       const bytes = Buffer.from(body, 'base64url');
       if (bytes.length < 16) throw new KeyringError('not a sealed text');
-      const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'));
+      const decipher = createDecipheriv('aes-256-gcm', key.bytes, Buffer.from(nonce, 'base64url'));
       decipher.setAAD(Buffer.from(place));
       decipher.setAuthTag(bytes.subarray(-16));
       try {
@@ -63,4 +107,28 @@ export function createKeyring(secret: string): Keyring {
       }
     },
   };
+}
+
+function keysOf(secrets: readonly string[]): readonly Key[] {
+  if (secrets.length === 0) throw new KeyringError('there is no secret key; set HEADGATE_SECRET_KEY');
+  return secrets.map(keyOf).filter((key, index, all) => all.findIndex(({ id }) => id === key.id) === index);
+}
+
+/** `keysOf` never answers an empty list. */
+const newest = (keys: readonly Key[]): Key => keys[0] as Key;
+
+function keyOf(secret: string, position: number): Key {
+  const name =
+    position === 0
+      ? 'HEADGATE_SECRET_KEY'
+      : `earlier key ${position} (HEADGATE_PREVIOUS_SECRET_KEYS, or a line of the file secret-key)`;
+  if (REFUSED.has(secret.trim().toLowerCase()) || /^(.)\1*$/.test(secret)) {
+    throw new KeyringError(`${name} is a well-known value; make one with: openssl rand -hex 32`);
+  }
+  if (secret.length < 32) {
+    throw new KeyringError(`${name} is shorter than 32 characters; make one with: openssl rand -hex 32`);
+  }
+  const bytes = Buffer.from(hkdfSync('sha256', secret, 'headgate', 'at-rest v1', 32));
+  const fingerprint = createHash('sha256').update('fingerprint').update(bytes).digest('hex').slice(0, 16);
+  return { id: keyIdOf(fingerprint), fingerprint, bytes };
 }

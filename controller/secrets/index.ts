@@ -1,3 +1,7 @@
+export { SECRETS_LOOP } from './backend-change.ts';
+export { listOutside } from './backend-store.ts';
 export * as secretOperations from './operations.ts';
-export { readSecrets, secretVariables } from './store.ts';
+export { type Refreshed, refreshSecrets } from './refresh.ts';
+export { createSecretStores, type SecretStores } from './secret-stores.ts';
+export { findSecretId, readSecrets, secretVariables } from './store.ts';
 export { type SecretReference, secretReferences, secretVariable, withoutSecrets } from './variable.ts';

@@ -3,22 +3,27 @@ import {
   DeletedSecret,
   DeleteSecret,
   EnvironmentId,
+  RegisterSecret,
   SecretList,
   SecretSummary,
   UpdateSecret,
 } from '../../schemas/api/environments.ts';
 import { environmentScope } from '../access/index.ts';
 import { bumpConfigRevision } from '../environments/index.ts';
-import type { MutationContext } from '../platform/context.ts';
+import type { Context, MutationContext } from '../platform/context.ts';
 import { badRequest, notFound, preconditionFailed } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { mutation, query } from '../platform/operation.ts';
+import { type BackendState, toDomainError } from './backend-state.ts';
+import { objectionTo } from './backends/backend.ts';
+import type { OpenStore } from './secret-stores.ts';
 import {
   deleteSecret,
   deployedUsers,
   findSecret,
   insertSecret,
   listSecrets,
+  refuseTaken,
   updateSecretValue,
 } from './store.ts';
 import { secretVariable } from './variable.ts';
@@ -31,6 +36,27 @@ function refuseUnsendable(value: string): void {
     );
   }
 }
+
+/** The environment's store, with its faults told to whoever asked. */
+async function withStore<T>(
+  ctx: Context,
+  environmentId: string,
+  work: (store: OpenStore) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(await ctx.services.secretStores.open(ctx.db, environmentId));
+  } catch (error) {
+    throw toDomainError(error);
+  }
+}
+
+/** What the values of a store outside must be, too. */
+function refuseUnstorable({ backend }: OpenStore, value: string): void {
+  const objection = backend.outside ? objectionTo(value) : null;
+  if (objection !== null) throw badRequest(`value: ${objection}`);
+}
+
+const isOutside = (state: BackendState): boolean => state.kind !== 'BUILTIN';
 
 /** Nodes of the environment fetch anew, and the manifests that missed the secret are looked at again. */
 async function secretsChanged(ctx: MutationContext, environmentId: string, reason: string): Promise<void> {
@@ -58,27 +84,69 @@ export const list = query({
 
 export const create = mutation({
   name: 'secret.create',
-  summary: 'Store a secret, encrypted',
+  summary: 'Store a secret, encrypted; where the environment has a store outside, it is written there',
   role: 'EDITOR',
   permission: 'secrets.manage',
   audit: 'secret.created',
   input: CreateSecret,
   output: SecretSummary,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
-  async run(ctx, input) {
-    refuseUnsendable(input.value);
-    const secret = await insertSecret(ctx.db, ctx.services.keyring, {
-      id: newId(),
-      environmentId: input.environmentId,
-      name: input.name,
-      variable: secretVariable(input.name),
-      value: input.value,
+  async prepare(ctx, { environmentId, name, value }) {
+    refuseUnsendable(value);
+    return withStore(ctx, environmentId, async (store) => {
+      refuseUnstorable(store, value);
+      if (isOutside(store.state)) await refuseTaken(ctx.db, environmentId, secretVariable(name));
+      await store.backend.write(name, value, 'create', ctx.signal);
+      return store.state;
     });
-    ctx.audit({ entityType: 'Secret', entityId: secret.id, metadata: { name: input.name } });
-    await secretsChanged(ctx, input.environmentId, 'secret created');
-    return { ...secret, usedBy: [] };
+  },
+  async run(ctx, input, state) {
+    await ctx.services.secretStores.confirm(ctx.db, input.environmentId, state);
+    return insertNamed(ctx, input, { fetched: isOutside(state), reason: 'secret created' });
   },
 });
+
+export const register = mutation({
+  name: 'secret.register',
+  summary: 'Name a secret that is in the store of the environment already; its value is fetched from there',
+  role: 'EDITOR',
+  permission: 'secrets.manage',
+  audit: 'secret.registered',
+  input: RegisterSecret,
+  output: SecretSummary,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async prepare(ctx, { environmentId, name }) {
+    return withStore(ctx, environmentId, async ({ backend, state }) => {
+      if (!backend.outside) {
+        throw preconditionFailed(
+          'This environment keeps its secrets in Headgate itself: give the value with secret.create, or name a store outside in environment.update first',
+        );
+      }
+      await refuseTaken(ctx.db, environmentId, secretVariable(name));
+      const reading = (await backend.read([name], ctx.signal)).get(name);
+      if (!reading || 'error' in reading)
+        throw badRequest(`name: ${reading?.error ?? 'the store does not have it'}`);
+      return { state, value: reading.value };
+    });
+  },
+  async run(ctx, input, { state, value }) {
+    await ctx.services.secretStores.confirm(ctx.db, input.environmentId, state);
+    return insertNamed(ctx, { ...input, value }, { fetched: true, reason: 'secret registered' });
+  },
+});
+
+async function insertNamed(
+  ctx: MutationContext,
+  { environmentId, name, value }: { environmentId: string; name: string; value: string },
+  { fetched, reason }: { fetched: boolean; reason: string },
+): Promise<SecretSummary> {
+  const variable = secretVariable(name);
+  const made = { id: newId(), environmentId, name, variable, value, fetched };
+  const secret = await insertSecret(ctx.db, ctx.services.keyring, made);
+  ctx.audit({ entityType: 'Secret', entityId: secret.id, metadata: { name } });
+  await secretsChanged(ctx, environmentId, reason);
+  return { ...secret, usedBy: [] };
+}
 
 export const update = mutation({
   name: 'secret.update',
@@ -89,11 +157,22 @@ export const update = mutation({
   input: UpdateSecret,
   output: SecretSummary,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
-  async run(ctx, input) {
-    refuseUnsendable(input.value);
+  async prepare(ctx, { environmentId, id, value }) {
+    refuseUnsendable(value);
+    return withStore(ctx, environmentId, async (store) => {
+      const secret = await findSecret(ctx.db, environmentId, id);
+      if (!secret) throw notFound('Secret');
+      refuseUnstorable(store, value);
+      await store.backend.write(secret.name, value, 'replace', ctx.signal);
+      return store.state;
+    });
+  },
+  async run(ctx, input, state) {
+    await ctx.services.secretStores.confirm(ctx.db, input.environmentId, state);
     const before = await findSecret(ctx.db, input.environmentId, input.id);
     if (!before) throw notFound('Secret');
-    await updateSecretValue(ctx.db, ctx.services.keyring, input.id, input.value);
+    const { id, value } = input;
+    await updateSecretValue(ctx.db, ctx.services.keyring, { id, value, fetched: isOutside(state) });
     ctx.audit({ entityType: 'Secret', entityId: input.id, metadata: { name: before.name } });
     await secretsChanged(ctx, input.environmentId, 'secret updated');
     const after = (await findSecret(ctx.db, input.environmentId, input.id)) ?? before;
@@ -104,7 +183,7 @@ export const update = mutation({
 
 export const remove = mutation({
   name: 'secret.delete',
-  summary: 'Delete a secret',
+  summary: 'Delete a secret here; in a store outside it stays',
   role: 'EDITOR',
   permission: 'secrets.manage',
   audit: 'secret.deleted',
@@ -123,6 +202,6 @@ export const remove = mutation({
     await deleteSecret(ctx.db, input.id);
     ctx.audit({ entityType: 'Secret', entityId: input.id, metadata: { name: secret.name } });
     await secretsChanged(ctx, input.environmentId, 'secret deleted');
-    return { deleted: true as const };
+    return { deleted: true as const, stillInStore: secret.fetchedAt !== null };
   },
 });

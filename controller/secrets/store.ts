@@ -3,12 +3,20 @@ import type { SecretSummary } from '../../schemas/api/environments.ts';
 import { brokeUnique } from '../database/errors.ts';
 import { conflict } from '../platform/errors.ts';
 import type { Keyring } from '../platform/keyring.ts';
+import { sealedPlace } from '../platform/sealed-columns.ts';
 import { secretReferences } from './variable.ts';
 
-const COLUMNS = ['id', 'name', 'variable', { createdAt: 'created_at', updatedAt: 'updated_at' }] as const;
+const COLUMNS = [
+  'id',
+  'name',
+  'variable',
+  'created_at as createdAt',
+  'updated_at as updatedAt',
+  'fetched_at as fetchedAt',
+  'fetch_error as fetchError',
+] as const;
 
-/** Where a value is stored: bound into its encryption, so that it opens nowhere else. */
-const place = (id: string) => `secrets:${id}`;
+const place = (id: string) => sealedPlace('secrets', id);
 
 export type StoredSecret = Omit<SecretSummary, 'usedBy'>;
 
@@ -27,10 +35,23 @@ export async function findSecret(db: Knex, environmentId: string, id: string): P
   );
 }
 
+export async function findSecretId(db: Knex, environmentId: string, name: string): Promise<string | null> {
+  const row = await db('secrets').where({ name, environment_id: environmentId }).first('id');
+  return row?.id ?? null;
+}
+
 export async function insertSecret(
   db: Knex,
   keyring: Keyring,
-  secret: { id: string; environmentId: string; name: string; variable: string; value: string },
+  secret: {
+    id: string;
+    environmentId: string;
+    name: string;
+    variable: string;
+    value: string;
+    /** The value stands in a store outside. */
+    fetched?: boolean;
+  },
 ): Promise<StoredSecret> {
   try {
     const [row] = await db('secrets')
@@ -40,28 +61,41 @@ export async function insertSecret(
         name: secret.name,
         variable: secret.variable,
         sealed_value: keyring.seal(secret.value, place(secret.id)),
+        fetched_at: secret.fetched ? db.fn.now() : null,
       })
-      .returning(['id', 'name', 'variable', 'created_at as createdAt', 'updated_at as updatedAt']);
+      .returning([...COLUMNS]);
     return row;
   } catch (error) {
-    if (brokeUnique(error)) {
-      throw conflict(
-        `A secret that becomes ${secret.variable} exists already; choose a name that differs in letters or digits`,
-      );
-    }
+    if (brokeUnique(error)) throw taken(secret.variable);
     throw error;
   }
+}
+
+const taken = (variable: string) =>
+  conflict(
+    `A secret that becomes ${variable} exists already; choose a name that differs in letters or digits`,
+  );
+
+/** Before anything is written elsewhere. */
+export async function refuseTaken(db: Knex, environmentId: string, variable: string): Promise<void> {
+  if (await db('secrets').where({ environment_id: environmentId, variable }).first('id'))
+    throw taken(variable);
 }
 
 export async function updateSecretValue(
   db: Knex,
   keyring: Keyring,
-  id: string,
-  value: string,
+  secret: { id: string; value: string; fetched: boolean },
 ): Promise<void> {
+  const { id, value, fetched } = secret;
   await db('secrets')
     .where({ id })
-    .update({ sealed_value: keyring.seal(value, place(id)), updated_at: db.fn.now() });
+    .update({
+      sealed_value: keyring.seal(value, place(id)),
+      updated_at: db.fn.now(),
+      fetched_at: fetched ? db.fn.now() : null,
+      fetch_error: null,
+    });
 }
 
 export async function deleteSecret(db: Knex, id: string): Promise<void> {

@@ -3,8 +3,11 @@ export function secretVariable(name: string): string {
   return `SVC_SECRET_${name.replaceAll(/[^a-zA-Z0-9]+/g, '_').toUpperCase()}`;
 }
 
-/** `$$` is a literal dollar: what follows it is text. */
-const REFERENCE = /\$\$|\$\{(SVC_SECRET_[A-Z0-9_]+)(:?-[^}]*)?[^}]*\}|\$(SVC_SECRET_[A-Z0-9_]+)/g;
+/**
+ * `$$` is a literal dollar: what follows it is text. What follows the name is bounded, so that looking takes time linear to
+ * the text.
+ */
+const REFERENCE = /\$\$|\$\{(SVC_SECRET_[A-Z0-9_]+)(:?-)?[^}]{0,1024}\}|\$(SVC_SECRET_[A-Z0-9_]+)/g;
 
 export interface SecretReference {
   variable: string;

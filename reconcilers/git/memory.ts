@@ -4,6 +4,7 @@
  * was read from: triggers leave a note of that (migration 0002).
  */
 
+import { configVariables } from '../../controller/certificates/index.ts';
 import {
   type Binding,
   followNames,
@@ -13,7 +14,6 @@ import {
 } from '../../controller/git-sync/index.ts';
 import { takeObjectChanges, writeAsReconciler } from '../../controller/ownership/index.ts';
 import type { Context } from '../../controller/platform/context.ts';
-import { secretVariables } from '../../controller/secrets/index.ts';
 import type { Desired } from '../source/index.ts';
 import { identityOf } from './identity.ts';
 
@@ -70,6 +70,6 @@ async function readAll(ctx: Pick<Context, 'db' | 'fence'>, binding: Binding): Pr
     });
     records = await readInventory(db, binding.id);
   }
-  const secrets = await secretVariables(db, binding.environmentId);
+  const secrets = await configVariables(db, binding.environmentId);
   return { inventory: new Map(records.map((record) => [identityOf(record), record])), secrets };
 }

@@ -161,6 +161,7 @@ describe('faults of engines, disks and hostile input on a node', function () {
       'VECTOR_LOG=debug',
       'VECTOR_GRACEFUL_SHUTDOWN_LIMIT_SECS=25',
       'VECTOR_THREADS=2',
+      `SVC_CERT_DIR=${place.path('certs')}`,
       'VECTOR_DANGEROUSLY_ALLOW_ENV_VAR_INTERPOLATION=true',
       'PATH=/usr/bin:/bin',
       '0',

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { until } from '../../support/until.ts';
 import { type AgentProcess, ENGINE, ensureAgent, makeWorkplace, type Workplace } from './agent-process.ts';
@@ -44,6 +45,28 @@ describe('the life of a pipeline on a node', function () {
     expect(beat?.hostMetrics?.memoryTotalBytes).to.be.greaterThan(0);
     expect(beat?.engineVersion).to.match(/^headgate-engine/);
     expect(beat?.agentHealth?.pipelinesRunning).to.equal(1);
+  });
+
+  it('finds its certificate files by SVC_CERT_DIR, and restarts with those that replace them', async () => {
+    const out = join(place.dir, 'out.log');
+    const reading = (version: number, text: string) =>
+      pipeline('p1', {
+        version,
+        configYaml: `sources:
+  in: { type: file, include: ["\${SVC_CERT_DIR}/ca.pem"], read_from: beginning, ignore_checkpoints: true }
+sinks:
+  out: { type: file, inputs: [in], path: ${out}, encoding: { codec: text } }
+`,
+        certFiles: [{ name: 'ca', filename: 'ca.pem', data: Buffer.from(`${text}\n`).toString('base64') }],
+      });
+    const written = () => (existsSync(out) ? readFileSync(out, 'utf8') : '');
+    server.pipelines = [reading(1, 'the first of the authorities')];
+    run();
+    await until(() => written().includes('the first of the authorities'), { what: () => `it: ${written()}` });
+    server.pipelines = [reading(2, 'another one in its place, longer')];
+    server.push({ type: 'config_changed', reason: 'certificate replaced' });
+    await until(() => written().includes('another one in its place'), { what: () => `it: ${written()}` });
+    expect(server.report('p1')?.lastError ?? null).to.equal(null);
   });
 
   it('restarts on another checksum, on the same ports', async () => {

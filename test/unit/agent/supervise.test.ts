@@ -81,13 +81,14 @@ describe('what an engine is given', () => {
       SVC_SECRET_N: 'a\0b',
       LD_PRELOAD: 'x',
     };
-    const { env, refused } = engineEnvironment({ logLevel: 'debug', secrets }, agent);
+    const { env, refused } = engineEnvironment({ logLevel: 'debug', secrets }, agent, '/data/certs');
     expect(env).to.deep.equal({
       PATH: '/bin',
       https_proxy: 'http://p',
       SVC_SECRET_A: 'value',
       ENGINE_LOG: 'debug',
       VECTOR_LOG: 'debug',
+      SVC_CERT_DIR: '/data/certs',
       VECTOR_DANGEROUSLY_ALLOW_ENV_VAR_INTERPOLATION: 'true',
       VECTOR_GRACEFUL_SHUTDOWN_LIMIT_SECS: '25',
       VECTOR_THREADS: '2',

@@ -1,0 +1,16 @@
+/** Every column that holds sealed texts: what a rotation of keys goes over. Each of these tables has a text `id`. */
+export const SEALED_COLUMNS = [
+  { table: 'secrets', column: 'sealed_value' },
+  { table: 'environments', column: 'sealed_secret_backend_config' },
+  { table: 'certificates', column: 'sealed_data' },
+  { table: 'git_bindings', column: 'sealed_credentials' },
+] as const;
+
+export type SealedTable = (typeof SEALED_COLUMNS)[number]['table'];
+export interface SealedColumn {
+  table: SealedTable;
+  column: string;
+}
+
+/** Where a sealed text is stored: bound into its encryption, so that it opens nowhere else. */
+export const sealedPlace = (table: SealedTable, id: string): string => `${table}:${id}`;

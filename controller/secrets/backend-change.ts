@@ -1,0 +1,159 @@
+/** An environment moves to another store, or its store is set up otherwise. */
+import type { Knex } from 'knex';
+import type { SecretBackend as BackendKind, ShownBackendConfig } from '../../schemas/api/secret-backends.ts';
+import { bumpConfigRevision } from '../environments/index.ts';
+import type { Context, MutationContext } from '../platform/context.ts';
+import { badRequest, forbidden, messageOf, notFound, preconditionFailed } from '../platform/errors.ts';
+import { type Keyring, KeyringError } from '../platform/keyring.ts';
+import { sealedPlace } from '../platform/sealed-columns.ts';
+import { settingOf, shownSetting, usesOwnIdentity, withStoredCredentials } from './backend-setting.ts';
+import { type BackendState, changedMeanwhile, execIsOff, sameStore } from './backend-state.ts';
+import {
+  type FetchState,
+  forgetFetches,
+  lockBackend,
+  readBackend,
+  readFetchState,
+  writeBackend,
+} from './backend-store.ts';
+import { BackendError, type SecretBackend } from './backends/backend.ts';
+import type { BackendSetting } from './backends/open.ts';
+import type { BackendInput } from './secret-stores.ts';
+
+export const SECRETS_LOOP = 'secrets';
+
+interface Tools {
+  keyring: Keyring;
+  execCommands: readonly string[];
+  openSetting(setting: BackendSetting): SecretBackend;
+  settingIn(environmentId: string, state: BackendState): BackendSetting;
+}
+
+export interface BackendChange {
+  environmentId: string;
+  before: BackendState;
+  after: BackendState;
+  /** Fields of the configuration that are other ones, by name. */
+  fields: string[];
+}
+
+export interface DescribedStore extends FetchState {
+  /** Null where it cannot be opened; then `error` says why. */
+  config: ShownBackendConfig | null;
+}
+
+export async function prepareChange(
+  ctx: Context,
+  tools: Tools,
+  { id, secretBackend, secretBackendConfig: config }: BackendInput,
+): Promise<BackendChange | null> {
+  if (secretBackend === undefined && config === undefined) return null;
+  const before = await readBackend(ctx.db, id);
+  if (!before) throw notFound('Environment');
+  const kind = secretBackend ?? before.kind;
+  if (config === undefined && kind === before.kind) return null;
+  if (kind === 'BUILTIN' && config === undefined)
+    return { environmentId: id, before, after: { kind, sealed: null }, fields: [] };
+  if (config === undefined)
+    throw badRequest(`secretBackendConfig is required for ${kind}: ${EXAMPLES[kind]}`);
+  const stored = storedSetting(tools, id, before);
+  const setting = withStoredCredentials(settingOf(kind, config), stored);
+  refuseUnlessAllowed(ctx, tools, setting);
+  await ask(tools.openSetting(setting), ctx.signal);
+  return {
+    environmentId: id,
+    before,
+    after: { kind, sealed: tools.keyring.seal(JSON.stringify(setting), sealedPlace('environments', id)) },
+    fields: changedFields(stored, setting),
+  };
+}
+
+const EXAMPLES: Record<BackendKind, string> = {
+  BUILTIN: 'none',
+  VAULT: '{"address":"https://…","auth":{"method":"token","token":"…"}}',
+  CLOUD_SM: '{"region":"eu-central-1","accessKeyId":"…","secretAccessKey":"…"}',
+  EXEC: '{"command":"/…"}',
+};
+
+/** One that cannot be opened any longer has no credentials to keep. */
+function storedSetting(tools: Tools, environmentId: string, state: BackendState): BackendSetting | null {
+  try {
+    return tools.settingIn(environmentId, state);
+  } catch (error) {
+    if (error instanceof KeyringError || error instanceof BackendError) return null;
+    throw error;
+  }
+}
+
+/** An editor is trusted with his team's secrets, and not with the controller's machine or identity. */
+function refuseUnlessAllowed(ctx: Context, { execCommands }: Tools, setting: BackendSetting): void {
+  const { actor } = ctx;
+  const trusted = actor.type === 'system' || (actor.type === 'user' && actor.isSuperAdmin);
+  if (setting.kind === 'EXEC') {
+    if (execCommands.length === 0) throw preconditionFailed(execIsOff().message);
+    if (!trusted && !execCommands.includes(setting.config.command)) {
+      throw forbidden(
+        `${setting.config.command} is not one of the programs that the operator of this controller allows (HEADGATE_EXEC_SECRET_COMMANDS); name one of them, or ask a super admin`,
+      );
+    }
+  }
+  if (usesOwnIdentity(setting) && !trusted) {
+    throw forbidden(
+      `This would use the controller's own identity, which may reach more than this team may: ask a super admin, or give ${
+        setting.kind === 'VAULT' ? 'a token or an AppRole' : 'accessKeyId and secretAccessKey'
+      }`,
+    );
+  }
+}
+
+async function ask(backend: SecretBackend, signal: AbortSignal): Promise<void> {
+  try {
+    await backend.check(signal);
+  } catch (error) {
+    throw error instanceof BackendError ? badRequest(`secretBackendConfig: ${error.message}`) : error;
+  } finally {
+    backend.close();
+  }
+}
+
+function changedFields(before: BackendSetting | null, after: BackendSetting): string[] {
+  const earlier: Record<string, unknown> = before && 'config' in before ? before.config : {};
+  const later: Record<string, unknown> = 'config' in after ? after.config : {};
+  return [...new Set([...Object.keys(earlier), ...Object.keys(later)])]
+    .filter((field) => JSON.stringify(earlier[field]) !== JSON.stringify(later[field]))
+    .sort();
+}
+
+export async function applyChange(ctx: MutationContext, change: BackendChange): Promise<void> {
+  const { environmentId, before, after } = change;
+  const now = await lockBackend(ctx.db, environmentId);
+  if (!now) throw notFound('Environment');
+  if (!sameStore(now, before)) throw changedMeanwhile();
+  await writeBackend(ctx.db, environmentId, after);
+  if (after.kind === 'BUILTIN') await forgetFetches(ctx.db, environmentId);
+  const { bus } = ctx.services;
+  await bumpConfigRevision(ctx.db, environmentId);
+  await bus.publish(ctx.db, { type: 'config', environmentId, reason: 'secret backend changed' });
+  await bus.publish(ctx.db, {
+    type: 'wake',
+    loop: SECRETS_LOOP,
+    key: environmentId,
+    trigger: 'secret backend changed',
+  });
+  await bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['secrets'] });
+}
+
+export async function describeStore(
+  db: Knex,
+  tools: Tools,
+  environmentId: string,
+): Promise<DescribedStore | null> {
+  const state = await readBackend(db, environmentId);
+  if (!state || state.kind === 'BUILTIN') return null;
+  const fetched = await readFetchState(db, environmentId);
+  try {
+    return { ...fetched, config: shownSetting(tools.settingIn(environmentId, state)) };
+  } catch (error) {
+    return { ...fetched, config: null, error: `its configuration cannot be opened: ${messageOf(error)}` };
+  }
+}

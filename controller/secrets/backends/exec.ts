@@ -1,0 +1,155 @@
+/**
+ * A program of the operator's. It is told names on its standard input, and answers with values on its output: the
+ * protocol of Vector's own exec backend, version 1.0. No shell is between, and nothing of the controller's environment.
+ */
+import { spawn } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import type { ExecConfig } from '../../../schemas/api/secret-backends.ts';
+import { searchPath } from '../../platform/search-path.ts';
+import {
+  BACKEND_LIMITS,
+  BackendError,
+  quoted,
+  type Reading,
+  readingOf,
+  type SecretBackend,
+} from './backend.ts';
+import { recordOf } from './http-call.ts';
+
+/** Names a run: a program that looks up one after the other is to keep its deadline. */
+const AT_ONCE = 50;
+
+export function createExecBackend(config: ExecConfig): SecretBackend {
+  async function ask(names: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Reading>> {
+    const output = await run(config, JSON.stringify({ version: '1.0', secrets: names }), signal);
+    let answer: Record<string, unknown> | null;
+    try {
+      answer = recordOf(JSON.parse(output));
+    } catch {
+      answer = null;
+    }
+    if (!answer) {
+      throw refused(
+        config,
+        'printed no JSON object; it must print {"<name>":{"value":"…","error":null}} and nothing else',
+      );
+    }
+    const values = Object.values(answer).map((one) => recordOf(one)?.value);
+    const texts = values.filter((one): one is string => typeof one === 'string');
+    return new Map(names.map((name) => [name, readingIn(answer, name, texts)]));
+  }
+
+  return {
+    kind: 'EXEC',
+    outside: true,
+    async check(signal) {
+      await mayRun(config);
+      await ask([], signal);
+    },
+    async read(names, signal) {
+      const readings = new Map<string, Reading>();
+      for (let at = 0; at < names.length; at += AT_ONCE) {
+        const some = await ask(names.slice(at, at + AT_ONCE), signal);
+        for (const [name, reading] of some) readings.set(name, reading);
+      }
+      return readings;
+    },
+    write: async () => {
+      throw new BackendError(
+        'refused',
+        'This environment asks a program for its secrets, which can be read only. Store the value where the program looks, then name it with secret.register',
+      );
+    },
+    close: () => {},
+  };
+}
+
+function readingIn(answer: Record<string, unknown>, name: string, values: readonly string[]): Reading {
+  const entry = Object.hasOwn(answer, name) ? recordOf(answer[name]) : null;
+  if (!entry) return { error: `the program says nothing of ${name}` };
+  if (typeof entry.error === 'string' && entry.error !== '')
+    return { error: `the program says: ${quoted(entry.error, values)}` };
+  if (typeof entry.value !== 'string') return { error: `the program gives no text for ${name}` };
+  return readingOf(entry.value);
+}
+
+const refused = ({ command }: ExecConfig, what: string) => new BackendError('refused', `${command} ${what}`);
+
+async function mayRun(config: ExecConfig): Promise<void> {
+  try {
+    if (!(await stat(config.command)).isFile()) throw refused(config, 'is no file');
+    await access(config.command, constants.X_OK);
+  } catch (error) {
+    if (error instanceof BackendError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    const why =
+      code === 'ENOENT' || code === 'ENOTDIR'
+        ? 'does not exist on the controller'
+        : 'may not be run by the controller';
+    throw refused(config, `${why} (${code})`);
+  }
+}
+
+/** Its whole output. What it starts ends with it, at the latest after the deadline. */
+async function run(config: ExecConfig, input: string, signal: AbortSignal): Promise<string> {
+  signal.throwIfAborted();
+  const child = spawn(config.command, config.args ?? [], {
+    cwd: '/',
+    env: { PATH: searchPath, HOME: homedir(), LANG: 'C.UTF-8' },
+    // What it says of its faults may hold values, so nobody reads it.
+    stdio: ['pipe', 'pipe', 'ignore'],
+    // A group of its own, so that nothing of it is left.
+    detached: true,
+  });
+  const end = () => {
+    if (child.pid === undefined) return;
+    try {
+      process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // All of it has ended.
+    }
+  };
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let late = false;
+  child.stdout.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > BACKEND_LIMITS.replyBytes) end();
+    else chunks.push(chunk);
+  });
+  // It may end without reading on.
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  const timer = setTimeout(() => {
+    late = true;
+    end();
+  }, BACKEND_LIMITS.deadlineMs);
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    const { code, by } = await new Promise<{ code: number | null; by: NodeJS.Signals | null }>(
+      (resolve, reject) => {
+        child.on('error', (error: NodeJS.ErrnoException) =>
+          reject(refused(config, `cannot be started (${error.code}); is it an executable of this machine?`)),
+        );
+        // Whatever it has left running would keep its output open.
+        child.on('exit', end);
+        child.on('close', (exit, killed) => resolve({ code: exit, by: killed }));
+      },
+    );
+    signal.throwIfAborted();
+    if (late) throw new BackendError('unreachable', `${config.command} took longer than 10 s and was ended`);
+    if (size > BACKEND_LIMITS.replyBytes) throw refused(config, 'printed more than 1 MiB and was ended');
+    if (code !== 0) {
+      throw refused(
+        config,
+        `ended with ${by ?? `code ${code}`}; run it by hand as the controller's user, with {"version":"1.0","secrets":[]} on its input`,
+      );
+    }
+    return Buffer.concat(chunks).toString('utf8');
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+  }
+}

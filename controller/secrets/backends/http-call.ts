@@ -1,0 +1,133 @@
+/** One bounded HTTP call. Redirects are told and not followed: what goes along are credentials. */
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { messageOf } from '../../platform/errors.ts';
+import { BACKEND_LIMITS, BackendError } from './backend.ts';
+
+export interface Reply {
+  status: number;
+  /** Undefined where the body is empty. */
+  body: unknown;
+}
+
+/** Connections are used again within a pass, and given up before the other side does so just as one is used. */
+const IDLE_MS = 2_000;
+
+export const recordOf = (value: unknown): Record<string, unknown> | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null;
+
+export interface Caller {
+  call(
+    path: string,
+    options: { method?: string; headers?: Record<string, string>; body?: unknown; signal: AbortSignal },
+  ): Promise<Reply>;
+  close(): void;
+}
+
+/** `base` may have a path, which `path` follows. `ca` is PEM that is trusted in the place of the system's authorities. */
+export function createCaller(base: string, ca: string | undefined): Caller {
+  const { protocol } = new URL(base);
+  const root = base.replace(/\/+$/, '');
+  const secure = protocol === 'https:';
+  const options = { keepAlive: true, maxSockets: BACKEND_LIMITS.parallel, timeout: IDLE_MS };
+  const agent = secure
+    ? new https.Agent({ ...options, ...(ca === undefined ? {} : { ca }) })
+    : new http.Agent(options);
+  const request = secure ? https.request : http.request;
+
+  return {
+    async call(path, { method = 'GET', headers = {}, body, signal }) {
+      const deadline = AbortSignal.timeout(BACKEND_LIMITS.deadlineMs);
+      const text = body === undefined ? undefined : JSON.stringify(body);
+      const url = `${root}${path}`;
+      const send = {
+        method,
+        agent,
+        headers: {
+          accept: 'application/json',
+          ...(text ? { 'content-type': 'application/json' } : {}),
+          ...headers,
+        },
+        signal: AbortSignal.any([signal, deadline]),
+      };
+      try {
+        return await new Promise<Reply>((resolve, reject) => {
+          const outgoing = request(url, send, (incoming) =>
+            receive(incoming, outgoing, root).then(resolve, reject),
+          );
+          outgoing.on('error', reject);
+          outgoing.end(text);
+        });
+      } catch (error) {
+        signal.throwIfAborted();
+        throw explain(error, root, deadline.aborted);
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+async function receive(
+  incoming: http.IncomingMessage,
+  outgoing: http.ClientRequest,
+  root: string,
+): Promise<Reply> {
+  const status = incoming.statusCode ?? 0;
+  if (status >= 300 && status < 400) {
+    outgoing.destroy();
+    const target = URL.parse(incoming.headers.location ?? '', root)?.origin ?? 'another address';
+    throw new BackendError(
+      'refused',
+      `${root} redirects to ${target}, which is not followed; set the address to where the store itself answers`,
+    );
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > BACKEND_LIMITS.replyBytes) {
+      outgoing.destroy();
+      throw new BackendError('refused', `${root} answers with more than 1 MiB; is it the right address?`);
+    }
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString('utf8');
+  if (text.trim() === '') return { status, body: undefined };
+  try {
+    return { status, body: JSON.parse(text) };
+  } catch {
+    throw new BackendError(
+      'refused',
+      `${root} answers with status ${status} and something that is not JSON; is it the right address?`,
+    );
+  }
+}
+
+/** Codes of certificates that are not trusted. */
+const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|ERR_TLS/;
+
+function explain(error: unknown, root: string, late: boolean): BackendError {
+  if (error instanceof BackendError) return error;
+  const code = (error as NodeJS.ErrnoException).code ?? messageOf(error);
+  if (late) {
+    return new BackendError(
+      'unreachable',
+      `${root} did not answer within 10 s; is it up, and the way there open?`,
+    );
+  }
+  if (UNTRUSTED.test(code)) {
+    return new BackendError(
+      'refused',
+      `the certificate of ${root} is not trusted (${code}); give the authority that signed it in "ca", and an address that stands in the certificate`,
+    );
+  }
+  if (code === 'EPROTO') {
+    return new BackendError('refused', `${root} does not speak TLS; does its address begin with http://?`);
+  }
+  return new BackendError(
+    'unreachable',
+    `${root} cannot be reached (${code}); check the address, and that it is up`,
+  );
+}

@@ -1,0 +1,122 @@
+/**
+ * The stores that environments keep their secrets in. One backend an environment is kept open, for its connections and
+ * sessions, as long as its setting stays the same.
+ */
+import { readFile } from 'node:fs/promises';
+import type { Knex } from 'knex';
+import type { SecretBackend as BackendKind } from '../../schemas/api/secret-backends.ts';
+import type { Context, MutationContext } from '../platform/context.ts';
+import { notFound } from '../platform/errors.ts';
+import type { Keyring } from '../platform/keyring.ts';
+import { sealedPlace } from '../platform/sealed-columns.ts';
+import {
+  applyChange,
+  type BackendChange,
+  type DescribedStore,
+  describeStore,
+  prepareChange,
+} from './backend-change.ts';
+import { type BackendState, changedMeanwhile, execIsOff, sameStore } from './backend-state.ts';
+import { lockBackend, readBackend } from './backend-store.ts';
+import { BackendError, type SecretBackend } from './backends/backend.ts';
+import { type BackendSetting, openBackend } from './backends/open.ts';
+
+export interface OpenStore {
+  backend: SecretBackend;
+  state: BackendState;
+}
+
+export interface SecretStores {
+  /** Throws NOT_FOUND, and BackendError where it cannot be used as it is set. */
+  open(db: Knex, environmentId: string): Promise<OpenStore>;
+  /** In the transaction: refuses what was prepared with a store that is another now. */
+  confirm(tx: Knex, environmentId: string, state: BackendState): Promise<void>;
+  /** The change that an update of the environment asks for; null for none. Asks the new store once. */
+  prepareChange(ctx: Context, input: BackendInput): Promise<BackendChange | null>;
+  /** In the transaction. Answers what the audit log tells of it. */
+  applyChange(ctx: MutationContext, change: BackendChange): Promise<void>;
+  /** What people see of it; null for BUILTIN. */
+  describe(db: Knex, environmentId: string): Promise<DescribedStore | null>;
+  /** The environment is gone. */
+  forget(environmentId: string): void;
+  close(): void;
+}
+
+export interface BackendInput {
+  id: string;
+  secretBackend?: BackendKind;
+  secretBackendConfig?: unknown;
+}
+
+export interface SecretStoreParts {
+  keyring: Keyring;
+  /** Programs that any editor may set; none turns EXEC off. */
+  execCommands: readonly string[];
+  /** Of the controller's own service account in Kubernetes. */
+  serviceAccountFile?: string;
+}
+
+declare module '../platform/context.ts' {
+  interface Services {
+    secretStores: SecretStores;
+  }
+}
+
+const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount/token';
+const TOKEN_CHARS = 16_384;
+
+export function createSecretStores(parts: SecretStoreParts): SecretStores {
+  const { keyring, execCommands, serviceAccountFile = SERVICE_ACCOUNT } = parts;
+  const opened = new Map<string, OpenStore>();
+
+  async function serviceAccountToken(): Promise<string> {
+    try {
+      return (await readFile(serviceAccountFile, 'utf8')).trim().slice(0, TOKEN_CHARS);
+    } catch {
+      throw new BackendError(
+        'refused',
+        `the controller has no service account of Kubernetes (${serviceAccountFile}); run it in a cluster, or use another method`,
+      );
+    }
+  }
+  function forget(environmentId: string): void {
+    opened.get(environmentId)?.backend.close();
+    opened.delete(environmentId);
+  }
+  const openSetting = (setting: BackendSetting) => openBackend(setting, { serviceAccountToken });
+
+  function settingIn(environmentId: string, { kind, sealed }: BackendState): BackendSetting {
+    if (kind === 'BUILTIN') return { kind };
+    if (sealed === null) throw new BackendError('refused', `${kind} has no configuration; set it again`);
+    return JSON.parse(keyring.open(sealed, sealedPlace('environments', environmentId))) as BackendSetting;
+  }
+
+  const tools = { keyring, execCommands, openSetting, settingIn };
+  return {
+    async open(db, environmentId) {
+      const state = await readBackend(db, environmentId);
+      if (!state) throw notFound('Environment');
+      const known = opened.get(environmentId);
+      if (known && sameStore(known.state, state)) return known;
+      forget(environmentId);
+      const setting = settingIn(environmentId, state);
+      if (setting.kind === 'EXEC' && execCommands.length === 0) throw execIsOff();
+      const store = { backend: openSetting(setting), state };
+      if (store.backend.outside) opened.set(environmentId, store);
+      return store;
+    },
+    async confirm(tx, environmentId, state) {
+      const now = await lockBackend(tx, environmentId);
+      if (!now) throw notFound('Environment');
+      if (!sameStore(now, state)) throw changedMeanwhile();
+    },
+    prepareChange: (ctx, input) => prepareChange(ctx, tools, input),
+    applyChange,
+    describe: (db, environmentId) => describeStore(db, tools, environmentId),
+    forget,
+    close() {
+      for (const { backend } of opened.values()) backend.close();
+      opened.clear();
+    },
+  };
+}

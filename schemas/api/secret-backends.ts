@@ -1,0 +1,126 @@
+/** Where the secrets of an environment are kept, and how Headgate gets at them. Credentials go in and never come out. */
+import Type, { type Static } from 'typebox';
+import { Input } from './common.ts';
+
+export const SECRET_BACKENDS = ['BUILTIN', 'VAULT', 'CLOUD_SM', 'EXEC'] as const;
+export type SecretBackend = (typeof SECRET_BACKENDS)[number];
+export const SecretBackend = Type.Unsafe<SecretBackend>({ type: 'string', enum: [...SECRET_BACKENDS] });
+
+const Url = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 2_048, pattern: '^https?://[^\\s]+$', description });
+/** Segments of letters, digits, dot, dash and underscore; none of them `.` or `..`. */
+const Path = (options: { default?: string; description: string }) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 256,
+    pattern: '^(?!(.*/)?\\.{1,2}(/|$))[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$',
+    ...options,
+  });
+const Credential = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 4_096, pattern: '^[\\x21-\\x7e]+$', description }));
+
+const TokenAuth = Input({ method: Type.Literal('token'), token: Credential('kept where it is left out') });
+const AppRoleAuth = Input({
+  method: Type.Literal('approle'),
+  mount: Type.Optional(Path({ default: 'approle', description: 'where the method is mounted' })),
+  roleId: Type.String({ minLength: 1, maxLength: 256, pattern: '^[\\x21-\\x7e]+$' }),
+  secretId: Credential('kept where it is left out'),
+});
+const KubernetesAuth = Input({
+  method: Type.Literal('kubernetes'),
+  mount: Type.Optional(Path({ default: 'kubernetes', description: 'where the method is mounted' })),
+  role: Type.String({ minLength: 1, maxLength: 256, pattern: '^[\\w.:/-]+$' }),
+});
+/** By `method`. */
+export const VAULT_AUTH = { token: TokenAuth, approle: AppRoleAuth, kubernetes: KubernetesAuth } as const;
+
+const VAULT = {
+  address: Url('of Vault, for example https://vault.example.com:8200'),
+  namespace: Type.Optional(Path({ description: 'of Vault Enterprise' })),
+  mount: Type.Optional(Path({ default: 'secret', description: 'of the KV version 2 engine' })),
+  prefix: Type.Optional(Path({ description: 'folder in which the names of secrets are looked up' })),
+  field: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 256, default: 'value', description: 'that holds the value' }),
+  ),
+  ca: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 65_536, description: 'PEM of a private authority' }),
+  ),
+};
+export const VaultConfig = Input({
+  ...VAULT,
+  auth: Type.Union([TokenAuth, AppRoleAuth, KubernetesAuth]),
+});
+export type VaultConfig = Static<typeof VaultConfig>;
+/** The same without a look into `auth`, which its method decides on. */
+export const VaultConfigOutline = Input({
+  ...VAULT,
+  auth: Type.Object({ method: Type.Enum(['token', 'approle', 'kubernetes']) }),
+});
+
+const CLOUD_SM = {
+  region: Type.String({ minLength: 1, maxLength: 64, pattern: '^[a-z0-9-]+$' }),
+  prefix: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      pattern: '^[A-Za-z0-9/_+=.@-]+$',
+      description: 'stands before the names of secrets as it is, for example `headgate/staging/`',
+    }),
+  ),
+  endpoint: Type.Optional(Url('in the place of the one of the region')),
+};
+export const CloudConfig = Input({
+  ...CLOUD_SM,
+  accessKeyId: Type.Optional(Type.String({ minLength: 16, maxLength: 128, pattern: '^\\w+$' })),
+  secretAccessKey: Credential('kept where it is left out'),
+  sessionToken: Credential('of temporary credentials; kept where it is left out'),
+});
+export type CloudConfig = Static<typeof CloudConfig>;
+
+export const ExecConfig = Input({
+  command: Type.String({
+    minLength: 2,
+    maxLength: 1_024,
+    pattern: '^/(?!(.*/)?\\.{0,2}(/|$))[^\\0]*[^/\\0]$',
+    description: 'an absolute path; no shell is between',
+  }),
+  args: Type.Optional(Type.Array(Type.String({ maxLength: 1_024 }), { maxItems: 32 })),
+});
+export type ExecConfig = Static<typeof ExecConfig>;
+
+/** What holds for each backend is checked by its own schema, so that a fault names the field. */
+export const SecretBackendConfig = Type.Unsafe<VaultConfig | CloudConfig | ExecConfig>({
+  type: 'object',
+  maxProperties: 16,
+  description:
+    'As `secretBackend` wants it, or as the present backend does. Credentials that are left out stay as they are.',
+});
+
+/** As it is set, with credentials blanked. */
+export const ShownBackendConfig = Type.Union([
+  Type.Object({
+    ...VAULT,
+    auth: Type.Union([
+      Type.Object({ method: Type.Literal('token'), hasToken: Type.Boolean() }),
+      Type.Object({
+        method: Type.Literal('approle'),
+        mount: AppRoleAuth.properties.mount,
+        roleId: AppRoleAuth.properties.roleId,
+        hasSecretId: Type.Boolean(),
+      }),
+      Type.Object({
+        method: Type.Literal('kubernetes'),
+        mount: KubernetesAuth.properties.mount,
+        role: KubernetesAuth.properties.role,
+      }),
+    ]),
+  }),
+  Type.Object({
+    ...CLOUD_SM,
+    accessKeyId: CloudConfig.properties.accessKeyId,
+    hasSecretAccessKey: Type.Boolean(),
+    hasSessionToken: Type.Boolean(),
+  }),
+  Type.Object({ command: ExecConfig.properties.command, args: ExecConfig.properties.args }),
+]);
+export type ShownBackendConfig = Static<typeof ShownBackendConfig>;

@@ -1,0 +1,142 @@
+/** Secrets in AWS Secrets Manager: the official client against a server that speaks the documented protocol. */
+import { expect } from 'chai';
+import { BackendError, type SecretBackend } from '../../../controller/secrets/backends/backend.ts';
+import { createCloudBackend } from '../../../controller/secrets/backends/cloud-sm.ts';
+import type { CloudConfig } from '../../../schemas/api/secret-backends.ts';
+import { ACCESS_KEY, SecretsManagerServer } from '../../support/secrets-manager-server.ts';
+
+const SECRET_KEY = 'the/secret+key+of+the+test';
+const still = new AbortController().signal;
+
+describe('secrets in AWS Secrets Manager', function () {
+  this.timeout(20_000);
+  let aws: SecretsManagerServer;
+  const open: SecretBackend[] = [];
+
+  beforeEach(async () => {
+    aws = await SecretsManagerServer.start();
+  });
+  afterEach(async () => {
+    for (const backend of open.splice(0)) backend.close();
+    await aws.close();
+  });
+
+  function backend(more: Partial<CloudConfig> = {}): SecretBackend {
+    const credentials = { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY };
+    const made = createCloudBackend({
+      region: 'eu-central-1',
+      endpoint: aws.url,
+      ...credentials,
+      ...more,
+    });
+    open.push(made);
+    return made;
+  }
+  const faultOf = (work: Promise<unknown>): Promise<BackendError> =>
+    work.then(
+      () => expect.fail('nothing was refused'),
+      (error: unknown) => {
+        expect(error).to.be.instanceOf(BackendError);
+        return error as BackendError;
+      },
+    );
+
+  it('are read below a prefix, by requests that are signed', async () => {
+    aws.secrets.set('headgate/staging/db', 'first');
+    const made = backend({ prefix: 'headgate/staging/' });
+    await made.check(still);
+    expect((await made.read(['db'], still)).get('db')).to.deep.equal({ value: 'first' });
+    const last = aws.requests.at(-1);
+    expect(last?.target).to.equal('GetSecretValue');
+    expect(JSON.parse(last?.body ?? '')).to.deep.equal({ SecretId: 'headgate/staging/db' });
+    expect(last?.headers.authorization).to.match(/^AWS4-HMAC-SHA256 Credential=/);
+    expect(JSON.stringify(aws.requests)).not.to.include(SECRET_KEY);
+  });
+
+  it('carry the session of temporary credentials along', async () => {
+    await backend({ sessionToken: 'session-of-the-test' }).check(still);
+    expect(aws.requests.at(-1)?.headers['x-amz-security-token']).to.equal('session-of-the-test');
+  });
+
+  it('that are missing, binary, forbidden or of no use are told by name, the others are read', async () => {
+    aws.secrets.set('good', 'fine');
+    aws.secrets.set('binary', { binary: 'AAEC' });
+    aws.secrets.set('lines', 'a\nb');
+    aws.forbidden.add('closed');
+    const readings = await backend().read(['good', 'missing', 'binary', 'lines', 'closed'], still);
+    const errors = Object.fromEntries(
+      [...readings].map(([name, reading]) => [name, 'error' in reading ? reading.error : '']),
+    );
+    expect(errors.good).to.equal('');
+    expect(errors.missing).to.equal('Secrets Manager has no missing; create it there, or correct the name');
+    expect(errors.binary).to.equal('binary is binary; store it as text, for example as base64');
+    expect(errors.lines).to.include('line break');
+    expect(errors.closed).to.match(
+      /does not allow us to read closed \(AccessDeniedException: .*\); extend the policy/,
+    );
+  });
+
+  it('are created, and replaced, and not created over one that is there', async () => {
+    const made = backend();
+    await made.write('db', 'first', 'create', still);
+    expect(aws.secrets.get('db')).to.equal('first');
+    await made.write('db', 'second', 'replace', still);
+    expect(aws.secrets.get('db')).to.equal('second');
+    const fault = await faultOf(made.write('db', 'third', 'create', still));
+    expect(fault.fault).to.equal('exists');
+    expect(fault.message).to.include('secret.register');
+    expect(aws.secrets.get('db')).to.equal('second');
+    expect((await faultOf(made.write('gone', 'x-canary', 'replace', still))).message).not.to.include(
+      'x-canary',
+    );
+  });
+
+  it('are refused with a wrong key', async () => {
+    const fault = await faultOf(backend({ accessKeyId: 'AKIAOFSOMEBODYELSE0' }).check(still));
+    expect(fault.fault).to.equal('refused');
+    expect(fault.message)
+      .to.match(/UnrecognizedClientException.*check region and credentials/)
+      .and.not.include(SECRET_KEY);
+  });
+
+  const FAULTS: { fault: SecretsManagerServer['fault']; is: string; says: RegExp }[] = [
+    { fault: 'broken', is: 'unreachable', says: /InternalServiceError.*tried again/ },
+    { fault: 'huge', is: 'refused', says: /more than 1 MiB/ },
+    { fault: 'html', is: 'refused', says: /refuses to/ },
+  ];
+  for (const { fault, is, says } of FAULTS) {
+    it(`fail as a whole where it is ${fault}, and nothing secret is told`, async () => {
+      aws.fault = fault;
+      for (const work of [
+        () => backend().check(still),
+        () => backend().read(['db'], still),
+        () => backend().write('db', 'canary-value', 'replace', still),
+      ]) {
+        const found = await faultOf(work());
+        expect(found.message).to.match(says).and.not.include(SECRET_KEY).and.not.include('canary-value');
+        expect(found.fault).to.equal(is);
+      }
+    });
+  }
+
+  it('are not waited for for longer than 10 seconds, and are given up at once when nobody wants them', async () => {
+    aws.fault = 'silent';
+    const began = performance.now();
+    const late = faultOf(backend().check(still));
+    const stopping = new AbortController();
+    const given = backend().read(['db'], stopping.signal);
+    stopping.abort(new Error('stopping'));
+    expect(await given.catch((error: Error) => error.message)).to.equal('stopping');
+    expect((await late).message).to.include('did not answer within 10 s');
+    expect(performance.now() - began).to.be.within(9_500, 13_000);
+  });
+
+  it('are out of reach where nobody listens', async () => {
+    const made = backend();
+    await aws.close();
+    const fault = await faultOf(made.check(still));
+    expect(fault.fault).to.equal('unreachable');
+    expect(fault.message).to.include('ECONNREFUSED');
+    aws = await SecretsManagerServer.start();
+  });
+});

@@ -1,0 +1,537 @@
+/** An environment whose secrets are kept outside: through the API, the reconciler and the config that its nodes are served. */
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { PipelineEntry } from '../../../schemas/agent/protocol.ts';
+import type { Environment, SecretSummary } from '../../../schemas/api/environments.ts';
+import { enrollNode, type TestNode } from '../../support/agent-client.ts';
+import { Clone } from '../../support/clone.ts';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { withCredentials } from '../../support/git-client.ts';
+import { makeUser, type Person, signIn } from '../../support/person.ts';
+import { idleManifest } from '../../support/pipelines.ts';
+import { ACCESS_KEY, SecretsManagerServer } from '../../support/secrets-manager-server.ts';
+import { until } from '../../support/until.ts';
+import { VaultServer } from '../../support/vault-server.ts';
+
+const TOKEN = 'hvs.root-of-the-test';
+const PROGRAM = join(import.meta.dirname, '../../support/exec-secrets.sh');
+
+type Shown = Omit<Environment, 'createdAt'>;
+type Listed = Omit<SecretSummary, 'fetchedAt'> & { fetchedAt: string | null };
+
+describe('an environment whose secrets are kept outside', function () {
+  this.timeout(30_000);
+  let test: TestController;
+  let root: Person;
+  let editor: Person;
+  let teamId: string;
+  let vault: VaultServer;
+  let made = 0;
+
+  before(async () => {
+    test = await startTestController({ execSecretCommands: [PROGRAM] });
+    root = await test.root();
+    ({ id: teamId } = await root.mutate<{ id: string }>('team.create', { name: 'Shop' }));
+    await makeUser(test.db, { email: 'editor@example.org', teams: { [teamId]: 'EDITOR' } });
+    editor = await signIn(test.url, 'editor@example.org');
+  });
+  after(() => test?.stop());
+  beforeEach(async () => {
+    vault = await VaultServer.start();
+  });
+  afterEach(() => vault.close());
+
+  const newEnvironment = async () => {
+    const input = { name: `env ${++made}`, teamId };
+    return (await root.mutate<{ id: string }>('environment.create', input)).id;
+  };
+  const vaultConfig = (more: object = {}) => ({
+    address: vault.url,
+    auth: { method: 'token', token: TOKEN },
+    ...more,
+  });
+  const inVault = async (more: object = {}) => {
+    const id = await newEnvironment();
+    const input = { id, secretBackend: 'VAULT', secretBackendConfig: vaultConfig(more) };
+    await editor.mutate('environment.update', input);
+    return id;
+  };
+  const update = (id: string, input: object, who = editor) =>
+    who.call<Shown>('mutation', 'environment.update', { id, ...input });
+  const get = (id: string) => editor.query<Shown>('environment.get', { id });
+  const secrets = (environmentId: string) => editor.query<Listed[]>('secret.list', { environmentId });
+  const named = async (environmentId: string, name: string) =>
+    (await secrets(environmentId)).find((one) => one.name === name);
+  const wake = (key: string) => {
+    const { bus } = test.controller.systemContext('test').services;
+    return bus.publish(test.db, { type: 'wake', loop: 'secrets', key, trigger: 'test' });
+  };
+  /** Until a pass that began after this call has fetched everything. */
+  const fetched = async (environmentId: string) => {
+    const since = Date.now();
+    await wake(environmentId);
+    await until(
+      async () =>
+        (await secrets(environmentId)).every(
+          ({ fetchedAt, fetchError }) => fetchError === null && Date.parse(fetchedAt ?? '') >= since,
+        ),
+      { what: 'the secrets to be fetched', everyMs: 20 },
+    );
+  };
+
+  describe('and its setting', () => {
+    it('is shown without its credentials, which are encrypted', async () => {
+      const id = await inVault({ prefix: 'shop' });
+      const { secretBackend, secretStore } = await get(id);
+      expect(secretBackend).to.equal('VAULT');
+      expect(secretStore).to.deep.equal({
+        config: { address: vault.url, prefix: 'shop', auth: { method: 'token', hasToken: true } },
+        fetchedAt: null,
+        failing: 0,
+        error: null,
+      });
+      const row = await test.db('environments').where({ id }).first();
+      expect(row.sealed_secret_backend_config).to.match(/^v1\./).and.not.include(TOKEN);
+      const audit = await test.db('audit_log').where({ environment_id: id, action: 'environment.updated' });
+      expect(audit[0].diff).to.deep.equal({ secretBackend: ['BUILTIN', 'VAULT'] });
+      expect(audit[0].metadata.secretBackendFields).to.deep.equal(['address', 'auth', 'prefix']);
+    });
+
+    it('keeps a credential that is left out, as long as it goes to the same place', async () => {
+      const id = await inVault();
+      const auth = { method: 'token' };
+      const kept = await update(id, { secretBackendConfig: vaultConfig({ auth, prefix: 'other' }) });
+      expect(kept.status, kept.fault?.message).to.equal(200);
+      vault.put('secret/other/db', { value: 'first' });
+      await editor.mutate('secret.register', { environmentId: id, name: 'db' });
+      const elsewhere = await VaultServer.start();
+      try {
+        const stolen = await update(id, { secretBackendConfig: { address: elsewhere.url, auth } });
+        expect(stolen.status).to.equal(400);
+        expect(stolen.fault?.message).to.equal(
+          'secretBackendConfig.auth.token is required: the stored one was given for another place, and is not sent to this one',
+        );
+        expect(elsewhere.requests).to.deep.equal([]);
+      } finally {
+        await elsewhere.close();
+      }
+    });
+
+    const WRONG: { of: string; input: () => object; says: RegExp }[] = [
+      {
+        of: 'without a configuration',
+        input: () => ({ secretBackend: 'VAULT' }),
+        says: /secretBackendConfig is required for VAULT/,
+      },
+      {
+        of: 'with a field too many',
+        input: () => ({ secretBackend: 'VAULT', secretBackendConfig: vaultConfig({ adress: 'x' }) }),
+        says: /secretBackendConfig\.adress is not a known field/,
+      },
+      {
+        of: 'with another method’s field',
+        input: () => ({
+          secretBackend: 'VAULT',
+          secretBackendConfig: vaultConfig({ auth: { method: 'approle', token: TOKEN } }),
+        }),
+        says: /secretBackendConfig\.auth\.roleId is required; secretBackendConfig\.auth\.token is not a known field/,
+      },
+      {
+        of: 'with an address of another kind',
+        input: () => ({
+          secretBackend: 'VAULT',
+          secretBackendConfig: vaultConfig({ address: 'file:///etc' }),
+        }),
+        says: /secretBackendConfig\.address must match/,
+      },
+      {
+        of: 'with a password in the address',
+        input: () => ({
+          secretBackend: 'VAULT',
+          secretBackendConfig: vaultConfig({ address: 'https://me:canary@vault' }),
+        }),
+        says: /secretBackendConfig\.address must be like https:\/\/vault\.example\.com:8200, without user/,
+      },
+      {
+        of: 'with a way out of the mount',
+        input: () => ({
+          secretBackend: 'VAULT',
+          secretBackendConfig: vaultConfig({ prefix: 'a/../../sys' }),
+        }),
+        says: /secretBackendConfig\.prefix must match/,
+      },
+      {
+        of: 'with an authority that is none',
+        input: () => ({ secretBackend: 'VAULT', secretBackendConfig: vaultConfig({ ca: 'nonsense' }) }),
+        says: /secretBackendConfig\.ca is no certificate in PEM form/,
+      },
+      {
+        of: 'for BUILTIN',
+        input: () => ({ secretBackend: 'BUILTIN', secretBackendConfig: {} }),
+        says: /secretBackendConfig is not for BUILTIN/,
+      },
+      {
+        of: 'with half a key',
+        input: () => ({
+          secretBackend: 'CLOUD_SM',
+          secretBackendConfig: { region: 'eu-central-1', secretAccessKey: 'canary' },
+        }),
+        says: /secretBackendConfig\.accessKeyId is required/,
+      },
+      {
+        of: 'of a program by its name',
+        input: () => ({ secretBackend: 'EXEC', secretBackendConfig: { command: 'pass' } }),
+        says: /secretBackendConfig\.command must match/,
+      },
+      {
+        of: 'of a program by a detour',
+        input: () => ({ secretBackend: 'EXEC', secretBackendConfig: { command: '/opt/../bin/sh' } }),
+        says: /secretBackendConfig\.command must match/,
+      },
+      {
+        of: 'with a token that is refused',
+        input: () => ({
+          secretBackend: 'VAULT',
+          secretBackendConfig: vaultConfig({ auth: { method: 'token', token: 'hvs.canary' } }),
+        }),
+        says: /secretBackendConfig: Vault answers 403/,
+      },
+    ];
+    for (const { of, input, says } of WRONG) {
+      it(`is refused ${of}, and stays what it was`, async () => {
+        const id = await newEnvironment();
+        const { status, fault } = await update(id, input(), root);
+        expect(status).to.equal(400);
+        expect(fault?.message).to.match(says).and.not.include('canary');
+        expect(await get(id)).to.include({ secretBackend: 'BUILTIN', secretStore: null });
+      });
+    }
+
+    it('may name a program of the list by every editor, another one by a super admin alone', async () => {
+      const id = await newEnvironment();
+      const input = (command: string) => ({ secretBackend: 'EXEC', secretBackendConfig: { command } });
+      const refused = await update(id, input('/bin/cat'));
+      expect(refused.status).to.equal(403);
+      expect(refused.fault?.message).to.include('HEADGATE_EXEC_SECRET_COMMANDS');
+      expect((await update(id, input(PROGRAM))).status).to.equal(200);
+      // It prints what it is told, which is a JSON object.
+      expect((await update(id, input('/bin/cat'), root)).status).to.equal(200);
+      const { status } = await update(id, { secretBackendConfig: { command: '/bin/cat', args: ['-u'] } });
+      expect(status, 'a change by an editor').to.equal(403);
+    });
+
+    it('may use the controller’s own identity only where a super admin says so', async () => {
+      const id = await newEnvironment();
+      for (const input of [
+        { secretBackend: 'CLOUD_SM', secretBackendConfig: { region: 'eu-central-1' } },
+        {
+          secretBackend: 'VAULT',
+          secretBackendConfig: vaultConfig({ auth: { method: 'kubernetes', role: 'headgate' } }),
+        },
+      ]) {
+        const { status, fault } = await update(id, input);
+        expect(status).to.equal(403);
+        expect(fault?.message).to.include("the controller's own identity");
+      }
+      const { status, fault } = await update(
+        id,
+        {
+          secretBackend: 'VAULT',
+          secretBackendConfig: vaultConfig({ auth: { method: 'kubernetes', role: 'headgate' } }),
+        },
+        root,
+      );
+      expect(status).to.equal(400);
+      expect(fault?.message).to.include('no service account of Kubernetes');
+    });
+
+    it('turns programs off where the operator names none', async () => {
+      const own = await startTestController();
+      try {
+        const admin = await own.root();
+        const { id: team } = await admin.mutate<{ id: string }>('team.create', { name: 'T' });
+        const { id } = await admin.mutate<{ id: string }>('environment.create', { name: 'e', teamId: team });
+        const secretBackendConfig = { command: PROGRAM };
+        const input = { id, secretBackend: 'EXEC', secretBackendConfig };
+        const { status, fault } = await admin.call('mutation', 'environment.update', input);
+        expect(status).to.equal(412);
+        expect(fault?.message).to.match(/EXEC is off .* HEADGATE_EXEC_SECRET_COMMANDS/);
+      } finally {
+        await own.stop();
+      }
+    });
+  });
+
+  describe('and its secrets', () => {
+    it('are written to the store, and registered where they are there already', async () => {
+      const environmentId = await inVault({ prefix: 'shop' });
+      const create = (name: string, value: string) =>
+        editor.call<Listed>('mutation', 'secret.create', { environmentId, name, value });
+      const created = await create('db', 'first');
+      expect(created.output?.fetchedAt).to.be.a('string');
+      expect(vault.get('secret/shop/db')).to.deep.equal({ value: 'first' });
+      vault.put('secret/shop/api-key', { value: 'from the operator' });
+      const taken = await create('api-key', 'mine');
+      expect(taken.status).to.equal(409);
+      expect(taken.fault?.message).to.include('secret.register');
+      expect(vault.get('secret/shop/api-key')).to.deep.equal({ value: 'from the operator' });
+      const registered = await editor.mutate<Listed>('secret.register', { environmentId, name: 'api-key' });
+      expect(registered.variable).to.equal('SVC_SECRET_API_KEY');
+      const again = await editor.call('mutation', 'secret.register', { environmentId, name: 'api-key' });
+      expect(again.status).to.equal(409);
+      const missing = await editor.call('mutation', 'secret.register', { environmentId, name: 'nobody' });
+      expect(missing.status).to.equal(400);
+      expect(missing.fault?.message).to.include('Vault has no secret/data/shop/nobody');
+      const value = 'x'.repeat(60_000) + 'ü'.repeat(5_000);
+      const large = await create('large', value);
+      expect([large.status, large.fault?.message]).to.deep.equal([
+        400,
+        'value: the value is larger than 64 KiB',
+      ]);
+    });
+
+    it('are replaced in the store, and stay there when they are deleted here', async () => {
+      const environmentId = await inVault();
+      const { id } = await editor.mutate<Listed>('secret.create', {
+        environmentId,
+        name: 'db',
+        value: 'first',
+      });
+      await editor.mutate('secret.update', { environmentId, id, value: 'second' });
+      expect(vault.get('secret/db')).to.deep.equal({ value: 'second' });
+      expect(await editor.mutate('secret.delete', { environmentId, id })).to.deep.equal({
+        deleted: true,
+        stillInStore: true,
+      });
+      expect(vault.get('secret/db')).to.deep.equal({ value: 'second' });
+      const builtin = await newEnvironment();
+      const input = { environmentId: builtin, name: 'db', value: 'first' };
+      const { id: own } = await editor.mutate<Listed>('secret.create', input);
+      expect(await editor.mutate('secret.delete', { environmentId: builtin, id: own })).to.deep.equal({
+        deleted: true,
+        stillInStore: false,
+      });
+    });
+
+    it('are not registered where Headgate keeps them, and not written where a program gives them', async () => {
+      const builtin = await newEnvironment();
+      const input = { environmentId: builtin, name: 'db' };
+      const { status, fault } = await editor.call('mutation', 'secret.register', input);
+      expect([status, fault?.message]).to.deep.equal([
+        412,
+        'This environment keeps its secrets in Headgate itself: give the value with secret.create, or name a store outside in environment.update first',
+      ]);
+      await update(builtin, { secretBackend: 'EXEC', secretBackendConfig: { command: PROGRAM } });
+      const registered = await editor.mutate<Listed>('secret.register', input);
+      for (const [name, more] of [
+        ['secret.create', { name: 'other', value: 'x' }],
+        ['secret.update', { id: registered.id, value: 'x' }],
+      ] as const) {
+        const answer = await editor.call('mutation', name, { environmentId: builtin, ...more });
+        expect(answer.status, name).to.equal(412);
+        expect(answer.fault?.message).to.include('secret.register');
+      }
+    });
+
+    it('live in AWS Secrets Manager just as well', async () => {
+      const aws = await SecretsManagerServer.start();
+      try {
+        const environmentId = await newEnvironment();
+        const config = {
+          region: 'eu-central-1',
+          prefix: 'shop/',
+          endpoint: aws.url,
+          accessKeyId: ACCESS_KEY,
+        };
+        const secretAccessKey = 'canary/of/aws';
+        const { status, fault } = await update(environmentId, {
+          secretBackend: 'CLOUD_SM',
+          secretBackendConfig: { ...config, secretAccessKey },
+        });
+        expect(status, fault?.message).to.equal(200);
+        await editor.mutate('secret.create', { environmentId, name: 'db', value: 'first' });
+        expect(aws.secrets.get('shop/db')).to.equal('first');
+        aws.secrets.set('shop/db', 'second');
+        await fetched(environmentId);
+        expect((await get(environmentId)).secretStore?.config).to.deep.equal({
+          ...config,
+          hasSecretAccessKey: true,
+          hasSessionToken: false,
+        });
+        expect((await update(environmentId, { secretBackendConfig: config })).status).to.equal(200);
+      } finally {
+        await aws.close();
+      }
+    });
+
+    it('of which ten are made at once under one name are one, and nobody is answered 500', async () => {
+      const environmentId = await inVault();
+      vault.put('secret/there', { value: 'x' });
+      for (const [name, input] of [
+        ['secret.create', { name: 'db', value: 'first' }],
+        ['secret.register', { name: 'there' }],
+      ] as const) {
+        const answers = await Promise.all(
+          Array.from({ length: 10 }, () => editor.call('mutation', name, { environmentId, ...input })),
+        );
+        const statuses = answers.map(({ status }) => status).sort();
+        expect(statuses, name).to.deep.equal([200, ...Array.from({ length: 9 }, () => 409)]);
+      }
+      expect(vault.entries.get('secret/db')?.versions).to.have.length(1);
+      expect(await secrets(environmentId)).to.have.length(2);
+    });
+
+    it('are not written as of a store that is another meanwhile', async () => {
+      const environmentId = await inVault();
+      vault.before = async (method) => {
+        if (method !== 'POST') return;
+        vault.before = null;
+        await root.mutate('environment.update', { id: environmentId, secretBackend: 'BUILTIN' });
+      };
+      const input = { environmentId, name: 'db', value: 'first' };
+      const { status, fault } = await editor.call('mutation', 'secret.create', input);
+      expect(status).to.equal(409);
+      expect(fault?.message).to.include('was changed meanwhile');
+      expect(await secrets(environmentId)).to.deep.equal([]);
+    });
+
+    it('stay with their last good values when the environment goes back to Headgate', async () => {
+      const environmentId = await inVault();
+      await editor.mutate('secret.create', { environmentId, name: 'db', value: 'first' });
+      vault.fault = 'sealed';
+      const { output } = await update(environmentId, { secretBackend: 'BUILTIN' });
+      expect(output).to.include({ secretBackend: 'BUILTIN', secretStore: null });
+      const secret = await named(environmentId, 'db');
+      expect(secret).to.include({ fetchedAt: null, fetchError: null });
+      const row = await test.db('environments').where({ id: environmentId }).first();
+      expect(row.sealed_secret_backend_config).to.equal(null);
+      await editor.mutate('secret.update', { environmentId, id: secret?.id, value: 'second' });
+      expect(vault.get('secret/db')).to.deep.equal({ value: 'first' });
+    });
+  });
+
+  describe('and what its nodes are served', () => {
+    let environmentId: string;
+    let node: TestNode;
+    let clone: Clone;
+
+    beforeEach(async () => {
+      environmentId = await inVault();
+      for (const name of ['db', 'queue']) {
+        vault.put(`secret/${name}`, { value: `${name} 1` });
+        await editor.mutate('secret.register', { environmentId, name });
+      }
+      const path = `environments/${environmentId}`;
+      await root.mutate('gitSync.configure', { environmentId, mode: 'sync', path });
+      const { token } = await root.mutate<{ token: string }>('user.createToken', { name: `git ${made}` });
+      clone = await Clone.of(withCredentials(`${test.url}/git/config.git`, 'git', token));
+      await clone.push('Three pipelines', {
+        [`${path}/orders.yaml`]: using('orders', 'DB'),
+        [`${path}/stock.yaml`]: using('stock', 'QUEUE'),
+        [`${path}/plain.yaml`]: idleManifest('plain'),
+      });
+      const enrollment = await root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
+        environmentId,
+      });
+      node = await enrollNode(test.url, enrollment.token);
+      await until(async () => (await served()).length === 3, { what: 'three pipelines', everyMs: 20 });
+    });
+    afterEach(() => clone?.remove());
+
+    const using = (name: string, secret: string) =>
+      idleManifest(name).replace('type: blackhole', `type: blackhole, note: "\${SVC_SECRET_${secret}}"`);
+    const config = async () =>
+      (await node.config()).json<{ pipelines: PipelineEntry[]; configRevision: number }>();
+    const served = async () => (await config()).pipelines;
+    const checksums = async () =>
+      Object.fromEntries((await served()).map(({ pipelineName, checksum }) => [pipelineName, checksum]));
+
+    it('restarts exactly the pipelines that use a secret which was changed in the store', async () => {
+      const before = await checksums();
+      vault.put('secret/db', { value: 'db 2' });
+      await fetched(environmentId);
+      await until(async () => (await checksums()).orders !== before.orders, {
+        what: 'the new value',
+        everyMs: 20,
+      });
+      const orders = (await served()).find(({ pipelineName }) => pipelineName === 'orders');
+      expect(orders?.secrets).to.deep.equal({ SVC_SECRET_DB: 'db 2' });
+      expect(await checksums()).to.include({ stock: before.stock, plain: before.plain });
+      const audit = await test
+        .db('audit_log')
+        .where({ environment_id: environmentId, action: 'secret.fetched' });
+      expect(audit.map(({ metadata, actor_type }) => [actor_type, metadata])).to.deep.equal([
+        ['system', { backend: 'VAULT', names: ['db'], count: 1 }],
+      ]);
+    });
+
+    it('does not change, not even by its revision, when nothing did', async () => {
+      const before = await config();
+      await fetched(environmentId);
+      await fetched(environmentId);
+      expect(await config()).to.deep.equal(before);
+      expect(await test.db('object_changes').where({ environment_id: environmentId })).to.deep.equal([]);
+    });
+
+    it('is the last good value while the store fails, which is told, and the new one when it is back', async () => {
+      const before = await config();
+      vault.fault = 'sealed';
+      vault.put('secret/db', { value: 'db 2' });
+      await wake(environmentId);
+      await until(async () => (await named(environmentId, 'db'))?.fetchError !== null, {
+        what: 'the fault to be told',
+        everyMs: 20,
+      });
+      expect((await named(environmentId, 'db'))?.fetchError).to.match(
+        /Vault answers 503 \(Vault is sealed\)/,
+      );
+      const { secretStore } = await get(environmentId);
+      expect(secretStore).to.include({ failing: 2 });
+      expect(secretStore?.error).to.include('sealed');
+      expect(await config()).to.deep.equal(before);
+      vault.fault = 'none';
+      await fetched(environmentId);
+      await until(async () => (await served()).some(({ secrets: all }) => all.SVC_SECRET_DB === 'db 2'), {
+        what: 'the new value',
+        everyMs: 20,
+      });
+      expect((await get(environmentId)).secretStore).to.include({ failing: 0, error: null });
+    });
+
+    it('keeps the last good value of the one secret that is gone from the store', async () => {
+      const before = await checksums();
+      vault.entries.delete('secret/db');
+      await wake(environmentId);
+      await until(async () => (await named(environmentId, 'db'))?.fetchError !== null, { what: 'the fault' });
+      expect((await named(environmentId, 'queue'))?.fetchError).to.equal(null);
+      expect(await checksums()).to.deep.equal(before);
+    });
+
+    it('is what was written last, when the store was being read meanwhile', async () => {
+      const id = (await named(environmentId, 'db'))?.id;
+      let wrote = false;
+      vault.before = async (method, path) => {
+        if (wrote || method !== 'GET' || !path.endsWith('/db')) return;
+        wrote = true;
+        vault.before = null;
+        // The pass reads "old", and before it has done so somebody replaces it.
+        vault.put('secret/db', { value: 'old' });
+        const answer = vault.get('secret/db');
+        await editor.mutate('secret.update', { environmentId, id, value: 'new' });
+        vault.put('secret/db', answer ?? {});
+        setImmediate(() => vault.put('secret/db', { value: 'new' }));
+      };
+      await wake(environmentId);
+      await until(() => wrote && vault.get('secret/db')?.value === 'new', { what: 'both' });
+      await fetched(environmentId);
+      await until(async () => (await served()).some(({ secrets: all }) => all.SVC_SECRET_DB === 'new'), {
+        what: 'the value that was written last',
+        everyMs: 20,
+      });
+      const audit = await test
+        .db('audit_log')
+        .where({ environment_id: environmentId, action: 'secret.fetched' });
+      expect(audit, 'the older one never came in').to.deep.equal([]);
+    });
+  });
+});

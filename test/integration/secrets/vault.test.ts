@@ -1,0 +1,220 @@
+/** Secrets in Vault, against a server that speaks the documented protocol. */
+import { expect } from 'chai';
+import { BackendError, type SecretBackend } from '../../../controller/secrets/backends/backend.ts';
+import { createVaultBackend } from '../../../controller/secrets/backends/vault.ts';
+import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
+import { AUTHORITY } from '../../support/certificates.ts';
+import { VaultServer } from '../../support/vault-server.ts';
+
+const TOKEN = 'hvs.root-of-the-test';
+const still = new AbortController().signal;
+
+describe('secrets in Vault', () => {
+  let vault: VaultServer;
+  const open: SecretBackend[] = [];
+
+  beforeEach(async () => {
+    vault = await VaultServer.start();
+  });
+  afterEach(async () => {
+    for (const backend of open.splice(0)) backend.close();
+    await vault.close();
+  });
+
+  function backend(more: Partial<VaultConfig> = {}, serviceAccount = 'jwt-of-the-controller'): SecretBackend {
+    const auth = { method: 'token' as const, token: TOKEN };
+    const made = createVaultBackend(
+      { address: vault.url, auth, ...more },
+      { serviceAccountToken: async () => serviceAccount },
+    );
+    open.push(made);
+    return made;
+  }
+  const faultOf = (work: Promise<unknown>): Promise<BackendError> =>
+    work.then(
+      () => expect.fail('nothing was refused'),
+      (error: unknown) => {
+        expect(error).to.be.instanceOf(BackendError);
+        return error as BackendError;
+      },
+    );
+  const one = async (made: SecretBackend, name = 'db') => (await made.read([name], still)).get(name);
+
+  it('are read from one field of one entry each, below mount and prefix', async () => {
+    vault.put('secret/db', { value: 'first' });
+    vault.put('kv/team/shop/db', { password: 'second', user: 'me' });
+    expect(await one(backend())).to.deep.equal({ value: 'first' });
+    const other = backend({ mount: 'kv', prefix: 'team/shop', field: 'password' });
+    expect(await one(other)).to.deep.equal({ value: 'second' });
+    expect(vault.requests.map(({ path }) => path)).to.deep.equal([
+      '/v1/secret/data/db',
+      '/v1/kv/data/team/shop/db',
+    ]);
+  });
+
+  it('that are missing, deleted, without the field, forbidden or of no use are told by name, the others are read', async () => {
+    vault.put('secret/good', { value: 'fine' });
+    vault.put('secret/deleted', { value: 'old' });
+    vault.entries.get('secret/deleted')?.versions.push(null);
+    vault.put('secret/fields', { user: 'me', pass: 'x' });
+    vault.put('secret/number', { value: 7 });
+    vault.put('secret/lines', { value: 'a\nb' });
+    vault.put('secret/empty', { value: '' });
+    vault.put('secret/large', { value: 'x'.repeat(64 * 1024 + 1) });
+    vault.forbidden.add('secret/closed');
+    const names = ['good', 'missing', 'deleted', 'fields', 'number', 'lines', 'empty', 'large', 'closed'];
+    const readings = await backend().read(names, still);
+    const errors = Object.fromEntries(
+      [...readings].map(([name, reading]) => [name, 'error' in reading ? reading.error : '']),
+    );
+    expect(errors).to.deep.equal({
+      good: '',
+      missing: 'Vault has no secret/data/missing; write it there, or correct the name',
+      deleted: 'Vault has no secret/data/deleted; write it there, or correct the name',
+      fields: 'secret/data/fields has no text in the field "value"; its fields are: user, pass',
+      number: 'secret/data/number has no text in the field "value"; its fields are: value',
+      lines: errors.lines,
+      empty: 'the value is empty',
+      large: 'the value is larger than 64 KiB',
+      closed:
+        'Vault answers 403 (1 error occurred: * permission denied) to: read secret/data/closed. Check the token, and that its policy allows it',
+    });
+    expect(errors.lines).to.include('base64');
+  });
+
+  it('are written with check-and-set, and leave the other fields of an entry as they are', async () => {
+    const made = backend();
+    await made.write('db', 'first', 'create', still);
+    expect(vault.get('secret/db')).to.deep.equal({ value: 'first' });
+    vault.put('secret/db', { value: 'first', user: 'me' });
+    await made.write('db', 'second', 'replace', still);
+    expect(vault.get('secret/db')).to.deep.equal({ value: 'second', user: 'me' });
+    const fault = await faultOf(made.write('db', 'third', 'create', still));
+    expect(fault.fault).to.equal('exists');
+    expect(fault.message).to.include('secret.register');
+    expect(vault.get('secret/db')).to.deep.equal({ value: 'second', user: 'me' });
+  });
+
+  it('can be created again where they were deleted', async () => {
+    vault.put('secret/db', { value: 'old' });
+    vault.entries.get('secret/db')?.versions.push(null);
+    await backend().write('db', 'new', 'create', still);
+    expect(vault.get('secret/db')).to.deep.equal({ value: 'new' });
+  });
+
+  it('of which ten are created at once under one name are one', async () => {
+    const made = backend();
+    const results = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, n) => made.write('db', `value ${n}`, 'create', still)),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
+    expect(vault.entries.get('secret/db')?.versions).to.have.length(1);
+  });
+
+  it('are reached by AppRole with one login, and a second one where the token has ended', async () => {
+    vault.put('secret/db', { value: 'first' });
+    const auth = { method: 'approle' as const, roleId: 'shop-role', secretId: 'shop-secret-id' };
+    const made = backend({ auth });
+    await made.check(still);
+    await made.read(['db', 'db2', 'db3', 'db4', 'db5'], still);
+    expect(vault.logins).to.equal(1);
+    vault.tokens.clear();
+    expect(await one(made)).to.deep.equal({ value: 'first' });
+    expect(vault.logins).to.equal(2);
+    const wrong = await faultOf(backend({ auth: { ...auth, secretId: 'guessed-secret' } }).check(still));
+    expect(wrong.fault).to.equal('refused');
+    expect(wrong.message)
+      .to.match(/log in by approle at auth\/approle/)
+      .and.not.include('guessed-secret');
+  });
+
+  it('are reached as the service account of the controller in Kubernetes', async () => {
+    vault.put('secret/db', { value: 'first' });
+    const auth = { method: 'kubernetes' as const, role: 'headgate' };
+    expect(await one(backend({ auth }))).to.deep.equal({ value: 'first' });
+    const wrong = await faultOf(backend({ auth }, 'jwt-of-another').check(still));
+    expect(wrong.message).to.include('bound service account').and.not.include('jwt-of-another');
+  });
+
+  it('carry the namespace along', async () => {
+    vault.namespace = 'admin/shop';
+    vault.put('secret/db', { value: 'first' });
+    expect(await one(backend({ namespace: 'admin/shop' }))).to.deep.equal({ value: 'first' });
+    expect((await faultOf(backend().check(still))).message).to.include('no handler for route');
+  });
+
+  it('are read over TLS from an authority of one’s own, and from no other', async () => {
+    const secure = await VaultServer.start({ secure: true });
+    try {
+      secure.put('secret/db', { value: 'first' });
+      expect(await one(backend({ address: secure.url, ca: AUTHORITY }))).to.deep.equal({ value: 'first' });
+      const fault = await faultOf(backend({ address: secure.url }).check(still));
+      expect(fault.fault).to.equal('refused');
+      expect(fault.message).to.match(/certificate of https:\/\/localhost:\d+ is not trusted .* "ca"/);
+      const plain = await faultOf(backend({ address: vault.url.replace('http:', 'https:') }).check(still));
+      expect(plain.message).to.include('does not speak TLS');
+    } finally {
+      await secure.close();
+    }
+  });
+
+  it('are out of reach with a wrong token, and the token is not told', async () => {
+    const auth = { method: 'token' as const, token: 'hvs.wrong-one-of-mine' };
+    const fault = await faultOf(backend({ auth }).check(still));
+    expect(fault.fault).to.equal('refused');
+    expect(fault.message).to.include('403').and.include('Check the token').and.not.include('wrong-one');
+  });
+
+  const FAULTS: { fault: VaultServer['fault']; is: string; says: RegExp }[] = [
+    { fault: 'sealed', is: 'unreachable', says: /Vault answers 503 \(Vault is sealed\).*Is it sealed/ },
+    { fault: 'huge', is: 'refused', says: /more than 1 MiB/ },
+    { fault: 'html', is: 'refused', says: /status 200 and something that is not JSON/ },
+    {
+      fault: 'redirect',
+      is: 'refused',
+      says: /redirects to https:\/\/elsewhere\.example\.org, which is not followed/,
+    },
+    { fault: 'echo', is: 'refused', says: /Vault answers 400 \(bad token \[redacted\]/ },
+  ];
+  for (const { fault, is, says } of FAULTS) {
+    it(`fail as a whole where it is ${fault}, and no credential is told`, async () => {
+      vault.fault = fault;
+      for (const work of [
+        () => backend().check(still),
+        () => backend().read(['db'], still),
+        () => backend().write('db', 'canary-value', 'replace', still),
+      ]) {
+        const found = await faultOf(work());
+        expect(found.fault).to.equal(is);
+        expect(found.message).to.match(says).and.not.include(TOKEN).and.not.include('canary-value');
+      }
+    });
+  }
+
+  it('are not waited for for longer than 10 seconds', async function () {
+    this.timeout(15_000);
+    this.slow(12_000);
+    vault.fault = 'silent';
+    const began = performance.now();
+    const fault = await faultOf(backend().check(still));
+    expect(performance.now() - began).to.be.within(9_500, 12_000);
+    expect(fault.message).to.include('did not answer within 10 s');
+  });
+
+  it('are given up at once when nobody wants them any longer', async () => {
+    vault.fault = 'silent';
+    const stopping = new AbortController();
+    const work = backend().read(['db'], stopping.signal);
+    stopping.abort(new Error('stopping'));
+    expect(await work.catch((error: Error) => error.message)).to.equal('stopping');
+  });
+
+  it('are out of reach where nobody listens', async () => {
+    const made = backend();
+    await vault.close();
+    const fault = await faultOf(made.check(still));
+    expect(fault.fault).to.equal('unreachable');
+    expect(fault.message).to.match(/cannot be reached \(ECONNREFUSED\)/);
+    vault = await VaultServer.start();
+  });
+});

@@ -1,0 +1,180 @@
+/**
+ * Vault's HTTP API as its documentation describes it, as far as Headgate uses it: tokens, AppRole and Kubernetes logins,
+ * and the KV secrets engine of version 2 with check-and-set. Strict: what Vault would refuse is refused.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { LEAF, LEAF_KEY } from './certificates.ts';
+
+interface Entry {
+  /** Null for a version that was deleted. */
+  versions: (Record<string, unknown> | null)[];
+}
+
+type Fault = 'none' | 'sealed' | 'silent' | 'huge' | 'html' | 'redirect' | 'echo';
+
+export class VaultServer {
+  /** By mount and path: `secret/team/db`. */
+  readonly entries = new Map<string, Entry>();
+  readonly requests: { method: string; path: string; token: string | undefined }[] = [];
+  readonly tokens = new Set(['hvs.root-of-the-test']);
+  readonly roles = new Map([['shop-role', 'shop-secret-id']]);
+  /** The only service account that the role `headgate` is bound to. */
+  serviceAccount = 'jwt-of-the-controller';
+  namespace: string | undefined;
+  fault: Fault = 'none';
+  /** Paths that no policy allows. */
+  readonly forbidden = new Set<string>();
+  logins = 0;
+  /** Done before a request is answered. */
+  before: ((method: string, path: string) => Promise<void>) | null = null;
+  readonly #server;
+  readonly #secure: boolean;
+
+  private constructor(secure: boolean) {
+    this.#secure = secure;
+    const listener: RequestListener = (request, response) => void this.#take(request, response);
+    this.#server = secure
+      ? createSecureServer({ cert: LEAF, key: LEAF_KEY }, listener)
+      : createServer(listener);
+  }
+
+  static async start({ secure = false } = {}): Promise<VaultServer> {
+    const vault = new VaultServer(secure);
+    vault.#server.listen(0, '127.0.0.1');
+    await once(vault.#server, 'listening');
+    return vault;
+  }
+
+  get url(): string {
+    const address = this.#server.address();
+    if (typeof address !== 'object' || address === null) throw new Error('Vault does not listen.');
+    return `${this.#secure ? 'https' : 'http'}://localhost:${address.port}`;
+  }
+
+  /** As an operator would with `vault kv put`. */
+  put(path: string, data: Record<string, unknown>): void {
+    const entry = this.entries.get(path) ?? { versions: [] };
+    this.entries.set(path, { versions: [...entry.versions, data] });
+  }
+
+  get(path: string): Record<string, unknown> | null {
+    return this.entries.get(path)?.versions.at(-1) ?? null;
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = '', url = '' } = request;
+    const token = request.headers['x-vault-token'] as string | undefined;
+    this.requests.push({ method, path: url, token });
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    await this.before?.(method, url);
+    const say = (status: number, answer: unknown) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(answer));
+    };
+    const refuse = (status: number, ...errors: string[]) => say(status, { errors });
+    switch (this.fault) {
+      case 'silent':
+        return;
+      case 'sealed': {
+        refuse(503, 'Vault is sealed');
+        return;
+      }
+      case 'huge':
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(`"${'x'.repeat(2 * 1024 * 1024)}"`);
+        return;
+      case 'html':
+        response.writeHead(200, { 'content-type': 'text/html' }).end('<html>sign in</html>');
+        return;
+      case 'redirect':
+        response.writeHead(307, { location: `https://elsewhere.example.org${url}` }).end();
+        return;
+      case 'echo': {
+        refuse(400, `bad token ${token}`, body);
+        return;
+      }
+    }
+    if (request.headers['x-vault-request'] !== 'true') {
+      refuse(400, 'missing X-Vault-Request');
+      return;
+    }
+    if (request.headers['x-vault-namespace'] !== this.namespace) {
+      refuse(404, 'no handler for route');
+      return;
+    }
+    const path = decodeURIComponent(url).replace(/^\/v1\//, '');
+    if (path.endsWith('/login')) return this.#login(path, body, say, refuse);
+    if (!token || !this.tokens.has(token)) {
+      refuse(403, 'permission denied', 'invalid token');
+      return;
+    }
+    if (path === 'auth/token/lookup-self') {
+      say(200, { data: { id: token, ttl: 3600 } });
+      return;
+    }
+    this.#keyValue(method, path, body, say, refuse);
+  }
+
+  #login(path: string, body: string, say: Say, refuse: Refuse): void {
+    const input = JSON.parse(body) as Record<string, string>;
+    const approle = path === 'auth/approle/login' && this.roles.get(input.role_id ?? '') === input.secret_id;
+    const kubernetes =
+      path === 'auth/kubernetes/login' && input.role === 'headgate' && input.jwt === this.serviceAccount;
+    if (!approle && !kubernetes) {
+      refuse(path.includes('approle') ? 400 : 403, 'invalid role or secret ID');
+      return;
+    }
+    this.logins += 1;
+    const token = `hvs.login-${this.logins}`;
+    this.tokens.add(token);
+    say(200, { auth: { client_token: token, lease_duration: 3600, renewable: true } });
+  }
+
+  #keyValue(method: string, path: string, body: string, say: Say, refuse: Refuse): void {
+    const [, mount, rest] = /^([^/]+)\/data\/(.+)$/.exec(path) ?? [];
+    if (!mount || !rest) {
+      refuse(404, `no handler for route "${path}"`);
+      return;
+    }
+    const name = `${mount}/${rest}`;
+    if (this.forbidden.has(name)) {
+      refuse(403, '1 error occurred:\n\t* permission denied');
+      return;
+    }
+    const versions = this.entries.get(name)?.versions ?? [];
+    const metadata = { version: versions.length, created_time: '2026-01-01T00:00:00Z' };
+    if (method === 'GET') {
+      if (versions.length === 0) {
+        refuse(404);
+        return;
+      }
+      const data = versions.at(-1) ?? null;
+      say(data ? 200 : 404, { data: { data, metadata } });
+    } else if (method === 'POST') {
+      const input = JSON.parse(body) as { data?: Record<string, unknown>; options?: { cas?: number } };
+      if (!input.data) {
+        refuse(400, 'no data provided');
+        return;
+      }
+      if (input.options?.cas !== undefined && input.options.cas !== versions.length) {
+        refuse(400, 'check-and-set parameter did not match the current version');
+        return;
+      }
+      this.put(name, input.data);
+      say(200, { data: { version: versions.length + 1 } });
+    } else refuse(405, 'unsupported operation');
+  }
+}
+
+type Say = (status: number, answer: unknown) => void;
+type Refuse = (status: number, ...errors: string[]) => void;

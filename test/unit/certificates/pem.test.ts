@@ -1,0 +1,170 @@
+/** What may be in a PEM file, by what it claims to be. */
+import { generateKeyPairSync } from 'node:crypto';
+import { expect } from 'chai';
+import { inspectFile } from '../../../controller/certificates/pem.ts';
+import { DomainError } from '../../../controller/platform/errors.ts';
+import type { CertificateFileType } from '../../../schemas/api/certificates.ts';
+import {
+  AUTHORITY,
+  base64,
+  ENCRYPTED_KEY,
+  EXPIRED,
+  KEY_WITH_PARAMETERS,
+  LEAF,
+  LEAF_KEY,
+  TRADITIONAL_ENCRYPTED_KEY,
+} from '../../support/certificates.ts';
+
+const inspect = (pem: string, fileType: CertificateFileType) => inspectFile(base64(pem), fileType);
+const der = Buffer.from(LEAF.split('\n').slice(1, -2).join(''), 'base64');
+
+describe('a PEM file', () => {
+  it('of a certificate tells who it is of and how long it holds', () => {
+    const { facts, expiresAt, base64: kept } = inspect(LEAF, 'cert');
+    expect(facts.certificates).to.have.length(1);
+    expect(facts.certificates[0]).to.include({
+      subject: 'CN=shop.example.org',
+      issuer: 'O=Headgate tests, CN=Test authority',
+      isAuthority: false,
+    });
+    expect(facts.certificates[0]?.alternativeNames).to.deep.equal([
+      'DNS:localhost',
+      'DNS:shop.example.org',
+      'IP Address:127.0.0.1',
+    ]);
+    expect(facts.certificates[0]?.fingerprint).to.match(/^([0-9A-F]{2}:){31}[0-9A-F]{2}$/);
+    expect(expiresAt?.getUTCFullYear()).to.equal(2126);
+    expect(kept).to.equal(base64(LEAF));
+  });
+
+  it('of a chain begins with the leaf, and ends when the first of it does', () => {
+    expect(inspect(LEAF + AUTHORITY, 'cert').facts.certificateCount).to.equal(2);
+    expect(inspect(EXPIRED + AUTHORITY, 'cert').expiresAt?.toISOString()).to.equal(
+      '2020-02-01T00:00:00.000Z',
+    );
+  });
+
+  it('of authorities ends when the last of them does', () => {
+    const { facts, expiresAt } = inspect(EXPIRED + AUTHORITY, 'ca');
+    expect(facts.certificateCount).to.equal(2);
+    expect(expiresAt?.getUTCFullYear()).to.equal(2126);
+  });
+
+  it('may have been written on Windows, with words between its blocks, and encoded with line breaks', () => {
+    const text = `subject=CN = shop\r\n${LEAF.replaceAll('\n', '\r\n')}\r\n\r\nBag Attributes\r\n${AUTHORITY}`;
+    const wrapped = base64(text).replaceAll(/.{76}/g, '$&\n');
+    expect(inspectFile(wrapped, 'cert').facts.certificateCount).to.equal(2);
+  });
+
+  it('of a key tells its kind, and belongs to the certificate of its public key', () => {
+    const { facts, expiresAt } = inspect(LEAF_KEY, 'key');
+    expect(facts).to.deep.include({ key: { type: 'ec', bits: null, curve: 'prime256v1' }, certificates: [] });
+    expect(facts.publicKey)
+      .to.equal(inspect(LEAF, 'cert').facts.publicKey)
+      .and.match(/^[0-9a-f]{64}$/);
+    expect(expiresAt).to.equal(null);
+    expect(inspect(KEY_WITH_PARAMETERS, 'key').facts.publicKey).to.equal(facts.publicKey);
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const pkcs1 = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+    expect(inspect(pkcs1, 'key').facts.key).to.deep.equal({ type: 'rsa', bits: 2048, curve: null });
+  });
+
+  const WRONG: { of: string; data: string; fileType: CertificateFileType; says: RegExp }[] = [
+    {
+      of: 'no base64',
+      data: '-----BEGIN CERTIFICATE-----',
+      fileType: 'cert',
+      says: /it is not base64; encode/,
+    },
+    { of: 'base64 that is cut', data: 'QUJDR', fileType: 'cert', says: /it is not base64/ },
+    { of: 'spaces', data: '  \n ', fileType: 'cert', says: /it is not base64/ },
+    {
+      of: 'more than 1 MiB',
+      data: Buffer.alloc(1024 * 1024 + 1, 'x').toString('base64'),
+      fileType: 'ca',
+      says: /larger than 1 MiB/,
+    },
+    {
+      of: 'words',
+      data: base64('hello'),
+      fileType: 'cert',
+      says: /holds no PEM block .* openssl x509 -inform der/,
+    },
+    { of: 'DER', data: der.toString('base64'), fileType: 'cert', says: /holds no PEM block/ },
+    {
+      of: 'a block without an end',
+      data: base64(LEAF.split('\n').slice(0, 4).join('\n')),
+      fileType: 'cert',
+      says: /the block "CERTIFICATE" has no end/,
+    },
+    {
+      of: 'a block in a block',
+      data: base64(`-----BEGIN X-----\n${LEAF}`),
+      fileType: 'cert',
+      says: /holds no PEM block|has no end/,
+    },
+    {
+      of: 'a certificate that is damaged',
+      data: base64(LEAF.replace('MII', 'MIX')),
+      fileType: 'cert',
+      says: /certificate 1 in it cannot be read/,
+    },
+    { of: 'a key', data: base64(LEAF_KEY), fileType: 'cert', says: /holds a private key; .* fileType "key"/ },
+    { of: 'a key too', data: base64(LEAF + LEAF_KEY), fileType: 'ca', says: /holds a private key/ },
+    {
+      of: 'a chain the wrong way round',
+      data: base64(AUTHORITY + LEAF),
+      fileType: 'cert',
+      says: /certificate 2 \(CN=shop\.example\.org\) did not issue certificate 1 .* put the leaf first/,
+    },
+    { of: 'a certificate', data: base64(LEAF), fileType: 'key', says: /holds a certificate beside the key/ },
+    { of: 'two keys', data: base64(LEAF_KEY + LEAF_KEY), fileType: 'key', says: /holds 2 private keys/ },
+    {
+      of: 'an encrypted key',
+      data: base64(ENCRYPTED_KEY),
+      fileType: 'key',
+      says: /the private key is encrypted, .* openssl pkey -in FILE/,
+    },
+    {
+      of: 'an encrypted key of the older form',
+      data: base64(TRADITIONAL_ENCRYPTED_KEY),
+      fileType: 'key',
+      says: /the private key is encrypted/,
+    },
+    {
+      of: 'a key that is damaged',
+      data: base64(LEAF_KEY.replace('MI', 'XX')),
+      fileType: 'key',
+      says: /the private key in it cannot be read/,
+    },
+    {
+      of: 'a public key',
+      data: base64('-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----\n'),
+      fileType: 'key',
+      says: /holds 0 private keys/,
+    },
+    {
+      of: 'a request',
+      data: base64('-----BEGIN CERTIFICATE REQUEST-----\nMFkw\n-----END CERTIFICATE REQUEST-----\n'),
+      fileType: 'cert',
+      says: /a block "CERTIFICATE REQUEST" where only certificates may be/,
+    },
+  ];
+  for (const { of, data, fileType, says } of WRONG) {
+    it(`is no ${fileType} with ${of}, and says why`, () => {
+      expect(() => inspectFile(data, fileType))
+        .to.throw(DomainError, says)
+        .with.property('message')
+        .that.satisfies((message: string) => message.startsWith('dataBase64: ') && message.length < 600);
+    });
+  }
+
+  it('is read in time linear to its length', () => {
+    const began = performance.now();
+    for (const line of ['-----BEGIN X-----\n', '-----END X-----\n', '-----BEGIN CERTIFICATE-----', '\n']) {
+      const text = line.repeat(Math.floor((1024 * 1024) / line.length));
+      expect(() => inspect(text, 'ca')).to.throw(DomainError);
+    }
+    expect(performance.now() - began).to.be.below(3_000);
+  });
+});
