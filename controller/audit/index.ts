@@ -1,1 +1,4 @@
-export { writeAudit } from './store.ts';
+export { writeAudit } from '../platform/audit-writer.ts';
+export { type AuditChainer, createAuditChainer, numberNext } from './chainer.ts';
+export * as auditOperations from './operations.ts';
+export { verifyAuditChain } from './verify.ts';

@@ -1,47 +1,77 @@
-/** Audit rows, written in the transaction of the mutation that they tell of. */
-import type { AuditEntry } from '../platform/audit-entry.ts';
-import type { Actor, Context } from '../platform/context.ts';
-import { newId } from '../platform/ids.ts';
-import type { Scope } from '../platform/operation.ts';
+/** Rows of the audit log: those that wait for their number, and those that have it. */
+import type { Knex } from 'knex';
+import type { AuditEvent } from '../../schemas/api/audit.ts';
+import { readSetting, writeSetting } from '../settings/index.ts';
+import { type ChainLink, GENESIS } from './chain.ts';
 
-/** One row an entry; a mutation that says nothing of itself still leaves one. */
-export async function writeAudit(
-  ctx: Context,
-  scope: Scope,
-  entries: readonly AuditEntry[],
-  action: string,
-): Promise<void> {
-  const { actor } = ctx;
-  const told =
-    entries.length > 0 ? entries : [{ entityType: action.split('.')[0] ?? action, entityId: null }];
-  const rows = told.map((entry: AuditEntry) => ({
-    id: newId(),
-    actor_type: actor.type === 'anonymous' ? 'system' : actor.type,
-    ...who(actor),
-    action: entry.action ?? action,
-    entity_type: entry.entityType,
-    entity_id: entry.entityId,
-    diff: entry.diff ? JSON.stringify(entry.diff) : null,
-    metadata: entry.metadata ? JSON.stringify(entry.metadata) : null,
-    ip_address: ctx.ipAddress,
-    team_id: entry.teamId ?? scope.teamId,
-    environment_id: entry.environmentId ?? scope.environmentId ?? null,
-    commit_sha: entry.commitSha ?? (actor.type === 'git' ? actor.commit : null),
-  }));
-  await ctx.db('audit_log').insert(rows);
+export type UnnumberedEvent = Omit<AuditEvent, 'seq' | 'prevHash' | 'hash'>;
+
+const FACTS = `id, actor_type AS "actorType", user_id AS "userId", user_email AS "userEmail", action,
+  entity_type AS "entityType", entity_id AS "entityId", diff, metadata, ip_address AS "ipAddress", team_id AS "teamId",
+  environment_id AS "environmentId", commit_sha AS "commitSha", created_at AS "createdAt"`;
+const COLUMNS = `${FACTS}, seq, prev_hash AS "prevHash", hash`;
+/** Kept apart from the rows: without it, rows that are deleted from the end would leave no trace. */
+const HEAD = 'auditHead';
+
+/** The last link that was made, whatever became of its row. */
+export async function readHead(db: Knex): Promise<ChainLink> {
+  const kept = (await readSetting<ChainLink>(db, HEAD)) ?? GENESIS;
+  const { rows } = await db.raw<{ rows: ChainLink[] }>(
+    'SELECT seq, hash FROM audit_log WHERE seq IS NOT NULL ORDER BY seq DESC LIMIT 1',
+  );
+  const last = rows[0];
+  return last && last.seq > kept.seq ? last : kept;
 }
 
-/** `user_id` is a service account's own id where one acted: names are free again after a revocation. */
-function who(actor: Actor): { user_id: string | null; user_email: string | null } {
-  switch (actor.type) {
-    case 'user':
-      return { user_id: actor.userId, user_email: actor.email };
-    case 'service_account':
-      return { user_id: actor.id, user_email: actor.name };
-    case 'git':
-      return { user_id: null, user_email: actor.author };
-    case 'anonymous':
-    case 'system':
-      return { user_id: null, user_email: null };
-  }
+export async function anyUnnumbered(db: Knex): Promise<boolean> {
+  return (await db('audit_log').whereNull('seq').first('id')) !== undefined;
+}
+
+/** In the order in which they are numbered: the oldest first, those of one transaction as they were told. */
+export async function readUnnumbered(db: Knex, limit: number): Promise<UnnumberedEvent[]> {
+  const { rows } = await db.raw<{ rows: UnnumberedEvent[] }>(
+    `SELECT ${FACTS} FROM audit_log WHERE seq IS NULL ORDER BY created_at, id LIMIT ?`,
+    [limit],
+  );
+  return rows;
+}
+
+/** `events` follow the head without a gap. */
+export async function appendToChain(tx: Knex, events: readonly AuditEvent[]): Promise<void> {
+  const last = events.at(-1);
+  if (!last) return;
+  await tx.raw(
+    `UPDATE audit_log a SET seq = v.seq, prev_hash = v.prev_hash, hash = v.hash
+     FROM unnest(?::text[], ?::bigint[], ?::text[], ?::text[]) AS v (id, seq, prev_hash, hash) WHERE a.id = v.id`,
+    [
+      events.map(({ id }) => id),
+      events.map(({ seq }) => seq),
+      events.map(({ prevHash }) => prevHash),
+      events.map(({ hash }) => hash),
+    ],
+  );
+  await writeSetting(tx, HEAD, { seq: last.seq, hash: last.hash });
+}
+
+/** The chain in pieces, from its beginning. */
+export async function readChain(db: Knex, after: number, limit: number): Promise<AuditEvent[]> {
+  const { rows } = await db.raw<{ rows: AuditEvent[] }>(
+    `SELECT ${COLUMNS} FROM audit_log WHERE seq > ? ORDER BY seq LIMIT ?`,
+    [after, limit],
+  );
+  return rows;
+}
+
+/** Numbered events of one environment, ascending. */
+export async function listAfter(
+  db: Knex,
+  of: { environmentId: string; after: number; action?: string; limit: number },
+): Promise<AuditEvent[]> {
+  const { rows } = await db.raw<{ rows: AuditEvent[] }>(
+    `SELECT ${COLUMNS} FROM audit_log
+     WHERE environment_id = :environmentId AND seq > :after AND (:action::text IS NULL OR action = :action)
+     ORDER BY seq LIMIT :limit`,
+    { ...of, action: of.action ?? null },
+  );
+  return rows;
 }

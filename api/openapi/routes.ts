@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import type { Middleware } from 'koa';
+import type { Door } from '../door.ts';
+import { describeApi } from './document.ts';
+
+const PATH = '/api/v1/openapi.json';
+const METHODS = 'GET, HEAD, OPTIONS';
+
+/** Open to every origin and without a key: it tells nothing of what is stored here. */
+export function openApiRoutes(door: Door): Middleware {
+  const text = JSON.stringify(describeApi({ baseUrl: door.baseUrl, cookieName: door.cookie.name }));
+  const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
+
+  return async (ctx, next) => {
+    if (ctx.path !== PATH) return next();
+    ctx.set('Access-Control-Allow-Origin', '*');
+    ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
+    if (ctx.method === 'OPTIONS') {
+      ctx.set('Allow', METHODS);
+      ctx.set('Access-Control-Allow-Methods', METHODS);
+      ctx.set('Access-Control-Allow-Headers', '*');
+      ctx.status = 204;
+      return;
+    }
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
+      ctx.set('Allow', METHODS);
+      ctx.status = 405;
+      ctx.body = { error: `${ctx.method} is not for ${PATH}; it takes ${METHODS}` };
+      return;
+    }
+    ctx.set('Access-Control-Expose-Headers', 'ETag');
+    ctx.set('Cache-Control', 'no-cache');
+    ctx.set('ETag', etag);
+    ctx.status = 200;
+    if (ctx.fresh) {
+      ctx.status = 304;
+      return;
+    }
+    ctx.type = 'application/json';
+    ctx.body = text;
+  };
+}

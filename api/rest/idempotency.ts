@@ -1,0 +1,90 @@
+/**
+ * Safe to retry: a POST with an `Idempotency-Key` is done once, however often it is sent. Its answer is stored in the
+ * transaction of its work, so that a controller which dies leaves either both or neither.
+ */
+import { createHmac } from 'node:crypto';
+import stringify from 'fast-json-stable-stringify';
+import type { Knex } from 'knex';
+import { badRequest, conflict, DomainError, messageOf } from '../../controller/platform/errors.ts';
+import type { Logger } from '../../controller/platform/logger.ts';
+import type { ErrorAnswer } from '../middleware/request.ts';
+import { RestRefusal } from './answers.ts';
+import { type Claimed, claimRequest, giveUp, type KnownRequest, storeAnswer } from './idempotency-store.ts';
+
+const FORM = /^[\x21-\x7e]{1,255}$/;
+const RETRY_AFTER_SECONDS = 1;
+
+export interface StoredAnswer {
+  status: number;
+  /** JSON. */
+  body: string;
+}
+
+/** Null for a request without the header. */
+export function idempotencyKey(header: string | undefined): string | null {
+  if (header === undefined) return null;
+  if (!FORM.test(header)) throw badRequest('Idempotency-Key must be 1 to 255 visible ASCII characters');
+  return header;
+}
+
+/**
+ * Tells one request from another. Keyed with the caller's own key, which is stored nowhere: the body may hold a secret
+ * that could be guessed from a plain hash.
+ */
+const requestHash = (apiKey: string, request: { method: string; path: string; body: unknown }): string =>
+  createHmac('sha256', apiKey).update(stringify(request)).digest('hex');
+
+/**
+ * Runs `work` unless the key was used before, and then answers what was answered then. `work` hands its answer to `settle`
+ * inside its transaction.
+ * @throws 422 where the key came with another request, 409 while the first one is at work
+ */
+export async function onlyOnce(
+  options: {
+    db: Knex;
+    log: Logger;
+    serviceAccountId: string;
+    apiKey: string;
+    key: string;
+    request: { method: string; path: string; body: unknown };
+    refusal: (error: DomainError) => ErrorAnswer;
+  },
+  work: (settle: (tx: Knex, answer: StoredAnswer) => Promise<void>) => Promise<StoredAnswer>,
+): Promise<{ answer: StoredAnswer; replayed: boolean }> {
+  const { db, log, serviceAccountId, apiKey, key } = options;
+  const known = await claimRequest(db, { serviceAccountId, key }, requestHash(apiKey, options.request));
+  if (known.kind !== 'mine') return { answer: answerBefore(known), replayed: true };
+  const { claimed } = known;
+  try {
+    const answer = await work(async (tx, settled) => {
+      if (!(await storeAnswer(tx, claimed, settled)))
+        throw conflict('This took so long that it was begun again; ask once more for what became of it');
+    });
+    return { answer, replayed: false };
+  } catch (error) {
+    const refusal = error instanceof DomainError ? options.refusal(error) : null;
+    await remember(db, claimed, refusal).catch((fault: unknown) =>
+      log.warn({ reason: messageOf(fault) }, 'the answer to an idempotent request was not stored'),
+    );
+    throw error;
+  }
+}
+
+function answerBefore(known: Exclude<KnownRequest, { kind: 'mine' }>): StoredAnswer {
+  switch (known.kind) {
+    case 'answered':
+      return known;
+    case 'other':
+      throw new RestRefusal(422, 'This Idempotency-Key came with another request before; use a new one');
+    case 'busy':
+      throw new DomainError('CONFLICT', 'The first request with this Idempotency-Key is still at work', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+  }
+}
+
+/** A refusal is an answer; a fault of the server is none, and may be tried again at once. */
+async function remember(db: Knex, claimed: Claimed, refusal: ErrorAnswer | null): Promise<void> {
+  if (refusal === null || refusal.status >= 500) return giveUp(db, claimed);
+  await storeAnswer(db, claimed, { status: refusal.status, body: JSON.stringify(refusal.body) });
+}

@@ -1,0 +1,76 @@
+/** One row of the REST interface: a method and a path, the operation behind them, and what stands between the two. */
+import type { Static, TObject, TSchema } from 'typebox';
+import type { Context } from '../../controller/platform/context.ts';
+import type { Operation } from '../../controller/platform/operation.ts';
+
+export type RestMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export const REST_TAGS = {
+  Pipelines: 'Pipelines of the key’s environment: read, deploy, undeploy, roll back.',
+  Nodes: 'Nodes of the key’s environment, and their maintenance mode.',
+  Secrets: 'Names and times of secrets. A value goes in and never comes out.',
+  'Alert rules': 'Alert rules of the key’s environment.',
+  Audit: 'What happened in the key’s environment, in an order without gaps.',
+} as const;
+export type RestTag = keyof typeof REST_TAGS;
+
+export interface RestRequest<Q = unknown, B = unknown> {
+  ctx: Context;
+  /** The key's. */
+  environmentId: string;
+  /** The parameters of the path. */
+  params: Readonly<Record<string, string>>;
+  query: Q;
+  body: B;
+}
+
+/** The object that the path names: its id is the one parameter that paths have. */
+export const idOf = (request: RestRequest): string => request.params.id ?? '';
+
+export interface RestRow {
+  method: RestMethod;
+  /** Below `/api/v1`, with parameters in braces. */
+  path: string;
+  /** Unique among all rows; the name of the operation in generated clients. */
+  operationId: string;
+  tag: RestTag;
+  summary: string;
+  /** What the summary leaves out. */
+  description?: string;
+  operation: Operation;
+  query?: TObject;
+  body?: TObject;
+  /** A body, where one with every field would be refused. */
+  example?: object;
+  status: 200 | 201;
+  response: TSchema;
+  input(request: RestRequest): unknown;
+  output(output: unknown, request: RestRequest): unknown;
+}
+
+type Typed<
+  I extends TSchema,
+  O extends TSchema,
+  Q extends TObject,
+  B extends TObject,
+  R extends TSchema,
+> = Omit<RestRow, 'operation' | 'query' | 'body' | 'status' | 'response' | 'input' | 'output'> & {
+  operation: Operation<I, O>;
+  query?: Q;
+  body?: B;
+  /** 200 where nothing is said. */
+  status?: 200 | 201;
+  response: R;
+  input(request: RestRequest<Static<Q>, Static<B>>): Static<I> | Promise<Static<I>>;
+  output(output: Static<O>, request: RestRequest<Static<Q>, Static<B>>): Static<R>;
+};
+
+/** Checks that the parts of a row fit together. */
+export const row = <
+  I extends TSchema,
+  O extends TSchema,
+  R extends TSchema,
+  Q extends TObject = TObject,
+  B extends TObject = TObject,
+>(
+  typed: Typed<I, O, Q, B, R>,
+): RestRow => ({ status: 200, ...typed }) as RestRow;

@@ -1,0 +1,276 @@
+/** Every row of the REST interface. */
+
+import { alertOperations } from '../../controller/alerts/index.ts';
+import { auditOperations } from '../../controller/audit/index.ts';
+import { fleetOperations } from '../../controller/fleet/index.ts';
+import { pipelineDeploying, pipelineOperations } from '../../controller/pipelines/index.ts';
+import { badRequest } from '../../controller/platform/errors.ts';
+import { findSecretId, secretOperations } from '../../controller/secrets/index.ts';
+import { AuditPage } from '../../schemas/api/audit.ts';
+import { Deployed, Undeployed } from '../../schemas/api/pipelines.ts';
+import {
+  AuditQuery,
+  DeletedBody,
+  DeployBody,
+  MaintainedNodeBody,
+  MaintenanceBody,
+  NewRule,
+  NewSecret,
+  NodeBody,
+  NodesBody,
+  NodesQuery,
+  PipelineBody,
+  PipelinesBody,
+  ReplaceSecret,
+  RollbackBody,
+  RuleBody,
+  RulesBody,
+  SecretBody,
+  SecretsBody,
+  VersionsBody,
+  WhichSecret,
+} from '../../schemas/api/rest.ts';
+import { idOf, type RestRequest, type RestRow, row } from './row.ts';
+
+const ofEnvironment = ({ environmentId }: RestRequest) => ({ environmentId });
+const ofPipeline = (request: RestRequest) => ({ pipelineId: idOf(request) });
+
+export const REST_ROWS: readonly RestRow[] = [
+  row({
+    method: 'GET',
+    path: '/pipelines',
+    operationId: 'listPipelines',
+    tag: 'Pipelines',
+    summary: 'List the pipelines',
+    operation: pipelineOperations.list,
+    response: PipelinesBody,
+    input: ofEnvironment,
+    output: (pipelines) => ({
+      pipelines: pipelines.map((one) => ({ ...one, description: one.description ?? '' })),
+    }),
+  }),
+  row({
+    method: 'GET',
+    path: '/pipelines/{id}',
+    operationId: 'getPipeline',
+    tag: 'Pipelines',
+    summary: 'One pipeline: its graph, its newest version, what each node runs of it',
+    description: 'What looks like a credential in a configuration is blanked.',
+    operation: pipelineOperations.get,
+    response: PipelineBody,
+    input: (request) => ({ id: idOf(request) }),
+    output: (pipeline) => ({ pipeline: { ...pipeline, description: pipeline.description ?? '' } }),
+  }),
+  row({
+    method: 'POST',
+    path: '/pipelines/{id}/deploy',
+    operationId: 'deployPipeline',
+    tag: 'Pipelines',
+    summary: 'Check a pipeline, make a version of it and deploy that',
+    description:
+      'Agents start it with their next poll. 422 with `validationErrors` where it is not valid, 412 where git describes it.',
+    operation: pipelineDeploying.deployAgent,
+    body: DeployBody,
+    response: Deployed,
+    input: (request) => ({ ...ofPipeline(request), changelog: request.body.changelog }),
+    output: (deployed) => deployed,
+  }),
+  row({
+    method: 'POST',
+    path: '/pipelines/{id}/undeploy',
+    operationId: 'undeployPipeline',
+    tag: 'Pipelines',
+    summary: 'Take a pipeline off its nodes; it is a draft again',
+    operation: pipelineDeploying.undeploy,
+    response: Undeployed,
+    input: ofPipeline,
+    output: (undeployed) => undeployed,
+  }),
+  row({
+    method: 'GET',
+    path: '/pipelines/{id}/versions',
+    operationId: 'listPipelineVersions',
+    tag: 'Pipelines',
+    summary: 'The versions of a pipeline, newest first, at most 500',
+    operation: pipelineOperations.versions,
+    response: VersionsBody,
+    input: ofPipeline,
+    output: (versions) => ({
+      versions: versions.map((one) => ({
+        ...one,
+        changelog: one.changelog ?? '',
+        createdById: one.createdById ?? '',
+      })),
+    }),
+  }),
+  row({
+    method: 'POST',
+    path: '/pipelines/{id}/rollback',
+    operationId: 'rollBackPipeline',
+    tag: 'Pipelines',
+    summary: 'Make a new version of what an earlier one was',
+    description: 'A deployed pipeline runs it; a draft stays one.',
+    operation: pipelineDeploying.rollback,
+    body: RollbackBody,
+    response: Deployed,
+    input: (request) => ({ ...ofPipeline(request), targetVersionId: request.body.targetVersionId }),
+    output: (deployed) => deployed,
+  }),
+
+  row({
+    method: 'GET',
+    path: '/nodes',
+    operationId: 'listNodes',
+    tag: 'Nodes',
+    summary: 'List the nodes',
+    description: 'With `label=<key>:<value>`, repeated where wanted, those that carry every such label.',
+    operation: fleetOperations.list,
+    query: NodesQuery,
+    response: NodesBody,
+    input: ofEnvironment,
+    output: (nodes, { query }) => ({
+      nodes: nodes.filter(({ labels }) => carriesAll(labels, query.label ?? [])),
+    }),
+  }),
+  row({
+    method: 'GET',
+    path: '/nodes/{id}',
+    operationId: 'getNode',
+    tag: 'Nodes',
+    summary: 'One node: what it runs against what it should, its host and its agent',
+    operation: fleetOperations.get,
+    response: NodeBody,
+    input: (request) => ({ id: idOf(request) }),
+    output: (node) => ({ node }),
+  }),
+  row({
+    method: 'POST',
+    path: '/nodes/{id}/maintenance',
+    operationId: 'setNodeMaintenance',
+    tag: 'Nodes',
+    summary: 'Take the pipelines off a node for a while, or give them back',
+    operation: fleetOperations.setMaintenance,
+    body: MaintenanceBody,
+    response: MaintainedNodeBody,
+    input: (request) => ({ nodeId: idOf(request), enabled: request.body.enabled }),
+    output: (node) => ({ node }),
+  }),
+
+  row({
+    method: 'GET',
+    path: '/secrets',
+    operationId: 'listSecrets',
+    tag: 'Secrets',
+    summary: 'Names and times of the secrets, never values',
+    operation: secretOperations.list,
+    response: SecretsBody,
+    input: ofEnvironment,
+    output: (secrets) => ({ secrets }),
+  }),
+  row({
+    method: 'POST',
+    path: '/secrets',
+    operationId: 'createSecret',
+    tag: 'Secrets',
+    summary: 'Store a secret, encrypted',
+    operation: secretOperations.create,
+    body: NewSecret,
+    status: 201,
+    response: SecretBody,
+    input: ({ environmentId, body }) => ({ environmentId, name: body.name, value: body.value }),
+    output: (secret) => ({ secret }),
+  }),
+  row({
+    method: 'PUT',
+    path: '/secrets',
+    operationId: 'replaceSecret',
+    tag: 'Secrets',
+    summary: 'Replace the value of a secret',
+    description:
+      'The secret is named by `id` or by `name`. The pipelines that use it restart with the new value.',
+    operation: secretOperations.update,
+    body: ReplaceSecret,
+    example: { name: 'db_password', value: 'correct horse battery staple' },
+    response: SecretBody,
+    input: async (request) => ({
+      environmentId: request.environmentId,
+      id: await secretId(request, request.body),
+      value: request.body.value,
+    }),
+    output: (secret) => ({ secret }),
+  }),
+  row({
+    method: 'DELETE',
+    path: '/secrets',
+    operationId: 'deleteSecret',
+    tag: 'Secrets',
+    summary: 'Delete a secret',
+    description: 'The secret is named by `id` or by `name`. 412 while something deployed uses it.',
+    operation: secretOperations.remove,
+    query: WhichSecret,
+    response: DeletedBody,
+    input: async (request) => ({
+      environmentId: request.environmentId,
+      id: await secretId(request, request.query),
+    }),
+    output: ({ deleted }) => ({ deleted }),
+  }),
+
+  row({
+    method: 'GET',
+    path: '/alerts/rules',
+    operationId: 'listAlertRules',
+    tag: 'Alert rules',
+    summary: 'List the alert rules',
+    operation: alertOperations.listRules,
+    response: RulesBody,
+    input: ofEnvironment,
+    output: (rules) => ({ rules }),
+  }),
+  row({
+    method: 'POST',
+    path: '/alerts/rules',
+    operationId: 'createAlertRule',
+    tag: 'Alert rules',
+    summary: 'Make an alert rule',
+    description: '`teamId` is the team of the key’s environment.',
+    operation: alertOperations.createRule,
+    body: NewRule,
+    status: 201,
+    response: RuleBody,
+    input: ({ environmentId, body }) => ({ ...body, environmentId }),
+    output: (rule) => ({ rule }),
+  }),
+
+  row({
+    method: 'GET',
+    path: '/audit',
+    operationId: 'followAuditLog',
+    tag: 'Audit',
+    summary: 'What happened since a cursor, oldest first',
+    description:
+      'Pass the `cursor` of one answer as `after` of the next request: no event is missed and none comes twice. An empty page gives back the cursor that it was asked with.',
+    operation: auditOperations.after,
+    query: AuditQuery,
+    response: AuditPage,
+    input: ({ environmentId, query }) => ({ environmentId, ...query }),
+    output: (page) => page,
+  }),
+];
+
+/** Either side of a colon in a key or a value may hold further colons. */
+function carriesAll(labels: Readonly<Record<string, string>>, wanted: readonly string[]): boolean {
+  const carried = new Set(Object.entries(labels).map(([key, value]) => `${key}:${value}`));
+  return wanted.every((label) => carried.has(label));
+}
+
+/** A name that is not there is handed on: no name has the form of an id, and the operation says that it is not found. */
+async function secretId(
+  { ctx, environmentId }: RestRequest,
+  { id, name }: { id?: string; name?: string },
+): Promise<string> {
+  if (id !== undefined && name === undefined) return id;
+  if (name !== undefined && id === undefined)
+    return (await findSecretId(ctx.db, environmentId, name)) ?? name;
+  throw badRequest('Name the secret either by id or by name');
+}

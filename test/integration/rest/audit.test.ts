@@ -1,0 +1,178 @@
+/** The audit log over REST, as a program follows it. */
+import { expect } from 'chai';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import type { Person } from '../../support/person.ts';
+import { makeKey, type RestCall, restClient } from '../../support/rest.ts';
+import { testEnvironment } from '../../support/two-teams.ts';
+import { until } from '../../support/until.ts';
+
+interface Event {
+  id: string;
+  seq: number;
+  actorType: string;
+  userEmail: string;
+  action: string;
+  entityType: string;
+  entityId: string;
+  metadata: { name?: string } | null;
+  environmentId: string;
+  teamId: string;
+  createdAt: string;
+}
+interface Page {
+  events: Event[];
+  cursor: string;
+  hasMore: boolean;
+}
+
+const FIELDS = [
+  'action',
+  'actorType',
+  'commitSha',
+  'createdAt',
+  'diff',
+  'entityId',
+  'entityType',
+  'environmentId',
+  'hash',
+  'id',
+  'ipAddress',
+  'metadata',
+  'prevHash',
+  'seq',
+  'teamId',
+  'userEmail',
+  'userId',
+];
+const WRITERS = 20;
+const EACH = 5;
+
+describe('the audit log over REST', () => {
+  let test: TestController;
+  let root: Person;
+  let ours: { teamId: string; environmentId: string };
+  let other: { environmentId: string };
+  let call: RestCall;
+
+  before(async function () {
+    this.timeout(30_000);
+    test = await startTestController();
+    root = await test.root();
+    ours = await testEnvironment(root, 'ours');
+    other = await testEnvironment(root, 'other');
+    call = restClient(test.url, (await makeKey(root, ours.environmentId)).key);
+  });
+  after(() => test?.stop());
+
+  const page = async (query: Record<string, string> = {}): Promise<Page> => {
+    const answer = await call('GET', `/audit?${new URLSearchParams(query)}`);
+    expect(answer.status, answer.text).to.equal(200);
+    return answer.json<Page>();
+  };
+  const numbered = () =>
+    until(async () => (await test.db('audit_log').whereNull('seq')).length === 0, {
+      what: 'all to be numbered',
+    });
+  const make = (name: string, environmentId = ours.environmentId) =>
+    root.mutate<{ id: string }>('secret.create', { environmentId, name, value: 'x' });
+
+  it('tells who did what to which thing, with every field', async () => {
+    const { id } = await make('told');
+    await numbered();
+    const told = (await page({ limit: '200' })).events.find(({ entityId }) => entityId === id)!;
+    expect(Object.keys(told).sort()).to.deep.equal(FIELDS);
+    expect(told).to.deep.include({
+      actorType: 'user',
+      userEmail: root.email,
+      action: 'secret.created',
+      entityType: 'Secret',
+      environmentId: ours.environmentId,
+      teamId: ours.teamId,
+      ipAddress: '127.0.0.1',
+      metadata: { name: 'told' },
+    });
+    expect(new Date(told.createdAt).toISOString()).to.equal(told.createdAt);
+  });
+
+  it('tells nothing of another environment, and nothing that belongs to none', async () => {
+    await make('elsewhere', other.environmentId);
+    await root.mutate('user.createToken', { name: 'laptop' });
+    await numbered();
+    const { events } = await page({ limit: '200' });
+    expect(new Set(events.map(({ environmentId }) => environmentId))).to.deep.equal(
+      new Set([ours.environmentId]),
+    );
+    expect(events.some(({ action }) => action === 'user.tokenCreated')).to.equal(false);
+  });
+
+  it('gives 50 unless told otherwise, and a cursor to go on from', async () => {
+    for (let n = 0; n < 52; n++) await make(`many_${n}`);
+    await numbered();
+    const first = await page({ action: 'secret.created' });
+    expect(first.events).to.have.length(50);
+    expect(first.hasMore).to.equal(true);
+    expect(first.cursor).to.equal(String(first.events.at(-1)!.seq));
+    const rest = await page({ action: 'secret.created', after: first.cursor });
+    expect(rest.events.length).to.be.greaterThan(0);
+    expect(rest.hasMore).to.equal(false);
+    expect(rest.events[0]!.seq).to.be.greaterThan(Number(first.cursor));
+    expect(await page({ after: rest.cursor, action: 'secret.created' })).to.deep.equal({
+      events: [],
+      cursor: rest.cursor,
+      hasMore: false,
+    });
+  });
+
+  it('shows a change soon after it was answered', async () => {
+    await numbered();
+    let { cursor } = await page({ limit: '1' });
+    for (
+      let next = await page({ after: cursor });
+      next.events.length > 0;
+      next = await page({ after: cursor })
+    )
+      cursor = next.cursor;
+    const since = performance.now();
+    await make('soon');
+    await until(async () => (await page({ after: cursor })).events.length > 0, {
+      what: 'the change to be told',
+    });
+    expect(performance.now() - since).to.be.below(900);
+  });
+
+  it('is followed without a gap or a repeat while 20 change things at once', async function () {
+    this.timeout(60_000);
+    this.slow(15_000);
+    await numbered();
+    const start = String((await test.db('audit_log').max('seq as seq').first())?.seq ?? 0);
+    const { environmentId } = ours;
+    let writing = true;
+    const seen: Event[] = [];
+    const follower = (async () => {
+      let cursor = start;
+      while (writing || seen.length < WRITERS * EACH) {
+        const next = await page({ after: cursor, limit: '9' });
+        seen.push(...next.events);
+        ({ cursor } = next);
+      }
+    })();
+    await Promise.all(
+      Array.from({ length: WRITERS }, async (_, writer) => {
+        for (let n = 0; n < EACH; n++) {
+          // What others do takes numbers of the same order.
+          if (writer % 4 === 0) await make(`far_${writer}_${n}`, other.environmentId);
+          await make(`by_${writer}_${n}`, environmentId);
+        }
+      }),
+    );
+    writing = false;
+    await follower;
+    const names = seen.map(({ metadata }) => metadata?.name ?? '');
+    expect(new Set(names).size).to.equal(names.length);
+    expect(names.filter((name) => name.startsWith('by_'))).to.have.length(WRITERS * EACH);
+    const seqs = seen.map(({ seq }) => seq);
+    expect([...seqs].sort((a, b) => a - b)).to.deep.equal(seqs);
+    const all: number[] = await test.db('audit_log').whereNotNull('seq').orderBy('seq').pluck('seq');
+    expect(all).to.deep.equal(all.map((_, index) => index + 1));
+  });
+});

@@ -1,0 +1,302 @@
+/** What is the same for all of the REST interface: addresses, methods, limits, and its details row by row. */
+import { expect } from 'chai';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { draftPipeline, makeKey, type RestCall, type RestKey, restClient } from '../../support/rest.ts';
+import { makeTwoTeams, type TwoTeams } from '../../support/two-teams.ts';
+import { until } from '../../support/until.ts';
+
+interface Listed {
+  id: string;
+  name: string;
+  version: number;
+  changelog: string;
+  createdById: string;
+  isDeployed: boolean;
+}
+
+describe('the REST interface', () => {
+  let test: TestController;
+  let teams: TwoTeams;
+  let key: RestKey;
+  let call: RestCall;
+  let drafts = 0;
+
+  before(async function () {
+    this.timeout(30_000);
+    test = await startTestController();
+    teams = await makeTwoTeams(test);
+    key = await makeKey(teams.root, teams.ours.environmentId);
+    call = restClient(test.url, key.key);
+  });
+  after(async () => {
+    await teams?.git.remove();
+    await test?.stop();
+  });
+
+  const draft = (config?: object) =>
+    draftPipeline(teams.root, teams.ours.environmentId, `of the door ${++drafts}`, config);
+
+  describe('at addresses and with methods that it does not have', () => {
+    const MISSING = [
+      '',
+      '/',
+      '/nothing',
+      '/pipelines/',
+      '/pipelines/a/b/c',
+      '/pipelines/%zz',
+      '/Pipelines',
+      '//',
+    ];
+    for (const path of MISSING) {
+      it(`answers 404 in JSON at "${path}", with and without a key`, async () => {
+        for (const client of [call, restClient(test.url, null)]) {
+          for (const method of ['GET', 'POST', 'OPTIONS']) {
+            const answer = await client(method, path);
+            expect(answer.status, method).to.equal(404);
+            expect(answer.json<{ error: string }>().error).to.include('openapi.json');
+          }
+        }
+      });
+    }
+
+    it('answers 405 with the methods that there are', async () => {
+      const answer = await call('PATCH', '/secrets', { body: {} });
+      expect(answer.status).to.equal(405);
+      expect(answer.headers.allow).to.equal('GET, POST, PUT, DELETE, HEAD, OPTIONS');
+      expect(answer.json<{ error: string }>().error).to.include('PATCH');
+      expect((await call('GET', '/pipelines/x/deploy')).headers.allow).to.equal('POST, OPTIONS');
+    });
+
+    it('tells its methods without a key, and nothing to other origins', async () => {
+      const answer = await restClient(test.url, null)('OPTIONS', '/pipelines', {
+        headers: { origin: 'https://elsewhere.example.org', 'access-control-request-method': 'GET' },
+      });
+      expect(answer.status).to.equal(204);
+      expect(answer.headers.allow).to.equal('GET, HEAD, OPTIONS');
+      expect(answer.headers).not.to.have.property('access-control-allow-origin');
+      expect((await call('GET', '/pipelines')).headers).not.to.have.property('access-control-allow-origin');
+    });
+
+    it('answers HEAD like GET, without the body, and wants a key for it', async () => {
+      const [head, get] = [await call('HEAD', '/secrets'), await call('GET', '/secrets')];
+      expect(head.status).to.equal(200);
+      expect(head.text).to.equal('');
+      expect(head.headers['content-type']).to.equal(get.headers['content-type']);
+      expect((await restClient(test.url, null)('HEAD', '/secrets')).status).to.equal(401);
+    });
+  });
+
+  it('takes the word Bearer in any case', async () => {
+    const headers = { authorization: `bearer  ${key.key}` };
+    expect((await restClient(test.url, null)('GET', '/nodes', { headers })).status).to.equal(200);
+  });
+
+  it('gives every answer an id, and tells of a wrong input where', async () => {
+    const answer = await call('POST', '/secrets', { body: { name: '1 wrong', value: '' } });
+    expect(answer.headers['x-request-id']).to.be.a('string');
+    const { details } = answer.json<{ details: { path: string; message: string }[] }>();
+    expect(details.map(({ path }) => path)).to.deep.equal(['/name', '/value']);
+    expect(Object.keys(details[0]!).sort()).to.deep.equal(['message', 'path']);
+  });
+
+  it('limits the requests of one key, and not those of another', async function () {
+    this.timeout(20_000);
+    const busy = restClient(
+      test.url,
+      (await makeKey(teams.root, teams.ours.environmentId, ['metrics.read'])).key,
+    );
+    let answer = await busy('GET', '/secrets');
+    for (let asked = 1; answer.status === 403 && asked < 700; asked++) answer = await busy('GET', '/secrets');
+    expect(answer.status).to.equal(429);
+    expect(Number(answer.headers['retry-after'])).to.be.within(1, 60);
+    expect(answer.json<{ error: string }>().error).to.include('Too many requests');
+    expect((await call('GET', '/secrets')).status).to.equal(200);
+  });
+
+  describe('for pipelines', () => {
+    const versionsOf = async (id: string) =>
+      (await call('GET', `/pipelines/${id}/versions`)).json<{ versions: Listed[] }>().versions;
+
+    it('deploys, undeploys and rolls back, with a version each time but the second', async () => {
+      const id = await draft();
+      const first = (await call('POST', `/pipelines/${id}/deploy`, { body: { changelog: 'one' } })).json();
+      expect(first).to.include({ success: true, versionNumber: 1 });
+      const second = (
+        await call('POST', `/pipelines/${id}/rollback`, { body: { targetVersionId: first.versionId } })
+      ).json();
+      expect(second).to.include({ success: true, versionNumber: 2 });
+      expect((await call('POST', `/pipelines/${id}/undeploy`)).json()).to.deep.equal({ success: true });
+      expect((await call('POST', `/pipelines/${id}/undeploy`, { body: {} })).status).to.equal(412);
+      const pipeline = (await call('GET', `/pipelines/${id}`)).json<{
+        pipeline: { isDraft: boolean; latestVersionNumber: number; deployedAt: null };
+      }>().pipeline;
+      expect(pipeline).to.include({ isDraft: true, latestVersionNumber: 2, deployedAt: null });
+      expect((await versionsOf(id)).map(({ version, changelog }) => `${version} ${changelog}`)).to.deep.equal(
+        ['2 Rollback to version 1', '1 one'],
+      );
+    });
+
+    it('keeps the types that are promised where nothing is known', async () => {
+      const id = await draft();
+      await call('POST', `/pipelines/${id}/deploy`, { body: { changelog: '' } });
+      const [version] = await versionsOf(id);
+      expect(version).to.include({ changelog: '', createdById: '', version: 1, isDeployed: true });
+      const { pipelines } = (await call('GET', '/pipelines')).json<{
+        pipelines: Record<string, unknown>[];
+      }>();
+      const listed = pipelines.find((one) => one.id === id)!;
+      expect(listed).to.include({ description: '', isDraft: false });
+      for (const field of ['deployedAt', 'createdAt', 'updatedAt'])
+        expect(new Date(String(listed[field])).toISOString()).to.equal(listed[field]);
+    });
+
+    it('answers 422 with what is wrong to a deploy of what is not valid, and changes nothing', async () => {
+      const id = await draft({ format: 'shuffle', lines: ['$SVC_SECRET_NOT_THERE'] });
+      const answer = await call('POST', `/pipelines/${id}/deploy`, { body: { changelog: 'x' } });
+      expect(answer.status, answer.text).to.equal(422);
+      const body = answer.json<{ error: string; validationErrors: { message: string }[] }>();
+      expect(body.error).to.be.a('string');
+      expect(JSON.stringify(body.validationErrors)).to.include('SVC_SECRET_NOT_THERE');
+      expect(await versionsOf(id)).to.deep.equal([]);
+    });
+
+    it('answers 412 with path and line for what git describes', async () => {
+      const answer = await call('POST', `/pipelines/${teams.ours.pipelineId}/deploy`, {
+        body: { changelog: 'x' },
+      });
+      expect(answer.status).to.equal(412);
+      expect(answer.json()).to.include({ path: 'ours/orders.yaml', line: 1 });
+    });
+
+    it('gives ten versions to ten deploys at once, and no answer is a 500', async () => {
+      const id = await draft();
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, () =>
+          call('POST', `/pipelines/${id}/deploy`, { body: { changelog: 'at once' } }),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
+      const numbers = answers.map((one) => one.json<{ versionNumber: number }>().versionNumber);
+      expect(numbers.sort((a, b) => a - b)).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    });
+  });
+
+  describe('for nodes', () => {
+    const named = async (query: string) =>
+      (await call('GET', `/nodes${query}`)).json<{ nodes: Listed[] }>().nodes.map(({ name }) => name);
+
+    it('lists those that carry every label that is asked for', async () => {
+      await test
+        .db('nodes')
+        .where({ id: teams.ours.node.nodeId })
+        .update({ ui_labels: { region: 'eu', 'site:hall': 'a:b' } });
+      expect(await named('')).to.deep.equal(['ours-node']);
+      expect(await named('?label=region:eu')).to.deep.equal(['ours-node']);
+      expect(await named('?label=region:eu&label=site:hall:a:b')).to.deep.equal(['ours-node']);
+      expect(await named('?label=region:eu&label=site:hall:c')).to.deep.equal([]);
+      expect(await named('?label=region:us')).to.deep.equal([]);
+      expect(await named('?label=region:eu&label=region:us')).to.deep.equal([]);
+    });
+
+    for (const label of ['region', ':eu', '', 'x'.repeat(400)]) {
+      it(`answers 400 to the label "${label.slice(0, 10)}"`, async () => {
+        const answer = await call('GET', `/nodes?label=${label}`);
+        expect(answer.status).to.equal(400);
+        expect(answer.json<{ error: string }>().error).to.include('label');
+      });
+    }
+
+    it('takes the pipelines off a node at once in maintenance, and gives them back', async () => {
+      const { node } = teams.ours;
+      const served = async () =>
+        (await node.config()).json<{ pipelines: unknown[]; configRevision: number }>();
+      const before = await served();
+      expect(before.pipelines).not.to.deep.equal([]);
+      const answer = await call('POST', `/nodes/${node.nodeId}/maintenance`, { body: { enabled: true } });
+      expect(answer.json<{ node: object }>().node).to.include({ id: node.nodeId, maintenance: true });
+      await until(async () => (await served()).pipelines.length === 0, {
+        what: 'the node to be served nothing',
+      });
+      expect((await served()).configRevision).to.be.greaterThan(before.configRevision);
+      await call('POST', `/nodes/${node.nodeId}/maintenance`, { body: { enabled: false } });
+      await until(async () => (await served()).pipelines.length === before.pipelines.length, {
+        what: 'the pipelines to be served again',
+      });
+    });
+  });
+
+  describe('for secrets', () => {
+    const WHICH: Record<string, string>[] = [{}, { id: 'x', name: 'y' }];
+    for (const which of WHICH) {
+      it(`wants exactly one of id and name, not ${JSON.stringify(which)}`, async () => {
+        const put = await call('PUT', '/secrets', { body: { ...which, value: 'x' } });
+        const remove = await call('DELETE', `/secrets?${new URLSearchParams(which)}`);
+        for (const answer of [put, remove]) {
+          expect(answer.status).to.equal(400);
+          expect(answer.json<{ error: string }>().error).to.equal('Name the secret either by id or by name');
+        }
+      });
+    }
+
+    it('answers 404 to a name that is not there, and 409 to one that is taken', async () => {
+      expect((await call('PUT', '/secrets', { body: { name: 'nobody', value: 'x' } })).status).to.equal(404);
+      expect((await call('DELETE', '/secrets?name=nobody')).status).to.equal(404);
+      const again = await call('POST', '/secrets', { body: { name: 'db_password', value: 'x' } });
+      expect(again.status).to.equal(409);
+    });
+
+    it('does not tell a key that may not change secrets which names there are', async () => {
+      const reader = restClient(
+        test.url,
+        (await makeKey(teams.root, teams.ours.environmentId, ['nodes.read'])).key,
+      );
+      const answers = await Promise.all(
+        ['db_password', 'nobody'].map((name) => reader('PUT', '/secrets', { body: { name, value: 'x' } })),
+      );
+      expect(answers.map(({ status }) => status)).to.deep.equal([403, 403]);
+      expect(answers[0]!.text).to.equal(answers[1]!.text);
+    });
+
+    it('keeps a secret that something deployed uses', async () => {
+      const answer = await call('DELETE', '/secrets?name=db_password');
+      expect(answer.status).to.equal(412);
+      expect(answer.json<{ error: string }>().error).to.include('orders');
+    });
+
+    it('makes one of ten at once under one name', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, () => call('POST', '/secrets', { body: { name: 'raced', value: 'x' } })),
+      );
+      const statuses = answers.map(({ status }) => status).sort();
+      expect(statuses).to.deep.equal([201, ...Array(9).fill(409)]);
+    });
+  });
+
+  describe('for query parameters', () => {
+    const WRONG: { query: string; says: string }[] = [
+      { query: '/audit?after=abc', says: 'after' },
+      { query: '/audit?after=-1', says: 'after' },
+      { query: '/audit?after=1.5', says: 'after' },
+      { query: '/audit?after=9999999999999999', says: 'after' },
+      { query: '/audit?after=', says: 'after' },
+      { query: '/audit?limit=0', says: 'limit' },
+      { query: '/audit?limit=201', says: 'limit' },
+      { query: '/audit?limit=ten', says: 'limit' },
+      { query: '/audit?limit=1e2', says: 'limit' },
+      { query: '/audit?limit=5&limit=6', says: 'more than once' },
+      { query: '/audit?action=', says: 'action' },
+      { query: `/audit?action=${'x'.repeat(101)}`, says: 'action' },
+      { query: '/audit?cursor=5', says: 'cursor' },
+      { query: '/audit?__proto__=5', says: '__proto__' },
+      { query: '/pipelines?limit=5', says: 'limit' },
+      { query: '/audit?action=%00', says: 'action' },
+    ];
+    for (const { query, says } of WRONG) {
+      it(`answers 400 to ${query.slice(0, 50)}`, async () => {
+        const answer = await call('GET', query);
+        expect(answer.status, answer.text).to.equal(400);
+        expect(answer.json<{ error: string }>().error).to.include(says);
+      });
+    }
+  });
+});

@@ -1,0 +1,348 @@
+/**
+ * Every row of the REST interface through its door, by one table: who may, what is refused, and that the answer has exactly
+ * the form that is promised. A row without a case fails.
+ */
+import { expect } from 'chai';
+import type { TObject } from 'typebox';
+import type { RestRow } from '../../../api/rest/row.ts';
+import { REST_ROWS } from '../../../api/rest/rows.ts';
+import { mintToken } from '../../../controller/platform/tokens.ts';
+import { PERMISSIONS, type Permission } from '../../../schemas/api/service-accounts.ts';
+import { validator } from '../../../schemas/validate.ts';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import type { Answer, SendOptions } from '../../support/http.ts';
+import { unknownFields } from '../../support/operations.ts';
+import { draftPipeline, makeKey, type RestKey, restClient } from '../../support/rest.ts';
+import { makeTwoTeams, SECRET_VALUE, type Side, type TwoTeams } from '../../support/two-teams.ts';
+
+/** The contract: method, path, permission, status, and the keys of the answer. */
+const CONTRACT = `
+GET /pipelines pipelines.read 200 pipelines
+GET /pipelines/{id} pipelines.read 200 pipeline
+POST /pipelines/{id}/deploy pipelines.deploy 200 success,versionId,versionNumber
+POST /pipelines/{id}/undeploy pipelines.deploy 200 success
+GET /pipelines/{id}/versions pipelines.read 200 versions
+POST /pipelines/{id}/rollback pipelines.deploy 200 success,versionId,versionNumber
+GET /nodes nodes.read 200 nodes
+GET /nodes/{id} nodes.read 200 node
+POST /nodes/{id}/maintenance nodes.manage 200 node
+GET /secrets secrets.read 200 secrets
+POST /secrets secrets.manage 201 secret
+PUT /secrets secrets.manage 200 secret
+DELETE /secrets secrets.manage 200 deleted
+GET /alerts/rules alerts.read 200 rules
+POST /alerts/rules alerts.manage 201 rule
+GET /audit audit.read 200 cursor,events,hasMore
+`;
+
+interface Request {
+  /** In the place of `{id}`. */
+  id?: string;
+  query?: Record<string, string>;
+  body?: Record<string, unknown>;
+}
+interface Case {
+  /** A request that works with the key of the side's environment. `n` differs from call to call. */
+  request(side: Side, n: number): Request | Promise<Request>;
+  /** Requests that name, beside what is ours, something of another environment; the path's own id is tried anyway. */
+  elsewhere?(ours: Request, theirs: Side): Request[];
+}
+
+const LONG = 'x'.repeat(70_000);
+const UNKNOWN_ID = '01arz3ndektsv4rrffq69g5fav';
+
+const keyOf = ({ method, path }: RestRow) => `${method} ${path}`;
+
+describe('every row of the REST interface', () => {
+  let test: TestController;
+  let teams: TwoTeams;
+  let all: RestKey;
+  let made = 0;
+
+  before(async function () {
+    this.timeout(30_000);
+    test = await startTestController();
+    teams = await makeTwoTeams(test);
+    all = await makeKey(teams.root, teams.ours.environmentId);
+  });
+  after(async () => {
+    await teams?.git.remove();
+    await test?.stop();
+  });
+
+  const freshSecret = async ({ environmentId }: Side, n: number) =>
+    teams.root.mutate<{ id: string; name: string }>('secret.create', {
+      environmentId,
+      name: `short_lived_${n}`,
+      value: SECRET_VALUE,
+    });
+  const draft = ({ environmentId }: Side, n: number) =>
+    draftPipeline(teams.root, environmentId, `draft ${n}`);
+  async function deployed(side: Side, n: number): Promise<{ id: string; versionId: string }> {
+    const id = await draft(side, n);
+    const { versionId } = await teams.root.mutate<{ versionId: string }>('deploy.agent', {
+      pipelineId: id,
+      changelog: 'first',
+    });
+    return { id, versionId };
+  }
+
+  const CASES: Record<string, Case> = {
+    'GET /pipelines': { request: () => ({}) },
+    'GET /pipelines/{id}': { request: ({ pipelineId }) => ({ id: pipelineId }) },
+    'POST /pipelines/{id}/deploy': {
+      request: async (side, n) => ({
+        id: await draft(side, n),
+        body: { changelog: 'from the build server' },
+      }),
+    },
+    'POST /pipelines/{id}/undeploy': { request: async (side, n) => ({ id: (await deployed(side, n)).id }) },
+    'GET /pipelines/{id}/versions': { request: ({ pipelineId }) => ({ id: pipelineId }) },
+    'POST /pipelines/{id}/rollback': {
+      request: async (side, n) => {
+        const { id, versionId } = await deployed(side, n);
+        return { id, body: { targetVersionId: versionId } };
+      },
+      elsewhere: (ours, { versionId }) => [{ ...ours, body: { targetVersionId: versionId } }],
+    },
+    'GET /nodes': { request: () => ({}) },
+    'GET /nodes/{id}': { request: ({ node }) => ({ id: node.nodeId }) },
+    'POST /nodes/{id}/maintenance': {
+      request: ({ node }, n) => ({ id: node.nodeId, body: { enabled: n % 2 === 0 } }),
+    },
+    'GET /secrets': { request: () => ({}) },
+    'POST /secrets': { request: (_, n) => ({ body: { name: `made_${n}`, value: SECRET_VALUE } }) },
+    'PUT /secrets': {
+      request: async (side, n) => {
+        const { id, name } = await freshSecret(side, n);
+        return { body: { ...(n % 2 === 0 ? { id } : { name }), value: SECRET_VALUE } };
+      },
+      elsewhere: (_, { secretId }) => [{ body: { id: secretId, value: 'taken over' } }],
+    },
+    'DELETE /secrets': {
+      request: async (side, n) => {
+        const { id, name } = await freshSecret(side, n);
+        const query: Record<string, string> = n % 2 === 0 ? { id } : { name };
+        return { query };
+      },
+      elsewhere: (_, { secretId }) => [{ query: { id: secretId } }],
+    },
+    'GET /alerts/rules': { request: () => ({}) },
+    'POST /alerts/rules': {
+      request: ({ teamId, pipelineId }, n) => ({
+        body: {
+          name: `too many errors ${n}`,
+          metric: 'error_rate',
+          condition: 'gt',
+          threshold: 0.5,
+          durationSeconds: 120,
+          teamId,
+          pipelineId,
+        },
+      }),
+      elsewhere: (ours, { pipelineId }) => [{ body: { ...ours.body, pipelineId } }],
+    },
+    'GET /audit': { request: () => ({ query: { after: '0', limit: '3', action: 'secret.created' } }) },
+  };
+
+  async function call(
+    row: RestRow,
+    request: Request,
+    key: string | null,
+    more: SendOptions = {},
+  ): Promise<Answer> {
+    const query = new URLSearchParams(request.query).toString();
+    const path = row.path.replace('{id}', encodeURIComponent(request.id ?? ''));
+    return restClient(test.url, key)(row.method, query ? `${path}?${query}` : path, {
+      ...(request.body === undefined ? {} : { body: request.body }),
+      ...more,
+    });
+  }
+  const requestOf = (row: RestRow, side = teams.ours): Promise<Request> =>
+    Promise.resolve(CASES[keyOf(row)]!.request(side, ++made));
+  const expectRefusal = (answer: Answer, status: number, what: string) => {
+    expect(answer.status, `${what}: ${answer.text.slice(0, 300)}`).to.equal(status);
+    expect(answer.headers['content-type'], what).to.include('application/json');
+    const { error } = answer.json<{ error: string }>();
+    expect(error, what).to.be.a('string').and.have.length.within(5, 1_000);
+    return error;
+  };
+
+  it('is met under its method, path and permission, with nothing beside it', () => {
+    const rows = REST_ROWS.map(
+      (row) => `${keyOf(row)} ${row.operation.permission} ${row.status} ${fieldsOf(row).join()}`,
+    );
+    expect(rows.sort()).to.deep.equal(CONTRACT.trim().split('\n').sort());
+    expect(Object.keys(CASES).sort()).to.deep.equal(REST_ROWS.map(keyOf).sort());
+    expect(new Set(REST_ROWS.map(({ operationId }) => operationId)).size).to.equal(REST_ROWS.length);
+  });
+
+  for (const row of REST_ROWS) {
+    describe(keyOf(row), () => {
+      it('answers 401 without a key that works, whatever the request', async () => {
+        const { environmentId } = teams.ours;
+        const revoked = await makeKey(teams.root, environmentId);
+        await teams.root.mutate('serviceAccount.revoke', { id: revoked.accountId });
+        const expired = await makeKey(teams.root, environmentId);
+        await test
+          .db('service_accounts')
+          .where({ id: expired.accountId })
+          .update({ expires_at: new Date(Date.now() - 1_000) });
+        const good = await requestOf(row);
+        const KEYS: Record<string, string | null> = {
+          none: null,
+          unknown: mintToken('svc').token,
+          'with another secret': all.key.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
+          revoked: revoked.key,
+          expired: expired.key,
+          'personal token': teams.token,
+          'no key at all': 'hunter2',
+        };
+        for (const [what, key] of Object.entries(KEYS)) {
+          for (const request of [good, { ...good, query: { surprise: '1' } }]) {
+            const answer = await call(row, request, key);
+            expectRefusal(answer, 401, what);
+            expect(answer.headers['www-authenticate'], what).to.equal('Bearer');
+          }
+        }
+        for (const headers of [
+          { cookie: teams.root.cookie },
+          { cookie: teams.root.cookie, authorization: 'Bearer ' },
+          { authorization: `Basic ${all.key}` },
+          { authorization: all.key },
+        ]) {
+          expectRefusal(await call(row, good, null, { headers }), 401, JSON.stringify(Object.keys(headers)));
+        }
+      });
+
+      it('answers 403 to a key with every permission but its own, and names that one', async () => {
+        const { permission } = row.operation;
+        const others = PERMISSIONS.filter((one) => one !== permission) as Permission[];
+        const { key } = await makeKey(teams.root, teams.ours.environmentId, others);
+        const error = expectRefusal(await call(row, await requestOf(row), key), 403, 'another key');
+        expect(error).to.include(permission);
+      });
+
+      it('works with a key that has this permission alone, in the form that is promised', async () => {
+        const { key } = await makeKey(teams.root, teams.ours.environmentId, [row.operation.permission!]);
+        // Twice: some requests name things by id and some by name.
+        for (const request of [await requestOf(row), await requestOf(row)]) {
+          const answer = await call(row, request, key);
+          expect(answer.status, answer.text).to.equal(row.status);
+          expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8');
+          expect(answer.headers['cache-control']).to.equal('no-store');
+          const body = answer.json();
+          expect(Object.keys(body).sort()).to.deep.equal(fieldsOf(row));
+          expect(validator(row.response).issues(body)).to.deep.equal([]);
+          expect(unknownFields(row.response, body), 'fields that the schema does not name').to.deep.equal([]);
+          expect(answer.text).not.to.include(SECRET_VALUE);
+        }
+      });
+
+      it('does not find what another environment has', async () => {
+        const ours = await requestOf(row);
+        const wrong = CASES[keyOf(row)]!.elsewhere?.(ours, teams.theirs) ?? [];
+        if (ours.id !== undefined) {
+          const theirs = await requestOf(row, teams.theirs);
+          wrong.push({ ...ours, id: theirs.id! }, { ...ours, id: UNKNOWN_ID });
+        }
+        for (const request of wrong) {
+          const error = expectRefusal(await call(row, request, all.key), 404, JSON.stringify(request));
+          expect(error).to.match(/not found$/);
+        }
+      });
+
+      it('answers 400 to input of the wrong form, and names the place', async () => {
+        const good = await requestOf(row);
+        const bad: { field: string; request: Request }[] = [
+          { field: 'surprise', request: { ...good, query: { ...good.query, surprise: '1' } } },
+          ...fieldFaults(row.body, good.body ?? {}).map(({ field, value }) => ({
+            field,
+            request: { ...good, body: value },
+          })),
+        ];
+        if (!row.body && row.method !== 'GET' && row.method !== 'DELETE')
+          bad.push({ field: 'body', request: { ...good, body: { surprise: 1 } } });
+        if (good.id !== undefined) bad.push({ field: 'd', request: { ...good, id: 'x'.repeat(65) } });
+        for (const { field, request } of bad) {
+          const told = JSON.stringify(request).slice(0, 100);
+          const error = expectRefusal(await call(row, request, all.key), 400, told);
+          expect(error, told).to.include(field);
+        }
+      });
+
+      if (row.body) {
+        it('answers 413 to a body that is too large, and 415 to one that is not JSON', async () => {
+          const good = await requestOf(row);
+          const huge = { ...good.body, padding: 'x'.repeat(300_000) };
+          expectRefusal(await call(row, { ...good, body: huge }, all.key), 413, 'huge');
+          const text = JSON.stringify(good.body);
+          for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx']) {
+            const headers = { 'content-type': type };
+            expectRefusal(await call(row, good, all.key, { body: text, headers }), 415, type);
+          }
+          expectRefusal(await call(row, good, all.key, { body: text }), 415, 'no type');
+          const json = { 'content-type': 'application/json' };
+          const gzip = { ...json, 'content-encoding': 'gzip' };
+          expectRefusal(await call(row, good, all.key, { body: text, headers: gzip }), 415, 'gzip');
+          for (const body of ['{', '', 'null', '[]', '"text"'])
+            expectRefusal(await call(row, good, all.key, { body, headers: json }), 400, `«${body}»`);
+        });
+      }
+    });
+  }
+
+  it('leaves an audit row for each that changes something, in the name of the service account', async () => {
+    for (const row of REST_ROWS) {
+      if (row.operation.kind !== 'mutation') continue;
+      const { audit: action } = row.operation;
+      const count = async () => (await test.db('audit_log').where({ action, user_id: all.accountId })).length;
+      const request = await requestOf(row);
+      const before = await count();
+      expect((await call(row, request, all.key)).status, keyOf(row)).to.equal(row.status);
+      expect(await count(), keyOf(row)).to.equal(before + 1);
+    }
+    const rows = await test.db('audit_log').where({ user_id: all.accountId });
+    for (const { actor_type, ip_address, environment_id } of rows)
+      expect({ actor_type, ip_address, environment_id }).to.deep.equal({
+        actor_type: 'service_account',
+        ip_address: '127.0.0.1',
+        environment_id: teams.ours.environmentId,
+      });
+    expect(JSON.stringify(await test.db('audit_log'))).not.to.include(SECRET_VALUE);
+  });
+
+  it('writes neither keys nor secret values to the log', () => {
+    expect(test.log()).not.to.include(SECRET_VALUE);
+    expect(test.log()).not.to.include(all.key.slice(-64));
+  });
+});
+
+const fieldsOf = (row: RestRow): string[] =>
+  Object.keys((row.response as TObject).properties as object).sort();
+
+/** Bodies that differ from a good one by one fault. */
+function fieldFaults(
+  schema: TObject | undefined,
+  good: Record<string, unknown>,
+): { field: string; value: Record<string, unknown> }[] {
+  if (!schema) return [];
+  const faults: { field: string; value: Record<string, unknown> }[] = [
+    { field: 'surprise', value: { ...good, surprise: 1 } },
+    { field: 'environmentId', value: { ...good, environmentId: UNKNOWN_ID } },
+  ];
+  for (const [field, { type }] of Object.entries(schema.properties as Record<string, { type?: string }>)) {
+    if ((schema.required as string[]).includes(field)) {
+      const { [field]: _, ...rest } = good;
+      faults.push({ field, value: rest });
+    }
+    for (const value of [
+      null,
+      { $ne: null },
+      [],
+      ...(type === 'string' ? [7, LONG, 'nul\0', 'half \ud800'] : []),
+    ])
+      faults.push({ field, value: { ...good, [field]: value } });
+  }
+  return faults;
+}
