@@ -54,8 +54,13 @@ check: install ## types, lint, format, import rules
 format: install ## format and sort imports
 	@$(BIN)/biome check --write .
 
-test: build chromium ## every test, closing with one line
+test: build chromium test/tools/openapi/node_modules/.installed ## every test, closing with one line
 	@$(NODE) test/run.ts
+
+test/tools/openapi/node_modules/.installed: test/tools/openapi/package.json test/tools/openapi/package-lock.json node_modules/.installed
+	@echo "Installing the OpenAPI tools of the tests …"
+	@cd test/tools/openapi && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
 
 chromium:
 	@$(NODE) test/support/install-chromium.ts
@@ -68,4 +73,4 @@ screenshots: build chromium ## every page in both schemes and two widths, into t
 
 clean: ## remove what was installed and built, and the state of make run
 	@if [ -x $(NODE) ] && [ -d node_modules ]; then $(NODE) controller/demo/clean.ts; fi
-	@rm -rf node_modules dist .headgate test/.artifacts
+	@rm -rf node_modules dist .headgate test/.artifacts test/tools/openapi/node_modules

@@ -19,7 +19,9 @@ import { createUiEvents } from './events.ts';
 import { type GitParts, gitRoutes } from './git/routes.ts';
 import { healthRoutes } from './health.ts';
 import { createAddressReader, type RequestState, withRequest } from './middleware/request.ts';
+import { openApiRoutes } from './openapi/routes.ts';
 import { procedureRoutes } from './procedures/routes.ts';
+import { restRoutes } from './rest/routes.ts';
 import { webRoutes } from './static.ts';
 
 export interface ApiOptions {
@@ -56,6 +58,8 @@ export function createApi(options: ApiOptions): Api {
   app.use(gitRoutes({ ...options.git, db: options.db, log: options.log }));
   app.use(compress({ threshold: 1_024, br: false }));
   app.use(procedureRoutes(door));
+  app.use(openApiRoutes(door));
+  app.use(restRoutes(door));
 
   const router = new Router();
   authRoutes(router, door);

@@ -9,7 +9,7 @@ import { unlessAway } from '../controller/database/errors.ts';
 import type { Context } from '../controller/platform/context.ts';
 import { DomainError } from '../controller/platform/errors.ts';
 import type { Execute, Operation, Query } from '../controller/platform/operation.ts';
-import { datedJson } from './dated-json.ts';
+import { answerOf, datedJson } from './dated-json.ts';
 
 export interface TrpcContext {
   ctx: Context;
@@ -28,26 +28,34 @@ const CODES = {
   UNAVAILABLE: 'SERVICE_UNAVAILABLE',
 } as const satisfies Record<DomainError['code'], TRPCError['code']>;
 
-const t = initTRPC.context<TrpcContext>().create({
-  transformer: { input: superjson, output: { serialize: datedJson, deserialize: superjson.deserialize } },
-  isDev: false,
-  errorFormatter({ shape, error, ctx }) {
-    const { cause } = error;
-    const internal = shape.data.code === 'INTERNAL_SERVER_ERROR';
-    return {
-      message: internal
-        ? 'Something went wrong on the server; the request id leads to it in its log'
-        : shape.message,
-      code: shape.code,
-      data: {
-        code: shape.data.code,
-        httpStatus: shape.data.httpStatus,
-        requestId: ctx?.ctx.requestId ?? null,
-        ...(cause instanceof DomainError ? cause.details : {}),
-      },
-    };
-  },
-});
+/** What stands behind a procedure, for whoever describes the router. */
+export interface ProcedureMeta {
+  operation: Pick<Operation, 'name' | 'summary' | 'role' | 'input' | 'output'>;
+}
+
+const t = initTRPC
+  .context<TrpcContext>()
+  .meta<ProcedureMeta>()
+  .create({
+    transformer: { input: superjson, output: { serialize: datedJson, deserialize: superjson.deserialize } },
+    isDev: false,
+    errorFormatter({ shape, error, ctx }) {
+      const { cause } = error;
+      const internal = shape.data.code === 'INTERNAL_SERVER_ERROR';
+      return {
+        message: internal
+          ? 'Something went wrong on the server; the request id leads to it in its log'
+          : shape.message,
+        code: shape.code,
+        data: {
+          code: shape.data.code,
+          httpStatus: shape.data.httpStatus,
+          requestId: ctx?.ctx.requestId ?? null,
+          ...(cause instanceof DomainError ? cause.details : {}),
+        },
+      };
+    },
+  });
 
 export const router = t.router;
 export const createCaller = t.createCallerFactory;
@@ -65,20 +73,26 @@ const passThrough =
     input as Static<I> | undefined;
 
 export const q = <I extends TSchema, O extends TSchema>(op: Query<I, O>) =>
-  t.procedure.input(passThrough<I>()).query(async ({ ctx, input }): Promise<Static<O>> => {
-    try {
-      return await ctx.execute(op, ctx.ctx, input);
-    } catch (error) {
-      throw asTrpcError(error);
-    }
-  });
+  t.procedure
+    .meta({ operation: op })
+    .input(passThrough<I>())
+    .query(async ({ ctx, input }): Promise<Static<O>> => {
+      try {
+        return answerOf(op.output, await ctx.execute(op, ctx.ctx, input));
+      } catch (error) {
+        throw asTrpcError(error);
+      }
+    });
 
 /** A query comes by POST where its input is large; it changes nothing all the same. */
 export const m = <I extends TSchema, O extends TSchema>(op: Operation<I, O>) =>
-  t.procedure.input(passThrough<I>()).mutation(async ({ ctx, input }): Promise<Static<O>> => {
-    try {
-      return await ctx.execute(op, ctx.ctx, input);
-    } catch (error) {
-      throw asTrpcError(error);
-    }
-  });
+  t.procedure
+    .meta({ operation: op })
+    .input(passThrough<I>())
+    .mutation(async ({ ctx, input }): Promise<Static<O>> => {
+      try {
+        return answerOf(op.output, await ctx.execute(op, ctx.ctx, input));
+      } catch (error) {
+        throw asTrpcError(error);
+      }
+    });

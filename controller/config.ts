@@ -1,7 +1,7 @@
 /** The only reader of the environment. Every variable that the controller knows, its default, and what it is for. */
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { delimiter, join, resolve } from 'node:path';
+import { delimiter, isAbsolute, join, normalize, resolve } from 'node:path';
 import { LOG_LEVELS, type LogLevel } from './platform/logger.ts';
 
 export interface Config {
@@ -12,6 +12,10 @@ export interface Config {
   /** Null starts the embedded Postgres. */
   databaseUrl: string | null;
   secretKey: string | null;
+  /** Earlier keys, which open what they sealed and seal nothing. */
+  previousSecretKeys: string[];
+  /** Programs that any editor may have asked for secrets; none turns the backend EXEC off. */
+  execSecretCommands: string[];
   adminEmail: string;
   adminPassword: string | null;
   logLevel: LogLevel;
@@ -56,6 +60,16 @@ export const VARIABLES: readonly Variable[] = [
     name: 'HEADGATE_SECRET_KEY',
     default: '(made once)',
     help: 'key for encryption at rest, at least 32 characters; the same on every replica',
+  },
+  {
+    name: 'HEADGATE_PREVIOUS_SECRET_KEYS',
+    default: '(none)',
+    help: 'earlier keys that still open what they encrypted, comma-separated; see headgate keys --help',
+  },
+  {
+    name: 'HEADGATE_EXEC_SECRET_COMMANDS',
+    default: '(none)',
+    help: 'programs that environments may ask for secrets, absolute paths, comma-separated',
   },
   { name: 'HEADGATE_ADMIN_EMAIL', default: 'admin@localhost', help: 'first administrator' },
   {
@@ -105,6 +119,8 @@ export function readConfig(env: Environment): Config {
     dataDir: resolve(env.HEADGATE_DATA_DIR || './.headgate'),
     databaseUrl,
     secretKey: env.HEADGATE_SECRET_KEY || null,
+    previousSecretKeys: listed(env.HEADGATE_PREVIOUS_SECRET_KEYS),
+    execSecretCommands: programs(env.HEADGATE_EXEC_SECRET_COMMANDS),
     adminEmail: env.HEADGATE_ADMIN_EMAIL || 'admin@localhost',
     adminPassword,
     logLevel: level,
@@ -152,11 +168,24 @@ function passwordOf(env: Environment): string | null {
   }
 }
 
-function proxies(text: string | undefined): string[] {
-  const entries = (text ?? '')
+const listed = (text: string | undefined): string[] =>
+  (text ?? '')
     .split(',')
     .map((entry) => entry.trim())
     .filter(Boolean);
+
+function programs(text: string | undefined): string[] {
+  const entries = listed(text);
+  const bad = entries.find((entry) => !isAbsolute(entry) || normalize(entry) !== entry);
+  if (bad !== undefined)
+    throw new ConfigError(
+      `HEADGATE_EXEC_SECRET_COMMANDS: "${bad.slice(0, 60)}" is not an absolute path without . and ..`,
+    );
+  return entries;
+}
+
+function proxies(text: string | undefined): string[] {
+  const entries = listed(text);
   for (const entry of entries) {
     const [address = '', bits] = entry.split('/');
     const most = isIP(address) === 6 ? 128 : 32;

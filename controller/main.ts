@@ -1,14 +1,15 @@
 /** Composition root: builds the controller from its parts, and takes it down again in order. */
 
-import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import { deleteOldAnswers } from '../api/rest/idempotency-store.ts';
 import { type Api, createApi } from '../api/server.ts';
 import { systemClock } from '../reconcilers/engine/clock.ts';
 import { createGitReconciler } from '../reconcilers/git/index.ts';
+import { createSecretReconciler } from '../reconcilers/secrets/index.ts';
 import { deleteExpiredSessions, ensureFirstAdmin } from './access/index.ts';
-import { writeAudit } from './audit/index.ts';
+import { createAuditChainer, writeAudit } from './audit/index.ts';
 import { type Config, ConfigError } from './config.ts';
 import { connect } from './database/connect.ts';
 import { joinEmbeddedPostgres } from './database/embedded-postgres-shared.ts';
@@ -22,20 +23,20 @@ import {
   createPushHub,
 } from './fleet/index.ts';
 import { listBindings } from './git-sync/index.ts';
+import { agreeOnKeys, keysName, openKeyring } from './keys.ts';
 import { createLogIngest, keepLogDays } from './logs/index.ts';
 import { type OwnedTable, PURGE_JOB, purgeTombstone } from './ownership/index.ts';
 import { createBus } from './platform/bus.ts';
 import type { Context, Services } from './platform/context.ts';
 import { messageOf } from './platform/errors.ts';
 import { createJobs } from './platform/jobs.ts';
-import { createKeyring, KeyringError } from './platform/keyring.ts';
 import { createLease } from './platform/lease.ts';
 import { createLogger, type Logger } from './platform/logger.ts';
 import { createExecute, type Execute } from './platform/operation.ts';
 import { holdFile } from './platform/process-record.ts';
 import { createSchedules } from './platform/schedules.ts';
 import { ensureEmbeddedRepository } from './repository/index.ts';
-import { claimSetting } from './settings/index.ts';
+import { createSecretStores } from './secrets/index.ts';
 
 // An advisory lock of the database.
 const PREPARING = 7_236_003;
@@ -111,20 +112,25 @@ async function compose(
   const db = connect(databaseUrl);
   undo.push({ what: 'database', end: () => db.destroy() });
   // Replicas may share a data directory, and start on it at the same moment.
-  const { secretKey, repository } = await oneAtATime(db, PREPARING, async () => ({
-    secretKey: config.secretKey ?? (await ownSecretKey(config.dataDir)),
+  const { keyring, repository } = await oneAtATime(db, PREPARING, async () => ({
+    keyring: openKeyring(config),
     repository: await ensureEmbeddedRepository(config.dataDir),
   }));
-  const keyring = createKeyring(secretKey);
-  const fingerprint = await claimSetting(db, 'secretKeyFingerprint', keyring.fingerprint);
-  if (fingerprint !== keyring.fingerprint) {
-    throw new ConfigError(
-      'HEADGATE_SECRET_KEY is not the key that this database was encrypted with. Set it to the earlier one; without it, stored secrets cannot be read',
-    );
-  }
-  const bus = createBus({ url: databaseUrl, log });
+  const bus = createBus({ url: databaseUrl, log, name: () => keysName(keyring) });
   await bus.start();
   undo.push({ what: 'bus', end: () => bus.stop() });
+  if (!(await agreeOnKeys(db, keyring)))
+    log.warn('not everything is sealed with the newest key yet; run: headgate keys rotate');
+  const followKeys = () => {
+    try {
+      if (keyring.reload()) log.info({ key: keyring.fingerprint }, 'there are other keys');
+      bus.introduce().catch(() => {});
+    } catch (error) {
+      log.error({ reason: messageOf(error) }, 'the keys cannot be read anew');
+    }
+  };
+  bus.on('keys', followKeys);
+  bus.on('resync', followKeys);
   const jobs = createJobs({ url: databaseUrl, log });
   const engine = createEngineChecks({ engineBin: config.engineBin, log });
   undo.push({ what: 'engine checks', end: () => engine.stop() });
@@ -132,10 +138,13 @@ async function compose(
 
   let listeningSince = clock.now();
   let behind = () => false;
+  const secretStores = createSecretStores({ keyring, execCommands: config.execSecretCommands });
+  undo.push({ what: 'secret stores', end: () => secretStores.close() });
   const services: Services = {
     bus,
     jobs,
     keyring,
+    secretStores,
     engine,
     cloneUrl,
     // What the database says of nodes may be older than what was heard of them.
@@ -170,6 +179,7 @@ async function compose(
     gitdir: repository.gitdir,
     uiUrl: config.baseUrl,
   });
+  const secrets = createSecretReconciler({ db, clock, log, services, lease });
   const directory = createNodeDirectory({ db, bus });
   await directory.warm();
   const configs = createConfigServer({ db, bus, keyring, log, pushUrl: `${config.baseUrl}/api/agent/push` });
@@ -219,14 +229,20 @@ async function compose(
     if (leading) keepDays().catch((error) => log.warn({ reason: messageOf(error) }, 'log days not kept'));
   });
   await lease.start();
+  const audit = createAuditChainer({ db, bus, lease, clock, log });
+  undo.push({ what: 'audit chain', end: () => audit.stop() });
+  audit.start();
   await listen(api, config, held);
   undo.push({ what: 'server', end: () => close(api) });
   await git.start();
   undo.push({ what: 'git reconciler', end: () => git.stop() });
+  await secrets.start();
+  undo.push({ what: 'secret reconciler', end: () => secrets.stop() });
 
   const schedules = createSchedules({ lease, log });
   schedules.every('log days', '0 5 * * * *', keepDays);
   schedules.every('expired sessions', '0 17 * * * *', () => deleteExpiredSessions(db));
+  schedules.every('idempotent answers', '0 29 * * * *', () => deleteOldAnswers(db));
   undo.push({ what: 'schedules', end: () => schedules.stop() });
   await jobs.start({
     [PURGE_JOB]: async ({ table, id }) => {
@@ -268,21 +284,6 @@ async function holdDataDir(dataDir: string): Promise<() => void> {
   throw new ConfigError(
     `another Headgate (process ${release}) runs on the data directory ${dataDir}; end it, or set HEADGATE_DATA_DIR and HEADGATE_PORT to start a second one`,
   );
-}
-
-/** Made once and kept in the data directory, readable by its owner alone. */
-async function ownSecretKey(dataDir: string): Promise<string> {
-  const file = join(dataDir, 'secret-key');
-  const made = randomBytes(32).toString('hex');
-  await writeFile(file, `${made}\n`, { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-  const key = (await readFile(file, 'utf8')).trim();
-  if (key === '')
-    throw new KeyringError(
-      `${file} is empty; put the earlier key back, or remove the file to make a new one`,
-    );
-  return key;
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Actor } from '../../controller/platform/context.ts';
 import { badRequest, forbidden } from '../../controller/platform/errors.ts';
 
 export interface SessionCookie {
+  name: string;
   read(ctx: KoaContext): string | undefined;
   write(ctx: KoaContext, token: string, expires: Date): void;
   clear(ctx: KoaContext): void;
@@ -25,6 +26,7 @@ export function createSessionCookie(baseUrl: string): SessionCookie {
     overwrite: true,
   };
   return {
+    name,
     read: (ctx) => ctx.cookies.get(name),
     write(ctx, token, expires) {
       // Behind a proxy the connection itself is plain; the base URL tells what the browser sees.

@@ -1,6 +1,6 @@
 /** First start: somebody must be able to sign in. */
 import { randomBytes } from 'node:crypto';
-import { writeAudit } from '../audit/index.ts';
+import { writeAudit } from '../platform/audit-writer.ts';
 import type { Context } from '../platform/context.ts';
 import { ownScope } from '../platform/operation.ts';
 import { hashPassword } from './passwords.ts';

@@ -52,20 +52,35 @@ const OBJECTS = {
   Environment: `SELECT team_id, id AS environment_id FROM environments WHERE id = ?`,
   Pipeline: `SELECT e.team_id, o.environment_id FROM pipelines o JOIN environments e ON e.id = o.environment_id
     WHERE o.id = ? AND o.tombstoned_at IS NULL`,
+  'Deleted pipeline': `SELECT e.team_id, o.environment_id FROM pipelines o JOIN environments e ON e.id = o.environment_id
+    WHERE o.id = ? AND o.tombstoned_at IS NOT NULL AND o.managed_by = 'ui'`,
   Version: `SELECT e.team_id, p.environment_id FROM pipeline_versions o JOIN pipelines p ON p.id = o.pipeline_id
     JOIN environments e ON e.id = p.environment_id WHERE o.id = ? AND p.tombstoned_at IS NULL`,
   Node: `SELECT e.team_id, o.environment_id FROM nodes o JOIN environments e ON e.id = o.environment_id WHERE o.id = ?`,
+  'Alert rule': `SELECT e.team_id, o.environment_id FROM alert_rules o JOIN environments e ON e.id = o.environment_id
+    WHERE o.id = ? AND o.tombstoned_at IS NULL`,
+  'Pipeline group': `SELECT e.team_id, o.environment_id FROM pipeline_groups o
+    JOIN environments e ON e.id = o.environment_id WHERE o.id = ?`,
+  'Pipeline dependency': `SELECT e.team_id, p.environment_id FROM pipeline_dependencies o
+    JOIN pipelines p ON p.id = o.downstream_id JOIN environments e ON e.id = p.environment_id
+    WHERE o.id = ? AND p.tombstoned_at IS NULL`,
+  Template: `SELECT team_id, NULL AS environment_id FROM templates WHERE id = ?`,
+  Snippet: `SELECT team_id, NULL AS environment_id FROM vrl_snippets WHERE id = ?`,
   'Service account': `SELECT e.team_id, o.environment_id FROM service_accounts o
     JOIN environments e ON e.id = o.environment_id WHERE o.id = ?`,
 } as const;
 
-/** For the id of an object that lives in an environment. */
+/** For the id of an object that lives in an environment or belongs to a team. */
 export async function objectScope(ctx: Context, what: keyof typeof OBJECTS, id: string): Promise<Scope> {
-  const { rows } = await ctx.db.raw<{ rows: { team_id: string; environment_id: string }[] }>(OBJECTS[what], [
-    id,
-  ]);
+  const { rows } = await ctx.db.raw<{ rows: { team_id: string; environment_id: string | null }[] }>(
+    OBJECTS[what],
+    [id],
+  );
   const row = rows[0];
-  const place = row && { teamId: row.team_id, environmentId: row.environment_id };
+  const place = row && {
+    teamId: row.team_id,
+    ...(row.environment_id === null ? {} : { environmentId: row.environment_id }),
+  };
   if (!place || !mayEnter(ctx, place)) throw notFound(what);
   return place;
 }

@@ -1,7 +1,7 @@
 /** Sign-in by password, and from a session or personal token back to an actor. */
 import type { Knex } from 'knex';
 import type { SignInInput } from '../../schemas/api/people.ts';
-import { writeAudit } from '../audit/index.ts';
+import { writeAudit } from '../platform/audit-writer.ts';
 import type { Actor, Context } from '../platform/context.ts';
 import { DomainError, unauthorized } from '../platform/errors.ts';
 import { ownScope } from '../platform/operation.ts';

@@ -2,8 +2,8 @@
 import type { AlertRuleSpec } from '../../schemas/manifests/alert-rule.ts';
 import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { convergeOperation, pruneOperation } from '../ownership/index.ts';
-import type { MutationContext } from '../platform/context.ts';
 import { preconditionFailed } from '../platform/errors.ts';
+import { rulesChanged } from './changed.ts';
 import { pipelineIdsByName, RULE_COLUMNS, ruleColumns } from './store.ts';
 
 const RULES = { entityType: 'AlertRule', table: 'alert_rules' } as const;
@@ -37,7 +37,3 @@ export const pruneAlertRule = pruneOperation({
   audit: 'alertRule.pruned',
   changed: rulesChanged,
 });
-
-async function rulesChanged(ctx: MutationContext, environmentId: string): Promise<void> {
-  await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['alerts'] });
-}

@@ -4,6 +4,7 @@ import { DomainError } from '../platform/errors.ts';
 interface PgError {
   code?: string;
   constraint?: string;
+  detail?: string;
 }
 
 /** Which constraint a statement broke. */
@@ -14,6 +15,8 @@ export function brokeUnique(error: unknown, constraint?: string): boolean {
 
 const RETRY_AFTER_SECONDS = 2;
 const DISK_FULL = '53100';
+const DEADLOCK = '40P01';
+const FOREIGN_KEY = '23503';
 /** The connection: refused, broken, no room for another one; or the server says that it starts, ends or crashed. */
 const AWAY =
   /^(08...|57P0[123]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
@@ -21,14 +24,23 @@ const AWAY =
 const AWAY_TEXT =
   /(?:^| - )(Connection terminated|Connection ended unexpectedly|Client has encountered a connection error|timeout expired|Unable to acquire a connection|Knex: Timeout acquiring a connection)/;
 
-/** UNAVAILABLE for an error that says that the database cannot be used at the moment; any other error as it is. */
+/**
+ * UNAVAILABLE for an error that says that the database cannot be used at the moment, NOT_FOUND for one that says that what a
+ * new row belongs to was deleted just now; any other error as it is.
+ */
 export function unlessAway(error: unknown): unknown {
   if (error instanceof DomainError || !(error instanceof Error)) return error;
   // A client that went away while it sent its request.
   if (error.message === 'aborted') return error;
-  const { code = '' } = error as PgError;
+  const { code = '', detail = '' } = error as PgError;
   if (code === DISK_FULL) {
     return away('The disk of the database is full. Free some space there and try again');
+  }
+  if (code === DEADLOCK) {
+    return away('Two changes waited for each other, and this one was given up. Try again');
+  }
+  if (code === FOREIGN_KEY && detail.includes('is not present')) {
+    return new DomainError('NOT_FOUND', 'What this belongs to was deleted in the meantime; look again');
   }
   if (AWAY.test(String(code)) || AWAY_TEXT.test(error.message)) {
     return away('The database does not answer at the moment. Try again in a few seconds');

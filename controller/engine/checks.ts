@@ -1,7 +1,10 @@
 /** What an engine thinks of a pipeline before any node runs it: its programs compiled, its config loaded. */
 import type { Logger } from '../platform/logger.ts';
+import { type CatalogueReader, createCatalogueReader } from './catalogue.ts';
 import { createConfigValidator } from './validate-config.ts';
 import { createVrlCompiler } from './vrl-compiler.ts';
+import type { VrlTest } from './vrl-test.ts';
+import { createVrlTester } from './vrl-tester.ts';
 
 export interface Program {
   source: string;
@@ -32,23 +35,36 @@ export interface EngineChecks {
   stop(): Promise<void>;
 }
 
+/** What the controller knows of its engine, and does with it. */
+export interface Engine extends EngineChecks, Pick<CatalogueReader, 'catalogue' | 'componentSchema'> {
+  /** Runs a program on the JSON of one object; `caller` may have four under way. Throws TOO_MANY_REQUESTS beyond that. */
+  testProgram(program: Program, event: string, caller: string): Promise<VrlTest>;
+}
+
 declare module '../platform/context.ts' {
   interface Services {
-    engine: EngineChecks;
+    engine: Engine;
   }
 }
 
-export function createEngineChecks(options: { engineBin: string | null; log: Logger }): EngineChecks {
+export function createEngineChecks(options: { engineBin: string | null; log: Logger }): Engine {
   const compiler = createVrlCompiler(options.log);
+  const tester = createVrlTester(options.log);
   const validator = createConfigValidator(options);
+  const reader = createCatalogueReader(options);
   return {
+    catalogue: reader.catalogue,
+    componentSchema: reader.componentSchema,
+    testProgram: tester.test,
     vrlName: compiler.name,
     compilePrograms: compiler.compile,
     validateConfig: validator.validate,
     prepare: validator.prepare,
     async stop() {
       validator.stop();
-      await compiler.stop();
+      reader.stop();
+      tester.stop();
+      compiler.stop();
     },
   };
 }

@@ -1,7 +1,10 @@
+export type { Catalogue } from './catalogue.ts';
 export {
   createEngineChecks,
+  type Engine,
   type EngineChecks,
   type EngineValidation,
   type Program,
   type ProgramResult,
 } from './checks.ts';
+export type { ComponentKind, KnownComponent } from './schema-components.ts';

@@ -1,6 +1,7 @@
 /** Asks an engine executable what it thinks of a config, without its environment: no secret value is ever handed over. */
 import { createHash } from 'node:crypto';
 import { parse } from 'yaml';
+import { withoutCertificates } from '../certificates/index.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { withoutSecrets } from '../secrets/index.ts';
@@ -48,7 +49,7 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
   }
 
   async function ask(bin: string, configYaml: string, signal?: AbortSignal): Promise<EngineValidation> {
-    const text = withoutSecrets(configYaml, 'placeholder');
+    const text = withoutCertificates(withoutSecrets(configYaml, 'placeholder'), '/certificates');
     const hasAnswered = ({ code }: { code: number | null }) => code === 0 || code === 78;
     let answer = await take()?.finish(text, signal);
     // A prepared one may have died while it waited.

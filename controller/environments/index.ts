@@ -1,2 +1,2 @@
 export * as environmentOperations from './operations.ts';
-export { bumpConfigRevision, findEnvironment, visibleEnvironments } from './store.ts';
+export { bumpConfigRevision, findEnvironment, lockEnvironment, visibleEnvironments } from './store.ts';

@@ -1,18 +1,33 @@
 import {
   CreatedEnvironment,
   CreateEnvironment,
+  DeletedEnvironment,
   Environment,
+  EnvironmentId,
   EnvironmentList,
   GeneratedEnrollmentToken,
   GenerateEnrollmentToken,
   GetEnvironment,
   ListEnvironments,
+  UpdateEnvironment,
 } from '../../schemas/api/environments.ts';
+import { Done } from '../../schemas/api/people.ts';
 import { environmentScope, objectScope, teamScope } from '../access/index.ts';
-import { notFound } from '../platform/errors.ts';
-import { mutation, query } from '../platform/operation.ts';
+import type { Context } from '../platform/context.ts';
+import { forbidden, notFound, preconditionFailed } from '../platform/errors.ts';
+import { allows, mutation, query } from '../platform/operation.ts';
 import { mintToken } from '../platform/tokens.ts';
-import { findEnvironment, insertEnvironment, listEnvironments, replaceEnrollmentToken } from './store.ts';
+import {
+  deleteEnvironment,
+  type EnvironmentRecord,
+  findEnvironment,
+  insertEnvironment,
+  listEnvironments,
+  lockEnvironment,
+  replaceEnrollmentToken,
+  revokeEnrollmentTokens,
+  updateEnvironment,
+} from './store.ts';
 
 export const list = query({
   name: 'environment.list',
@@ -32,9 +47,7 @@ export const get = query({
   output: Environment,
   scope: (ctx, input) => objectScope(ctx, 'Environment', input.id),
   async run(ctx, input) {
-    const environment = await findEnvironment(ctx.db, input.id);
-    if (!environment) throw notFound('Environment');
-    return environment;
+    return withStore(ctx, await existing(ctx, input.id));
   },
 });
 
@@ -92,5 +105,98 @@ export const generateEnrollmentToken = mutation({
       topics: ['environments'],
     });
     return { id: minted.id, token: minted.token, expiresAt };
+  },
+});
+
+export const revokeEnrollmentToken = mutation({
+  name: 'environment.revokeEnrollmentToken',
+  summary: 'End the token with which nodes join; those that have joined stay',
+  role: 'ADMIN',
+  audit: 'environment.enrollmentTokenRevoked',
+  input: EnvironmentId,
+  output: Done,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId }) {
+    await lockEnvironment(ctx.db, environmentId);
+    const revoked = await revokeEnrollmentTokens(ctx.db, environmentId);
+    if (!revoked)
+      throw preconditionFailed('This environment has no enrollment token; there is nothing to revoke');
+    ctx.audit({ entityType: 'EnrollmentToken', entityId: revoked.id });
+    await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['environments'] });
+    return { ok: true as const };
+  },
+});
+
+export const update = mutation({
+  name: 'environment.update',
+  summary: 'Rename an environment; an ADMIN also sets what it asks for and how many nodes it takes',
+  role: 'EDITOR',
+  audit: 'environment.updated',
+  input: UpdateEnvironment,
+  output: Environment,
+  scope: (ctx, input) => objectScope(ctx, 'Environment', input.id),
+  prepare: (ctx, input) => ctx.services.secretStores.prepareChange(ctx, input),
+  async run(ctx, { id, ...change }, backend) {
+    await lockEnvironment(ctx.db, id);
+    const before = await existing(ctx, id);
+    const guarded = change.requireApproval !== undefined || change.maxNodes !== undefined;
+    // Who may not approve must not be able to do away with approvals.
+    if (guarded && !allows(ctx.actor, { teamId: before.teamId, environmentId: id }, { role: 'ADMIN' }))
+      throw forbidden('requireApproval and maxNodes need the role ADMIN in the team');
+    const after = {
+      name: change.name ?? before.name,
+      requireApproval: change.requireApproval ?? before.requireApproval,
+      maxNodes: change.maxNodes === undefined ? before.maxNodes : change.maxNodes,
+    };
+    await updateEnvironment(ctx.db, id, after);
+    if (backend) await ctx.services.secretStores.applyChange(ctx, backend);
+    const now = await existing(ctx, id);
+    ctx.audit({
+      entityType: 'Environment',
+      entityId: id,
+      diff: Object.fromEntries(
+        FIELDS.filter((field) => before[field] !== now[field]).map((field) => [
+          field,
+          [before[field], now[field]],
+        ]),
+      ),
+      metadata: { name: now.name, ...(backend ? { secretBackendFields: backend.fields } : {}) },
+    });
+    await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['environments'] });
+    return withStore(ctx, now);
+  },
+});
+
+const FIELDS = ['name', 'requireApproval', 'maxNodes', 'secretBackend'] as const;
+
+async function existing(ctx: Context, id: string): Promise<EnvironmentRecord> {
+  const environment = await findEnvironment(ctx.db, id);
+  if (!environment) throw notFound('Environment');
+  return environment;
+}
+
+const withStore = async (ctx: Context, environment: EnvironmentRecord): Promise<Environment> => ({
+  ...environment,
+  secretStore: await ctx.services.secretStores.describe(ctx.db, environment.id),
+});
+
+export const remove = mutation({
+  name: 'environment.delete',
+  summary: 'Delete an environment with its pipelines and nodes; files in git stay',
+  role: 'ADMIN',
+  audit: 'environment.deleted',
+  input: GetEnvironment,
+  output: DeletedEnvironment,
+  scope: (ctx, input) => objectScope(ctx, 'Environment', input.id),
+  async run(ctx, { id }) {
+    const { name } = await existing(ctx, id);
+    const counts = await deleteEnvironment(ctx.db, id);
+    if (!counts) throw notFound('Environment');
+    ctx.audit({ entityType: 'Environment', entityId: id, metadata: { name, ...counts } });
+    const { bus } = ctx.services;
+    await bus.publish(ctx.db, { type: 'environment', environmentId: id });
+    await bus.publish(ctx.db, { type: 'wake', loop: 'git', key: id, trigger: 'environment deleted' });
+    await bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['environments'] });
+    return { deleted: true as const, ...counts };
   },
 });

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Environment, EnvironmentSummary } from '../../schemas/api/environments.ts';
 import { brokeUnique } from '../database/errors.ts';
-import { conflict } from '../platform/errors.ts';
+import { conflict, notFound } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 
 const SUMMARY = `
@@ -20,8 +20,10 @@ export async function listEnvironments(db: Knex, teamId: string): Promise<Enviro
 }
 
 type Row = EnvironmentSummary & { requireApproval: boolean; maxNodes: number | null };
+/** Without what only its store of secrets knows. */
+export type EnvironmentRecord = Omit<Environment, 'secretStore'>;
 
-export async function findEnvironment(db: Knex, id: string): Promise<Environment | null> {
+export async function findEnvironment(db: Knex, id: string): Promise<EnvironmentRecord | null> {
   const { rows } = await db.raw<{ rows: Row[] }>(
     `SELECT ${SUMMARY}, e.require_approval AS "requireApproval", e.max_nodes AS "maxNodes"
      FROM environments e LEFT JOIN git_bindings b ON b.environment_id = e.id WHERE e.id = ?`,
@@ -44,9 +46,7 @@ export async function insertEnvironment(
   try {
     await db('environments').insert({ id, team_id: environment.teamId, name: environment.name });
   } catch (error) {
-    if (brokeUnique(error))
-      throw conflict(`An environment named "${environment.name}" exists already in this team`);
-    throw error;
+    throw explained(error, environment.name);
   }
   return id;
 }
@@ -67,9 +67,8 @@ export async function replaceEnrollmentToken(
     expiresAt: Date | null;
   },
 ): Promise<void> {
-  await db('enrollment_tokens')
-    .where({ environment_id: token.environmentId, revoked_at: null })
-    .update({ revoked_at: db.fn.now() });
+  await lockEnvironment(db, token.environmentId);
+  await revokeEnrollmentTokens(db, token.environmentId);
   await db('enrollment_tokens').insert({
     id: token.id,
     environment_id: token.environmentId,
@@ -83,4 +82,72 @@ export async function replaceEnrollmentToken(
 export async function visibleEnvironments(db: Knex, teamIds: readonly string[] | null): Promise<string[]> {
   const query = db('environments');
   return (teamIds === null ? query : query.whereIn('team_id', teamIds)).pluck('id');
+}
+
+/** Until the transaction ends, whoever else asks for this waits: what counts rows of an environment counts them alone. */
+export async function lockEnvironment(tx: Knex, id: string): Promise<void> {
+  const row = await tx('environments').where({ id }).forNoKeyUpdate().first('id');
+  if (!row) throw notFound('Environment');
+}
+
+export async function updateEnvironment(
+  tx: Knex,
+  id: string,
+  columns: { name: string; requireApproval: boolean; maxNodes: number | null },
+): Promise<void> {
+  await tx('environments')
+    .where({ id })
+    .update({
+      name: columns.name,
+      require_approval: columns.requireApproval,
+      max_nodes: columns.maxNodes,
+      updated_at: tx.fn.now(),
+    })
+    .catch((error: unknown) => {
+      throw explained(error, columns.name);
+    });
+}
+
+/** Earlier uses of them are not undone. Answers how many worked until now, and the newest of them. */
+export async function revokeEnrollmentTokens(
+  tx: Knex,
+  environmentId: string,
+): Promise<{ id: string; count: number } | null> {
+  const rows: { id: string }[] = await tx('enrollment_tokens')
+    .where({ environment_id: environmentId, revoked_at: null })
+    .update({ revoked_at: tx.fn.now() })
+    .returning('id');
+  const newest = rows
+    .map(({ id }) => id)
+    .sort()
+    .at(-1);
+  return newest === undefined ? null : { id: newest, count: rows.length };
+}
+
+/** With everything that belongs to it; lines of its logs go with their day. Null where it is gone already. */
+export async function deleteEnvironment(
+  tx: Knex,
+  id: string,
+): Promise<{ pipelines: number; nodes: number } | null> {
+  // In the order in which others lock them: a deploy its pipeline, a node that enrolls its token, and then the environment.
+  await tx('enrollment_tokens').where({ environment_id: id }).orderBy('id').forUpdate().select('id');
+  await tx('pipelines').where({ environment_id: id }).orderBy('id').forUpdate().select('id');
+  const environment = await tx('environments').where({ id }).forUpdate().first('id');
+  if (!environment) return null;
+  const { rows } = await tx.raw<{ rows: { pipelines: number; nodes: number }[] }>(
+    `SELECT (SELECT count(*) FROM pipelines WHERE environment_id = :id AND tombstoned_at IS NULL) AS pipelines,
+       (SELECT count(*) FROM nodes WHERE environment_id = :id) AS nodes`,
+    { id },
+  );
+  await tx.raw('DELETE FROM node_pipelines s USING nodes n WHERE n.id = s.node_id AND n.environment_id = ?', [
+    id,
+  ]);
+  await tx('environments').where({ id }).delete();
+  return rows[0] ?? null;
+}
+
+function explained(error: unknown, name: string): unknown {
+  return brokeUnique(error, 'environments_name_unique')
+    ? conflict(`An environment named "${name}" exists already in this team`)
+    : error;
 }

@@ -1,5 +1,5 @@
 import type { EnrollRequest, EnrollResponse } from '../../schemas/agent/protocol.ts';
-import { writeAudit } from '../audit/index.ts';
+import { writeAudit } from '../platform/audit-writer.ts';
 import type { Context } from '../platform/context.ts';
 import { forbidden, unauthorized } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';

@@ -27,7 +27,7 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus }): NodeDirect
   const tokenOf = new Map<string, string>();
   const loading = new Map<string, Promise<KnownNode | null>>();
   let generation = 0;
-  /** Nodes that a signal told of while all are being read; null while they are not. */
+  /** Nodes and environments that a signal told of while all are being read; null while they are not. */
   let told: Set<string> | null = null;
   let again = false;
   let reading = false;
@@ -43,6 +43,15 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus }): NodeDirect
     const tokenId = tokenOf.get(nodeId);
     if (tokenId !== undefined) byToken.delete(tokenId);
     tokenOf.delete(nodeId);
+  });
+  options.bus.on('environment', ({ environmentId }) => {
+    generation += 1;
+    told?.add(environmentId);
+    for (const node of [...byToken.values()]) {
+      if (node.environmentId !== environmentId) continue;
+      byToken.delete(node.tokenId);
+      tokenOf.delete(node.nodeId);
+    }
   });
   options.bus.on('resync', () => {
     generation += 1;
@@ -69,7 +78,8 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus }): NodeDirect
       const nodes = await listIdentities(options.db);
       byToken.clear();
       tokenOf.clear();
-      for (const node of nodes) if (!meanwhile.has(node.nodeId)) remember(node);
+      for (const node of nodes)
+        if (!meanwhile.has(node.nodeId) && !meanwhile.has(node.environmentId)) remember(node);
     } finally {
       told = null;
     }

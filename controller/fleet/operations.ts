@@ -2,17 +2,19 @@ import {
   FleetNode,
   GetNode,
   ListNodes,
+  MaintainedNode,
   NodeList,
   NodeListWithPipelines,
   type NodeSummary,
   type NodeWithPipelines,
+  SetMaintenance,
 } from '../../schemas/api/fleet.ts';
 import { environmentScope, objectScope } from '../access/index.ts';
 import { findEnvironment } from '../environments/index.ts';
 import { notFound } from '../platform/errors.ts';
-import { query } from '../platform/operation.ts';
+import { mutation, query } from '../platform/operation.ts';
 import { type NodeStatus, readStatus } from '../status/index.ts';
-import { findNode } from './store.ts';
+import { findNode, writeMaintenance } from './store.ts';
 
 export function summary(status: NodeStatus): NodeSummary {
   const { node } = status;
@@ -40,7 +42,13 @@ export function summary(status: NodeStatus): NodeSummary {
 
 const withPipelines = (status: NodeStatus): NodeWithPipelines => ({
   ...summary(status),
-  pipelines: status.pipelines,
+  pipelines: status.pairs.map(({ pipeline, desired, gate }) => ({
+    pipelineId: pipeline.id,
+    pipelineName: pipeline.name,
+    status: gate.status,
+    version: gate.version,
+    desiredVersion: desired ? pipeline.deployedVersion : null,
+  })),
 });
 
 export const list = query({
@@ -82,7 +90,8 @@ export const get = query({
     const status = nodes[0];
     if (!status || !environment) throw notFound('Node');
     return {
-      ...withPipelines(status),
+      ...summary(status),
+      pipelines: status.pipelines,
       environment: { id: environment.id, name: environment.name, teamId: environment.teamId },
       agentLabels: status.node.agentLabels,
       uiLabels: status.node.uiLabels,
@@ -92,5 +101,33 @@ export const get = query({
       agentHealth: status.node.agentHealth as FleetNode['agentHealth'],
       runningAs: status.node.runningAs,
     };
+  },
+});
+
+export const setMaintenance = mutation({
+  name: 'fleet.setMaintenance',
+  summary: 'Take the pipelines off a node for a while, or give them back',
+  role: 'EDITOR',
+  permission: 'nodes.manage',
+  audit: 'node.maintenanceChanged',
+  input: SetMaintenance,
+  output: MaintainedNode,
+  scope: (ctx, input) => objectScope(ctx, 'Node', input.nodeId),
+  async run(ctx, { nodeId, enabled }) {
+    const written = await writeMaintenance(ctx.db, nodeId, enabled);
+    if (!written) throw notFound('Node');
+    const { node, changed } = written;
+    ctx.audit({
+      entityType: 'Node',
+      entityId: nodeId,
+      metadata: { name: node.name },
+      ...(changed ? { diff: { maintenance: [!enabled, enabled] } } : {}),
+    });
+    if (changed) {
+      const { environmentId } = node;
+      await ctx.services.bus.publish(ctx.db, { type: 'node', nodeId, environmentId });
+      await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['fleet', 'pipelines'] });
+    }
+    return node;
   },
 });

@@ -51,6 +51,10 @@ export function createPushHub(options: { bus: Bus; log: Logger }): PushHub {
     const attached = streams.get(nodeId);
     if (attached) send(attached.stream, { type: 'config_changed', reason: 'node changed' });
   });
+  options.bus.on('environment', ({ environmentId }) => {
+    for (const attached of [...streams.values()])
+      if (attached.environmentId === environmentId) attached.stream.close();
+  });
   options.bus.on('resync', () => {
     for (const { stream } of streams.values()) send(stream, { type: 'config_changed', reason: 'resync' });
   });

@@ -6,7 +6,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import type { PipelineEntry } from '../../schemas/agent/protocol.ts';
+import type { CertFile, PipelineEntry } from '../../schemas/agent/protocol.ts';
+import { type CertificateFile, certificateReferences, readCertificates } from '../certificates/index.ts';
 import { effectiveLabels, type GroupRule, listGroupRules } from '../node-groups/index.ts';
 import { type DeployedConfig, listDeployed } from '../pipelines/index.ts';
 import type { Bus } from '../platform/bus.ts';
@@ -78,6 +79,8 @@ export interface ConfigServer {
   knownPipelines(environmentId: string): Promise<ReadonlySet<string>>;
 }
 
+const gone = () => unavailable('the environment is gone');
+
 export function createConfigServer(options: {
   db: Knex;
   bus: Bus;
@@ -93,6 +96,7 @@ export function createConfigServer(options: {
     const slot = slots.get(environmentId);
     if (slot) slot.wants += 1;
   });
+  options.bus.on('environment', ({ environmentId }) => slots.delete(environmentId));
   options.bus.on('resync', () => {
     for (const slot of slots.values()) slot.wants += 1;
   });
@@ -101,11 +105,12 @@ export function createConfigServer(options: {
   function renderAll(
     deployed: readonly DeployedConfig[],
     secrets: ReadonlyMap<string, () => string>,
+    certificates: ReadonlyMap<string, CertificateFile>,
     before: EnvironmentConfig | null,
   ): Rendered[] {
     return deployed.map((config) => {
       try {
-        return render(config, secrets);
+        return render(config, secrets, certificates);
       } catch (error) {
         const lastGood = before?.pipelines.find((one) => one.config.pipelineId === config.pipelineId);
         if (!lastGood) throw error;
@@ -120,19 +125,23 @@ export function createConfigServer(options: {
 
   async function load(environmentId: string, before: EnvironmentConfig | null): Promise<EnvironmentConfig> {
     const environment = await readConfigRevision(db, environmentId);
-    if (!environment) throw unavailable('the environment is gone');
+    if (!environment) throw gone();
     const [deployed, groups, ids, settings] = await Promise.all([
       listDeployed(db, environmentId),
-      listGroupRules(db, environmentId),
+      listGroupRules(db, [environmentId]),
       listPipelineIds(db, environmentId),
       readFleetSettings(db),
     ]);
     const secrets = await readSecrets(db, keyring, environmentId);
+    const filenames = new Set(deployed.flatMap(({ configYaml }) => certificateReferences(configYaml)));
+    const certificates = await readCertificates(db, keyring, environmentId, [...filenames]);
+    // It may have been deleted in the middle of this: then the lists are empty, and would stop every engine.
+    if (!(await readConfigRevision(db, environmentId))) throw gone();
     return {
       revision: environment.revision,
       secretBackend: environment.secretBackend,
       pollIntervalMs: settings.pollIntervalMs || DEFAULT_FLEET_SETTINGS.pollIntervalMs,
-      pipelines: renderAll(deployed, secrets, before),
+      pipelines: renderAll(deployed, secrets, certificates, before),
       groups,
       known: new Set(ids),
       loadedAt: performance.now(),
@@ -246,15 +255,26 @@ function textOf(environment: EnvironmentConfig, chosen: readonly Rendered[]): Te
   return made;
 }
 
-/** Only the secrets that the pipeline names go with it. A named one that is missing stops the rendering. */
-function render(config: DeployedConfig, secrets: ReadonlyMap<string, () => string>): Rendered {
+/**
+ * Only the secrets and certificate files that the pipeline names go with it. A named one that is missing stops the
+ * rendering.
+ */
+function render(
+  config: DeployedConfig,
+  secrets: ReadonlyMap<string, () => string>,
+  certificates: ReadonlyMap<string, CertificateFile>,
+): Rendered {
   const named = secretReferences(config.configYaml).flatMap(({ variable, optional }): [string, string][] => {
     const open = secrets.get(variable);
     if (open) return [[variable, open()]];
     if (optional) return [];
     throw new Error(`pipeline ${config.pipelineId} needs ${variable}, which is missing`);
   });
-  const certFiles: PipelineEntry['certFiles'] = [];
+  const certFiles = certificateReferences(config.configYaml).map((filename): CertFile => {
+    const file = certificates.get(filename);
+    if (file) return { name: file.name, filename, data: file.open() };
+    throw new Error(`pipeline ${config.pipelineId} needs the certificate file ${filename}, which is missing`);
+  });
   const checksum = `sha256:${createHash('sha256')
     .update(JSON.stringify([config.configYaml, named, config.logLevel, certFiles]))
     .digest('hex')}`;

@@ -1,6 +1,7 @@
 /** Nodes, their tokens, and what they report. */
 import type { Knex } from 'knex';
 import type { LabelMap } from '../../schemas/api/common.ts';
+import type { MaintainedNode } from '../../schemas/api/fleet.ts';
 
 export interface NodeIdentity {
   nodeId: string;
@@ -119,6 +120,24 @@ export async function enrollNode(tx: Knex, node: NodeEnrollment): Promise<string
 
 export async function findNode(db: Knex, id: string): Promise<{ id: string; environmentId: string } | null> {
   return (await db('nodes').where({ id }).first({ id: 'id', environmentId: 'environment_id' })) ?? null;
+}
+
+/** Null where there is no such node. `changed` is false where it was so already: then nothing is written. */
+export async function writeMaintenance(
+  tx: Knex,
+  id: string,
+  enabled: boolean,
+): Promise<{ node: MaintainedNode; changed: boolean } | null> {
+  const before: MaintainedNode | undefined = await tx('nodes')
+    .where({ id })
+    .forUpdate()
+    .first({ id: 'id', environmentId: 'environment_id', name: 'name', maintenance: 'maintenance' });
+  if (!before) return null;
+  if (before.maintenance === enabled) return { node: before, changed: false };
+  await tx('nodes')
+    .where({ id })
+    .update({ maintenance: enabled, config_revision: tx.raw('config_revision + 1') });
+  return { node: { ...before, maintenance: enabled }, changed: true };
 }
 
 /** Every pipeline of the environment that a node may still report, the pruned ones of the last day included. */

@@ -1,3 +1,5 @@
+export { dated as datedCommit } from './commit-text.ts';
+export { gateEnds, type ManifestCounts, UNBOUND } from './gate-ends.ts';
 export {
   deleteManifests,
   followNames,

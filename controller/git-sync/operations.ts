@@ -1,4 +1,3 @@
-import type { GateSegment } from '../../schemas/api/common.ts';
 import {
   ConfigureGitSync,
   GitJobList,
@@ -15,6 +14,7 @@ import type { Context } from '../platform/context.ts';
 import { badRequest, preconditionFailed } from '../platform/errors.ts';
 import { mutation, query } from '../platform/operation.ts';
 import { datedConditions, type Joined, readStatus, sumGates } from '../status/index.ts';
+import { gateEnds, UNBOUND } from './gate-ends.ts';
 import {
   countImportErrors,
   listImportErrors,
@@ -23,7 +23,7 @@ import {
 } from './inventory-store.ts';
 import { countJobs, insertPendingJob, listJobs } from './jobs-store.ts';
 import { normalizeFolder, refuseBadRef } from './scope.ts';
-import { type Binding, findBinding, orphanObjects, saveBinding } from './store.ts';
+import { findBinding, orphanObjects, saveBinding } from './store.ts';
 
 declare module '../platform/context.ts' {
   interface Services {
@@ -31,14 +31,6 @@ declare module '../platform/context.ts' {
     cloneUrl: string;
   }
 }
-
-const NEVER: Omit<GateSegment, 'point'> = {
-  state: 'unknown',
-  commit: null,
-  version: null,
-  at: null,
-  reason: 'Not bound to git',
-};
 
 async function readSyncStatus(ctx: Context, environmentId: string): Promise<GitSyncStatus> {
   const binding = await findBinding(ctx.db, environmentId);
@@ -61,7 +53,7 @@ async function readSyncStatus(ctx: Context, environmentId: string): Promise<GitS
       headCommit: null,
       appliedCommit: null,
       lastError: null,
-      gate: sumGates(gates, { git: NEVER, accepted: NEVER }),
+      gate: sumGates(gates, UNBOUND),
       manifests: [],
     };
   }
@@ -84,46 +76,16 @@ async function readSyncStatus(ctx: Context, environmentId: string): Promise<GitS
     headCommit: binding.headCommit,
     appliedCommit: binding.appliedCommit,
     lastError: binding.lastError,
-    gate: sumGates(gates, ends(binding, importErrorCount, manifests)),
+    gate: sumGates(
+      gates,
+      gateEnds(binding, {
+        importErrors: importErrorCount,
+        manifests: manifests.length,
+        waiting: manifests.filter((manifest) => manifest.prunePending).length,
+      }),
+    ),
     manifests: manifestStatuses(manifests, joined),
   };
-}
-
-function ends(binding: Binding, importErrors: number, manifests: readonly ManifestRecord[]) {
-  const { headCommit, appliedCommit } = binding;
-  const git: Omit<GateSegment, 'point'> = {
-    state: binding.lastError ? 'failed' : headCommit ? 'done' : 'unknown',
-    commit: headCommit?.sha ?? null,
-    version: null,
-    at: headCommit?.at ?? null,
-    reason: binding.lastError ?? headCommit?.subject ?? 'Nothing has been read yet',
-  };
-  const waiting = manifests.filter((manifest) => manifest.prunePending).length;
-  const held = binding.suspendedAt !== null || binding.mode !== 'sync' || waiting > 0;
-  const accepted: Omit<GateSegment, 'point'> = {
-    state:
-      importErrors > 0
-        ? 'failed'
-        : held
-          ? 'held'
-          : headCommit?.sha === appliedCommit?.sha
-            ? 'done'
-            : 'moving',
-    commit: appliedCommit?.sha ?? null,
-    version: null,
-    at: binding.lastPassAt,
-    reason:
-      importErrors > 0
-        ? `${importErrors} import error${importErrors === 1 ? '' : 's'}; what was accepted before runs on`
-        : binding.suspendedAt !== null
-          ? 'Suspended'
-          : binding.mode !== 'sync'
-            ? `Mode ${binding.mode}: nothing is applied`
-            : waiting > 0
-              ? `${waiting} deletion${waiting === 1 ? ' waits' : 's wait'}`
-              : `${manifests.length} manifest${manifests.length === 1 ? '' : 's'}`,
-  };
-  return { git, accepted };
 }
 
 function manifestStatuses(manifests: readonly ManifestRecord[], joined: Joined): ManifestStatus[] {

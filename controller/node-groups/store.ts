@@ -19,11 +19,16 @@ export const groupColumns = (spec: NodeGroupSpec) => ({
 });
 
 /** In the order of their names, which decides where two of them give one label. */
-export async function listGroupRules(db: Knex, environmentId: string): Promise<GroupRule[]> {
+export async function listGroupRules(
+  db: Knex,
+  environmentIds: readonly string[],
+): Promise<(GroupRule & { environmentId: string })[]> {
   return db('node_groups')
-    .where({ environment_id: environmentId, tombstoned_at: null })
+    .whereIn('environment_id', environmentIds)
+    .whereNull('tombstoned_at')
     .orderByRaw('lower(name) COLLATE "C", id')
     .select('id', 'name', 'criteria', {
+      environmentId: 'environment_id',
       labelTemplate: 'label_template',
       requiredLabels: 'required_labels',
     });

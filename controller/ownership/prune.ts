@@ -3,7 +3,7 @@ import Type from 'typebox';
 import type { MutationContext } from '../platform/context.ts';
 import { notFound } from '../platform/errors.ts';
 import { mutation } from '../platform/operation.ts';
-import { bury, lockLiving, type OwnedTable } from './store.ts';
+import { bury, lockRow, type OwnedTable } from './store.ts';
 
 /** How long a pruned object can come back with its id and history. */
 export const TOMBSTONE_HOURS = 24;
@@ -30,7 +30,7 @@ export function pruneOperation(of: {
     output: Type.Object({ pruned: Type.Boolean() }),
     scope: (_ctx, input) => ({ teamId: null, environmentId: input.environmentId }),
     async run(ctx, { environmentId, objectId }) {
-      const living = await lockLiving(ctx.db, of.table, objectId);
+      const living = await lockRow(ctx.db, of.table, objectId);
       if (living && living.environmentId !== environmentId) throw notFound(of.entityType);
       ctx.audit({
         entityType: of.entityType,

@@ -58,7 +58,7 @@ export async function lockClaimed(
   const { rows } = await tx.raw<{ rows: (OwnedRow & { recorded: boolean })[] }>(
     `SELECT id, name, uid, labels, managed_by AS "managedBy", tombstoned_at AS "tombstonedAt",
        EXISTS (SELECT 1 FROM git_manifests m WHERE m.object_id = o.id) AS recorded
-     FROM ?? o WHERE environment_id = ? AND (id = ANY(?) OR lower(name) IN (SELECT lower(n) FROM unnest(?::text[]) n)
+     FROM ?? o WHERE environment_id = ? AND (tombstoned_at IS NULL OR managed_by = 'git') AND (id = ANY(?) OR lower(name) IN (SELECT lower(n) FROM unnest(?::text[]) n)
        OR uid = ANY(?))
      ORDER BY id FOR UPDATE OF o`,
     [
@@ -235,16 +235,24 @@ export async function takeObjectChanges(db: Knex, environmentId: string): Promis
 }
 
 /** Locks the row; null where it is gone or was deleted already. */
-export async function lockLiving(
+export async function lockRow(
   tx: Knex,
   table: OwnedTable,
   id: string,
-): Promise<{ environmentId: string; name: string } | null> {
+): Promise<{ id: string; environmentId: string; name: string; managedBy: 'ui' | 'git' } | null> {
   const row = await tx(table)
     .where({ id, tombstoned_at: null })
     .forUpdate()
-    .first({ environmentId: 'environment_id', name: 'name' });
+    .first({ id: 'id', environmentId: 'environment_id', name: 'name', managedBy: 'managed_by' });
   return row ?? null;
+}
+
+/** Where the manifest of an object that git owns stands. */
+export async function findManifestOf(
+  db: Knex,
+  objectId: string,
+): Promise<{ path: string; line: number } | null> {
+  return (await db('git_manifests').where({ object_id: objectId }).first('path', 'line')) ?? null;
 }
 
 /** Hidden, and kept for its day; `more` are further columns to set. */
@@ -268,6 +276,8 @@ export async function purgeTombstone(db: Knex, table: OwnedTable, id: string): P
 /** Unbinding: what git owned in an environment belongs to the UI from now on. */
 export async function releaseFromGit(db: Knex, environmentId: string): Promise<void> {
   for (const table of OWNED_TABLES) {
-    await db(table).where({ environment_id: environmentId, managed_by: 'git' }).update({ managed_by: 'ui' });
+    await db(table)
+      .where({ environment_id: environmentId, managed_by: 'git', tombstoned_at: null })
+      .update({ managed_by: 'ui' });
   }
 }

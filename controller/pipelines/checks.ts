@@ -4,6 +4,7 @@
  */
 import { closest, distance } from 'fastest-levenshtein';
 import { RESERVED_PREFIX } from '../../schemas/agent/limits.ts';
+import { CERT_DIR, certificateVariable, filenameAfter } from '../certificates/index.ts';
 import type { EngineChecks, Program } from '../engine/index.ts';
 import { secretVariable } from '../secrets/index.ts';
 import { type Component, componentsOf, type Definition, outputsOf, resolveInput } from './definition.ts';
@@ -86,6 +87,15 @@ export function checkStructure(components: readonly Component[], draft: boolean)
 export function checkReferences(components: readonly Component[]): Finding[] {
   const findings: Finding[] = [];
   for (const component of components) {
+    if (component.section !== 'sources' && component.inputs.length === 0 && !component.disabled) {
+      findings.push({
+        level: 'references',
+        pointer: `/${component.section}/${component.key}`,
+        componentKey: component.key,
+        message: `"${component.key}" has no input`,
+        hint: 'connect a source or a transform to it, or switch it off',
+      });
+    }
     component.inputs.forEach((entry, index) => {
       const pointer = `/${component.section}/${component.key}/inputs/${index}`;
       const base = { level: 'references' as const, pointer, componentKey: component.key };
@@ -186,10 +196,11 @@ function findCycle(components: readonly Component[]): Finding[] {
 }
 
 /** `$$` is a dollar, `${…}` and `$name` are read from the engine's environment before it parses the file. */
-const VARIABLE = /\$(?:\$|\{([A-Za-z0-9_.]+)(:?[-?][^}]*)?\}|([A-Za-z0-9_.]+))/g;
+const VARIABLE = /\$(?:\$|\{([A-Za-z0-9_.]+)(:?[-?][^}]{0,1024})?\}|([A-Za-z0-9_.]+))/g;
 /** What an engine's environment holds beside secrets. */
 const AMBIENT = new Set(['HOSTNAME', 'TZ', 'LANG']);
 
+/** `secrets` also names the certificate files that there are, as `certificateVariable` does. */
 export function checkVariables(definition: Definition, secrets: ReadonlySet<string>): Finding[] {
   const findings: Finding[] = [];
   eachString(
@@ -203,6 +214,18 @@ export function checkVariables(definition: Definition, secrets: ReadonlySet<stri
     (text, pointer) => {
       for (const match of text.matchAll(VARIABLE)) {
         const name = match[1] ?? match[3];
+        if (name === CERT_DIR) {
+          const filename = filenameAfter(text.slice(match.index + match[0].length));
+          if (filename !== null && secrets.has(certificateVariable(filename))) continue;
+          findings.push({
+            level: 'secrets',
+            pointer,
+            ...place(text, match.index),
+            ...componentAt(pointer),
+            ...explainCertificate(filename, secrets),
+          });
+          continue;
+        }
         if (name === undefined || AMBIENT.has(name) || (match[2] ?? '').replace(/^:/, '').startsWith('-'))
           continue;
         if (secrets.has(name)) continue;
@@ -236,6 +259,28 @@ function explainVariable(
     hint:
       near ||
       `create a secret whose name becomes ${name} (for example "${name.slice('SVC_SECRET_'.length).toLowerCase()}" gives ${secretVariable(name.slice('SVC_SECRET_'.length).toLowerCase())}); the pipeline is applied as soon as it exists`,
+  };
+}
+
+function explainCertificate(
+  filename: string | null,
+  known: ReadonlySet<string>,
+): { message: string; hint: string } {
+  const reference = `\${${CERT_DIR}}/`;
+  if (filename === null) {
+    return {
+      message: `"\${${CERT_DIR}}" names no certificate file`,
+      hint: `write the file name behind it, for example "${reference}ca.pem"`,
+    };
+  }
+  const files = [...known].flatMap((one) =>
+    one.startsWith(`${CERT_DIR}/`) ? one.slice(CERT_DIR.length + 1) : [],
+  );
+  return {
+    message: `the certificate file "${filename}" does not exist in this environment`,
+    hint:
+      didYouMean(filename, files) ||
+      `upload it with certificate.upload and that file name; the pipeline is applied as soon as it exists`,
   };
 }
 

@@ -7,6 +7,8 @@ export interface Compiled {
   nodes: GraphNode[];
   edges: GraphEdge[];
   configYaml: string;
+  /** Keys of the components that the config is without: switched off, or fed by such ones alone. */
+  leftOut: string[];
 }
 
 const KIND: Record<Section, GraphNode['kind']> = {
@@ -49,7 +51,7 @@ export function compile(definition: Definition): Compiled {
       }),
     ),
   );
-  return { nodes, edges, configYaml: renderConfig(components, definition.global) };
+  return { nodes, edges, ...renderConfig(components, definition.global) };
 }
 
 function resolvedInputs(component: Component, components: readonly Component[]) {
@@ -65,7 +67,10 @@ function resolvedInputs(component: Component, components: readonly Component[]) 
 }
 
 /** The engine's config. Disabled components are left out, and with them whatever then has no input. */
-function renderConfig(components: readonly Component[], global: Record<string, unknown>): string {
+function renderConfig(
+  components: readonly Component[],
+  global: Record<string, unknown>,
+): Pick<Compiled, 'configYaml' | 'leftOut'> {
   const dropped = new Set(
     components.filter((component) => component.disabled).map((component) => component.key),
   );
@@ -98,7 +103,10 @@ function renderConfig(components: readonly Component[], global: Record<string, u
       ]);
     if (entries.length > 0) config[section] = Object.fromEntries(entries);
   }
-  return stringify(config, { lineWidth: 0, aliasDuplicateObjects: false });
+  return {
+    configYaml: stringify(config, { lineWidth: 0, aliasDuplicateObjects: false }),
+    leftOut: [...dropped],
+  };
 }
 
 /** Steps from the sources, for a left-to-right first layout. */

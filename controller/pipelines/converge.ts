@@ -3,7 +3,6 @@
  * writes a git-owned pipeline.
  */
 import type { PipelineSpec } from '../../schemas/manifests/index.ts';
-import { bumpConfigRevision } from '../environments/index.ts';
 import {
   Converged,
   convergeInput,
@@ -12,9 +11,9 @@ import {
   pruneOperation,
   writeOwned,
 } from '../ownership/index.ts';
-import type { MutationContext } from '../platform/context.ts';
 import { newId } from '../platform/ids.ts';
 import { mutation } from '../platform/operation.ts';
+import { pipelinesChanged } from './changed.ts';
 import { compile } from './compile.ts';
 import type { Definition } from './definition.ts';
 import { insertVersions, type NewVersion, PIPELINE_COLUMNS, pipelineColumns, readStanding } from './store.ts';
@@ -125,17 +124,3 @@ export const prunePipeline = pruneOperation({
   changed: (ctx, environmentId, pipelineId) =>
     pipelinesChanged(ctx, environmentId, { pipelineId, reason: 'pruned', served: true }),
 });
-
-async function pipelinesChanged(
-  ctx: MutationContext,
-  environmentId: string,
-  change: { pipelineId: string | undefined; reason: string; served: boolean },
-): Promise<void> {
-  const { bus } = ctx.services;
-  if (change.served) {
-    await bumpConfigRevision(ctx.db, environmentId);
-    const which = change.pipelineId === undefined ? {} : { pipelineId: change.pipelineId };
-    await bus.publish(ctx.db, { type: 'config', environmentId, ...which, reason: change.reason });
-  }
-  await bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['pipelines', 'fleet'] });
-}

@@ -1,5 +1,8 @@
 /** What a pipeline is made of, whoever describes it: components by key, in three kinds. */
 import type { PipelineSpec } from '../../schemas/manifests/index.ts';
+import { outputsOf } from '../../schemas/pipelines/outputs.ts';
+
+export { outputsOf };
 
 export type Definition = Pick<
   PipelineSpec,
@@ -42,39 +45,6 @@ export function componentsOf(definition: Definition): Component[] {
       };
     }),
   );
-}
-
-/**
- * The named outputs of a component, and whether it has the plain one. `null` for types whose outputs are not known here:
- * any name is taken there, the engine decides.
- */
-export function outputsOf(component: Component): { plain: boolean; named: string[] | null } {
-  const { type, options } = component;
-  switch (type) {
-    case 'route': {
-      const routes = Object.keys((options.route as Record<string, unknown> | undefined) ?? {});
-      return {
-        plain: false,
-        named: options.reroute_unmatched === false ? routes : [...routes, '_unmatched'],
-      };
-    }
-    case 'exclusive_route': {
-      const routes = ((options.routes as { name?: unknown }[] | undefined) ?? []).map((route) =>
-        String(route.name),
-      );
-      return { plain: false, named: [...routes, '_unmatched'] };
-    }
-    case 'remap':
-      return { plain: true, named: options.reroute_dropped === true ? ['dropped'] : [] };
-    case 'filter':
-    case 'demo_logs':
-    case 'file':
-    case 'internal_metrics':
-    case 'host_metrics':
-      return { plain: true, named: [] };
-    default:
-      return { plain: true, named: null };
-  }
 }
 
 export interface Input {

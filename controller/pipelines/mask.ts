@@ -17,7 +17,8 @@ function maskValue(key: string, value: unknown): unknown {
   return isSensitive(key, value) ? BLANK : value;
 }
 
-const isSensitive = (key: string, value: unknown): boolean =>
+/** A text under a key that names a credential, and no mere reference to a secret. */
+export const isSensitive = (key: string, value: unknown): boolean =>
   typeof value === 'string' && SENSITIVE.test(key) && !PLACEHOLDER.test(value);
 
 /** The same for an engine config; one without such values stays as it is written. */

@@ -1,4 +1,7 @@
+import type { Static } from 'typebox';
 import {
+  CompareVersions,
+  ConfigValidity,
   DeployEnvironmentInfo,
   DeploymentStatus,
   DeployPreview,
@@ -9,18 +12,21 @@ import {
   Pipeline,
   PipelineList,
   type PipelineSummary,
+  ValidateConfig,
   Version,
+  VersionDiff,
   VersionList,
 } from '../../schemas/api/pipelines.ts';
 import { environmentScope, objectScope } from '../access/index.ts';
 import { findEnvironment } from '../environments/index.ts';
 import type { Context } from '../platform/context.ts';
 import { notFound } from '../platform/errors.ts';
-import { allows, query, type Scope } from '../platform/operation.ts';
+import { allows, ownScope, query, type Scope } from '../platform/operation.ts';
 import { type PipelineStatus, readStatus, versionForNode } from '../status/index.ts';
 import { componentThroughput } from './components.ts';
+import { hasConfigChanges } from './existing.ts';
 import { maskSensitive, maskYaml } from './mask.ts';
-import { previewDeploy } from './preview.ts';
+import { previewDeploy, unifiedDiff } from './preview.ts';
 import {
   findPipeline,
   findVersion,
@@ -28,6 +34,7 @@ import {
   listVersions,
   type PipelineRecord,
 } from './store.ts';
+import { validateConfigText } from './validation.ts';
 
 /** Config values that look like credentials are for those who may change them. */
 const seesAll = (ctx: Context, scope: Scope): boolean => allows(ctx.actor, scope, { role: 'EDITOR' });
@@ -41,6 +48,7 @@ function summary(status: PipelineStatus): PipelineSummary {
     description: pipeline.description,
     isDraft: pipeline.isDraft,
     managedBy: pipeline.managedBy,
+    groupId: pipeline.groupId,
     deployedAt: pipeline.deployedAt,
     deployedVersionNumber: pipeline.deployedVersion,
     latestVersionNumber: pipeline.latestVersion,
@@ -113,9 +121,10 @@ export const get = query({
       logLevel: record.logLevel,
       ...shown,
       edges: record.edges,
+      graphRevision: record.graphRevision,
       labels: record.labels,
       latestVersion: versions.find((version) => version.id === record.latestVersionId) ?? null,
-      hasConfigChanges: record.latestVersionId !== record.deployedVersionId,
+      hasConfigChanges: await hasConfigChanges(ctx, record),
       git: manifest && {
         path: manifest.path,
         line: manifest.line,
@@ -152,6 +161,65 @@ export const getVersion = query({
     const all = seesAll(ctx, await objectScope(ctx, 'Version', input.versionId));
     return all ? version : { ...version, configYaml: maskYaml(version.configYaml) };
   },
+});
+
+const configOf = ({ id, version, configYaml }: Static<typeof Version>, all: boolean) => ({
+  id,
+  version,
+  configYaml: all ? configYaml : maskYaml(configYaml),
+});
+
+const settingsOf = ({ logLevel, nodeSelector }: Static<typeof Version>): Record<string, string> => ({
+  logLevel,
+  nodeSelector:
+    nodeSelector === null
+      ? 'every node'
+      : Object.entries(nodeSelector)
+          .map((pair) => pair.join('='))
+          .sort()
+          .join(', '),
+});
+
+export const compareVersions = query({
+  name: 'pipeline.compareVersions',
+  summary: 'What differs between two versions of a pipeline',
+  role: 'VIEWER',
+  input: CompareVersions,
+  output: VersionDiff,
+  scope: (ctx, input) => objectScope(ctx, 'Version', input.fromVersionId),
+  async run(ctx, input) {
+    const scope = await objectScope(ctx, 'Version', input.fromVersionId);
+    const from = await findVersion(ctx.db, input.fromVersionId);
+    const to = await findVersion(ctx.db, input.toVersionId);
+    if (!from || to?.pipelineId !== from.pipelineId) throw notFound('Version');
+    const all = seesAll(ctx, scope);
+    const [before, after] = [configOf(from, all), configOf(to, all)];
+    const settings = settingsOf(to);
+    return {
+      from: before,
+      to: after,
+      diff: unifiedDiff(
+        `version ${from.version}`,
+        `version ${to.version}`,
+        before.configYaml,
+        after.configYaml,
+      ),
+      settings: Object.entries(settingsOf(from)).flatMap(([name, value]) =>
+        settings[name] === value ? [] : [{ name, from: value, to: settings[name] ?? '' }],
+      ),
+    };
+  },
+});
+
+export const validate = query({
+  name: 'validator.validate',
+  summary: 'Check an engine config in YAML: every error with component, line and column',
+  role: 'VIEWER',
+  input: ValidateConfig,
+  output: ConfigValidity,
+  scope: (ctx, input) =>
+    input.environmentId === undefined ? ownScope : environmentScope(ctx, input.environmentId),
+  run: (ctx, input) => validateConfigText(ctx, input.yaml, input.environmentId ?? null),
 });
 
 export const deploymentStatus = query({

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { LabelMap } from '../../schemas/api/common.ts';
 import type { GraphEdge, GraphNode, Version, VersionSummary } from '../../schemas/api/pipelines.ts';
+import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { brokeUnique } from '../database/errors.ts';
 import type { ColumnTypes } from '../ownership/index.ts';
 import { conflict } from '../platform/errors.ts';
@@ -23,6 +24,8 @@ export interface PipelineRecord {
   nodes: GraphNode[];
   edges: GraphEdge[];
   globalConfig: Record<string, unknown>;
+  /** Grows with every change of the graph. */
+  graphRevision: number;
   labels: LabelMap;
   latestVersionId: string | null;
   deployedVersionId: string | null;
@@ -42,6 +45,7 @@ const COLUMNS = {
   nodes: 'graph_nodes',
   edges: 'graph_edges',
   globalConfig: 'global_config',
+  graphRevision: 'graph_revision',
   labels: 'labels',
   latestVersionId: 'latest_version_id',
   deployedVersionId: 'deployed_version_id',
@@ -88,31 +92,108 @@ export const pipelineColumns = (content: PipelineContent) => ({
   depends_on: content.dependsOn,
 });
 
-/** A new draft that the UI owns. */
+/** JSON columns are handed over as text. */
+const asStored = (columns: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(
+    Object.entries(columns).map(([column, value]) => [
+      column,
+      typeof value === 'object' && value !== null && !(value instanceof Date) ? JSON.stringify(value) : value,
+    ]),
+  );
+
+/** A new draft that the UI owns; null where the name is taken. */
 export async function insertPipeline(
   db: Knex,
   environmentId: string,
   pipeline: PipelineContent & { name: string; labels: LabelMap },
-): Promise<string> {
-  const id = newId();
-  const content = Object.entries(pipelineColumns(pipeline)).map(([column, value]) => [
-    column,
-    typeof value === 'object' && value !== null ? JSON.stringify(value) : value,
-  ]);
-  await db('pipelines')
+): Promise<string | null> {
+  const rows = await db('pipelines')
     .insert({
-      id,
+      id: newId(),
       environment_id: environmentId,
       name: pipeline.name,
-      labels: JSON.stringify(pipeline.labels),
-      ...Object.fromEntries(content),
+      ...asStored({ ...pipelineColumns(pipeline), labels: pipeline.labels }),
     })
-    .catch((error: unknown) => {
-      if (!brokeUnique(error, 'pipelines_name_unique')) throw error;
-      throw conflict(`A pipeline named "${pipeline.name}" exists already in this environment`);
-    });
-  return id;
+    .onConflict()
+    .ignore()
+    .returning('id');
+  return rows[0]?.id ?? null;
 }
+
+/** Folded names of the living pipelines of an environment. */
+export async function namesLike(db: Knex, environmentId: string): Promise<string[]> {
+  const names: string[] = await db('pipelines')
+    .where({ environment_id: environmentId, tombstoned_at: null })
+    .pluck('name');
+  return names.map(nameKeyOf);
+}
+
+/** @throws CONFLICT where the name has been taken since */
+export async function bringBack(tx: Knex, id: string): Promise<void> {
+  try {
+    await tx('pipelines')
+      .where({ id })
+      .whereNotNull('tombstoned_at')
+      .update({ tombstoned_at: null, updated_at: tx.fn.now() });
+  } catch (error) {
+    if (!brokeUnique(error, 'pipelines_name_unique')) throw error;
+    throw conflict('Another pipeline has the name now; rename that one first');
+  }
+}
+
+export const nameTaken = (name: string) =>
+  conflict(`A pipeline named "${name}" exists already in this environment; choose another name`);
+
+/** What people change of a pipeline that they own. The row is locked by `lockEditable`. */
+export async function updatePipeline(
+  tx: Knex,
+  id: string,
+  change: Partial<Omit<PipelineContent, 'dependsOn'>> & {
+    name?: string;
+    labels?: LabelMap;
+    isDraft?: boolean;
+    latestVersionId?: string;
+    deployedVersionId?: string | null;
+    deployedAt?: Date | null;
+    tombstonedAt?: Date | null;
+  },
+): Promise<void> {
+  const { nodes, edges, globalConfig, ...rest } = change;
+  const graph = nodes !== undefined || edges !== undefined || globalConfig !== undefined;
+  const columns = Object.fromEntries(
+    Object.entries({ ...rest, nodes, edges, globalConfig })
+      .filter(([, value]) => value !== undefined)
+      .map(([field, value]) => [CHANGEABLE[field as keyof typeof CHANGEABLE], value]),
+  );
+  try {
+    await tx('pipelines')
+      .where({ id })
+      .update({
+        ...asStored(columns),
+        updated_at: tx.fn.now(),
+        ...(graph ? { graph_revision: tx.raw('graph_revision + 1') } : {}),
+      });
+  } catch (error) {
+    if (brokeUnique(error, 'pipelines_name_unique')) throw nameTaken(change.name ?? 'this one');
+    throw error;
+  }
+}
+
+const CHANGEABLE = {
+  name: 'name',
+  labels: 'labels',
+  description: 'description',
+  nodeSelector: 'node_selector',
+  logLevel: 'log_level',
+  nodes: 'graph_nodes',
+  edges: 'graph_edges',
+  globalConfig: 'global_config',
+  isDraft: 'is_draft',
+  latestVersionId: 'latest_version_id',
+  deployedVersionId: 'deployed_version_id',
+  deployedAt: 'deployed_at',
+  tombstonedAt: 'tombstoned_at',
+} as const;
 
 export interface NewVersion {
   id: string;
@@ -215,15 +296,6 @@ export async function latestVersion(
   return row ?? null;
 }
 
-export async function markDeployed(db: Knex, pipelineId: string, versionId: string): Promise<void> {
-  await db('pipelines').where({ id: pipelineId }).update({
-    is_draft: false,
-    deployed_version_id: versionId,
-    deployed_at: db.fn.now(),
-    updated_at: db.fn.now(),
-  });
-}
-
 const VERSION_SUMMARY = `v.id, v.pipeline_id AS "pipelineId", v.version, v.changelog, v.source,
   v.created_by_id AS "createdById", coalesce(u.name, v.commit_author) AS "createdByName", v.created_at AS "createdAt",
   v.commit_sha AS commit, v.commit_author AS "commitAuthor", v.commit_message AS "commitMessage", v.commit_path AS path,
@@ -238,6 +310,40 @@ export async function listVersions(db: Knex, pipelineId: string): Promise<Versio
     [pipelineId],
   );
   return rows;
+}
+
+/** Everything that a version carries, for a rollback. */
+export async function findVersionContent(
+  db: Knex,
+  id: string,
+): Promise<
+  | (Omit<PipelineContent, 'description' | 'dependsOn'> & {
+      pipelineId: string;
+      version: number;
+      configYaml: string;
+    })
+  | null
+> {
+  const row = await db('pipeline_versions').where({ id }).first({
+    pipelineId: 'pipeline_id',
+    version: 'version',
+    configYaml: 'config_yaml',
+    nodeSelector: 'node_selector',
+    logLevel: 'log_level',
+    nodes: 'graph_nodes',
+    edges: 'graph_edges',
+    globalConfig: 'global_config',
+  });
+  return row ?? null;
+}
+
+/** The next number. The pipeline's row is locked, so that nobody else takes it. */
+export async function nextVersionNumber(tx: Knex, pipelineId: string): Promise<number> {
+  const row = await tx('pipeline_versions')
+    .where({ pipeline_id: pipelineId })
+    .max({ last: 'version' })
+    .first();
+  return Number(row?.last ?? 0) + 1;
 }
 
 export async function findVersion(db: Knex, id: string): Promise<Version | null> {

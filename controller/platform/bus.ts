@@ -15,10 +15,14 @@ export type Signal =
   | { type: 'config'; environmentId: string; pipelineId?: string; reason: string }
   /** A node's token, labels, maintenance mode or existence changed. */
   | { type: 'node'; nodeId: string; environmentId: string }
+  /** The environment was deleted, with all that it had. */
+  | { type: 'environment'; environmentId: string }
   /** Pages of an environment are out of date; null for all. */
   | { type: 'ui'; environmentId: string | null; topics: UiTopic[] }
   /** A reconciler should look at a key. */
   | { type: 'wake'; loop: string; key: string; trigger: string }
+  /** There is a new key to seal with. */
+  | { type: 'keys' }
   /** A user's sessions or roles changed. */
   | { type: 'user'; userId: string }
   /** Signals may have been missed. */
@@ -35,9 +39,29 @@ export interface Bus {
   stop(): Promise<void>;
 }
 
-const CHANNEL = 'headgate';
+/** The bus of a controller, which the others can see. */
+export interface NamedBus extends Bus {
+  /** Shows the name that it has now. */
+  introduce(): Promise<void>;
+}
 
-export function createBus(options: { url: string; log: Logger }): Bus {
+const CHANNEL = 'headgate';
+/** Of the bus' connection: each controller has exactly one, so they are counted by it. */
+const BUS_NAME = 'headgate-bus';
+
+/** Of every controller that runs on this database, as it introduced itself. */
+export async function listBusNames(db: Knex): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { name: string }[] }>(
+    `SELECT application_name AS name FROM pg_stat_activity
+     WHERE datname = current_database() AND split_part(application_name, ' ', 1) = ?`,
+    [BUS_NAME],
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** `name` follows BUS_NAME in the name of the connection, which every user of the database may read. */
+export function createBus(options: { url: string; log: Logger; name?: () => string }): NamedBus {
+  const fullName = () => `${BUS_NAME} ${options.name?.() ?? ''}`.trim().slice(0, 63);
   const listeners = new Map<SignalType, Set<(signal: never) => void>>();
   let client: pg.Client | null = null;
   let stopped = false;
@@ -57,7 +81,7 @@ export function createBus(options: { url: string; log: Logger }): Bus {
   async function connect(): Promise<void> {
     const next = new pg.Client({
       connectionString: options.url,
-      application_name: 'headgate-bus',
+      application_name: fullName(),
       keepAlive: true,
     });
     // Until then, what goes wrong is thrown below; some of it is told by an event as well.
@@ -117,6 +141,9 @@ export function createBus(options: { url: string; log: Logger }): Bus {
       return () => set.delete(listener as (signal: never) => void);
     },
     start: connect,
+    async introduce() {
+      await client?.query("SELECT set_config('application_name', $1, false)", [fullName()]);
+    },
     async stop() {
       stopped = true;
       clearTimeout(retry);

@@ -54,6 +54,8 @@ export interface Context {
   services: Services;
   /** Run first in every transaction of a mutation: refuses the writes of a reconciler that has lost its lease. */
   fence?: (tx: Knex) => Promise<void>;
+  /** Run last in the transaction of a mutation, with its output: what must be stored with the work or not at all. */
+  settle?: (tx: Knex, output: unknown) => Promise<void>;
 }
 
 /** In a mutation: everything is in one transaction with its audit rows. */

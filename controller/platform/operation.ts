@@ -87,15 +87,32 @@ export function createExecute(writeAudit: AuditWriter): Execute {
     if (!allows(ctx.actor, scope, op)) throw refusal(ctx.actor, op);
     if (op.kind === 'query') return op.run(ctx, input);
     const prepared = await op.prepare?.(ctx, input);
-    return ctx.db.transaction(async (tx) => {
-      await ctx.fence?.(tx);
-      const entries: AuditEntry[] = [];
-      const inside: MutationContext = { ...ctx, db: tx, audit: (entry) => entries.push(entry) };
-      const output = await op.run(inside, input, prepared);
-      await writeAudit(inside, scope, entries, op.audit);
-      return output;
-    });
+    return againAfterDeadlock(() =>
+      ctx.db.transaction(async (tx) => {
+        await ctx.fence?.(tx);
+        const entries: AuditEntry[] = [];
+        const inside: MutationContext = { ...ctx, db: tx, audit: (entry) => entries.push(entry) };
+        const output = await op.run(inside, input, prepared);
+        await writeAudit(inside, scope, entries, op.audit);
+        await ctx.settle?.(tx, output);
+        return output;
+      }),
+    );
   };
+}
+
+const ATTEMPTS = 4;
+/** Postgres ends one of two transactions that wait for one another; nothing of it has happened. */
+const DEADLOCK = '40P01';
+
+async function againAfterDeadlock<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== DEADLOCK || attempt === ATTEMPTS) throw error;
+    }
+  }
 }
 
 /** `undefined`, `null` and `{}` are all "no input"; `Date` becomes ISO text, so that either form may come in. */

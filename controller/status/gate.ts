@@ -117,8 +117,10 @@ function nodeSegments({ isDraft, deployed, nodes, manifest }: GateInput): [GateS
     at: latest(list),
   });
   /** Held only where whoever is not there yet cannot be reached. */
-  const lagging = (arrived: readonly GateNode[]): GateState =>
-    nodes.every((node) => arrived.includes(node) || silent.includes(node)) ? 'held' : 'moving';
+  const lagging = (arrived: readonly GateNode[]): GateState => {
+    const accounted = new Set([...arrived, ...silent]);
+    return nodes.every((node) => accounted.has(node)) ? 'held' : 'moving';
+  };
   const silentText = silent.length > 0 ? `; ${plural(silent.length, 'node')} not reachable` : '';
 
   const delivered =

@@ -1,23 +1,34 @@
 /** What should run, joined with what runs: for each node and pipeline the status, for each node its health, for each pipeline its gate. */
 import type { Condition, Gate, LabelMap } from '../../schemas/api/common.ts';
 import type { NodeHealth, PipelineOnNode, Rates, StatusCounts } from '../../schemas/api/pipelines.ts';
-import { labelsOf, type NodeLabels } from '../node-groups/index.ts';
+import { effectiveLabels, labelsOf, type NodeLabels } from '../node-groups/index.ts';
 import type { FleetSettings } from '../settings/index.ts';
+import { desiredPlaces } from './desired.ts';
 import { type GateInput, type GateNode, nodeGate, pipelineGate, rolloutConditions } from './gate.ts';
 import { nodeHealth } from './health.ts';
 import type { NodeRow, Observed, PipelineRow, ReportRow } from './queries.ts';
-import { versionForNode } from './selection.ts';
+
+/** One pipeline on one node: what it should run there, and what the node says of it. */
+export interface Pair {
+  node: NodeRow;
+  health: NodeHealth;
+  pipeline: PipelineRow;
+  desired: boolean;
+  report: ReportRow | undefined;
+  gate: GateNode;
+}
 
 export interface NodeStatus {
   node: NodeRow;
   /** Effective: what selectors look at. */
   labels: LabelMap;
-  labelSources: NodeLabels['sources'];
-  groups: NodeLabels['groups'];
+  readonly labelSources: NodeLabels['sources'];
+  readonly groups: NodeLabels['groups'];
   health: NodeHealth;
   healthReason: string;
   gate: Gate;
-  pipelines: PipelineOnNode[];
+  pairs: readonly Pair[];
+  readonly pipelines: PipelineOnNode[];
   desired: number;
   running: number;
   crashed: number;
@@ -25,7 +36,7 @@ export interface NodeStatus {
 
 export interface PipelineStatus {
   pipeline: PipelineRow;
-  onNodes: PipelineOnNode[];
+  readonly onNodes: PipelineOnNode[];
   counts: StatusCounts;
   rates: Rates;
   gate: Gate;
@@ -45,30 +56,42 @@ export interface JoinTime {
 }
 
 const NO_RATES: Rates = { eventsIn: 0, eventsOut: 0, bytesIn: 0, bytesOut: 0, errors: 0 };
-const key = (nodeId: string, pipelineId: string) => `${nodeId}/${pipelineId}`;
 
+/** What lists do not show is made when it is asked for. */
 export function join(observed: Observed, time: JoinTime): Joined {
-  const reports = new Map(observed.reports.map((report) => [key(report.nodeId, report.pipelineId), report]));
-  const byPipeline = new Map<string, PipelineOnNode[]>(
-    observed.pipelines.map((pipeline) => [pipeline.id, []]),
-  );
-  const desiredOf = new Map<string, PipelineOnNode[]>(
-    observed.pipelines.map((pipeline) => [pipeline.id, []]),
-  );
-  const nodes = observed.nodes.map((node) => {
-    const { effective: labels, sources, groups } = labelsOf(node.agentLabels, node.uiLabels, observed.groups);
+  const places = new Map(observed.pipelines.map((pipeline, place) => [pipeline.id, place]));
+  const reportsOf = Map.groupBy(observed.reports, (report) => report.nodeId);
+  const targets = observed.nodes.map((node) => ({
+    labels: effectiveLabels(node.agentLabels, node.uiLabels, observed.groups),
+    maintenance: node.maintenance,
+  }));
+  const desiredOf = desiredPlaces(observed.pipelines, targets);
+  const pairsOf: Pair[][] = observed.pipelines.map(() => []);
+  const nodes = observed.nodes.map((node, index): NodeStatus => {
+    const labels = targets[index]?.labels ?? {};
+    const wanted = desiredOf[index] ?? [];
+    const reports = reportsOf.get(node.id) ?? [];
+    const reportOf = finder(reports);
     const intervalMs = Math.max(time.settings.pollIntervalMs, node.pollIntervalMs ?? 0);
     const crashed: string[] = [];
     const lagging: string[] = [];
-    const pairs = observed.pipelines.flatMap((pipeline) => {
-      const desired = versionForNode(pipeline, { labels, maintenance: node.maintenance }) !== null;
-      const report = reports.get(key(node.id, pipeline.id));
-      if (!desired && (!report || report.status === 'STOPPED')) return [];
-      if (report?.status === 'CRASHED') crashed.push(pipeline.name);
+    for (const place of wanted) {
+      const pipeline = observed.pipelines[place];
+      if (!pipeline) continue;
       const late = time.now - (pipeline.deployedAt?.getTime() ?? time.now) > 2 * intervalMs;
-      if (desired && late && report?.version !== pipeline.deployedVersion) lagging.push(pipeline.name);
-      return [{ pipeline, desired, report }];
-    });
+      if (late && reportOf(pipeline.id)?.version !== pipeline.deployedVersion) lagging.push(pipeline.name);
+    }
+    const shown = [...wanted];
+    for (const report of reports) {
+      const place = places.get(report.pipelineId);
+      if (place !== undefined && report.status !== 'STOPPED' && !wanted.includes(place)) shown.push(place);
+    }
+    // In the order of the pipelines, as they are listed.
+    if (shown.length > wanted.length) shown.sort((a, b) => a - b);
+    for (const place of shown) {
+      const pipeline = observed.pipelines[place];
+      if (pipeline && reportOf(pipeline.id)?.status === 'CRASHED') crashed.push(pipeline.name);
+    }
     const { status, reason } = nodeHealth({
       lastHeartbeatAt: node.reportedAt?.getTime() ?? null,
       intervalMs,
@@ -79,45 +102,86 @@ export function join(observed: Observed, time: JoinTime): Joined {
       lagging,
       updateError: node.updateError,
     });
-    const pipelines = pairs.map(({ pipeline, desired, report }) => {
-      const entry = onNode(node, status, pipeline, desired, report);
-      byPipeline.get(pipeline.id)?.push(entry);
-      if (desired) desiredOf.get(pipeline.id)?.push(entry);
-      return entry;
+    const isWanted = shown.length > wanted.length ? new Set(wanted) : null;
+    let running = 0;
+    const pairs = shown.flatMap((place): Pair[] => {
+      const pipeline = observed.pipelines[place];
+      if (!pipeline) return [];
+      const desired = isWanted === null || isWanted.has(place);
+      const report = reportOf(pipeline.id);
+      if (desired && report?.status === 'RUNNING') running += 1;
+      const pair: Pair = {
+        node,
+        health: status,
+        pipeline,
+        desired,
+        report,
+        gate: {
+          nodeName: node.name,
+          status: report?.status ?? 'PENDING',
+          version: report?.version ?? null,
+          health: status,
+          lastError: report?.lastError ?? null,
+          since: report?.statusSince ?? null,
+        },
+      };
+      pairsOf[place]?.push(pair);
+      return [pair];
     });
-    const wanted = pairs.filter((pair) => pair.desired);
     return {
       node,
       labels,
-      labelSources: sources,
-      groups,
+      get labelSources() {
+        return labelsOf(node.agentLabels, node.uiLabels, observed.groups).sources;
+      },
+      get groups() {
+        return labelsOf(node.agentLabels, node.uiLabels, observed.groups).groups;
+      },
       health: status,
       healthReason: reason,
       gate: nodeGate(observed.binding, {
         health: status,
-        pipelines: pipelines.map((entry) => gateNode(entry, reports)),
-        desired: pipelines.map((entry) => entry.desiredVersion),
+        pipelines: pairs.map((pair) => pair.gate),
+        desired: pairs.map((pair) => (pair.desired ? pair.pipeline.deployedVersion : null)),
       }),
-      pipelines,
+      pairs,
+      get pipelines() {
+        return pairs.map(onNode);
+      },
       desired: wanted.length,
-      running: wanted.filter((pair) => pair.report?.status === 'RUNNING').length,
+      running,
       crashed: crashed.length,
     };
   });
-  const pipelines = observed.pipelines.map((pipeline) =>
-    pipelineStatus(pipeline, byPipeline.get(pipeline.id) ?? [], desiredOf.get(pipeline.id) ?? [], reports),
+  const pipelines = observed.pipelines.map((pipeline, place) =>
+    pipelineStatus(pipeline, pairsOf[place] ?? []),
   );
   return { nodes, pipelines };
 }
 
-function onNode(
-  node: NodeRow,
-  health: NodeHealth,
-  pipeline: PipelineRow,
-  desired: boolean,
-  report: ReportRow | undefined,
-): PipelineOnNode {
-  const fresh = health === 'HEALTHY' || health === 'DEGRADED';
+/** Most nodes report a handful of pipelines. */
+const FEW = 16;
+
+function finder(reports: readonly ReportRow[]): (pipelineId: string) => ReportRow | undefined {
+  if (reports.length <= FEW) return (id) => reports.find((report) => report.pipelineId === id);
+  const byPipeline = new Map(reports.map((report) => [report.pipelineId, report]));
+  return (id) => byPipeline.get(id);
+}
+
+const ratesOf = ({ health, report }: Pair): Rates =>
+  report && (health === 'HEALTHY' || health === 'DEGRADED') && report.status === 'RUNNING'
+    ? {
+        eventsIn: report.rateEventsIn,
+        eventsOut: report.rateEventsOut,
+        bytesIn: report.rateBytesIn,
+        bytesOut: report.rateBytesOut,
+        errors: report.rateErrors,
+      }
+    : NO_RATES;
+
+function onNode(pair: Pair): PipelineOnNode {
+  const { node, health, pipeline, desired, report } = pair;
+  const detail = report?.detail;
   return {
     nodeId: node.id,
     nodeName: node.name,
@@ -128,47 +192,23 @@ function onNode(
     status: report?.status ?? 'PENDING',
     version: report?.version ?? null,
     desiredVersion: desired ? pipeline.deployedVersion : null,
-    pid: report?.pid ?? null,
-    uptimeSeconds: report?.uptimeSeconds ?? null,
-    restarts: report?.restarts ?? 0,
+    pid: detail?.pid ?? null,
+    uptimeSeconds: detail?.uptimeSeconds ?? null,
+    restarts: detail?.restarts ?? 0,
     lastError: report?.lastError ?? null,
-    reportedAt: report?.reportedAt ?? null,
-    eventsIn: report?.eventsIn ?? 0,
-    eventsOut: report?.eventsOut ?? 0,
-    bytesIn: report?.bytesIn ?? 0,
-    bytesOut: report?.bytesOut ?? 0,
-    errorsTotal: report?.errorsTotal ?? 0,
-    rates:
-      report && fresh && report.status === 'RUNNING'
-        ? {
-            eventsIn: report.rateEventsIn,
-            eventsOut: report.rateEventsOut,
-            bytesIn: report.rateBytesIn,
-            bytesOut: report.rateBytesOut,
-            errors: report.rateErrors,
-          }
-        : NO_RATES,
+    reportedAt: detail?.reportedAt ?? null,
+    eventsIn: detail?.eventsIn ?? 0,
+    eventsOut: detail?.eventsOut ?? 0,
+    bytesIn: detail?.bytesIn ?? 0,
+    bytesOut: detail?.bytesOut ?? 0,
+    errorsTotal: detail?.errorsTotal ?? 0,
+    rates: ratesOf(pair),
   };
 }
 
-function gateNode(entry: PipelineOnNode, reports: ReadonlyMap<string, ReportRow>): GateNode {
-  return {
-    nodeName: entry.nodeName,
-    status: entry.status,
-    version: entry.version,
-    health: entry.nodeHealth,
-    lastError: entry.lastError,
-    since: reports.get(key(entry.nodeId, entry.pipelineId))?.statusSince ?? null,
-  };
-}
-
-function pipelineStatus(
-  pipeline: PipelineRow,
-  onNodes: PipelineOnNode[],
-  desired: PipelineOnNode[],
-  reports: ReadonlyMap<string, ReportRow>,
-): PipelineStatus {
+function pipelineStatus(pipeline: PipelineRow, pairs: readonly Pair[]): PipelineStatus {
   const { manifest } = pipeline;
+  const desired = pairs.filter((pair) => pair.desired);
   const input: GateInput = {
     managedBy: pipeline.managedBy,
     isDraft: pipeline.isDraft,
@@ -185,14 +225,16 @@ function pipelineStatus(
         ? null
         : { version: pipeline.deployedVersion, commit: pipeline.deployedCommit, at: pipeline.deployedAt },
     latestVersion: pipeline.latestVersion,
-    nodes: desired.map((entry) => gateNode(entry, reports)),
+    nodes: desired.map((pair) => pair.gate),
   };
   const gate = pipelineGate(input);
   return {
     pipeline,
-    onNodes,
+    get onNodes() {
+      return pairs.map(onNode);
+    },
     counts: count(desired),
-    rates: sumRates(onNodes),
+    rates: sumRates(pairs.map((pair) => ({ rates: ratesOf(pair) }))),
     gate,
     conditions: manifest
       ? [...manifest.conditions, ...rolloutConditions(gate, input, manifest.path, manifest.line)]
@@ -200,15 +242,16 @@ function pipelineStatus(
   };
 }
 
-function count(entries: readonly PipelineOnNode[]): StatusCounts {
-  const of = (status: PipelineOnNode['status']) => entries.filter((entry) => entry.status === status).length;
+function count(pairs: readonly Pair[]): StatusCounts {
+  const of = { PENDING: 0, STARTING: 0, RUNNING: 0, STOPPED: 0, CRASHED: 0 };
+  for (const { gate } of pairs) of[gate.status] += 1;
   return {
-    total: entries.length,
-    pending: of('PENDING'),
-    starting: of('STARTING'),
-    running: of('RUNNING'),
-    stopped: of('STOPPED'),
-    crashed: of('CRASHED'),
+    total: pairs.length,
+    pending: of.PENDING,
+    starting: of.STARTING,
+    running: of.RUNNING,
+    stopped: of.STOPPED,
+    crashed: of.CRASHED,
   };
 }
 

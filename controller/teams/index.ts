@@ -1,1 +1,2 @@
 export * as teamOperations from './operations.ts';
+export { lockTeam } from './store.ts';

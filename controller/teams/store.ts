@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { TeamSummary } from '../../schemas/api/people.ts';
 import { brokeUnique } from '../database/errors.ts';
-import { conflict } from '../platform/errors.ts';
+import { conflict, notFound } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 
 /** The teams that a user sees: his own, or every one for a super admin, who is ADMIN in each. */
@@ -34,4 +34,10 @@ export async function insertTeam(db: Knex, name: string): Promise<string> {
 
 export async function addMember(db: Knex, teamId: string, userId: string, role: string): Promise<void> {
   await db('team_members').insert({ team_id: teamId, user_id: userId, role });
+}
+
+/** Until the transaction ends, whoever else asks for this waits: what counts rows of a team counts them alone. */
+export async function lockTeam(tx: Knex, teamId: string): Promise<void> {
+  const row = await tx('teams').where({ id: teamId }).forNoKeyUpdate().first('id');
+  if (!row) throw notFound('Team');
 }

@@ -5,6 +5,11 @@ import Type, { type Static, type TObject, type TProperties, type TSchema } from 
 export const Timestamp = Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
 export const Id = Type.String({ minLength: 1, maxLength: 64 });
 export const Text = (maxLength: number) => Type.String({ maxLength });
+/** What people write on their things: no control characters. White space at the ends is taken off before it is stored. */
+export const Label = (maxLength: number) =>
+  Type.String({ minLength: 1, maxLength, pattern: '^\\s*[^\\s\\p{Cc}][^\\p{Cc}]*$' });
+export const GivenName = Label(100);
+export const Deleted = Type.Object({ deleted: Type.Literal(true) });
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** Inputs refuse fields that they do not know: a misspelt option must not be ignored silently. */

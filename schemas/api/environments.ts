@@ -1,8 +1,8 @@
 /** Environments, enrollment tokens, secrets. */
 import Type, { type Static } from 'typebox';
 import { Id, Input, Nullable, Timestamp } from './common.ts';
+import { SecretBackend, SecretBackendConfig, ShownBackendConfig } from './secret-backends.ts';
 
-export const SecretBackend = Type.Enum(['BUILTIN', 'VAULT', 'CLOUD_SM', 'EXEC']);
 export const EnvironmentName = Type.String({
   minLength: 1,
   maxLength: 100,
@@ -35,15 +35,43 @@ export const EnrollmentTokenSummary = Type.Object({
   maxUses: Nullable(Type.Integer()),
   uses: Type.Integer(),
 });
+/** The store outside that an environment keeps its secrets in. */
+export const SecretStore = Type.Object({
+  /** Credentials are blanked. Null where it cannot be read any longer. */
+  config: Nullable(ShownBackendConfig),
+  /** When the secret that waits longest was last fetched. */
+  fetchedAt: Nullable(Timestamp),
+  /** Secrets that could not be fetched; their last good values are served. */
+  failing: Type.Integer(),
+  error: Nullable(Type.String()),
+});
+export type SecretStore = Static<typeof SecretStore>;
 export const Environment = Type.Object({
   ...EnvironmentSummary.properties,
   requireApproval: Type.Boolean(),
   maxNodes: Nullable(Type.Integer()),
   enrollmentToken: Nullable(EnrollmentTokenSummary),
+  secretStore: Nullable(SecretStore),
 });
 export type Environment = Static<typeof Environment>;
 
 export const CreateEnvironment = Input({ name: EnvironmentName, teamId: Id });
+/** A lower `maxNodes` sends nobody away: it only keeps further nodes out. */
+export const UpdateEnvironment = Input({
+  id: Id,
+  name: Type.Optional(EnvironmentName),
+  requireApproval: Type.Optional(Type.Boolean()),
+  /** Null is no limit. */
+  maxNodes: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
+  secretBackend: Type.Optional(SecretBackend),
+  secretBackendConfig: Type.Optional(SecretBackendConfig),
+});
+export const DeletedEnvironment = Type.Object({
+  deleted: Type.Literal(true),
+  /** How many went with it. */
+  pipelines: Type.Integer(),
+  nodes: Type.Integer(),
+});
 export const CreatedEnvironment = Type.Object({ id: Id, name: Type.String(), teamId: Id });
 
 export const GenerateEnrollmentToken = Input({
@@ -72,10 +100,19 @@ export const SecretSummary = Type.Object({
   usedBy: Type.Array(Type.String()),
   createdAt: Timestamp,
   updatedAt: Timestamp,
+  /** When its value was last fetched from a store outside; null where Headgate keeps it. */
+  fetchedAt: Nullable(Timestamp),
+  /** Why the last try failed; the value from before is served on. */
+  fetchError: Nullable(Type.String()),
 });
 export type SecretSummary = Static<typeof SecretSummary>;
 export const SecretList = Type.Array(SecretSummary);
 export const CreateSecret = Input({ environmentId: Id, name: SecretName, value: SecretValue });
 export const UpdateSecret = Input({ id: Id, environmentId: Id, value: SecretValue });
 export const DeleteSecret = Input({ id: Id, environmentId: Id });
-export const DeletedSecret = Type.Object({ deleted: Type.Literal(true) });
+export const RegisterSecret = Input({ environmentId: Id, name: SecretName });
+export const DeletedSecret = Type.Object({
+  deleted: Type.Literal(true),
+  /** The store outside that it came from has it on. */
+  stillInStore: Type.Boolean(),
+});

@@ -1,7 +1,7 @@
 /** Nodes. */
 import Type, { type Static } from 'typebox';
 import { Gate, Id, Input, LabelMap, Nullable, Timestamp } from './common.ts';
-import { NodeHealth, PipelineOnNode } from './pipelines.ts';
+import { NodeHealth, NodePipelineStatus, PipelineOnNode } from './pipelines.ts';
 
 export const HostSummary = Type.Object({
   memoryTotalBytes: Type.Optional(Type.Number()),
@@ -9,6 +9,8 @@ export const HostSummary = Type.Object({
   memoryFreeBytes: Type.Optional(Type.Number()),
   cpuSecondsTotal: Type.Optional(Type.Number()),
   cpuSecondsIdle: Type.Optional(Type.Number()),
+  /** The busy share of all processors between the last two reports. */
+  cpuPercent: Type.Optional(Type.Number()),
   loadAvg1: Type.Optional(Type.Number()),
   loadAvg5: Type.Optional(Type.Number()),
   loadAvg15: Type.Optional(Type.Number()),
@@ -49,15 +51,26 @@ export const NodeSummary = Type.Object({
 export type NodeSummary = Static<typeof NodeSummary>;
 export const NodeList = Type.Array(NodeSummary);
 
+/** A cell of the matrix of nodes and pipelines. */
+export const PipelineCell = Type.Object({
+  pipelineId: Id,
+  pipelineName: Type.String(),
+  status: NodePipelineStatus,
+  /** What the node reports to run; null before its first report. */
+  version: Nullable(Type.Integer()),
+  /** What it should run. */
+  desiredVersion: Nullable(Type.Integer()),
+});
 export const NodeWithPipelines = Type.Object({
   ...NodeSummary.properties,
-  pipelines: Type.Array(PipelineOnNode),
+  pipelines: Type.Array(PipelineCell),
 });
 export type NodeWithPipelines = Static<typeof NodeWithPipelines>;
 export const NodeListWithPipelines = Type.Array(NodeWithPipelines);
 
 export const FleetNode = Type.Object({
-  ...NodeWithPipelines.properties,
+  ...NodeSummary.properties,
+  pipelines: Type.Array(PipelineOnNode),
   environment: Type.Object({ id: Id, name: Type.String(), teamId: Id }),
   agentLabels: LabelMap,
   uiLabels: LabelMap,
@@ -81,3 +94,12 @@ export type FleetNode = Static<typeof FleetNode>;
 
 export const ListNodes = Input({ environmentId: Id });
 export const GetNode = Input({ id: Id });
+export const SetMaintenance = Input({ nodeId: Id, enabled: Type.Boolean() });
+export const MaintainedNode = Type.Object({
+  id: Id,
+  environmentId: Id,
+  name: Type.String(),
+  /** While it is on, the node is served no pipelines. */
+  maintenance: Type.Boolean(),
+});
+export type MaintainedNode = Static<typeof MaintainedNode>;

@@ -133,10 +133,14 @@ export const UI_TOPICS = [
   'fleet',
   'git',
   'secrets',
+  'certificates',
   'environments',
   'teams',
   'alerts',
   'logs',
+  /** Templates and snippets of teams. */
+  'library',
+  'presets',
 ] as const;
 export type UiTopic = (typeof UI_TOPICS)[number];
 export interface UiEvent {

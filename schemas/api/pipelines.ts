@@ -8,24 +8,33 @@ export const PipelineName = Type.String({ minLength: 1, maxLength: 100, pattern:
 export const ComponentKey = Type.String({ minLength: 1, maxLength: 128, pattern: COMPONENT_KEY_PATTERN });
 export const ComponentKind = Type.Enum(['SOURCE', 'TRANSFORM', 'SINK']);
 
-export const GraphNode = Type.Object({
+export const MAX_GRAPH_NODES = 500;
+export const MAX_GRAPH_EDGES = 5_000;
+
+/** Pixels of the editor. */
+const Coordinate = Type.Number({ minimum: -1_000_000, maximum: 1_000_000 });
+export const GraphNode = Input({
   id: Type.Optional(Id),
   componentKey: ComponentKey,
   displayName: Type.Optional(Text(200)),
   componentType: Type.String({ minLength: 1, maxLength: 100 }),
   kind: ComponentKind,
   config: Type.Record(Type.String(), Type.Unknown()),
-  positionX: Type.Number(),
-  positionY: Type.Number(),
+  positionX: Coordinate,
+  positionY: Coordinate,
   /** Leaves the component out of the generated config. */
   disabled: Type.Boolean(),
+  /** The shared component that it is linked to; its config is then that one's at the accepted version. */
+  sharedComponentId: Type.Optional(Id),
+  sharedComponentVersion: Type.Optional(Type.Integer({ minimum: 1 })),
 });
 export type GraphNode = Static<typeof GraphNode>;
 
-export const GraphEdge = Type.Object({
-  id: Type.Optional(Id),
-  sourceNodeId: Type.String(),
-  targetNodeId: Type.String(),
+/** Either end may be given by the id or by the component key of its node. */
+export const GraphEdge = Input({
+  id: Type.Optional(Type.String({ minLength: 1, maxLength: 400 })),
+  sourceNodeId: Type.String({ minLength: 1, maxLength: 128 }),
+  targetNodeId: Type.String({ minLength: 1, maxLength: 128 }),
   /** The named output of the source, absent for its only one. */
   sourcePort: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
 });
@@ -122,6 +131,9 @@ const StatusCounts = Type.Object({
 });
 export type StatusCounts = Static<typeof StatusCounts>;
 
+/** Other top-level sections of the engine config. */
+const GlobalConfig = Type.Record(Type.String({ maxLength: 100 }), Type.Unknown());
+
 export const PipelineSummary = Type.Object({
   id: Id,
   environmentId: Id,
@@ -129,6 +141,7 @@ export const PipelineSummary = Type.Object({
   description: Nullable(Type.String()),
   isDraft: Type.Boolean(),
   managedBy: Type.Enum(['ui', 'git']),
+  groupId: Nullable(Id),
   deployedAt: Nullable(Timestamp),
   deployedVersionNumber: Nullable(Type.Integer()),
   latestVersionNumber: Nullable(Type.Integer()),
@@ -153,7 +166,9 @@ export const Pipeline = Type.Object({
   logLevel: LogLevelName,
   nodes: Type.Array(GraphNode),
   edges: Type.Array(GraphEdge),
-  globalConfig: Type.Record(Type.String(), Type.Unknown()),
+  globalConfig: GlobalConfig,
+  /** Grows with every change of the graph. */
+  graphRevision: Type.Integer(),
   labels: LabelMap,
   latestVersion: Nullable(VersionSummary),
   hasConfigChanges: Type.Boolean(),
@@ -184,8 +199,18 @@ export const ValidationError = Type.Object({
   componentKey: Type.Optional(Type.String()),
   line: Type.Optional(Type.Integer()),
   column: Type.Optional(Type.Integer()),
+  level: Type.Optional(Type.String()),
+  /** JSON pointer into the definition, `/transforms/parse/source`; line and column count inside that text. */
+  path: Type.Optional(Type.String()),
 });
 export type ValidationError = Static<typeof ValidationError>;
+
+/** What was checked: structure, references, secrets, vrl, engine, in this order. */
+export const ValidationLevel = Type.Object({
+  level: Type.String(),
+  status: Type.Enum(['passed', 'failed', 'skipped']),
+  detail: Type.String(),
+});
 
 /** deploy.preview: what a deploy would ship, and what changes against what is deployed. */
 export const DeployPreview = Type.Object({
@@ -196,14 +221,7 @@ export const DeployPreview = Type.Object({
   diff: Type.String(),
   valid: Type.Boolean(),
   validationErrors: Type.Array(ValidationError),
-  /** What was checked, in order: structure, references, secrets, vrl, engine. */
-  levels: Type.Array(
-    Type.Object({
-      level: Type.String(),
-      status: Type.Enum(['passed', 'failed', 'skipped']),
-      detail: Type.String(),
-    }),
-  ),
+  levels: Type.Array(ValidationLevel),
   nextVersion: Type.Integer(),
 });
 export type DeployPreview = Static<typeof DeployPreview>;
@@ -219,3 +237,132 @@ export const DeployEnvironmentInfo = Type.Object({
   managedBy: Type.Enum(['ui', 'git']),
 });
 export type DeployEnvironmentInfo = Static<typeof DeployEnvironmentInfo>;
+
+const Description = Text(2_000);
+const Changelog = Text(2_000);
+const ConfigYaml = Type.String({ minLength: 1, maxLength: 1_048_576 });
+const GraphNodes = Type.Array(GraphNode, { maxItems: MAX_GRAPH_NODES });
+const GraphEdges = Type.Array(GraphEdge, { maxItems: MAX_GRAPH_EDGES });
+
+export const CreatePipeline = Input({
+  name: PipelineName,
+  description: Type.Optional(Description),
+  environmentId: Id,
+});
+export const UpdatePipeline = Input({
+  id: Id,
+  name: Type.Optional(PipelineName),
+  description: Type.Optional(Nullable(Description)),
+  /** Null: every node. What is deployed keeps the one that it was deployed with. */
+  nodeSelector: Type.Optional(Nullable(LabelMap)),
+  logLevel: Type.Optional(LogLevelName),
+  labels: Type.Optional(LabelMap),
+  /** Null takes it out of its group. */
+  groupId: Type.Optional(Nullable(Id)),
+});
+export const DeletePipeline = Input({ id: Id });
+export const PromotePipeline = Input({
+  pipelineId: Id,
+  targetEnvironmentId: Id,
+  name: Type.Optional(PipelineName),
+});
+/** A pipeline that was made or changed. */
+export const PipelineRef = Type.Object({
+  id: Id,
+  name: Type.String(),
+  environmentId: Id,
+  isDraft: Type.Boolean(),
+  graphRevision: Type.Integer(),
+});
+export type PipelineRef = Static<typeof PipelineRef>;
+export const PromotedPipeline = Type.Object({
+  ...PipelineRef.properties,
+  /** JSON pointers of credentials that were written out, and that the copy is without. */
+  strippedFields: Type.Array(Type.String()),
+  /** Variables that the copy refers to and that the target environment lacks. */
+  missingSecrets: Type.Array(Type.String()),
+});
+export const DeletedPipeline = Type.Object({ deleted: Type.Literal(true) });
+
+export const SaveGraph = Input({
+  pipelineId: Id,
+  nodes: GraphNodes,
+  edges: GraphEdges,
+  /** Absent leaves it as it is. */
+  globalConfig: Type.Optional(GlobalConfig),
+  /** The one that the changes were made on; CONFLICT where somebody has saved since. */
+  graphRevision: Type.Optional(Type.Integer({ minimum: 1 })),
+});
+export const SavedGraph = Type.Object({
+  pipelineId: Id,
+  graphRevision: Type.Integer(),
+  nodes: Type.Array(GraphNode),
+  edges: Type.Array(GraphEdge),
+  globalConfig: GlobalConfig,
+  hasConfigChanges: Type.Boolean(),
+});
+
+/** pipeline.renderGraph: what a graph that is not saved yet comes to. */
+export const RenderGraph = Input({
+  pipelineId: Id,
+  nodes: GraphNodes,
+  edges: GraphEdges,
+  globalConfig: Type.Optional(GlobalConfig),
+});
+export const RenderedGraph = Type.Object({
+  configYaml: Type.String(),
+  valid: Type.Boolean(),
+  validationErrors: Type.Array(ValidationError),
+  levels: Type.Array(ValidationLevel),
+});
+/** pipeline.readYaml: the graph that an engine config describes, with the editor data that the pipeline has. */
+export const ReadYaml = Input({
+  pipelineId: Id,
+  configYaml: ConfigYaml,
+  /** The graph that it is read on top of; absent, the one that is saved. */
+  graph: Type.Optional(Input({ nodes: GraphNodes, edges: GraphEdges })),
+});
+export const ReadGraph = Type.Object({
+  nodes: Type.Array(GraphNode),
+  edges: Type.Array(GraphEdge),
+  globalConfig: GlobalConfig,
+});
+
+export const CreateVersion = Input({
+  pipelineId: Id,
+  configYaml: ConfigYaml,
+  changelog: Type.Optional(Changelog),
+});
+export const RollbackPipeline = Input({ pipelineId: Id, targetVersionId: Id });
+export const CompareVersions = Input({ fromVersionId: Id, toVersionId: Id });
+export const VersionDiff = Type.Object({
+  from: Type.Object({ id: Id, version: Type.Integer(), configYaml: Type.String() }),
+  to: Type.Object({ id: Id, version: Type.Integer(), configYaml: Type.String() }),
+  /** Unified diff, empty where the configs are equal. */
+  diff: Type.String(),
+  /** What else differs: the log level, the node selector. */
+  settings: Type.Array(Type.Object({ name: Type.String(), from: Type.String(), to: Type.String() })),
+});
+
+export const DeployPipeline = Input({ pipelineId: Id, changelog: Changelog });
+export const Deployed = Type.Object({
+  success: Type.Boolean(),
+  versionId: Id,
+  versionNumber: Type.Integer(),
+});
+export type Deployed = Static<typeof Deployed>;
+export const Undeployed = Type.Object({ success: Type.Boolean() });
+
+/** validator.validate: an engine config by itself. */
+export const ValidateConfig = Input({
+  yaml: ConfigYaml,
+  /** Its secrets count as known. Without one every SVC_SECRET_ variable is taken for granted. */
+  environmentId: Type.Optional(Id),
+});
+export const ConfigValidity = Type.Object({
+  valid: Type.Boolean(),
+  errors: Type.Array(ValidationError),
+  levels: Type.Array(ValidationLevel),
+  /** What only the checker at hand does not know. */
+  unknown: Type.Array(Type.String()),
+});

@@ -7,7 +7,7 @@ import { startEmbeddedPostgres } from '../../controller/database/embedded-postgr
 import { clusterDir } from '../../controller/database/embedded-postgres-location.ts';
 import { readPidFile, stopPostmaster } from '../../controller/database/embedded-postgres-process.ts';
 import { migrateAll } from '../../controller/database/migrate.ts';
-import { insertPipeline, insertVersions, markDeployed } from '../../controller/pipelines/store.ts';
+import { insertPipeline, insertVersions, updatePipeline } from '../../controller/pipelines/store.ts';
 import { newId } from '../../controller/platform/ids.ts';
 import { mintToken } from '../../controller/platform/tokens.ts';
 
@@ -122,9 +122,14 @@ function mintNodeToken(): { tokenId: string; token: string; hash: Buffer } {
   return { tokenId: id, token, hash };
 }
 
-/** Deployed, and without a node selector. Answers its id. */
-export async function addPipeline(db: Database, environmentId: string, name: string): Promise<string> {
-  const common = { nodeSelector: null, logLevel: 'info' as const, nodes: [], edges: [], globalConfig: {} };
+/** Deployed; on every node unless a selector is given. Answers its id. */
+export async function addPipeline(
+  db: Database,
+  environmentId: string,
+  name: string,
+  nodeSelector: Record<string, string> | null = null,
+): Promise<string> {
+  const common = { nodeSelector, logLevel: 'info' as const, nodes: [], edges: [], globalConfig: {} };
   const id = await insertPipeline(db, environmentId, {
     ...common,
     name,
@@ -132,6 +137,7 @@ export async function addPipeline(db: Database, environmentId: string, name: str
     labels: {},
     dependsOn: [],
   });
+  if (id === null) throw new Error(`there is a pipeline ${name} already`);
   const versionId = newId();
   await insertVersions(db, [
     {
@@ -147,7 +153,12 @@ export async function addPipeline(db: Database, environmentId: string, name: str
       commit: null,
     },
   ]);
-  await markDeployed(db, id, versionId);
+  await updatePipeline(db, id, {
+    isDraft: false,
+    latestVersionId: versionId,
+    deployedVersionId: versionId,
+    deployedAt: new Date(),
+  });
   return id;
 }
 

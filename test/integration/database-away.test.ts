@@ -36,6 +36,8 @@ function startOn(dataDir: string, logged: (text: string) => void): Promise<Contr
       dataDir,
       databaseUrl: null,
       secretKey: null,
+      previousSecretKeys: [],
+      execSecretCommands: [],
       adminEmail: ROOT.email,
       adminPassword: ROOT.password,
       logLevel: 'info',

@@ -50,6 +50,8 @@ export async function startTestController(options: TestControllerOptions = {}): 
     port: 0,
     baseUrl: 'http://127.0.0.1:0',
     secretKey: null,
+    previousSecretKeys: [],
+    execSecretCommands: [],
     adminEmail: ROOT.email,
     adminPassword: ROOT.password,
     logLevel: 'debug',

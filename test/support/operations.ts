@@ -2,14 +2,31 @@
 import type { TSchema } from 'typebox';
 import { accessOperations, serviceAccountOperations } from '../../controller/access/index.ts';
 import { alertOperations } from '../../controller/alerts/index.ts';
+import { auditOperations } from '../../controller/audit/index.ts';
+import { certificateOperations } from '../../controller/certificates/index.ts';
+import { dashboardOperations } from '../../controller/dashboard/index.ts';
 import { environmentOperations } from '../../controller/environments/index.ts';
 import { fleetOperations, nodeGroupOperations } from '../../controller/fleet/index.ts';
 import { gitSyncOperations } from '../../controller/git-sync/index.ts';
 import { logOperations } from '../../controller/logs/index.ts';
-import { pipelineOperations } from '../../controller/pipelines/index.ts';
+import {
+  pipelineDependencyOperations,
+  pipelineGroupOperations,
+} from '../../controller/pipeline-order/index.ts';
+import {
+  pipelineDeploying,
+  pipelineEditing,
+  pipelineGraphs,
+  pipelineOperations,
+  sharedComponentOperations,
+} from '../../controller/pipelines/index.ts';
 import type { Needs } from '../../controller/platform/operation.ts';
+import { engineOperations, vrlOperations } from '../../controller/playground/index.ts';
+import { filterPresetOperations, userPreferenceOperations } from '../../controller/preferences/index.ts';
 import { secretOperations } from '../../controller/secrets/index.ts';
+import { snippetOperations } from '../../controller/snippets/index.ts';
 import { teamOperations } from '../../controller/teams/index.ts';
+import { templateOperations } from '../../controller/templates/index.ts';
 
 interface Described extends Needs {
   name: string;
@@ -22,15 +39,30 @@ export const OPERATIONS: ReadonlyMap<string, DescribedOperation> = new Map(
   [
     accessOperations,
     alertOperations,
+    auditOperations,
+    dashboardOperations,
+    engineOperations,
+    certificateOperations,
     environmentOperations,
+    filterPresetOperations,
     fleetOperations,
     gitSyncOperations,
     nodeGroupOperations,
     logOperations,
+    pipelineDependencyOperations,
+    pipelineGroupOperations,
+    pipelineDeploying,
+    pipelineEditing,
+    pipelineGraphs,
     pipelineOperations,
+    sharedComponentOperations,
     secretOperations,
     serviceAccountOperations,
+    snippetOperations,
     teamOperations,
+    templateOperations,
+    userPreferenceOperations,
+    vrlOperations,
   ]
     .flatMap((domain): DescribedOperation[] => Object.values(domain))
     .map((operation) => [operation.name, operation]),

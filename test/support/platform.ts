@@ -1,11 +1,12 @@
 /** The platform's parts on a database of their own, without a controller around them. */
 import type { Knex } from 'knex';
 import { connect } from '../../controller/database/connect.ts';
-import { createBus } from '../../controller/platform/bus.ts';
+import { type Bus, createBus } from '../../controller/platform/bus.ts';
 import type { Actor, Context } from '../../controller/platform/context.ts';
 import { createJobs } from '../../controller/platform/jobs.ts';
 import { createKeyring } from '../../controller/platform/keyring.ts';
 import { createLogger } from '../../controller/platform/logger.ts';
+import { createSecretStores } from '../../controller/secrets/index.ts';
 import { systemClock } from '../../reconcilers/engine/clock.ts';
 import { testDatabase } from './postgres.ts';
 
@@ -23,11 +24,13 @@ export async function startTestPlatform(): Promise<TestPlatform> {
   const database = await testDatabase();
   const { url } = database;
   const db = connect(url, { name: 'headgate-test' });
-  const bus = createBus({ url, log: QUIET });
+  const bus: Bus = createBus({ url, log: QUIET });
+  const keyring = createKeyring('0123456789abcdef0123456789abcdef');
   const services = {
     bus,
     jobs: createJobs({ url, log: QUIET }),
-    keyring: createKeyring('0123456789abcdef0123456789abcdef'),
+    keyring,
+    secretStores: createSecretStores({ keyring, execCommands: [] }),
   };
   return {
     url,

@@ -3,6 +3,7 @@
  * admin) and fields of every procedure. `?` marks an optional field; what stands after the colon is its type, a text where
  * nothing does. A procedure may take further optional fields, and no other required ones.
  */
+import { appRouter } from '../../api/procedures/router.ts';
 
 export interface ContractField {
   name: string;
@@ -269,4 +270,12 @@ export const CONTRACT: ReadonlyMap<string, Contract> = new Map(
     .split('\n')
     .map(read)
     .map((contract) => [contract.name, contract]),
+);
+
+/** What a client takes each procedure for. One that changes nothing may come by POST where its input is large. */
+export const PROCEDURE_KINDS: ReadonlyMap<string, 'query' | 'mutation'> = new Map(
+  Object.entries<unknown>(appRouter._def.procedures).map(([name, procedure]) => [
+    name,
+    (procedure as { _def: { type: 'query' | 'mutation' } })._def.type,
+  ]),
 );

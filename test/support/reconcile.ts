@@ -15,6 +15,7 @@ import { createJobs } from '../../controller/platform/jobs.ts';
 import { createKeyring } from '../../controller/platform/keyring.ts';
 import { createLogger } from '../../controller/platform/logger.ts';
 import { createExecute, type Execute } from '../../controller/platform/operation.ts';
+import { createSecretStores } from '../../controller/secrets/index.ts';
 import { insertTeam } from '../../controller/teams/store.ts';
 import { systemClock } from '../../reconcilers/engine/clock.ts';
 import { createPassMemory } from '../../reconcilers/git/memory.ts';
@@ -76,10 +77,12 @@ export class ReconcileScene {
   private constructor(database: TestDatabase) {
     this.#database = database;
     this.db = connect(database.url, { poolSize: 4, name: 'headgate-test' });
+    const keyring = createKeyring('0123456789abcdef0123456789abcdef');
     this.services = {
       bus: createBus({ url: database.url, log: silent }),
       jobs: createJobs({ url: database.url, log: silent }),
-      keyring: createKeyring('0123456789abcdef0123456789abcdef'),
+      keyring,
+      secretStores: createSecretStores({ keyring, execCommands: [] }),
       engine: createEngineChecks({ engineBin: null, log: silent }),
       cloneUrl: '',
       listeningSince: () => 0,

@@ -28,6 +28,7 @@ describe('an error of the database', () => {
       says: /does not answer/,
     },
     { reason: 'its disk is full', error: coded('53100'), says: /disk of the database is full/ },
+    { reason: 'two transactions waited for each other', error: coded('40P01'), says: /Try again/ },
   ];
   for (const { reason, error, says } of AWAY) {
     it(`is UNAVAILABLE where ${reason}`, () => {
@@ -38,8 +39,22 @@ describe('an error of the database', () => {
     });
   }
 
+  it('is NOT_FOUND where what a new row belongs to was deleted just now', () => {
+    const detail = 'Key (environment_id)=(1) is not present in table "environments".';
+    expect(unlessAway(Object.assign(coded('23503'), { detail }))).to.include({
+      code: 'NOT_FOUND',
+      status: 404,
+    });
+  });
+
   const OTHERS: readonly { reason: string; error: unknown }[] = [
     { reason: 'a constraint was broken', error: coded('23505') },
+    {
+      reason: 'what is still in use was to be deleted',
+      error: Object.assign(coded('23503'), {
+        detail: 'Key (id)=(1) is still referenced from table "pipelines".',
+      }),
+    },
     { reason: 'a statement is wrong', error: coded('42601', 'select Connection terminated') },
     { reason: 'the client went away while it sent', error: coded('ECONNRESET', 'aborted') },
     { reason: 'a use case refused', error: conflict('no') },

@@ -34,6 +34,9 @@ export async function up(db: Knex): Promise<void> {
       category text NOT NULL,
       graph_nodes jsonb NOT NULL,
       graph_edges jsonb NOT NULL,
+      -- What a list tells of the graph, which may be large.
+      component_count integer NOT NULL,
+      component_types jsonb NOT NULL,
       created_by_id text REFERENCES users (id) ON DELETE SET NULL,
       created_at timestamptz NOT NULL DEFAULT now()
     );
@@ -131,15 +134,18 @@ export async function up(db: Knex): Promise<void> {
       created_at timestamptz NOT NULL DEFAULT now(),
       updated_at timestamptz NOT NULL DEFAULT now()
     );
-    CREATE UNIQUE INDEX certificates_name_unique ON certificates (environment_id, lower(name));
+    -- A certificate and its key have one name.
+    CREATE UNIQUE INDEX certificates_name_unique ON certificates (environment_id, lower(name), file_type);
     CREATE UNIQUE INDEX certificates_filename_unique ON certificates (environment_id, lower(filename));
 
     -- REST: what was answered to a request that carried an Idempotency-Key.
     CREATE TABLE idempotent_requests (
       service_account_id text NOT NULL REFERENCES service_accounts (id) ON DELETE CASCADE,
       key text NOT NULL,
-      -- SHA-256 of method, path and body: the same key for something else is a mistake.
+      -- HMAC of method, path and body: the same key for something else is a mistake.
       request_hash text NOT NULL,
+      -- Names the request that is at work, or was: one that took too long must not do it a second time.
+      claim text NOT NULL,
       -- Null while the first one is at work.
       status integer,
       body text,
@@ -150,6 +156,10 @@ export async function up(db: Knex): Promise<void> {
 
     -- Audit: rows that have no number yet, for the one that gives them.
     CREATE INDEX audit_log_unnumbered ON audit_log (created_at, id) WHERE seq IS NULL;
+    CREATE INDEX audit_log_environment_seq ON audit_log (environment_id, seq) WHERE seq IS NOT NULL;
+    -- The last entries of a team, and those of a user that are no team's.
+    CREATE INDEX audit_log_team ON audit_log (team_id, created_at DESC);
+    CREATE INDEX audit_log_own ON audit_log (user_id, created_at DESC) WHERE team_id IS NULL AND environment_id IS NULL;
   `);
   // The reconciler looks at certificates as it does at secrets: a manifest may wait for one.
   for (const [event, side] of [

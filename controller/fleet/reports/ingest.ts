@@ -19,6 +19,7 @@ import { messageOf } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { KnownNode, NodeDirectory } from '../node-directory.ts';
 import type { ConfigServer } from '../served-config.ts';
+import { type CpuSample, nextCpuSample } from './cpu.ts';
 import { type NodeReport, type PipelineReportRow, writeReports } from './store.ts';
 
 export interface HeartbeatIngest {
@@ -60,6 +61,7 @@ interface Before {
   clearedAt: number;
   rows: Map<string, PipelineReportRow>;
   labels: string;
+  cpu: CpuSample | null;
 }
 
 export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
@@ -200,6 +202,8 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       const deliversLogs = logs.delivers(node);
       if (!deliversLogs && !request.deliversLogs) logs.fromHeartbeat(node, linesOf(accepted));
       const waitingNow = waiting.get(node.nodeId);
+      const hostMetrics = pickNumbers(request.hostMetrics, HOST_METRIC_NAMES);
+      const cpu = nextCpuSample(hostMetrics, receivedAt, earlier?.cpu ?? null);
       const mayHaveLess =
         !earlier || receivedAt - earlier.clearedAt >= LEFTOVERS_EVERY_MS || hasOther(earlier.rows, rows);
       before.set(node.nodeId, {
@@ -207,6 +211,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
         clearedAt: mayHaveLess ? receivedAt : earlier.clearedAt,
         rows,
         labels: labelText,
+        cpu,
       });
       waiting.set(node.nodeId, {
         nodeId: node.nodeId,
@@ -217,7 +222,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
         deploymentMode: request.deploymentMode ?? null,
         labels,
         labelsChanged: labelsChanged || (waitingNow?.labelsChanged ?? false),
-        hostMetrics: pickNumbers(request.hostMetrics, HOST_METRIC_NAMES),
+        hostMetrics: { ...hostMetrics, ...(cpu && cpu.percent !== null ? { cpuPercent: cpu.percent } : {}) },
         agentHealth: healthOf(request.agentHealth),
         runningAs: clean(request.runningAs, 128),
         updateError: clean(request.updateError, 4096),

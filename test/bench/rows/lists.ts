@@ -9,6 +9,8 @@ import { heartbeatWriter } from '../requests.ts';
 import { ms, percentile, type Result, type Say, whole } from '../result.ts';
 
 const SIZES = [1_000, 5_000] as const;
+/** In one environment. */
+const LARGE = { nodes: 5_000, pipelines: 1_000 } as const;
 const GOAL_MS = 20;
 const CALLS = 30;
 const WARM_UP_CALLS = 5;
@@ -19,6 +21,8 @@ export async function lists(say: Say): Promise<Result[]> {
     say(`lists: ${whole(size)} pipelines, ${whole(size)} nodes …`);
     results.push(await overNodes(size), await overPipelines(size));
   }
+  say(`lists: ${whole(LARGE.pipelines)} pipelines and ${whole(LARGE.nodes)} nodes in one environment …`);
+  results.push(...(await overBoth()));
   return results.sort((a, b) => Number(a.ok === null) - Number(b.ok === null));
 }
 
@@ -57,6 +61,49 @@ async function overPipelines(size: number): Promise<Result> {
       })
       .finally(() => db.destroy());
     return await serving(fleet, (api) => time(api, 'pipeline.list', environment.id, size));
+  } finally {
+    await fleet.remove();
+  }
+}
+
+/** Each node reports five pipelines; of the others each selects a label that no node carries. */
+async function overBoth(): Promise<Result[]> {
+  const fleet = await makeFleet({ nodes: LARGE.nodes });
+  try {
+    const environment = fleet.environments[0]!;
+    const db = connect(fleet.url, { poolSize: 1 });
+    await db
+      .transaction(async (tx) => {
+        for (let made = environment.pipelineIds.length; made < LARGE.pipelines; made += 1)
+          await addPipeline(tx, environment.id, `pipeline-${made}`, { slot: `${made % 100}` });
+      })
+      .finally(() => db.destroy());
+    return await serving(fleet, async (api, port) => {
+      const write = heartbeatWriter(environment.pipelineIds.slice(0, 5));
+      let turn = 0;
+      await drive({
+        port,
+        connections: 16,
+        seconds: 60,
+        count: LARGE.nodes,
+        next: () => write(fleet.nodes[turn++ % LARGE.nodes]!, turn),
+      });
+      const results: Result[] = [];
+      for (const [procedure, size] of [
+        ['fleet.list', LARGE.nodes],
+        ['fleet.listWithPipelineStatus', LARGE.nodes],
+        ['pipeline.list', LARGE.pipelines],
+      ] as const) {
+        const result = await time(api, procedure, environment.id, size);
+        results.push({
+          ...result,
+          what: `${result.what}; 1,000 pipelines and 5,000 nodes`,
+          goal: '',
+          ok: null,
+        });
+      }
+      return results;
+    });
   } finally {
     await fleet.remove();
   }

@@ -93,7 +93,7 @@ describe('streams', () => {
     it('asks to look again when signals may have been lost', async () => {
       const stream = await push();
       await test.db.raw(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'headgate-bus' AND datname = current_database()",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'headgate-bus%' AND datname = current_database()",
       );
       await until(() => told(stream).some((one) => one.reason === 'resync'), { what: 'resync' });
     });

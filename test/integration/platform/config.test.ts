@@ -46,6 +46,8 @@ describe('the variables of the controller', () => {
     dataDir: resolve('.headgate'),
     databaseUrl: null,
     secretKey: null,
+    previousSecretKeys: [],
+    execSecretCommands: [],
     adminEmail: 'admin@localhost',
     adminPassword: null,
     logLevel: 'info',
@@ -75,6 +77,14 @@ describe('the variables of the controller', () => {
     { env: { HEADGATE_DATABASE_URL: 'postgres://db/x' }, is: { databaseUrl: 'postgres://db/x' } },
     { env: { HEADGATE_DATABASE_URL: 'postgresql://db/x' }, is: { databaseUrl: 'postgresql://db/x' } },
     { env: { HEADGATE_SECRET_KEY: 'k'.repeat(40) }, is: { secretKey: 'k'.repeat(40) } },
+    {
+      env: { HEADGATE_PREVIOUS_SECRET_KEYS: `${'o'.repeat(40)}, ${'p'.repeat(40)},` },
+      is: { previousSecretKeys: ['o'.repeat(40), 'p'.repeat(40)] },
+    },
+    {
+      env: { HEADGATE_EXEC_SECRET_COMMANDS: '/opt/secrets, /usr/local/bin/pass' },
+      is: { execSecretCommands: ['/opt/secrets', '/usr/local/bin/pass'] },
+    },
     { env: { HEADGATE_ADMIN_EMAIL: 'ada@example.org' }, is: { adminEmail: 'ada@example.org' } },
     { env: { HEADGATE_ADMIN_PASSWORD: 'long enough' }, is: { adminPassword: 'long enough' } },
     { env: { HEADGATE_ADMIN_PASSWORD_FILE: passwordFile }, is: { adminPassword: 'from the file' } },
@@ -132,6 +142,10 @@ describe('the variables of the controller', () => {
     ...['nonsense', '10.0.0.0/33', '10.0.0.0/x', '10.0.0.0/', '::1/129', '10.0.0'].map((entry) => ({
       env: { HEADGATE_TRUSTED_PROXIES: `127.0.0.1,${entry}` },
       says: `HEADGATE_TRUSTED_PROXIES: "${entry}" is not an address or network`,
+    })),
+    ...['opt/secrets', '/opt/../bin/sh', '/opt//secrets'].map((path) => ({
+      env: { HEADGATE_EXEC_SECRET_COMMANDS: path },
+      says: `HEADGATE_EXEC_SECRET_COMMANDS: "${path}" is not an absolute path`,
     })),
     {
       env: { HEADGATE_ENGINE_BIN: '/nowhere/vector' },

@@ -26,6 +26,7 @@ const OPEN: Record<string, Permission> = {
   'nodeGroup.groupHealthStats': 'nodes.read',
   'nodeGroup.nodesInGroup': 'nodes.read',
   'alert.listRules': 'alerts.read',
+  'alert.createRule': 'alerts.manage',
   'fleet.nodeLogs': 'nodes.read',
   'pipeline.logs': 'pipelines.read',
   'secret.list': 'secrets.read',
@@ -36,6 +37,11 @@ const OPEN: Record<string, Permission> = {
   'gitSync.jobs': 'gitops.read',
   'gitSync.importErrors': 'gitops.read',
   'gitSync.syncNow': 'gitops.manage',
+  'audit.after': 'audit.read',
+  'fleet.setMaintenance': 'nodes.manage',
+  'deploy.agent': 'pipelines.deploy',
+  'deploy.undeploy': 'pipelines.deploy',
+  'pipeline.rollback': 'pipelines.deploy',
 };
 
 describe('the rights of a service account', () => {

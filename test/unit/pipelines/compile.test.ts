@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { parse } from 'yaml';
 import { compile } from '../../../controller/pipelines/compile.ts';
 import { componentsOf, type Definition } from '../../../controller/pipelines/definition.ts';
-import { definitionOf } from '../../../controller/pipelines/preview.ts';
+import { definitionOf } from '../../../controller/pipelines/graph.ts';
 import { definition, soundDefinition } from '../../support/definition.ts';
 
 type Config = Record<string, Record<string, { inputs?: string[] }> | undefined>;

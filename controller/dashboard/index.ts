@@ -1,0 +1,1 @@
+export * as dashboardOperations from './operations.ts';

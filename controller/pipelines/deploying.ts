@@ -1,0 +1,218 @@
+/** New versions: by a deploy, from an engine config, and back to an earlier one. Each is numbered and never changes. */
+import type { Static } from 'typebox';
+import {
+  CreateVersion,
+  Deployed,
+  DeployPipeline,
+  OfPipeline,
+  RollbackPipeline,
+  Undeployed,
+} from '../../schemas/api/pipelines.ts';
+import { objectScope } from '../access/index.ts';
+import { describedInGit, lockEditable } from '../ownership/index.ts';
+import type { Context, MutationContext } from '../platform/context.ts';
+import { conflict, notFound, preconditionFailed } from '../platform/errors.ts';
+import { newId } from '../platform/ids.ts';
+import { mutation } from '../platform/operation.ts';
+import { pipelinesChanged } from './changed.ts';
+import { compile } from './compile.ts';
+import { graphOfConfig } from './engine-yaml.ts';
+import { existing } from './existing.ts';
+import { definitionOf, type Graph, refuseOversized } from './graph.ts';
+import {
+  findVersionContent,
+  insertVersions,
+  nextVersionNumber,
+  type PipelineRecord,
+  updatePipeline,
+} from './store.ts';
+import { invalid, validateGraph } from './validation.ts';
+
+/** @throws BAD_REQUEST with `validationErrors` */
+async function checked(ctx: Context, environmentId: string, graph: Graph): Promise<string> {
+  const { configYaml, errors } = await validateGraph(ctx, environmentId, graph);
+  if (errors.length > 0) throw invalid(errors);
+  return configYaml;
+}
+
+/** A pipeline that people may change, before its row is locked: what git describes is refused before anything is checked. */
+async function editable(ctx: Context, id: string): Promise<PipelineRecord> {
+  const pipeline = await existing(ctx, id);
+  if (pipeline.managedBy === 'git') throw await describedInGit(ctx.db, 'pipelines', pipeline);
+  return pipeline;
+}
+
+/** A version of what the graph says, of a pipeline whose row is locked. */
+async function addVersion(
+  ctx: MutationContext,
+  pipeline: PipelineRecord,
+  of: Graph & Pick<PipelineRecord, 'logLevel' | 'nodeSelector'>,
+  version: { configYaml: string; changelog: string | null },
+): Promise<{ id: string; number: number }> {
+  const id = newId();
+  const number = await nextVersionNumber(ctx.db, pipeline.id);
+  await insertVersions(ctx.db, [
+    {
+      id,
+      version: number,
+      pipelineId: pipeline.id,
+      configYaml: version.configYaml,
+      changelog: version.changelog,
+      logLevel: of.logLevel,
+      nodeSelector: of.nodeSelector,
+      nodes: of.nodes,
+      edges: of.edges,
+      globalConfig: of.globalConfig,
+      specHash: null,
+      source: 'ui',
+      createdById: ctx.actor.type === 'user' ? ctx.actor.userId : null,
+      commit: null,
+    },
+  ]);
+  return { id, number };
+}
+
+const answer = (version: { id: string; number: number }): Static<typeof Deployed> => ({
+  success: true,
+  versionId: version.id,
+  versionNumber: version.number,
+});
+
+export const deployAgent = mutation({
+  name: 'deploy.agent',
+  summary: 'Check a pipeline, make a version of it and deploy that',
+  role: 'EDITOR',
+  permission: 'pipelines.deploy',
+  audit: 'pipeline.deployed',
+  input: DeployPipeline,
+  output: Deployed,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async prepare(ctx, { pipelineId }) {
+    const pipeline = await editable(ctx, pipelineId);
+    return checked(ctx, pipeline.environmentId, pipeline);
+  },
+  async run(ctx, { pipelineId, changelog }, configYaml) {
+    const { environmentId } = await lockEditable(ctx.db, 'pipelines', pipelineId);
+    const pipeline = await existing(ctx, pipelineId);
+    if (compile(definitionOf(pipeline)).configYaml !== configYaml)
+      throw conflict('The pipeline was changed while it was being checked; deploy it again');
+    const version = await addVersion(ctx, pipeline, pipeline, { configYaml, changelog });
+    await updatePipeline(ctx.db, pipelineId, {
+      isDraft: false,
+      latestVersionId: version.id,
+      deployedVersionId: version.id,
+      deployedAt: new Date(ctx.clock.now()),
+    });
+    ctx.audit({
+      entityType: 'Pipeline',
+      entityId: pipelineId,
+      environmentId,
+      metadata: { name: pipeline.name, version: version.number, changelog },
+    });
+    await pipelinesChanged(ctx, environmentId, { pipelineId, reason: 'deployed', served: true });
+    return answer(version);
+  },
+});
+
+export const undeploy = mutation({
+  name: 'deploy.undeploy',
+  summary: 'Take a pipeline off its nodes; it is a draft again',
+  role: 'EDITOR',
+  permission: 'pipelines.deploy',
+  audit: 'pipeline.undeployed',
+  input: OfPipeline,
+  output: Undeployed,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, { pipelineId }) {
+    const { environmentId, name } = await lockEditable(ctx.db, 'pipelines', pipelineId);
+    const { isDraft } = await existing(ctx, pipelineId);
+    if (isDraft)
+      throw preconditionFailed(`The pipeline "${name}" is a draft; only a deployed one can be undeployed`);
+    await updatePipeline(ctx.db, pipelineId, { isDraft: true, deployedVersionId: null, deployedAt: null });
+    ctx.audit({ entityType: 'Pipeline', entityId: pipelineId, environmentId, metadata: { name } });
+    await pipelinesChanged(ctx, environmentId, { pipelineId, reason: 'undeployed', served: true });
+    return { success: true };
+  },
+});
+
+export const createVersion = mutation({
+  name: 'pipeline.createVersion',
+  summary: 'Make a version from an engine config in YAML, without deploying it',
+  role: 'EDITOR',
+  audit: 'pipeline.versionCreated',
+  input: CreateVersion,
+  output: Deployed,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, { pipelineId, configYaml, changelog }) {
+    const { environmentId, name } = await lockEditable(ctx.db, 'pipelines', pipelineId);
+    const pipeline = await existing(ctx, pipelineId);
+    const graph = graphOfConfig(configYaml, pipeline);
+    refuseOversized(graph);
+    const version = await addVersion(
+      ctx,
+      pipeline,
+      { ...graph, logLevel: pipeline.logLevel, nodeSelector: pipeline.nodeSelector },
+      { configYaml: compile(definitionOf(graph)).configYaml, changelog: changelog ?? null },
+    );
+    await updatePipeline(ctx.db, pipelineId, { ...graph, latestVersionId: version.id });
+    ctx.audit({
+      entityType: 'Pipeline',
+      entityId: pipelineId,
+      environmentId,
+      metadata: { name, version: version.number, changelog: changelog ?? null },
+    });
+    await pipelinesChanged(ctx, environmentId, { pipelineId, reason: 'version created', served: false });
+    return answer(version);
+  },
+});
+
+async function versionOf(ctx: Pick<Context, 'db'>, pipelineId: string, versionId: string) {
+  const version = await findVersionContent(ctx.db, versionId);
+  if (version?.pipelineId !== pipelineId) throw notFound('Version');
+  return version;
+}
+
+export const rollback = mutation({
+  name: 'pipeline.rollback',
+  summary: 'Make a new version of what an earlier one was; a deployed pipeline runs it, a draft stays one',
+  role: 'EDITOR',
+  permission: 'pipelines.deploy',
+  audit: 'pipeline.rolledBack',
+  input: RollbackPipeline,
+  output: Deployed,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async prepare(ctx, { pipelineId, targetVersionId }) {
+    const pipeline = await editable(ctx, pipelineId);
+    const target = await versionOf(ctx, pipelineId, targetVersionId);
+    // What was sound then may miss a secret now.
+    if (!pipeline.isDraft) await checked(ctx, pipeline.environmentId, target);
+    return pipeline.isDraft;
+  },
+  async run(ctx, { pipelineId, targetVersionId }, wasDraft) {
+    const { environmentId, name } = await lockEditable(ctx.db, 'pipelines', pipelineId);
+    const pipeline = await existing(ctx, pipelineId);
+    if (wasDraft && !pipeline.isDraft)
+      throw conflict('The pipeline was deployed while it was being rolled back; try again');
+    const target = await versionOf(ctx, pipelineId, targetVersionId);
+    const changelog = `Rollback to version ${target.version}`;
+    const version = await addVersion(ctx, pipeline, target, { configYaml: target.configYaml, changelog });
+    const served = !pipeline.isDraft;
+    await updatePipeline(ctx.db, pipelineId, {
+      nodes: target.nodes,
+      edges: target.edges,
+      globalConfig: target.globalConfig,
+      logLevel: target.logLevel,
+      nodeSelector: target.nodeSelector,
+      latestVersionId: version.id,
+      ...(served ? { deployedVersionId: version.id, deployedAt: new Date(ctx.clock.now()) } : {}),
+    });
+    ctx.audit({
+      entityType: 'Pipeline',
+      entityId: pipelineId,
+      environmentId,
+      metadata: { name, version: version.number, target: target.version },
+    });
+    await pipelinesChanged(ctx, environmentId, { pipelineId, reason: 'rolled back', served });
+    return answer(version);
+  },
+});

@@ -1,0 +1,290 @@
+/** What people do to pipelines that git does not describe: make, change, copy, delete, and bring back. */
+import type { Static } from 'typebox';
+import { Id, Input } from '../../schemas/api/common.ts';
+import {
+  CreatePipeline,
+  DeletedPipeline,
+  DeletePipeline,
+  OfPipeline,
+  PipelineRef,
+  PromotedPipeline,
+  PromotePipeline,
+  UpdatePipeline,
+} from '../../schemas/api/pipelines.ts';
+import { nameKeyOf } from '../../schemas/manifests/index.ts';
+import { environmentScope, objectScope } from '../access/index.ts';
+import { findEnvironment } from '../environments/index.ts';
+import { lockEditable, lockRow, PURGE_JOB, TOMBSTONE_HOURS } from '../ownership/index.ts';
+import { setPipelineGroup } from '../pipeline-order/index.ts';
+import type { MutationContext } from '../platform/context.ts';
+import { forbidden, notFound, preconditionFailed } from '../platform/errors.ts';
+import { allows, mutation } from '../platform/operation.ts';
+import { secretReferences, secretVariables } from '../secrets/index.ts';
+import { pipelinesChanged } from './changed.ts';
+import { compile } from './compile.ts';
+import { stripCredentials, withoutCredentials } from './credentials.ts';
+import { existing } from './existing.ts';
+import { copyGraph, definitionOf, type Graph } from './graph.ts';
+import {
+  bringBack,
+  insertPipeline,
+  namesLike,
+  nameTaken,
+  type PipelineRecord,
+  updatePipeline,
+} from './store.ts';
+
+const MAX_NAME = 100;
+
+const reference = (pipeline: PipelineRecord): Static<typeof PipelineRef> => ({
+  id: pipeline.id,
+  name: pipeline.name,
+  environmentId: pipeline.environmentId,
+  isDraft: pipeline.isDraft,
+  graphRevision: pipeline.graphRevision,
+});
+
+const EMPTY = {
+  description: null,
+  nodeSelector: null,
+  logLevel: 'info',
+  nodes: [],
+  edges: [],
+  globalConfig: {},
+  dependsOn: [],
+  labels: {},
+} as const;
+
+export const create = mutation({
+  name: 'pipeline.create',
+  summary: 'Make an empty draft',
+  role: 'EDITOR',
+  audit: 'pipeline.created',
+  input: CreatePipeline,
+  output: PipelineRef,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId, name, description }) {
+    const id = await insertPipeline(ctx.db, environmentId, {
+      ...EMPTY,
+      nodes: [],
+      edges: [],
+      dependsOn: [],
+      name,
+      description: description ?? null,
+    });
+    if (id === null) throw nameTaken(name);
+    ctx.audit({ entityType: 'Pipeline', entityId: id, environmentId, diff: { name: [null, name] } });
+    await pipelinesChanged(ctx, environmentId, { pipelineId: id, reason: 'created', served: false });
+    return reference(await existing(ctx, id));
+  },
+});
+
+/** Fields that stand in a manifest; a group does not, so anybody's pipeline may be filed. */
+const described = ({ id, groupId, ...fields }: Static<typeof UpdatePipeline>) => fields;
+
+export const update = mutation({
+  name: 'pipeline.update',
+  summary: 'Change the name, description, node selector, log level, labels or group of a pipeline',
+  role: 'EDITOR',
+  audit: 'pipeline.updated',
+  input: UpdatePipeline,
+  output: PipelineRef,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.id),
+  async run(ctx, input) {
+    const { id, groupId } = input;
+    const fields = described(input);
+    const changes = Object.keys(fields).length > 0;
+    const row = await (changes ? lockEditable : lockRow)(ctx.db, 'pipelines', id);
+    if (!row) throw notFound('Pipeline');
+    const before = await existing(ctx, id);
+    if (groupId !== undefined) await setPipelineGroup(ctx.db, id, row.environmentId, groupId);
+    if (changes) await updatePipeline(ctx.db, id, fields);
+    const after = await existing(ctx, id);
+    ctx.audit({
+      entityType: 'Pipeline',
+      entityId: id,
+      environmentId: row.environmentId,
+      diff: Object.fromEntries(
+        (Object.keys(fields) as (keyof typeof fields)[])
+          .filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
+          .map((field) => [field, [before[field], after[field]]]),
+      ),
+      ...(groupId === undefined ? {} : { metadata: { groupId } }),
+    });
+    // The name travels to the nodes; selector and log level ship with the next version.
+    const served = !after.isDraft && before.name !== after.name;
+    await pipelinesChanged(ctx, row.environmentId, { pipelineId: id, reason: 'updated', served });
+    return reference(after);
+  },
+});
+
+export const remove = mutation({
+  name: 'pipeline.delete',
+  summary: 'Undeploy and delete a pipeline; pipeline.restore brings it back for 24 hours',
+  role: 'EDITOR',
+  audit: 'pipeline.deleted',
+  input: DeletePipeline,
+  output: DeletedPipeline,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.id),
+  async run(ctx, { id }) {
+    const { environmentId, name } = await lockEditable(ctx.db, 'pipelines', id);
+    const { isDraft } = await existing(ctx, id);
+    const now = ctx.clock.now();
+    await updatePipeline(ctx.db, id, {
+      isDraft: true,
+      deployedVersionId: null,
+      deployedAt: null,
+      tombstonedAt: new Date(now),
+    });
+    await ctx.services.jobs.add(
+      ctx.db,
+      PURGE_JOB,
+      { table: 'pipelines', id },
+      { runAt: new Date(now + TOMBSTONE_HOURS * 3_600_000), key: `${PURGE_JOB}:${id}` },
+    );
+    ctx.audit({
+      entityType: 'Pipeline',
+      entityId: id,
+      environmentId,
+      metadata: { name, wasDeployed: !isDraft },
+    });
+    await pipelinesChanged(ctx, environmentId, { pipelineId: id, reason: 'deleted', served: !isDraft });
+    return { deleted: true as const };
+  },
+});
+
+export const restore = mutation({
+  name: 'pipeline.restore',
+  summary: 'Bring a pipeline back as a draft, with its versions, within 24 hours after pipeline.delete',
+  role: 'EDITOR',
+  audit: 'pipeline.restored',
+  input: Input({ id: Id }),
+  output: PipelineRef,
+  scope: (ctx, input) => objectScope(ctx, 'Deleted pipeline', input.id),
+  async run(ctx, { id }) {
+    await bringBack(ctx.db, id);
+    const pipeline = await existing(ctx, id);
+    ctx.audit({
+      entityType: 'Pipeline',
+      entityId: id,
+      environmentId: pipeline.environmentId,
+      metadata: { name: pipeline.name },
+    });
+    await pipelinesChanged(ctx, pipeline.environmentId, {
+      pipelineId: id,
+      reason: 'restored',
+      served: false,
+    });
+    return reference(pipeline);
+  },
+});
+
+/** "orders", "orders copy", "orders copy 2", … cut so that it stays a name. */
+const copyName = (name: string, attempt: number): string => {
+  const ending = attempt === 1 ? ' copy' : ` copy ${attempt}`;
+  return name.slice(0, MAX_NAME - ending.length) + ending;
+};
+
+/** Makes a draft of what another pipeline is. */
+async function insertCopy(
+  ctx: MutationContext,
+  of: PipelineRecord,
+  to: { environmentId: string; names: Iterable<string> },
+  graph: Partial<Graph>,
+): Promise<PipelineRecord> {
+  let last = of.name;
+  for (const name of to.names) {
+    last = name;
+    const id = await insertPipeline(ctx.db, to.environmentId, { ...of, ...graph, dependsOn: [], name });
+    if (id !== null) return existing(ctx, id);
+  }
+  throw nameTaken(last);
+}
+
+function* copyNames(name: string, taken: ReadonlySet<string>): Generator<string> {
+  // More than the names that are known: others may make some at the same moment.
+  for (let attempt = 1; attempt <= taken.size + 50; attempt += 1) {
+    const candidate = copyName(name, attempt);
+    if (!taken.has(nameKeyOf(candidate))) yield candidate;
+  }
+}
+
+export const clone = mutation({
+  name: 'pipeline.clone',
+  summary: 'Copy a pipeline as a draft in the same environment',
+  role: 'EDITOR',
+  audit: 'pipeline.cloned',
+  input: OfPipeline,
+  output: PipelineRef,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, { pipelineId }) {
+    const source = await existing(ctx, pipelineId);
+    const { environmentId } = source;
+    const names = copyNames(source.name, new Set(await namesLike(ctx.db, environmentId)));
+    const copy = await insertCopy(ctx, source, { environmentId, names }, copyGraph(source, true));
+    ctx.audit({
+      entityType: 'Pipeline',
+      entityId: copy.id,
+      environmentId,
+      diff: { name: [null, copy.name] },
+      metadata: { clonedFrom: source.id },
+    });
+    await pipelinesChanged(ctx, environmentId, { pipelineId: copy.id, reason: 'cloned', served: false });
+    return reference(copy);
+  },
+});
+
+export const promote = mutation({
+  name: 'pipeline.promote',
+  summary: 'Copy a pipeline as a draft into another environment, without credentials that are written out',
+  role: 'EDITOR',
+  audit: 'pipeline.promoted',
+  input: PromotePipeline,
+  output: PromotedPipeline,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, { pipelineId, targetEnvironmentId, name }) {
+    const scope = await environmentScope(ctx, targetEnvironmentId);
+    if (!allows(ctx.actor, scope, { role: 'EDITOR' }))
+      throw forbidden('This needs the role EDITOR in the team of the target environment');
+    const source = await existing(ctx, pipelineId);
+    const target = await findEnvironment(ctx.db, targetEnvironmentId);
+    if (!target) throw notFound('Environment');
+    if (target.gitMode === 'sync') {
+      throw preconditionFailed(
+        `Pipelines of ${target.name} are described in git; open a pull request with promotion.initiate, or add the manifest there`,
+        { managedBy: 'git' },
+      );
+    }
+    const { nodes, stripped } = stripCredentials(source.nodes);
+    const global = withoutCredentials(source.globalConfig, '/global');
+    stripped.push(...global.stripped);
+    const graph = {
+      ...copyGraph({ nodes, edges: source.edges }, source.environmentId === targetEnvironmentId),
+      globalConfig: global.config,
+    };
+    const copy = await insertCopy(
+      ctx,
+      source,
+      { environmentId: targetEnvironmentId, names: [name ?? source.name] },
+      graph,
+    );
+    const has = await secretVariables(ctx.db, targetEnvironmentId);
+    const missingSecrets = secretReferences(compile(definitionOf(copy)).configYaml)
+      .filter(({ variable, optional }) => !optional && !has.has(variable))
+      .map(({ variable }) => variable);
+    ctx.audit({
+      entityType: 'Pipeline',
+      entityId: copy.id,
+      environmentId: targetEnvironmentId,
+      teamId: scope.teamId,
+      diff: { name: [null, copy.name] },
+      metadata: { promotedFrom: source.id, strippedFields: stripped },
+    });
+    await pipelinesChanged(ctx, targetEnvironmentId, {
+      pipelineId: copy.id,
+      reason: 'promoted',
+      served: false,
+    });
+    return { ...reference(copy), strippedFields: stripped, missingSecrets };
+  },
+});

@@ -1,0 +1,32 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { GraphNode } from '../../schemas/api/pipelines.ts';
+import type { Context } from '../platform/context.ts';
+import { notFound } from '../platform/errors.ts';
+import { compile } from './compile.ts';
+import { definitionOf, type Graph } from './graph.ts';
+import { findPipeline, findVersion, type PipelineRecord } from './store.ts';
+
+/** @throws NOT_FOUND */
+export async function existing(ctx: Pick<Context, 'db'>, id: string): Promise<PipelineRecord> {
+  const pipeline = await findPipeline(ctx.db, id);
+  if (!pipeline) throw notFound('Pipeline');
+  return pipeline;
+}
+
+/** @throws NOT_FOUND */
+export function nodeOf(pipeline: Pick<Graph, 'nodes'>, nodeId: string): GraphNode {
+  const node = pipeline.nodes.find(({ id, componentKey }) => (id ?? componentKey) === nodeId);
+  if (!node) throw notFound('Component');
+  return node;
+}
+
+/** Whether a deploy would ship something else than what runs. */
+export async function hasConfigChanges(ctx: Pick<Context, 'db'>, pipeline: PipelineRecord): Promise<boolean> {
+  const deployed = pipeline.deployedVersionId && (await findVersion(ctx.db, pipeline.deployedVersionId));
+  if (!deployed) return pipeline.nodes.length > 0;
+  return (
+    deployed.logLevel !== pipeline.logLevel ||
+    !isDeepStrictEqual(deployed.nodeSelector, pipeline.nodeSelector) ||
+    deployed.configYaml !== compile(definitionOf(pipeline)).configYaml
+  );
+}

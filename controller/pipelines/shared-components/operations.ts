@@ -1,0 +1,403 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { GraphNode } from '../../../schemas/api/pipelines.ts';
+import {
+  AcceptedUpdates,
+  AcceptUpdateBulk,
+  CreateFromNode,
+  CreateSharedComponent,
+  DeletedSharedComponent,
+  DeleteSharedComponent,
+  GetSharedComponent,
+  LinkExisting,
+  LinkedNode,
+  ListSharedComponents,
+  NodeOfPipeline,
+  SharedComponent,
+  SharedComponentList,
+  UpdateSharedComponent,
+} from '../../../schemas/api/shared-components.ts';
+import { environmentScope, objectScope } from '../../access/index.ts';
+import { lockEnvironment } from '../../environments/index.ts';
+import { lockEditable } from '../../ownership/index.ts';
+import type { Context, MutationContext } from '../../platform/context.ts';
+import { badRequest, notFound, preconditionFailed } from '../../platform/errors.ts';
+import { newId } from '../../platform/ids.ts';
+import { allows, mutation, query, type Scope } from '../../platform/operation.ts';
+import { pipelinesChanged } from '../changed.ts';
+import { existing, nodeOf } from '../existing.ts';
+import { maskSensitive } from '../mask.ts';
+import { type PipelineRecord, updatePipeline } from '../store.ts';
+import {
+  countSharedComponents,
+  deleteSharedComponent,
+  findSharedComponent,
+  insertSharedComponent,
+  listSharedComponents,
+  listUses,
+  type StoredComponent,
+  updateSharedComponent,
+} from './store.ts';
+
+/** The list is not paged. */
+const MAX_COMPONENTS = 1_000;
+const MAX_CONFIG_BYTES = 262_144;
+
+const shown = (ctx: Context, scope: Scope, component: StoredComponent): StoredComponent =>
+  allows(ctx.actor, scope, { role: 'EDITOR' })
+    ? component
+    : { ...component, config: maskSensitive(component.config) };
+
+async function one(ctx: Context, environmentId: string, id: string): Promise<SharedComponent> {
+  const component = await findSharedComponent(ctx.db, environmentId, id);
+  if (!component) throw notFound('Shared component');
+  const uses = await listUses(ctx.db, environmentId, id);
+  return { ...component, usedBy: uses.map(({ sharedComponentId: _, ...use }) => use) };
+}
+
+/** @throws BAD_REQUEST */
+function refuseConfig(config: Record<string, unknown>): void {
+  for (const reserved of ['type', 'inputs']) {
+    if (Object.hasOwn(config, reserved))
+      throw badRequest(
+        `config holds "${reserved}"; the type is componentType, and inputs are drawn in a pipeline`,
+      );
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(config));
+  if (bytes > MAX_CONFIG_BYTES)
+    throw badRequest(`config has ${bytes} bytes, the limit is ${MAX_CONFIG_BYTES}`);
+}
+
+async function componentsChanged(ctx: MutationContext, environmentId: string): Promise<void> {
+  await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['pipelines'] });
+}
+
+export const list = query({
+  name: 'sharedComponent.list',
+  summary: 'Shared components of an environment, and the pipelines that use them',
+  role: 'VIEWER',
+  input: ListSharedComponents,
+  output: SharedComponentList,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId }) {
+    const scope = await environmentScope(ctx, environmentId);
+    const [components, uses] = await Promise.all([
+      listSharedComponents(ctx.db, environmentId),
+      listUses(ctx.db, environmentId),
+    ]);
+    const usedBy = Map.groupBy(uses, (use) => use.sharedComponentId);
+    return components.map((component) => ({
+      ...shown(ctx, scope, component),
+      usedBy: (usedBy.get(component.id) ?? []).map(({ sharedComponentId: _, ...use }) => use),
+    }));
+  },
+});
+
+export const getById = query({
+  name: 'sharedComponent.getById',
+  summary: 'One shared component',
+  role: 'VIEWER',
+  input: GetSharedComponent,
+  output: SharedComponent,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId, id }) {
+    const scope = await environmentScope(ctx, environmentId);
+    const component = await one(ctx, environmentId, id);
+    return { ...component, ...shown(ctx, scope, component) };
+  },
+});
+
+async function insert(
+  ctx: MutationContext,
+  component: Omit<Parameters<typeof insertSharedComponent>[1], 'id' | 'createdById'>,
+): Promise<string> {
+  refuseConfig(component.config);
+  await lockEnvironment(ctx.db, component.environmentId);
+  if ((await countSharedComponents(ctx.db, component.environmentId)) >= MAX_COMPONENTS)
+    throw preconditionFailed(`This environment has ${MAX_COMPONENTS} shared components; delete some first`);
+  const id = newId();
+  const createdById = ctx.actor.type === 'user' ? ctx.actor.userId : null;
+  await insertSharedComponent(ctx.db, { ...component, id, createdById });
+  ctx.audit({
+    entityType: 'SharedComponent',
+    entityId: id,
+    environmentId: component.environmentId,
+    metadata: { name: component.name, componentType: component.componentType },
+  });
+  await componentsChanged(ctx, component.environmentId);
+  return id;
+}
+
+export const create = mutation({
+  name: 'sharedComponent.create',
+  summary: 'Make a component that pipelines can share',
+  role: 'EDITOR',
+  audit: 'sharedComponent.created',
+  input: CreateSharedComponent,
+  output: SharedComponent,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, input) {
+    const id = await insert(ctx, { ...input, description: input.description ?? null });
+    return one(ctx, input.environmentId, id);
+  },
+});
+
+/** Locks a pipeline for a change of its links. */
+async function editable(ctx: MutationContext, pipelineId: string): Promise<PipelineRecord> {
+  await lockEditable(ctx.db, 'pipelines', pipelineId);
+  return existing(ctx, pipelineId);
+}
+
+async function replaceNodes(
+  ctx: MutationContext,
+  pipeline: PipelineRecord,
+  nodes: GraphNode[],
+  reason: string,
+): Promise<number> {
+  await updatePipeline(ctx.db, pipeline.id, { nodes });
+  await pipelinesChanged(ctx, pipeline.environmentId, { pipelineId: pipeline.id, reason, served: false });
+  return (await existing(ctx, pipeline.id)).graphRevision;
+}
+
+const linkedTo = (node: GraphNode, component: StoredComponent): GraphNode => ({
+  ...node,
+  config: component.config,
+  sharedComponentId: component.id,
+  sharedComponentVersion: component.version,
+});
+
+const unlinked = ({ sharedComponentId, sharedComponentVersion, ...node }: GraphNode): GraphNode => node;
+
+async function changeNode(
+  ctx: MutationContext,
+  pipeline: PipelineRecord,
+  before: GraphNode,
+  after: GraphNode,
+  reason: string,
+  action?: string,
+) {
+  const nodes = pipeline.nodes.map((node) => (node === before ? after : node));
+  const graphRevision = await replaceNodes(ctx, pipeline, nodes, reason);
+  ctx.audit({
+    ...(action === undefined ? {} : { action }),
+    entityType: 'Pipeline',
+    entityId: pipeline.id,
+    environmentId: pipeline.environmentId,
+    metadata: {
+      name: pipeline.name,
+      componentKey: after.componentKey,
+      sharedComponentId: after.sharedComponentId ?? before.sharedComponentId ?? null,
+      version: after.sharedComponentVersion ?? null,
+    },
+  });
+  return { pipelineId: pipeline.id, graphRevision, node: after };
+}
+
+export const createFromNode = mutation({
+  name: 'sharedComponent.createFromNode',
+  summary: 'Make a shared component of a component, and link that one to it',
+  role: 'EDITOR',
+  audit: 'sharedComponent.created',
+  input: CreateFromNode,
+  output: SharedComponent,
+  async scope(ctx, input) {
+    await objectScope(ctx, 'Pipeline', input.pipelineId);
+    return environmentScope(ctx, input.environmentId);
+  },
+  async run(ctx, input) {
+    const { environmentId } = input;
+    const pipeline = await editable(ctx, input.pipelineId);
+    if (pipeline.environmentId !== environmentId) throw notFound('Pipeline');
+    const node = nodeOf(pipeline, input.nodeId);
+    if (node.sharedComponentId !== undefined)
+      throw preconditionFailed(
+        `"${node.componentKey}" is linked to a shared component already; unlink it first`,
+      );
+    const { componentType, kind, config } = node;
+    const id = await insert(ctx, {
+      environmentId,
+      name: input.name,
+      description: input.description ?? null,
+      componentType,
+      kind,
+      config,
+    });
+    const component = await findSharedComponent(ctx.db, environmentId, id);
+    if (!component) throw notFound('Shared component');
+    await changeNode(
+      ctx,
+      pipeline,
+      node,
+      linkedTo(node, component),
+      'component shared',
+      'sharedComponent.linked',
+    );
+    return one(ctx, environmentId, id);
+  },
+});
+
+export const update = mutation({
+  name: 'sharedComponent.update',
+  summary: 'Change a shared component; another config is another version, which pipelines accept one by one',
+  role: 'EDITOR',
+  audit: 'sharedComponent.updated',
+  input: UpdateSharedComponent,
+  output: SharedComponent,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { id, environmentId, ...change }) {
+    const before = await findSharedComponent(ctx.db, environmentId, id, true);
+    if (!before) throw notFound('Shared component');
+    const config = change.config ?? before.config;
+    refuseConfig(config);
+    const version = isDeepStrictEqual(config, before.config) ? before.version : before.version + 1;
+    const name = change.name ?? before.name;
+    const description = change.description === undefined ? before.description : change.description;
+    await updateSharedComponent(ctx.db, id, { name, description, config, version });
+    ctx.audit({
+      entityType: 'SharedComponent',
+      entityId: id,
+      environmentId,
+      diff: {
+        ...(name === before.name ? {} : { name: [before.name, name] }),
+        ...(version === before.version ? {} : { version: [before.version, version] }),
+      },
+      metadata: { name },
+    });
+    await componentsChanged(ctx, environmentId);
+    return one(ctx, environmentId, id);
+  },
+});
+
+export const remove = mutation({
+  name: 'sharedComponent.delete',
+  summary: 'Delete a shared component; linked components keep its config as their own',
+  role: 'EDITOR',
+  audit: 'sharedComponent.deleted',
+  input: DeleteSharedComponent,
+  output: DeletedSharedComponent,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { id, environmentId }) {
+    const component = await findSharedComponent(ctx.db, environmentId, id, true);
+    if (!component) throw notFound('Shared component');
+    const uses = await listUses(ctx.db, environmentId, id);
+    // In one order, so that two who delete at the same moment do not wait for one another.
+    for (const pipelineId of [...new Set(uses.map((use) => use.pipelineId))].sort()) {
+      const pipeline = await editable(ctx, pipelineId);
+      const nodes = pipeline.nodes.map((node) => (node.sharedComponentId === id ? unlinked(node) : node));
+      await replaceNodes(ctx, pipeline, nodes, 'component unlinked');
+    }
+    await deleteSharedComponent(ctx.db, id);
+    ctx.audit({
+      entityType: 'SharedComponent',
+      entityId: id,
+      environmentId,
+      metadata: { name: component.name, unlinked: uses.length },
+    });
+    await componentsChanged(ctx, environmentId);
+    return { deleted: true as const, unlinked: uses.length };
+  },
+});
+
+/** The shared component of a node in its newest version. */
+async function componentOf(
+  ctx: Context,
+  pipeline: PipelineRecord,
+  node: GraphNode,
+): Promise<StoredComponent> {
+  if (node.sharedComponentId === undefined)
+    throw preconditionFailed(`"${node.componentKey}" is not linked to a shared component`);
+  const component = await findSharedComponent(ctx.db, pipeline.environmentId, node.sharedComponentId);
+  if (!component) throw notFound('Shared component');
+  return component;
+}
+
+export const acceptUpdate = mutation({
+  name: 'sharedComponent.acceptUpdate',
+  summary: 'Take over the newest version of the shared component in one component',
+  role: 'EDITOR',
+  audit: 'sharedComponent.updateAccepted',
+  input: NodeOfPipeline,
+  output: LinkedNode,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, { pipelineId, nodeId }) {
+    const pipeline = await editable(ctx, pipelineId);
+    const node = nodeOf(pipeline, nodeId);
+    const component = await componentOf(ctx, pipeline, node);
+    return changeNode(ctx, pipeline, node, linkedTo(node, component), 'shared component accepted');
+  },
+});
+
+export const acceptUpdateBulk = mutation({
+  name: 'sharedComponent.acceptUpdateBulk',
+  summary: 'Take over the newest versions of all shared components of a pipeline',
+  role: 'EDITOR',
+  audit: 'sharedComponent.updatesAccepted',
+  input: AcceptUpdateBulk,
+  output: AcceptedUpdates,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, { pipelineId }) {
+    const pipeline = await editable(ctx, pipelineId);
+    const newest = new Map(
+      (await listSharedComponents(ctx.db, pipeline.environmentId)).map((component) => [
+        component.id,
+        component,
+      ]),
+    );
+    let accepted = 0;
+    const nodes = pipeline.nodes.map((node) => {
+      const component = newest.get(node.sharedComponentId ?? '');
+      if (!component || component.version === node.sharedComponentVersion) return node;
+      accepted += 1;
+      return linkedTo(node, component);
+    });
+    const graphRevision =
+      accepted === 0
+        ? pipeline.graphRevision
+        : await replaceNodes(ctx, pipeline, nodes, 'shared components accepted');
+    ctx.audit({
+      entityType: 'Pipeline',
+      entityId: pipelineId,
+      environmentId: pipeline.environmentId,
+      metadata: { name: pipeline.name, accepted },
+    });
+    return { pipelineId, graphRevision, accepted };
+  },
+});
+
+export const unlink = mutation({
+  name: 'sharedComponent.unlink',
+  summary: 'Make a linked component its own; it keeps its config',
+  role: 'EDITOR',
+  audit: 'sharedComponent.unlinked',
+  input: NodeOfPipeline,
+  output: LinkedNode,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, { pipelineId, nodeId }) {
+    const pipeline = await editable(ctx, pipelineId);
+    const node = nodeOf(pipeline, nodeId);
+    if (node.sharedComponentId === undefined)
+      throw preconditionFailed(`"${node.componentKey}" is not linked to a shared component`);
+    return changeNode(ctx, pipeline, node, unlinked(node), 'component unlinked');
+  },
+});
+
+export const linkExisting = mutation({
+  name: 'sharedComponent.linkExisting',
+  summary: 'Link a component to a shared one, whose config takes the place of its own',
+  role: 'EDITOR',
+  audit: 'sharedComponent.linked',
+  input: LinkExisting,
+  output: LinkedNode,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, { pipelineId, nodeId, sharedComponentId }) {
+    const pipeline = await editable(ctx, pipelineId);
+    const node = nodeOf(pipeline, nodeId);
+    const component = await findSharedComponent(ctx.db, pipeline.environmentId, sharedComponentId);
+    if (!component) throw notFound('Shared component');
+    if (component.kind !== node.kind || component.componentType !== node.componentType) {
+      throw badRequest(
+        `"${node.componentKey}" is a ${node.kind.toLowerCase()} of type ${node.componentType}, and "${component.name}" is a ${component.kind.toLowerCase()} of type ${component.componentType}; link components of one type`,
+      );
+    }
+    return changeNode(ctx, pipeline, node, linkedTo(node, component), 'component linked');
+  },
+});

@@ -1,0 +1,87 @@
+/** What people are told of a definition: the checks in levels, as errors with component and position. */
+import type { Static } from 'typebox';
+import type { ConfigValidity, RenderedGraph, ValidationError } from '../../schemas/api/pipelines.ts';
+import { certificateReferences, certificateVariable, configVariables } from '../certificates/index.ts';
+import type { Context } from '../platform/context.ts';
+import { badRequest, type DomainError } from '../platform/errors.ts';
+import { secretReferences } from '../secrets/index.ts';
+import { type CheckReport, checkPipeline, type Finding } from './checks.ts';
+import { compile } from './compile.ts';
+import { placeInConfig, readEngineConfig } from './engine-yaml.ts';
+import { definitionOf, type Graph } from './graph.ts';
+
+export interface Validity {
+  configYaml: string;
+  errors: ValidationError[];
+  levels: Static<typeof RenderedGraph>['levels'];
+  unknown: string[];
+}
+
+/** Line and column count inside the text at `path`, such as a VRL program. */
+export const validationError = (finding: Finding): ValidationError => ({
+  level: finding.level,
+  message: finding.hint === '' ? finding.message : `${finding.message}; ${finding.hint}`,
+  path: finding.pointer,
+  ...(finding.componentKey === undefined ? {} : { componentKey: finding.componentKey }),
+  ...(finding.line === undefined ? {} : { line: finding.line }),
+  ...(finding.column === undefined ? {} : { column: finding.column }),
+});
+
+/** Renders a graph and checks it as it would be deployed into the environment. Asks the engine: not for a transaction. */
+export async function validateGraph(ctx: Context, environmentId: string, graph: Graph): Promise<Validity> {
+  const definition = definitionOf(graph);
+  const { configYaml } = compile(definition);
+  const report: CheckReport = await checkPipeline(definition, {
+    secrets: await configVariables(ctx.db, environmentId),
+    engine: ctx.services.engine,
+    engineLevel: { configYaml },
+    signal: ctx.signal,
+  });
+  return {
+    configYaml,
+    errors: report.findings.map(validationError),
+    levels: report.levels,
+    unknown: report.unknown,
+  };
+}
+
+/** What a deploy of a faulty pipeline answers; REST makes 422 of it. */
+export function invalid(errors: readonly ValidationError[]): DomainError {
+  const [first] = errors;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return badRequest(`The pipeline is not deployed: ${first?.message}${more}`, {
+    validationErrors: [...errors],
+  });
+}
+
+/** Every secret and certificate that it names, as if the environment had them. */
+const variablesNamedIn = (text: string): Set<string> =>
+  new Set([
+    ...secretReferences(text).map(({ variable }) => variable),
+    ...certificateReferences(text).map(certificateVariable),
+  ]);
+
+/** An engine config by itself. Line and column count in its own text. */
+export async function validateConfigText(
+  ctx: Context,
+  text: string,
+  environmentId: string | null,
+): Promise<Static<typeof ConfigValidity>> {
+  const { definition, faults } = readEngineConfig(text);
+  if (!definition) {
+    const errors = faults.map((fault) => ({ level: 'structure', ...fault }));
+    const detail = 'the text is no engine config';
+    return { valid: false, errors, levels: [{ level: 'structure', status: 'failed', detail }], unknown: [] };
+  }
+  const report = await checkPipeline(definition, {
+    secrets: environmentId === null ? variablesNamedIn(text) : await configVariables(ctx.db, environmentId),
+    engine: ctx.services.engine,
+    engineLevel: { configYaml: compile(definition).configYaml },
+    signal: ctx.signal,
+  });
+  const errors = report.findings.map((finding) => ({
+    ...validationError(finding),
+    ...placeInConfig(text, finding),
+  }));
+  return { valid: errors.length === 0, errors, levels: report.levels, unknown: report.unknown };
+}

@@ -1,0 +1,1 @@
+export { engineOperations, vrlOperations } from './operations.ts';

@@ -1,0 +1,2 @@
+export * as userPreferenceOperations from './preference-operations.ts';
+export * as filterPresetOperations from './preset-operations.ts';

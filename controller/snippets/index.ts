@@ -1,0 +1,1 @@
+export * as snippetOperations from './operations.ts';

@@ -1,0 +1,1 @@
+export * as templateOperations from './operations.ts';

@@ -1,0 +1,52 @@
+/** The audit log, as it is followed from outside. */
+import Type, { type Static } from 'typebox';
+import { Id, Input, Nullable, Timestamp } from './common.ts';
+
+export const ACTOR_TYPES = ['user', 'service_account', 'git', 'scim', 'system'] as const;
+
+/** `hash` is the SHA-256, in hex, of all other fields as JSON with sorted keys and no white space. */
+export const AuditEvent = Type.Object({
+  id: Id,
+  /** Without gaps over the whole installation; other environments take numbers too. */
+  seq: Type.Integer(),
+  actorType: Type.Enum([...ACTOR_TYPES]),
+  /** Of a service account its own id. */
+  userId: Nullable(Type.String()),
+  /** Of a service account its name, of git the author. */
+  userEmail: Nullable(Type.String()),
+  /** For example `pipeline.deployed`. */
+  action: Type.String(),
+  entityType: Type.String(),
+  entityId: Nullable(Type.String()),
+  /** Field to what it was and is, where a mutation tells. */
+  diff: Nullable(Type.Record(Type.String(), Type.Unknown())),
+  metadata: Nullable(Type.Record(Type.String(), Type.Unknown())),
+  ipAddress: Nullable(Type.String()),
+  teamId: Nullable(Id),
+  environmentId: Nullable(Id),
+  commitSha: Nullable(Type.String()),
+  createdAt: Timestamp,
+  /** The hash of the event with the number before. */
+  prevHash: Type.String(),
+  hash: Type.String(),
+});
+export type AuditEvent = Static<typeof AuditEvent>;
+
+export const AUDIT_LIMIT = { default: 50, minimum: 1, maximum: 200 } as const;
+/** Fifteen digits stay exact in JSON. */
+export const AuditCursor = Type.String({ pattern: '^[0-9]{1,15}$' });
+export const AuditAction = Type.String({ minLength: 1, maxLength: 100 });
+export const AuditAfter = Input({
+  environmentId: Id,
+  /** The cursor of the page before; absent begins with the oldest event. */
+  after: Type.Optional(AuditCursor),
+  limit: Type.Optional(Type.Integer(AUDIT_LIMIT)),
+  action: Type.Optional(AuditAction),
+});
+export const AuditPage = Type.Object({
+  /** Ascending. */
+  events: Type.Array(AuditEvent),
+  /** For the next page; on an empty page the one that was given. */
+  cursor: AuditCursor,
+  hasMore: Type.Boolean(),
+});

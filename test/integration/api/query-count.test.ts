@@ -1,0 +1,206 @@
+/** However much there is of everything, a procedure asks the database equally often: no statement runs a row. */
+import { expect } from 'chai';
+import type { Knex } from 'knex';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { OPERATIONS } from '../../support/operations.ts';
+import { NOTHING } from '../../support/person.ts';
+import { PROCEDURE_KINDS } from '../../support/procedures.ts';
+import { makeTwoTeams, type Side, type TwoTeams } from '../../support/two-teams.ts';
+import { until } from '../../support/until.ts';
+
+const environment = ({ environmentId }: Side) => ({ environmentId });
+const team = ({ teamId }: Side) => ({ teamId });
+const pipeline = ({ pipelineId }: Side) => ({ pipelineId });
+
+/** Input of each query; those of a single thing that has no list in it are named below. */
+const INPUTS: Record<string, (side: Side) => object | typeof NOTHING> = {
+  'alert.listRules': environment,
+  'certificate.list': environment,
+  'dashboard.nodeCards': () => NOTHING,
+  'dashboard.operationalOverview': () => NOTHING,
+  'dashboard.pipelineCards': environment,
+  'dashboard.recentAudit': () => NOTHING,
+  'dashboard.recentPipelines': () => NOTHING,
+  'dashboard.stats': environment,
+  'deploy.environmentInfo': pipeline,
+  'deploy.preview': pipeline,
+  'environment.get': ({ environmentId }) => ({ id: environmentId }),
+  'environment.list': team,
+  'filterPreset.list': ({ environmentId }) => ({ environmentId, scope: 'pipeline_list' }),
+  'fleet.get': ({ node }) => ({ id: node.nodeId }),
+  'fleet.list': environment,
+  'fleet.listWithPipelineStatus': environment,
+  'fleet.nodeLogs': ({ node }) => ({ nodeId: node.nodeId }),
+  'gitSync.importErrors': environment,
+  'gitSync.jobs': environment,
+  'gitSync.status': environment,
+  'nodeGroup.groupHealthStats': environment,
+  'nodeGroup.list': environment,
+  'nodeGroup.nodesInGroup': ({ environmentId }) => ({ environmentId, groupId: '__ungrouped__' }),
+  'pipeline.deploymentStatus': pipeline,
+  'pipeline.get': ({ pipelineId }) => ({ id: pipelineId }),
+  'pipeline.list': environment,
+  'pipeline.logs': pipeline,
+  'pipeline.versions': pipeline,
+  'pipelineDependency.deployWarnings': pipeline,
+  'pipelineDependency.graph': environment,
+  'pipelineDependency.list': pipeline,
+  'pipelineDependency.listCandidates': ({ pipelineId, environmentId }) => ({ pipelineId, environmentId }),
+  'pipelineDependency.undeployWarnings': pipeline,
+  'pipelineGroup.list': environment,
+  'secret.list': environment,
+  'serviceAccount.list': environment,
+  'sharedComponent.list': environment,
+  'team.list': () => NOTHING,
+  'template.list': team,
+  'user.listTokens': () => NOTHING,
+  'user.me': () => NOTHING,
+  'userPreference.get': () => NOTHING,
+  'vrlSnippet.list': team,
+};
+const OF_ONE_THING = [
+  'engine.catalogue',
+  'engine.componentSchema',
+  'pipeline.compareVersions',
+  'pipeline.getVersion',
+  'pipeline.readYaml',
+  'pipeline.renderGraph',
+  'sharedComponent.getById',
+  'template.get',
+  'validator.validate',
+  'vrl.test',
+];
+const COPIES = 40;
+
+/** Copies every row of `ours` in a table: new ids, new names, all else as it is. */
+async function multiply(
+  db: Knex,
+  table: string,
+  columns: Record<string, string>,
+  where = 'true',
+): Promise<void> {
+  const { rows } = await db.raw<{ rows: { name: string }[] }>(
+    `SELECT column_name AS name FROM information_schema.columns WHERE table_name = ? AND is_generated = 'NEVER'`,
+    [table],
+  );
+  const names = rows.map(({ name }) => name);
+  const values = names.map((name) => columns[name] ?? `o.${name}`);
+  await db.raw(
+    `INSERT INTO ${table} (${names.join()}) SELECT ${values.join()} FROM ${table} o, generate_series(1, ${COPIES}) n
+     WHERE ${where}`,
+  );
+}
+
+describe('the database is asked', () => {
+  let test: TestController;
+  let teams: TwoTeams;
+  let statements: string[] = [];
+
+  before(async function () {
+    this.timeout(60_000);
+    test = await startTestController();
+    teams = await makeTwoTeams(test);
+    test.controller.systemContext('test').db.on('query', ({ sql }: { sql: string }) => statements.push(sql));
+    const { environmentId, teamId } = teams.ours;
+    const graph = { nodes: [], edges: [] };
+    for (const [name, input] of [
+      [
+        'alert.createRule',
+        { environmentId, teamId, name: 'rule', metric: 'cpu_usage', condition: 'gt', threshold: 90 },
+      ],
+      ['serviceAccount.create', { environmentId, name: 'ci', permissions: ['pipelines.read'] }],
+      [
+        'sharedComponent.create',
+        { environmentId, name: 'one', componentType: 'file', kind: 'SOURCE', config: {} },
+      ],
+      ['pipelineGroup.create', { environmentId, name: 'group' }],
+      ['filterPreset.create', { environmentId, name: 'preset', scope: 'pipeline_list', filters: {} }],
+      ['template.create', { teamId, name: 'template', description: '', category: 'any', ...graph }],
+      ['vrlSnippet.create', { teamId, name: 'snippet', category: 'any', code: '.' }],
+      ['user.createToken', { name: 'token' }],
+      ['userPreference.set', { key: 'theme', value: 'dark' }],
+    ] as const)
+      await teams.root.mutate(name, input);
+  });
+  after(async () => {
+    await teams?.git.remove();
+    await test?.stop();
+  });
+
+  /** What one call asks, after another has filled what is kept in memory. */
+  async function asked(name: string): Promise<string[]> {
+    const input = INPUTS[name]?.(teams.ours) ?? NOTHING;
+    const kind = PROCEDURE_KINDS.get(name) ?? 'query';
+    const seen: string[][] = [];
+    for (let call = 0; call < 4; call += 1) {
+      statements = [];
+      const { status, fault } = await teams.root.call(kind, name, input);
+      expect(status, `${name}: ${fault?.message}`).to.equal(200);
+      seen.push(statements);
+    }
+    // Other work of the controller may ask at the same moment; it does not each time.
+    return seen.slice(1).sort((a, b) => a.length - b.length)[0] ?? [];
+  }
+
+  it('by queries that all stand in this table', () => {
+    const queries = [...OPERATIONS.values()].filter(({ kind }) => kind === 'query').map(({ name }) => name);
+    expect(
+      queries.filter((name) => !INPUTS[name] && !OF_ONE_THING.includes(name) && PROCEDURE_KINDS.has(name)),
+    ).to.deep.equal([]);
+  });
+
+  it('equally often with forty times as much of everything', async function () {
+    this.timeout(60_000);
+    const before = new Map<string, string[]>();
+    for (const name of Object.keys(INPUTS)) before.set(name, await asked(name));
+    await fill();
+    for (const name of Object.keys(INPUTS)) {
+      const [few, many] = [before.get(name) ?? [], await asked(name)];
+      expect(many.length, `${name} asked\n${many.join('\n')}\nand before\n${few.join('\n')}\n`).to.be.at.most(
+        few.length,
+      );
+    }
+  });
+
+  async function fill(): Promise<void> {
+    const { db } = test;
+    const fresh = { id: "o.id || '-' || n", name: "o.name || ' ' || n" };
+    await multiply(db, 'environments', fresh);
+    await multiply(
+      db,
+      'pipelines',
+      { ...fresh, uid: 'NULL', latest_version_id: 'NULL', managed_by: "'ui'" },
+      'o.tombstoned_at IS NULL',
+    );
+    await multiply(db, 'pipeline_versions', { id: "o.id || '-' || n", version: 'o.version + n' });
+    await multiply(db, 'nodes', { ...fresh, token_id: 'NULL' });
+    await multiply(db, 'node_reports', { node_id: "o.node_id || '-' || n" });
+    await multiply(db, 'node_pipelines', { node_id: "o.node_id || '-' || n" });
+    await multiply(db, 'secrets', { ...fresh, variable: "o.variable || '_' || n" });
+    for (const table of [
+      'alert_rules',
+      'service_accounts',
+      'shared_components',
+      'pipeline_groups',
+      'templates',
+      'vrl_snippets',
+    ])
+      await multiply(db, table, fresh);
+    await multiply(db, 'filter_presets', { ...fresh, is_default: 'false' });
+    await multiply(db, 'personal_tokens', fresh);
+    await multiply(db, 'user_preferences', { key: 'o.key || n' });
+    await multiply(db, 'audit_log', { id: "o.id || '-' || n", seq: 'NULL' });
+    await multiply(db, 'git_jobs', { id: "o.id || '-' || n" });
+    await db.raw(
+      `INSERT INTO pipeline_dependencies (id, upstream_id, downstream_id)
+       SELECT p.id || '-up', p.id, ? FROM pipelines p WHERE p.id LIKE ? AND p.environment_id = ?`,
+      [teams.ours.pipelineId, `${teams.ours.pipelineId}-%`, teams.ours.environmentId],
+    );
+    await until(
+      async () =>
+        (await teams.root.query<unknown[]>('fleet.list', { environmentId: teams.ours.environmentId }))
+          .length > COPIES,
+      { what: 'the nodes to be listed' },
+    );
+  }
+});

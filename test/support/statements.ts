@@ -1,0 +1,28 @@
+import { connect } from '../../controller/database/connect.ts';
+import type { Actor } from '../../controller/platform/context.ts';
+import type { Operation } from '../../controller/platform/operation.ts';
+import type { Role } from '../../schemas/api/common.ts';
+import type { TestController } from './controller.ts';
+
+/** How many statements an operation makes for somebody with these roles, by team. */
+export async function countStatements(
+  test: TestController,
+  roles: Readonly<Record<string, Role>>,
+  operation: Operation,
+  input: object = {},
+): Promise<number> {
+  const db = connect(test.databaseUrl, { poolSize: 1 });
+  let count = 0;
+  db.on('query', () => (count += 1));
+  const actor: Actor = {
+    ...{ type: 'user', userId: 'counted', email: 'counted@example.org', name: 'Counted' },
+    ...{ isSuperAdmin: false, roles: new Map(Object.entries(roles)), sessionId: 's' },
+  };
+  const context = { ...test.controller.systemContext('test'), db, actor };
+  try {
+    await test.controller.execute(operation, context, input);
+    return count;
+  } finally {
+    await db.destroy();
+  }
+}
