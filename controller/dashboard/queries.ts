@@ -10,7 +10,7 @@ import {
   type RecentPipeline,
 } from '../../schemas/api/dashboard.ts';
 import type { CommitInfo } from '../../schemas/api/git-sync.ts';
-import { datedCommit, type GitMode } from '../git-sync/index.ts';
+import { allCounts, datedCommit, type GitMode } from '../git-sync/index.ts';
 
 /** Whose environments: those of teams, or every one for a super admin. */
 export interface Viewer {
@@ -191,5 +191,9 @@ export async function listLastPasses(
      ORDER BY j.queued_at DESC, j.id DESC`,
     [[...bindingIds]],
   );
-  return rows.map((row) => ({ ...row, commit: datedCommit(row.commit) }));
+  return rows.map((row) => ({
+    ...row,
+    commit: datedCommit(row.commit),
+    counts: allCounts(row.counts),
+  }));
 }

@@ -12,6 +12,7 @@ export {
   upsertManifests,
 } from './inventory-store.ts';
 export {
+  allCounts,
   finishJobs,
   insertPendingJob,
   type JobResult,

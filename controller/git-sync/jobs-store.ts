@@ -126,6 +126,12 @@ const NO_COUNTS: GitJob['counts'] = {
   waiting: 0,
 };
 
+/** A pass that has not ended has counted nothing yet. */
+export const allCounts = (counts: Partial<GitJob['counts']>): GitJob['counts'] => ({
+  ...NO_COUNTS,
+  ...counts,
+});
+
 export async function listJobs(
   db: Knex,
   bindingId: string,
@@ -144,7 +150,7 @@ export async function listJobs(
       startedAt: 'started_at',
       finishedAt: 'finished_at',
     });
-  return rows.map((row) => ({ ...row, commit: dated(row.commit), counts: { ...NO_COUNTS, ...row.counts } }));
+  return rows.map((row) => ({ ...row, commit: dated(row.commit), counts: allCounts(row.counts) }));
 }
 
 export async function countJobs(db: Knex, bindingId: string): Promise<{ pending: number; failed: number }> {

@@ -726,6 +726,38 @@ describe('every procedure', () => {
     });
   }
 
+  /** Each makes one thing of a name, or of a pair, that nobody else may have. */
+  const MAKING = [
+    ...[
+      'alert.createRule',
+      'environment.create',
+      'filterPreset.create',
+      'pipeline.create',
+      'pipelineDependency.add',
+    ],
+    ...[
+      'pipelineGroup.create',
+      'secret.create',
+      'serviceAccount.create',
+      'sharedComponent.create',
+      'team.create',
+    ],
+    ...['template.create', 'vrlSnippet.create'],
+  ];
+
+  for (const name of NAMES.filter((one) => kindOf(one) === 'mutation')) {
+    it(`answers ten of ${name} at once without a fault of the server`, async () => {
+      const input = await inputOf(name, teams.ours);
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, () => teams.root.call(kindOf(name), name, input)),
+      );
+      for (const { status, fault } of answers)
+        expect(status, fault?.message).to.be.oneOf([200, 400, 404, 409, 412, 429]);
+      const statuses = answers.map(({ status }) => status).sort();
+      if (MAKING.includes(name)) expect(statuses).to.deep.equal([200, ...Array(9).fill(409)]);
+    });
+  }
+
   it('takes no input as absent, null or {}', async () => {
     for (const name of NAMES.filter(
       (one) => Object.keys(propertiesOf(OPERATIONS.get(one)!.input)).length === 0,
