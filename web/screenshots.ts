@@ -77,6 +77,10 @@ async function addresses(page: Page, base: string): Promise<[name: string, path:
     return rowHref(page, table, name);
   };
   const pipeline = await rowOf('pipelines?sort=nodes', 'Pipelines', 'checkout');
+  const byHand = await rowOf('pipelines?q=invoices', 'Pipelines', 'invoices');
+  const snippet = await rowOf('library?tab=snippets', 'Snippets');
+  const shared = await rowOf('library?tab=shared', 'Shared components');
+  const drawn = await rowOf('pipelines?q=webshop', 'Pipelines', 'webshop');
   const crashed = await rowOf('pipelines?status=crashed', 'Pipelines');
   const node = await rowOf('fleet?sort=-pipelines', 'Nodes');
   const silent = await rowOf('fleet?health=UNREACHABLE', 'Nodes');
@@ -89,6 +93,22 @@ async function addresses(page: Page, base: string): Promise<[name: string, path:
     ['pipeline-logs', pipeline && `${pipeline}?tab=logs`],
     ['pipeline-versions', pipeline && `${pipeline}?tab=versions`],
     ['pipeline-config', pipeline && `${pipeline}?tab=config`],
+    ['pipeline-new', `${env}/pipelines?new=1`],
+    ['pipeline-by-hand', byHand && `${byHand}?tab=versions`],
+    ['pipeline-deploy', byHand && `${byHand}?deploy=1`],
+    ['pipeline-deploy-refused', drawn && `${drawn}?deploy=1`],
+    ['pipeline-dependencies', byHand && `${byHand}?tab=dependencies`],
+    ['pipeline-settings', byHand && `${byHand}?tab=settings`],
+    ['library', `${env}/library`],
+    ['library-snippets', `${env}/library?tab=snippets`],
+    ['library-snippet', snippet],
+    ['library-shared', `${env}/library?tab=shared`],
+    ['library-shared-component', shared],
+    ['playground', `${env}/playground`],
+    ['playground-config', `${env}/playground?tab=config`],
+    ['graph-editor', drawn && `${drawn}/edit?component=split`],
+    ['graph-editor-yaml', drawn && `${drawn}/edit?component=alarms&panel=yaml`],
+    ['graph-editor-git', pipeline && `${pipeline}/edit`],
     ['pipeline-crashed', crashed && `${crashed}?tab=logs&level=ERROR`],
     ['fleet', `${env}/fleet`],
     ['fleet-matrix', `${env}/fleet?view=matrix`],
@@ -101,10 +121,18 @@ async function addresses(page: Page, base: string): Promise<[name: string, path:
     ['git', `${env}/git`],
     ['alerts', `${env}/alerts`],
     ['alerts-empty', other && `${other}/alerts`],
+    ['alerts-new', `${env}/alerts?new=1`],
     ['secrets', `${env}/secrets`],
+    ['secrets-new', `${env}/secrets?new=1`],
+    ['certificates', `${env}/secrets?tab=certificates`],
+    ['certificates-new', `${env}/secrets?tab=certificates&new=1`],
     ['settings', `${env}/settings`],
+    ['settings-environment', `${env}/settings?tab=environment`],
+    ['settings-access', `${env}/settings?tab=access`],
     ['not-found', `${env}/pipelines/no-such-pipeline`],
     ['sign-in', '/sign-in'],
+    ['api-docs', '/docs/api'],
+    ['api-docs-operation', '/docs/api?q=deploy#deployPipeline'],
   ];
   return list.filter((entry): entry is [string, string] => entry[1] !== null);
 }

@@ -7,8 +7,11 @@ export interface Outputs {
   named: string[] | null;
 }
 
+/** An output without a name could not be told from the plain one. */
 const entriesOf = (value: unknown): string[] =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.keys(value).filter((name) => name !== '')
+    : [];
 const namesOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.map((item: { name?: unknown } | null) => String(item?.name)) : [];
 

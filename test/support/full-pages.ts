@@ -7,6 +7,8 @@ import type { NodeSummary } from '../../schemas/api/fleet.ts';
 import type { PipelineSummary } from '../../schemas/api/pipelines.ts';
 import { enrollNode, heartbeat } from './agent-client.ts';
 import { Clone } from './clone.ts';
+import { fillEnvironment } from './full-environment.ts';
+import { fillLibrary } from './full-library.ts';
 import type { RunningHeadgate } from './headgate.ts';
 import { until } from './until.ts';
 
@@ -105,8 +107,47 @@ const NODES: { hostname: string; labels: Record<string, string>; heard: boolean 
   { hostname: 'new-machine', labels: {}, heard: false },
 ];
 
+/** Drawn in the UI, with something to mend. */
+const component = (
+  componentKey: string,
+  kind: string,
+  componentType: string,
+  at: [number, number],
+  config: object,
+) => ({
+  componentKey,
+  kind,
+  componentType,
+  config,
+  positionX: at[0],
+  positionY: at[1],
+  disabled: false,
+});
+const DRAWN = {
+  nodes: [
+    component('requests', 'SOURCE', 'http_server', [0, 60], {
+      address: '127.0.0.1:18080',
+      decoding: { codec: 'json' },
+    }),
+    component('judge', 'TRANSFORM', 'remap', [290, 60], {
+      source: '.level = upcase(string!(.level))\n.took_ms = to_int!(.took) * 1000',
+    }),
+    component('split', 'TRANSFORM', 'route', [580, 30], {
+      route: { errors: '.level == "ERROR"', slow: '.took_ms > 500' },
+    }),
+    component('alarms', 'SINK', 'http', [870, 0], { uri: 'http://127.0.0.1:18081/alarms' }),
+    component('archive', 'SINK', 'blackhole', [870, 120], {}),
+  ],
+  edges: [
+    { sourceNodeId: 'requests', targetNodeId: 'judge' },
+    { sourceNodeId: 'judge', targetNodeId: 'split' },
+    { sourceNodeId: 'split', targetNodeId: 'alarms', sourcePort: 'errors' },
+    { sourceNodeId: 'split', targetNodeId: 'archive', sourcePort: '_unmatched' },
+  ],
+};
+
 export async function fillPages(
-  headgate: Pick<RunningHeadgate, 'url' | 'cloneUrl' | 'environments' | 'api'>,
+  headgate: Pick<RunningHeadgate, 'url' | 'cloneUrl' | 'environments' | 'teamId' | 'api'>,
 ): Promise<void> {
   const api = await headgate.api();
   const { token } = await api.mutate<{ token: string }>('environment.generateEnrollmentToken', {
@@ -117,6 +158,14 @@ export async function fillPages(
     const node = await enrollNode(headgate.url, token, { hostname, labels });
     if (heard) await node.heartbeat(heartbeat({ labels }));
   }
+  const { id: pipelineId } = await api.mutate<{ id: string }>('pipeline.create', {
+    environmentId: headgate.environments.staging,
+    name: 'webshop',
+    description: 'Drawn by hand',
+  });
+  await api.mutate('pipeline.saveGraph', { pipelineId, ...DRAWN });
+  await fillLibrary(api, headgate.environments.staging);
+  await fillEnvironment(api, headgate.environments.staging, headgate.teamId);
   const clone = await Clone.of(headgate.cloneUrl);
   try {
     await clone.push(

@@ -49,7 +49,10 @@ export async function openTarget(): Promise<Target> {
   };
 }
 
-export async function signIn(page: Page, target: Target): Promise<void> {
+export async function signIn(
+  page: Page,
+  target: Pick<Target, 'url' | 'adminEmail' | 'adminPassword'>,
+): Promise<void> {
   await page.goto(`${target.url}/sign-in`);
   await page.getByLabel('Email').fill(target.adminEmail);
   await page.getByLabel('Password').fill(target.adminPassword);

@@ -113,7 +113,7 @@ describe('the pages of what was pushed', function () {
     const row = table.getByRole('row', { name: /Busy CPU/ });
     await row.getByText('CPU usage above 90 % for 60 s').waitFor({ timeout: 30_000 });
     await row.getByText('whole environment').waitFor();
-    await row.getByRole('link', { name: 'alerts/cpu.yaml:1' }).waitFor();
+    await row.getByRole('link', { name: 'alerts/cpu.yaml:1', exact: true }).waitFor();
     await page.getByText('not evaluated yet').waitFor();
     const silent = table.getByRole('row', { name: /Errors in orders/ });
     await silent.getByText('Silent', { exact: true }).waitFor();

@@ -1,6 +1,8 @@
 /** Every read of the UI. `topics` names the live events after which the answer must be looked at again. */
 import { queryOptions } from '@tanstack/react-query';
+import type { ComponentKind } from '../../../schemas/api/engine.ts';
 import type { UiTopic } from '../../../schemas/api/git-sync.ts';
+import type { PresetScope } from '../../../schemas/api/preferences.ts';
 import { api } from './client.ts';
 import { recordRates } from './rate-history.ts';
 
@@ -14,10 +16,53 @@ export interface LiveMeta extends Record<string, unknown> {
 const RATES_MS = 5_000;
 /** A node becomes unreachable by saying nothing: no event tells of that. */
 const HEALTH_MS = 5_000;
+/** What an engine knows stays as long as it is the same one. */
+const ENGINE_MS = 300_000;
 
 const live = (topics: readonly UiTopic[], environmentId?: string): LiveMeta => ({ topics, environmentId });
 
 export const queries = {
+  overview: () =>
+    queryOptions({
+      queryKey: ['dashboard.operationalOverview'],
+      queryFn: () => api.dashboard.operationalOverview.query({}),
+      refetchInterval: RATES_MS,
+      meta: live(['pipelines', 'fleet', 'git', 'environments']),
+    }),
+  dashboardStats: (environmentId: string) =>
+    queryOptions({
+      queryKey: ['dashboard.stats', environmentId],
+      queryFn: () => api.dashboard.stats.query({ environmentId }),
+      meta: live(['pipelines', 'alerts'], environmentId),
+    }),
+  recentPipelines: () =>
+    queryOptions({
+      queryKey: ['dashboard.recentPipelines'],
+      queryFn: () => api.dashboard.recentPipelines.query({}),
+      meta: live(['pipelines', 'git']),
+    }),
+  recentAudit: () =>
+    queryOptions({
+      queryKey: ['dashboard.recentAudit'],
+      queryFn: () => api.dashboard.recentAudit.query({}),
+      meta: live([
+        'pipelines',
+        'fleet',
+        'git',
+        'secrets',
+        'certificates',
+        'environments',
+        'alerts',
+        'library',
+      ]),
+    }),
+  nodeCards: () =>
+    queryOptions({
+      queryKey: ['dashboard.nodeCards'],
+      queryFn: () => api.dashboard.nodeCards.query({}),
+      refetchInterval: HEALTH_MS,
+      meta: live(['fleet']),
+    }),
   me: () =>
     queryOptions({ queryKey: ['user.me'], queryFn: () => api.user.me.query({}), meta: live(['teams']) }),
   tokens: () => queryOptions({ queryKey: ['user.listTokens'], queryFn: () => api.user.listTokens.query({}) }),
@@ -33,13 +78,26 @@ export const queries = {
     queryOptions({
       queryKey: ['environment.get', id],
       queryFn: () => api.environment.get.query({ id }),
-      meta: live(['environments'], id),
+      meta: live(['environments', 'secrets'], id),
+    }),
+  /** For an ADMIN alone. */
+  serviceAccounts: (environmentId: string) =>
+    queryOptions({
+      queryKey: ['serviceAccount.list', environmentId],
+      queryFn: () => api.serviceAccount.list.query({ environmentId }),
+      meta: live(['environments'], environmentId),
     }),
   secrets: (environmentId: string) =>
     queryOptions({
       queryKey: ['secret.list', environmentId],
       queryFn: () => api.secret.list.query({ environmentId }),
-      meta: live(['secrets'], environmentId),
+      meta: live(['secrets', 'pipelines'], environmentId),
+    }),
+  certificates: (environmentId: string) =>
+    queryOptions({
+      queryKey: ['certificate.list', environmentId],
+      queryFn: () => api.certificate.list.query({ environmentId }),
+      meta: live(['certificates', 'pipelines'], environmentId),
     }),
   pipelines: (environmentId: string) =>
     queryOptions({
@@ -88,6 +146,85 @@ export const queries = {
       queryFn: () => api.deploy.environmentInfo.query({ pipelineId }),
       meta: live(['pipelines', 'environments']),
     }),
+  compareVersions: (fromVersionId: string, toVersionId: string) =>
+    queryOptions({
+      queryKey: ['pipeline.compareVersions', fromVersionId, toVersionId],
+      queryFn: () => api.pipeline.compareVersions.query({ fromVersionId, toVersionId }),
+      staleTime: Number.POSITIVE_INFINITY,
+    }),
+  pipelineGroups: (environmentId: string) =>
+    queryOptions({
+      queryKey: ['pipelineGroup.list', environmentId],
+      queryFn: () => api.pipelineGroup.list.query({ environmentId }),
+      meta: live(['pipelines'], environmentId),
+    }),
+  dependencies: (pipelineId: string) =>
+    queryOptions({
+      queryKey: ['pipelineDependency.list', pipelineId],
+      queryFn: () => api.pipelineDependency.list.query({ pipelineId }),
+      meta: live(['pipelines', 'git']),
+    }),
+  dependencyCandidates: (environmentId: string, pipelineId: string) =>
+    queryOptions({
+      queryKey: ['pipelineDependency.listCandidates', environmentId, pipelineId],
+      queryFn: () => api.pipelineDependency.listCandidates.query({ environmentId, pipelineId }),
+      meta: live(['pipelines'], environmentId),
+    }),
+  dependencyGraph: (environmentId: string) =>
+    queryOptions({
+      queryKey: ['pipelineDependency.graph', environmentId],
+      queryFn: () => api.pipelineDependency.graph.query({ environmentId }),
+      meta: live(['pipelines', 'git'], environmentId),
+    }),
+  deployWarnings: (pipelineId: string) =>
+    queryOptions({
+      queryKey: ['pipelineDependency.deployWarnings', pipelineId],
+      queryFn: () => api.pipelineDependency.deployWarnings.query({ pipelineId }),
+      meta: live(['pipelines']),
+    }),
+  undeployWarnings: (pipelineId: string) =>
+    queryOptions({
+      queryKey: ['pipelineDependency.undeployWarnings', pipelineId],
+      queryFn: () => api.pipelineDependency.undeployWarnings.query({ pipelineId }),
+      meta: live(['pipelines']),
+    }),
+  templates: (teamId: string) =>
+    queryOptions({
+      queryKey: ['template.list', teamId],
+      queryFn: () => api.template.list.query({ teamId }),
+      meta: live(['library']),
+    }),
+  template: (id: string) =>
+    queryOptions({
+      queryKey: ['template.get', id],
+      queryFn: () => api.template.get.query({ id }),
+      meta: live(['library']),
+    }),
+  snippets: (teamId: string) =>
+    queryOptions({
+      queryKey: ['vrlSnippet.list', teamId],
+      queryFn: () => api.vrlSnippet.list.query({ teamId }),
+      meta: live(['library']),
+    }),
+  sharedComponents: (environmentId: string) =>
+    queryOptions({
+      queryKey: ['sharedComponent.list', environmentId],
+      queryFn: () => api.sharedComponent.list.query({ environmentId }),
+      meta: live(['pipelines'], environmentId),
+    }),
+  /** What the controller's engine knows; another one comes with a restart only. */
+  catalogue: () =>
+    queryOptions({
+      queryKey: ['engine.catalogue'],
+      queryFn: () => api.engine.catalogue.query({}),
+      staleTime: ENGINE_MS,
+    }),
+  componentSchema: (kind: ComponentKind, type: string) =>
+    queryOptions({
+      queryKey: ['engine.componentSchema', kind, type],
+      queryFn: () => api.engine.componentSchema.query({ kind, type }),
+      staleTime: ENGINE_MS,
+    }),
   nodes: (environmentId: string) =>
     queryOptions({
       queryKey: ['fleet.list', environmentId],
@@ -135,6 +272,12 @@ export const queries = {
       queryKey: ['alert.listRules', environmentId],
       queryFn: () => api.alert.listRules.query({ environmentId }),
       meta: live(['alerts', 'git', 'pipelines'], environmentId),
+    }),
+  filterPresets: (environmentId: string, scope: PresetScope) =>
+    queryOptions({
+      queryKey: ['filterPreset.list', environmentId, scope],
+      queryFn: () => api.filterPreset.list.query({ environmentId, scope }),
+      meta: live(['presets'], environmentId),
     }),
   git: (environmentId: string) =>
     queryOptions({

@@ -1,7 +1,17 @@
 import { MantineProvider } from '@mantine/core';
 import { QueryCache, QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
-import { BrowserRouter, Navigate, Outlet, Route, Routes, useLocation, useParams } from 'react-router';
+import {
+  createBrowserRouter,
+  Navigate,
+  Outlet,
+  Route,
+  RouterProvider,
+  Routes,
+  useLocation,
+  useParams,
+  useRouteError,
+} from 'react-router';
 import { describeFailure, isUnauthorized } from '../api/client.ts';
 import { watchReach } from '../api/reach.ts';
 import { sessionQuery } from '../api/session.ts';
@@ -26,12 +36,24 @@ const AlertsPage = lazy(() =>
 const PipelinePage = lazy(() =>
   import('../pages/pipeline.tsx').then((module) => ({ default: module.PipelinePage })),
 );
+const PipelineEditorPage = lazy(() =>
+  import('../pages/pipeline/edit-page.tsx').then((module) => ({ default: module.PipelineEditorPage })),
+);
+const LibraryPage = lazy(() =>
+  import('../pages/library.tsx').then((module) => ({ default: module.LibraryPage })),
+);
+const PlaygroundPage = lazy(() =>
+  import('../pages/playground.tsx').then((module) => ({ default: module.PlaygroundPage })),
+);
 const GitPage = lazy(() => import('../pages/git.tsx').then((module) => ({ default: module.GitPage })));
 const SecretsPage = lazy(() =>
   import('../pages/secrets.tsx').then((module) => ({ default: module.SecretsPage })),
 );
 const SettingsPage = lazy(() =>
   import('../pages/settings.tsx').then((module) => ({ default: module.SettingsPage })),
+);
+const ApiDocsPage = lazy(() =>
+  import('../pages/api-docs.tsx').then((module) => ({ default: module.ApiDocsPage })),
 );
 const NoPlacePage = lazy(() =>
   import('../pages/no-place.tsx').then((module) => ({ default: module.NoPlacePage })),
@@ -115,32 +137,58 @@ const Splash = () => (
   </main>
 );
 
+const Pages = () => (
+  <>
+    <Routes>
+      <Route path="/sign-in" element={<SignInPage />} />
+      <Route
+        path="/docs/api"
+        element={
+          <Boundary>
+            <Suspense fallback={<Splash />}>
+              <ApiDocsPage />
+            </Suspense>
+          </Boundary>
+        }
+      />
+      <Route element={<SignedIn />}>
+        <Route path="/e/:environmentId" element={<InEnvironment />}>
+          <Route path="overview" element={<OverviewPage />} />
+          <Route path="pipelines" element={<PipelinesPage />} />
+          <Route path="pipelines/:pipelineId" element={<PipelinePage />} />
+          <Route path="pipelines/:pipelineId/edit" element={<PipelineEditorPage />} />
+          <Route path="fleet" element={<FleetPage />} />
+          <Route path="fleet/:nodeId" element={<NodePage />} />
+          <Route path="fleet/groups/:groupId" element={<GroupPage />} />
+          <Route path="alerts" element={<AlertsPage />} />
+          <Route path="library" element={<LibraryPage />} />
+          <Route path="playground" element={<PlaygroundPage />} />
+          <Route path="git" element={<GitPage />} />
+          <Route path="secrets" element={<SecretsPage />} />
+          <Route path="settings" element={<SettingsPage />} />
+          <Route path="*" element={<Navigate to="overview" replace />} />
+          <Route index element={<Navigate to="overview" replace />} />
+        </Route>
+        <Route path="*" element={<InEnvironment />} />
+      </Route>
+    </Routes>
+    <TipLayer />
+  </>
+);
+
+const Broken = () => (
+  <main className="alone">
+    <ErrorState error={useRouteError()} retry={() => window.location.reload()} what="Headgate" />
+  </main>
+);
+
+/** A router of one route: pages that ask before they are left need it, and the routes are in `Pages`. */
+const router = createBrowserRouter([{ path: '*', element: <Pages />, errorElement: <Broken /> }]);
+
 export const App = () => (
   <MantineProvider theme={theme} defaultColorScheme="auto" colorSchemeManager={colorScheme}>
     <QueryClientProvider client={queryClient}>
-      <BrowserRouter>
-        <Routes>
-          <Route path="/sign-in" element={<SignInPage />} />
-          <Route element={<SignedIn />}>
-            <Route path="/e/:environmentId" element={<InEnvironment />}>
-              <Route path="overview" element={<OverviewPage />} />
-              <Route path="pipelines" element={<PipelinesPage />} />
-              <Route path="pipelines/:pipelineId" element={<PipelinePage />} />
-              <Route path="fleet" element={<FleetPage />} />
-              <Route path="fleet/:nodeId" element={<NodePage />} />
-              <Route path="fleet/groups/:groupId" element={<GroupPage />} />
-              <Route path="alerts" element={<AlertsPage />} />
-              <Route path="git" element={<GitPage />} />
-              <Route path="secrets" element={<SecretsPage />} />
-              <Route path="settings" element={<SettingsPage />} />
-              <Route path="*" element={<Navigate to="overview" replace />} />
-              <Route index element={<Navigate to="overview" replace />} />
-            </Route>
-            <Route path="*" element={<InEnvironment />} />
-          </Route>
-        </Routes>
-        <TipLayer />
-      </BrowserRouter>
+      <RouterProvider router={router} />
     </QueryClientProvider>
   </MantineProvider>
 );

@@ -3,6 +3,7 @@ import { Modal, useMantineColorScheme } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
+import type { TeamSummary } from '../../../schemas/api/people.ts';
 import { api } from '../api/client.ts';
 import { queries } from '../api/queries.ts';
 import { Icon, type IconName } from '../components/icons.tsx';
@@ -20,6 +21,114 @@ interface Entry {
 }
 
 const MAX_SHOWN = 40;
+
+const EVERYBODY: readonly TeamSummary['role'][] = ['VIEWER', 'EDITOR', 'ADMIN'];
+
+/** Actions that begin on a page of their own. */
+const WAYS: readonly (Pick<Entry, 'id' | 'icon'> & {
+  word: (environment: string) => string;
+  to: (env: string) => string;
+  roles: readonly TeamSummary['role'][];
+})[] = [
+  {
+    id: 'do-pipeline',
+    icon: 'pipelines',
+    word: () => 'New pipeline',
+    to: (env) => paths.pipelines(env, { new: '1' }),
+    roles: ['EDITOR', 'ADMIN'],
+  },
+  {
+    id: 'do-template',
+    icon: 'library',
+    word: () => 'New template from a pipeline',
+    to: (env) => paths.library(env, { new: '1' }),
+    roles: ['EDITOR', 'ADMIN'],
+  },
+  {
+    id: 'do-snippet',
+    icon: 'library',
+    word: () => 'New VRL snippet',
+    to: (env) => paths.library(env, { tab: 'snippets', id: 'new' }),
+    roles: ['EDITOR', 'ADMIN'],
+  },
+  {
+    id: 'do-shared',
+    icon: 'link',
+    word: () => 'New shared component',
+    to: (env) => paths.library(env, { tab: 'shared', id: 'new' }),
+    roles: ['EDITOR', 'ADMIN'],
+  },
+  {
+    id: 'do-snippets',
+    icon: 'library',
+    word: () => 'VRL snippets',
+    to: (env) => paths.library(env, { tab: 'snippets' }),
+    roles: EVERYBODY,
+  },
+  {
+    id: 'do-shared-list',
+    icon: 'link',
+    word: () => 'Shared components',
+    to: (env) => paths.library(env, { tab: 'shared' }),
+    roles: EVERYBODY,
+  },
+  {
+    id: 'do-vrl',
+    icon: 'playground',
+    word: () => 'Try a VRL program',
+    to: (env) => paths.playground(env),
+    roles: EVERYBODY,
+  },
+  {
+    id: 'do-check',
+    icon: 'playground',
+    word: () => 'Check an engine config',
+    to: (env) => paths.playground(env, { tab: 'config' }),
+    roles: EVERYBODY,
+  },
+  {
+    id: 'do-rule',
+    icon: 'alerts',
+    word: () => 'New alert rule',
+    to: (env) => paths.alerts(env, { new: '1' }),
+    roles: ['EDITOR', 'ADMIN'],
+  },
+  {
+    id: 'do-secret',
+    icon: 'secrets',
+    word: () => 'Add a secret',
+    to: (env) => paths.secrets(env, { new: '1' }),
+    roles: ['EDITOR', 'ADMIN'],
+  },
+  {
+    id: 'do-certificate',
+    icon: 'shield',
+    word: () => 'Upload a certificate',
+    to: (env) => paths.secrets(env, { tab: 'certificates', new: '1' }),
+    roles: ['EDITOR', 'ADMIN'],
+  },
+  {
+    id: 'do-certificates',
+    icon: 'shield',
+    word: () => 'Certificates',
+    to: (env) => paths.secrets(env, { tab: 'certificates' }),
+    roles: EVERYBODY,
+  },
+  {
+    id: 'do-environment',
+    icon: 'settings',
+    word: (environment) => `Settings of ${environment}`,
+    to: (env) => paths.settings(env, { tab: 'environment' }),
+    roles: EVERYBODY,
+  },
+  {
+    id: 'do-access',
+    icon: 'secrets',
+    word: (environment) => `Enrollment token and service accounts of ${environment}`,
+    to: (env) => paths.settings(env, { tab: 'access' }),
+    roles: ['ADMIN'],
+  },
+];
 
 interface Props {
   opened: boolean;
@@ -124,6 +233,7 @@ function useEntries(openShortcuts: () => void): Entry[] {
     word,
     run: go(to(environment.id)),
   }));
+  entries.push({ id: 'page-api', group: 'Page', icon: 'link', word: 'API', run: go(paths.apiDocs()) });
   if (team.role !== 'VIEWER') {
     entries.push({
       id: 'do-sync',
@@ -135,6 +245,11 @@ function useEntries(openShortcuts: () => void): Entry[] {
         void navigate(paths.git(environment.id));
       },
     });
+  }
+  for (const { id, icon, word, to, roles } of WAYS) {
+    if (roles.includes(team.role)) {
+      entries.push({ id, group: 'Action', icon, word: word(environment.name), run: go(to(environment.id)) });
+    }
   }
   entries.push(
     { id: 'do-light', group: 'Action', icon: 'sun', word: 'Light theme', run: () => setColorScheme('light') },
@@ -159,6 +274,16 @@ function useEntries(openShortcuts: () => void): Entry[] {
       icon: 'pipelines',
       word: name,
       run: go(paths.pipeline(environment.id, id)),
+    });
+  }
+  for (const { id, name, managedBy } of pipelines.data ?? []) {
+    if (managedBy !== 'ui' || team.role === 'VIEWER') continue;
+    entries.push({
+      id: `deploy-${id}`,
+      group: 'Action',
+      icon: 'deploy',
+      word: `Deploy ${name}`,
+      run: go(paths.pipeline(environment.id, id, { deploy: '1' })),
     });
   }
   for (const { id, name } of nodes.data ?? []) {

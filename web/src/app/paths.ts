@@ -13,18 +13,37 @@ function build(segments: string[], query: Query = {}): string {
   return search.size > 0 ? `${path}?${search}` : path;
 }
 
-export type PipelineTab = 'nodes' | 'logs' | 'versions' | 'config';
+export type PipelineTab = 'nodes' | 'logs' | 'versions' | 'config' | 'dependencies' | 'settings';
+export type LibraryTab = 'templates' | 'snippets' | 'shared';
+
+export type SettingsTab = 'environment' | 'access';
 
 export const paths = {
   signIn: (next?: string) => build(['sign-in'], { next }),
+  apiDocs: () => build(['docs', 'api']),
   overview: (env: string) => build(['e', env, 'overview']),
-  pipelines: (env: string, query?: { q?: string; sort?: string; status?: string }) =>
-    build(['e', env, 'pipelines'], query),
+  pipelines: (
+    env: string,
+    query?: { q?: string; sort?: string; status?: string; group?: string; new?: string },
+  ) => build(['e', env, 'pipelines'], query),
   pipeline: (
     env: string,
     id: string,
-    query?: { tab?: PipelineTab; focus?: string; level?: string; node?: string },
+    query?: {
+      tab?: PipelineTab;
+      focus?: string;
+      level?: string;
+      node?: string;
+      /** `1` opens the dialog. */
+      deploy?: string;
+    },
   ) => build(['e', env, 'pipelines', id], query),
+  /** The editor of its graph. */
+  pipelineEditor: (env: string, id: string, query?: { component?: string }) =>
+    build(['e', env, 'pipelines', id, 'edit'], query),
+  library: (env: string, query?: { tab?: LibraryTab; id?: string; new?: string }) =>
+    build(['e', env, 'library'], query),
+  playground: (env: string, query?: { tab?: 'vrl' | 'config' }) => build(['e', env, 'playground'], query),
   fleet: (env: string, query?: { q?: string; health?: string; view?: string }) =>
     build(['e', env, 'fleet'], query),
   node: (env: string, id: string, query?: { level?: string; pipeline?: string }) =>
@@ -33,9 +52,11 @@ export const paths = {
   group: (env: string, id: string, query?: { health?: string }) =>
     build(['e', env, 'fleet', 'groups', id], query),
   git: (env: string, query?: { focus?: string }) => build(['e', env, 'git'], query),
-  alerts: (env: string) => build(['e', env, 'alerts']),
-  secrets: (env: string) => build(['e', env, 'secrets']),
-  settings: (env: string) => build(['e', env, 'settings']),
+  /** `new=1` opens the dialog that makes one. */
+  alerts: (env: string, query?: { pipeline?: string; new?: string }) => build(['e', env, 'alerts'], query),
+  secrets: (env: string, query?: { tab?: 'certificates'; new?: string }) =>
+    build(['e', env, 'secrets'], query),
+  settings: (env: string, query?: { tab?: SettingsTab }) => build(['e', env, 'settings'], query),
 };
 
 /** The same page in another environment; a single object does not exist there, so its list is shown. */

@@ -8,6 +8,8 @@ export const PAGES: readonly { word: string; icon: IconName; to: (env: string) =
   { word: 'Pipelines', icon: 'pipelines', to: paths.pipelines },
   { word: 'Fleet', icon: 'fleet', to: paths.fleet },
   { word: 'Git', icon: 'git', to: paths.git },
+  { word: 'Library', icon: 'library', to: paths.library },
+  { word: 'Playground', icon: 'playground', to: paths.playground },
   { word: 'Alerts', icon: 'alerts', to: paths.alerts },
   { word: 'Secrets', icon: 'secrets', to: paths.secrets },
   { word: 'Settings', icon: 'settings', to: paths.settings },
@@ -23,7 +25,7 @@ export const Rail = ({ folded, toggle }: { folded: boolean; toggle: () => void }
       </div>
       <ul>
         {PAGES.map(({ word, icon, to }) => (
-          <li key={word}>
+          <li key={word} data-page={word.toLowerCase()}>
             <NavLink to={to(environment.id)} className="rail-link" data-tip={folded ? word : undefined}>
               <Icon name={icon} size={18} />
               <span className="rail-word">{word}</span>

@@ -1,12 +1,15 @@
 /** What stands around every page: rail, top bar, palette, live connection. */
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { useLocation, useNavigate } from 'react-router';
 import { followEvents } from '../api/events.ts';
+import { queries } from '../api/queries.ts';
+import { ToastLayer } from '../components/toasts.tsx';
 import { environmentHue, usePlace } from './environment.tsx';
 import { useHotkeys } from './hotkeys.ts';
 import { OutageBanner } from './outage.tsx';
 import { paths } from './paths.ts';
+import { followPreferences } from './preference-sync.ts';
 import { usePreference, writePreference } from './preferences.ts';
 import { Rail } from './rail.tsx';
 import { TopBar } from './top-bar.tsx';
@@ -26,6 +29,8 @@ export const Shell = ({ children }: { children: ReactNode }) => {
   const [shortcuts, setShortcuts] = useState(false);
 
   useEffect(() => followEvents(queryClient), [queryClient]);
+  const userId = useQuery(queries.me()).data?.id;
+  useEffect(() => (userId ? followPreferences(userId) : undefined), [userId]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new page starts at its top; filters do not move it.
   useEffect(() => {
     window.scrollTo(0, 0);
@@ -38,6 +43,8 @@ export const Shell = ({ children }: { children: ReactNode }) => {
     '[': toggleRail,
     'g o': () => navigate(paths.overview(environment.id)),
     'g p': () => navigate(paths.pipelines(environment.id)),
+    'g l': () => navigate(paths.library(environment.id)),
+    'g v': () => navigate(paths.playground(environment.id)),
     'g f': () => navigate(paths.fleet(environment.id)),
     'g g': () => navigate(paths.git(environment.id)),
     'g a': () => navigate(paths.alerts(environment.id)),
@@ -54,6 +61,7 @@ export const Shell = ({ children }: { children: ReactNode }) => {
       <main id="main" tabIndex={-1}>
         <OutageBanner />
         {children}
+        <ToastLayer />
       </main>
       <Suspense fallback={null}>
         {palette && (

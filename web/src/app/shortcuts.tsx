@@ -6,15 +6,23 @@ const SHORTCUTS: readonly (readonly [keys: readonly string[], what: string])[] =
   [['j'], 'Next row'],
   [['k'], 'Previous row'],
   [['Enter'], 'Open the row'],
+  [['x'], 'Choose the row'],
   [['/'], 'Filter the table'],
   [['←', '→'], 'Walk a gate strip'],
   [['g', 'o'], 'Overview'],
   [['g', 'p'], 'Pipelines'],
+  [['g', 'l'], 'Library'],
+  [['g', 'v'], 'Playground'],
   [['g', 'f'], 'Fleet'],
   [['g', 'g'], 'Git'],
   [['g', 'a'], 'Alerts'],
   [['g', 's'], 'Secrets'],
   [['['], 'Fold or open the rail'],
+  [['Ctrl', 'S'], 'Save a drawing'],
+  [['Ctrl', 'Z'], 'Undo in a drawing'],
+  [['Ctrl', 'Shift', 'Z'], 'Redo in a drawing'],
+  [['Ctrl', 'D'], 'Duplicate what is selected in a drawing'],
+  [['Del'], 'Delete what is selected in a drawing'],
 ];
 
 export const ShortcutTable = () => (

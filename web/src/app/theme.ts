@@ -1,4 +1,10 @@
-import { createTheme, localStorageColorSchemeManager, type MantineColorsTuple } from '@mantine/core';
+import {
+  createTheme,
+  isMantineColorScheme,
+  type MantineColorSchemeManager,
+  type MantineColorsTuple,
+} from '@mantine/core';
+import { onPreference, readPreference, writePreference } from './preferences.ts';
 
 const water: MantineColorsTuple = [
   '#eaf4fc',
@@ -22,6 +28,31 @@ export const theme = createTheme({
   defaultRadius: 6,
   focusRing: 'auto',
   respectReducedMotion: true,
+  components: {
+    Menu: {
+      // Inside the page's landmark, as whatever is to be read should be; what has the focus first is its first entry.
+      defaultProps: { portalProps: { target: '#main' }, withInitialFocusPlaceholder: false },
+    },
+  },
 });
 
-export const colorScheme = localStorageColorSchemeManager({ key: 'headgate.theme' });
+let stopListening: (() => void) | undefined;
+
+/** The scheme is a preference, so that it follows the person. */
+export const colorScheme: MantineColorSchemeManager = {
+  get: (standard) => {
+    const kept = readPreference('theme');
+    return isMantineColorScheme(kept) ? kept : standard;
+  },
+  set: (value) => {
+    if (readPreference('theme') !== value) writePreference('theme', value);
+  },
+  subscribe: (onUpdate) => {
+    stopListening = onPreference(() => {
+      const kept = readPreference('theme');
+      if (isMantineColorScheme(kept)) onUpdate(kept);
+    });
+  },
+  unsubscribe: () => stopListening?.(),
+  clear: () => writePreference('theme', 'auto'),
+};

@@ -7,6 +7,7 @@ import { useReach } from '../api/reach.ts';
 import { sessionQuery, signOut } from '../api/session.ts';
 import { EnvironmentTag } from '../components/bits.tsx';
 import { Icon, type IconName, Logo } from '../components/icons.tsx';
+import { forgetDrafts } from './drafts.ts';
 import { usePlace } from './environment.tsx';
 import { paths, samePageIn } from './paths.ts';
 
@@ -167,6 +168,7 @@ export function useSignOut(): () => Promise<void> {
   const navigate = useNavigate();
   return async () => {
     await signOut();
+    forgetDrafts();
     await navigate(paths.signIn());
     queryClient.clear();
     queryClient.setQueryData(sessionQuery.queryKey, { signedIn: false });

@@ -1,44 +1,17 @@
 /** YAML to read, and the difference of two texts. Loaded only where one is shown. */
 import { yaml } from '@codemirror/lang-yaml';
-import { foldGutter, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
+import { foldGutter } from '@codemirror/language';
 import { MergeView, unifiedMergeView } from '@codemirror/merge';
 import { EditorState, type Extension } from '@codemirror/state';
 import { EditorView, lineNumbers } from '@codemirror/view';
-import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
-
-const colours = HighlightStyle.define([
-  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--code-key)' },
-  { tag: [tags.string, tags.special(tags.string)], color: 'var(--code-string)' },
-  { tag: [tags.number, tags.bool, tags.null, tags.keyword], color: 'var(--code-number)' },
-  { tag: tags.comment, color: 'var(--code-comment)', fontStyle: 'italic' },
-]);
-
-const look = EditorView.theme({
-  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6' },
-  '.cm-gutters': { background: 'none', color: 'var(--text-3)', border: 'none' },
-  '.cm-changedLine, &.cm-merge-b .cm-changedLine, .cm-inlineChangedLine': {
-    backgroundColor: 'var(--ok-weak)',
-  },
-  '&.cm-merge-a .cm-changedLine, .cm-deletedChunk': { backgroundColor: 'var(--failed-weak)' },
-  '.cm-changedText, &.cm-merge-b .cm-changedText': {
-    background: 'color-mix(in srgb, var(--ok-fill) 35%, transparent)',
-  },
-  '&.cm-merge-a .cm-changedText, .cm-deletedChunk .cm-deletedText': {
-    background: 'color-mix(in srgb, var(--failed-fill) 35%, transparent)',
-  },
-  '.cm-collapsedLines': { background: 'var(--raised)', color: 'var(--text-2)' },
-  // The default mark is a glyph that common fonts lack.
-  '.cm-collapsedLines::before, .cm-collapsedLines::after': { content: '"⋯"' },
-  '.cm-foldPlaceholder': { background: 'var(--raised)', border: '0', color: 'var(--text-2)' },
-});
+import { codeLook } from './code-look.ts';
 
 const reading = (label: string): Extension => [
   yaml(),
-  syntaxHighlighting(colours),
+  codeLook,
   lineNumbers(),
   foldGutter(),
-  look,
   EditorState.readOnly.of(true),
   EditorView.editable.of(false),
   EditorView.contentAttributes.of({

@@ -3,20 +3,15 @@
  * `/` goes to the filter. From 200 rows only those in sight are in the document.
  */
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import {
-  type CSSProperties,
-  memo,
-  type ReactNode,
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react';
-import { Link, useSearchParams } from 'react-router';
+import { type ReactNode, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useSearchParams } from 'react-router';
 import { useHotkeys } from '../app/hotkeys.ts';
 import { plural } from './format.ts';
 import { Icon } from './icons.tsx';
+import { useShownColumns } from './table-columns.tsx';
+import { TableHead } from './table-head.tsx';
+import { Row } from './table-row.tsx';
+import { sortRows } from './table-sort.ts';
 
 export interface Column<R> {
   key: string;
@@ -48,13 +43,27 @@ interface Props<R> {
   /** One noun for the count: `pipeline`. */
   noun: string;
   toolbar?: ReactNode;
+  /** The table's name among those whose hidden columns are remembered; gives it a menu of columns. */
+  remember?: string;
+  /** Gives each row a box; `x` ticks the row that has the focus. */
+  selection?: Selection<R>;
+}
+
+export interface Selection<R> {
+  /** Keys of rows. */
+  chosen: ReadonlySet<string>;
+  change: (chosen: ReadonlySet<string>) => void;
+  nameOf: (row: R) => string;
+  /** What can be done with the chosen ones; stands above the table while there are any. */
+  actions: (rows: readonly R[]) => ReactNode;
 }
 
 const VIRTUAL_FROM = 200;
 const ROW_PX = 36;
 
 export function DataTable<R>(props: Props<R>) {
-  const { caption, rows, columns, rowKey, rowHref, filterText, noun } = props;
+  const { caption, rows, rowKey, rowHref, filterText, noun, selection } = props;
+  const { shown: columns, menu: columnMenu } = useShownColumns(props.remember, props.columns);
   const [params, setParams] = useSearchParams();
   const filterBox = useRef<HTMLInputElement>(null);
   const prefix = props.paramPrefix ?? '';
@@ -86,8 +95,8 @@ export function DataTable<R>(props: Props<R>) {
           return words.every((word) => text.includes(word));
         })
       : rows;
-    return sortRows(kept, columns, sortParam);
-  }, [rows, columns, filter, filterText, sortParam]);
+    return sortRows(kept, props.columns, sortParam);
+  }, [rows, props.columns, filter, filterText, sortParam]);
 
   const virtual = shown.length >= VIRTUAL_FROM;
   const [offset, setOffset] = useState(0);
@@ -119,14 +128,33 @@ export function DataTable<R>(props: Props<R>) {
     if (virtual) requestAnimationFrame(focus);
     else focus();
   };
-  useHotkeys(
-    prefix === '' ? { j: () => walk(1), k: () => walk(-1), '/': () => filterBox.current?.focus() } : {},
+  const { chosen, change } = selection ?? {};
+  const tick = useCallback(
+    (key: string): void => change?.(chosen?.has(key) ? without(chosen, key) : new Set(chosen).add(key)),
+    [chosen, change],
   );
+  const tickFocused = (): void => {
+    const active = document.activeElement?.closest<HTMLElement>('tr[data-index]');
+    const row = active && body.current?.contains(active) ? shown[Number(active.dataset.index)] : undefined;
+    if (row) tick(rowKey(row));
+  };
+  useHotkeys(
+    prefix === ''
+      ? {
+          j: () => walk(1),
+          k: () => walk(-1),
+          '/': () => filterBox.current?.focus(),
+          ...(selection ? { x: tickFocused } : {}),
+        }
+      : {},
+  );
+  // A row that was deleted, or filtered out, is not acted on.
+  const picked = selection ? shown.filter((row) => selection.chosen.has(rowKey(row))) : [];
+  const allPicked = shown.length > 0 && picked.length === shown.length;
 
-  const sortKey = sortParam.replace(/^-/, '');
   return (
     <div className="table-frame">
-      {(filterText || props.toolbar) && (
+      {(filterText || props.toolbar || columnMenu) && (
         <div className="table-bar">
           {filterText && (
             <label className="filter">
@@ -156,7 +184,24 @@ export function DataTable<R>(props: Props<R>) {
               ? plural(rows.length, noun)
               : `${shown.length} of ${plural(rows.length, noun)}`}
           </span>
+          {columnMenu}
         </div>
+      )}
+      {selection && picked.length > 0 && (
+        <section className="table-bar chosen-bar" aria-label={`Chosen ${caption.toLowerCase()}`}>
+          <span className="chosen-count" role="status">
+            {plural(picked.length, noun)} chosen
+          </span>
+          {selection.actions(picked)}
+          <button
+            type="button"
+            className="button"
+            data-size="small"
+            onClick={() => selection.change(new Set())}
+          >
+            Choose none
+          </button>
+        </section>
       )}
       <table
         className="table"
@@ -164,46 +209,18 @@ export function DataTable<R>(props: Props<R>) {
         aria-rowcount={virtual ? shown.length + 1 : undefined}
       >
         <caption className="sr-only">{caption}</caption>
-        <thead>
-          <tr>
-            {columns.map((column) => (
-              <th
-                key={column.key}
-                scope="col"
-                data-align={column.align}
-                data-priority={column.priority}
-                style={{ '--column': column.width } as CSSProperties}
-                aria-sort={
-                  column.key === sortKey
-                    ? sortParam.startsWith('-')
-                      ? 'descending'
-                      : 'ascending'
-                    : undefined
-                }
-              >
-                {column.sort ? (
-                  <button
-                    type="button"
-                    onClick={() =>
-                      setParam(
-                        'sort',
-                        sortParam === column.key ? `-${column.key}` : column.key,
-                        props.defaultSort,
-                      )
-                    }
-                  >
-                    {column.title}
-                    <span className="sort-mark" aria-hidden="true">
-                      {column.key === sortKey ? (sortParam.startsWith('-') ? '↓' : '↑') : ''}
-                    </span>
-                  </button>
-                ) : (
-                  column.title
-                )}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead
+          columns={columns}
+          sort={sortParam}
+          setSort={(value) => setParam('sort', value, props.defaultSort)}
+          tick={
+            selection && {
+              label: `Choose all ${caption.toLowerCase()}`,
+              state: allPicked ? 'all' : picked.length > 0 ? 'some' : 'none',
+              onChange: () => selection.change(allPicked ? new Set() : new Set(shown.map(rowKey))),
+            }
+          }
+        />
         <tbody ref={body}>
           {first > 0 && <tr style={{ height: first * ROW_PX }} />}
           {shown.slice(first, last + 1).map((row, step) => (
@@ -214,12 +231,16 @@ export function DataTable<R>(props: Props<R>) {
               index={first + step}
               counted={virtual}
               href={rowHref?.(row)}
+              id={rowKey(row)}
+              tickLabel={selection && `Choose ${selection.nameOf(row)}`}
+              chosen={selection?.chosen.has(rowKey(row))}
+              onTick={tick}
             />
           ))}
           {last < shown.length - 1 && <tr style={{ height: (shown.length - 1 - last) * ROW_PX }} />}
           {shown.length === 0 && (
             <tr>
-              <td colSpan={columns.length} className="muted">
+              <td colSpan={columns.length + (selection ? 1 : 0)} className="muted">
                 {filter ? `No ${noun} matches “${filter}”.` : `No ${noun} here.`}
               </td>
             </tr>
@@ -230,53 +251,8 @@ export function DataTable<R>(props: Props<R>) {
   );
 }
 
-interface RowProps<R> {
-  row: R;
-  columns: readonly Column<R>[];
-  index: number;
-  /** The document holds only some rows, so each must tell its number. */
-  counted: boolean;
-  href: string | undefined;
-}
-
-function PlainRow<R>({ row, columns, index, counted, href }: RowProps<R>) {
-  return (
-    <tr
-      data-index={index}
-      aria-rowindex={counted ? index + 2 : undefined}
-      data-linked={href ? true : undefined}
-    >
-      {columns.map((column, place) => (
-        <td key={column.key} data-align={column.align} data-priority={column.priority}>
-          {place === 0 && href ? (
-            <Link className="row-link" to={href}>
-              {column.cell(row)}
-            </Link>
-          ) : (
-            column.cell(row)
-          )}
-        </td>
-      ))}
-    </tr>
-  );
-}
-
-/** Scrolling moves rows; those that stay in sight are not drawn again. `memo` alone would lose the type parameter. */
-const Row = memo(PlainRow) as typeof PlainRow;
-
-function sortRows<R>(rows: readonly R[], columns: readonly Column<R>[], param: string): readonly R[] {
-  const descending = param.startsWith('-');
-  const value = columns.find((column) => column.key === param.replace(/^-/, ''))?.sort;
-  if (!value) return rows;
-  const sign = descending ? -1 : 1;
-  return rows
-    .map((row) => ({ row, by: value(row) }))
-    .sort((a, b) => {
-      if (a.by === b.by) return 0;
-      if (a.by === null) return 1;
-      if (b.by === null) return -1;
-      if (typeof a.by === 'string' && typeof b.by === 'string') return sign * a.by.localeCompare(b.by);
-      return sign * (a.by < b.by ? -1 : 1);
-    })
-    .map(({ row }) => row);
+function without(keys: ReadonlySet<string>, key: string): ReadonlySet<string> {
+  const rest = new Set(keys);
+  rest.delete(key);
+  return rest;
 }

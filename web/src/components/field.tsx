@@ -13,6 +13,11 @@ interface Props {
   required?: boolean;
   autoFocus?: boolean;
   mono?: boolean;
+  maxLength?: number;
+  /** Texts that are offered; any other may be typed. */
+  list?: readonly string[];
+  /** Which keys a phone offers. */
+  inputMode?: 'decimal' | 'numeric';
 }
 
 /** A labelled input whose hint and problem are read out with it. */
@@ -25,6 +30,7 @@ export const Field = ({
   mono,
   type = 'text',
   autoFocus,
+  list,
   ...rest
 }: Props) => {
   const id = useId();
@@ -35,6 +41,7 @@ export const Field = ({
       <input
         {...rest}
         id={id}
+        list={list && `${id}-list`}
         type={type}
         value={value}
         className={mono ? 'mono' : undefined}
@@ -46,6 +53,13 @@ export const Field = ({
         // Dialogs look for this mark to place the focus.
         data-autofocus={autoFocus || undefined}
       />
+      {list && (
+        <datalist id={`${id}-list`}>
+          {list.map((text) => (
+            <option key={text} value={text} />
+          ))}
+        </datalist>
+      )}
       {note && (
         <span id={`${id}-note`} className={problem ? 'field-problem' : 'field-hint'}>
           {note}
@@ -91,3 +105,55 @@ export function SelectField<V extends string>({ label, value, onChange, options,
     </div>
   );
 }
+
+interface TextAreaProps {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  rows?: number;
+  hint?: string;
+  /** What is wrong with the value; empty when nothing is. */
+  problem?: string;
+  placeholder?: string;
+  maxLength?: number;
+  required?: boolean;
+  autoFocus?: boolean;
+  mono?: boolean;
+}
+
+/** Several lines. */
+export const TextAreaField = ({
+  label,
+  value,
+  onChange,
+  hint,
+  problem,
+  mono,
+  rows = 3,
+  autoFocus,
+  ...rest
+}: TextAreaProps) => {
+  const id = useId();
+  const note = problem || hint;
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <textarea
+        {...rest}
+        id={id}
+        value={value}
+        rows={rows}
+        className={mono ? 'mono' : undefined}
+        onChange={(event) => onChange(event.target.value)}
+        aria-invalid={problem ? true : undefined}
+        aria-describedby={note ? `${id}-note` : undefined}
+        data-autofocus={autoFocus || undefined}
+      />
+      {note && (
+        <span id={`${id}-note`} className={problem ? 'field-problem' : 'field-hint'}>
+          {note}
+        </span>
+      )}
+    </div>
+  );
+};

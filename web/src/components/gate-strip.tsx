@@ -20,9 +20,20 @@ export type CauseOf = (segment: GateSegment) => string;
 const carried = (segment: GateSegment): string =>
   segment.commit ? shortCommit(segment.commit) : segment.version === null ? '–' : `v${segment.version}`;
 
-/** All four points carry the same thing and nothing is on its way. */
-export const isCalm = (gate: Gate): boolean =>
-  gate.every((segment) => segment.state === 'done' && carried(segment) === carried(gate[0] ?? segment));
+/** What people keep here never passes the first point. */
+const passed = (gate: Gate): Gate =>
+  gate.filter(
+    ({ point, state, commit, version }) =>
+      !(point === 'git' && state === 'unknown' && commit === null && version === null),
+  );
+
+/** All points that it passes carry the same thing and nothing is on its way. */
+export function isCalm(gate: Gate): boolean {
+  const points = passed(gate);
+  return points.every(
+    (segment) => segment.state === 'done' && carried(segment) === carried(points[0] ?? segment),
+  );
+}
 
 function toneOf(segment: GateSegment, calm: boolean): Tone {
   if (segment.state === 'done') return calm ? 'calm' : 'ok';
@@ -37,7 +48,7 @@ function sentence(segment: GateSegment): string {
 /** The worst state, for sorting and for one word beside a strip. */
 export function gateState(gate: Gate): GateState {
   const order: GateState[] = ['failed', 'held', 'moving', 'unknown', 'done'];
-  return order.find((state) => gate.some((segment) => segment.state === state)) ?? 'unknown';
+  return order.find((state) => passed(gate).some((segment) => segment.state === state)) ?? 'unknown';
 }
 
 interface Props {
@@ -79,7 +90,7 @@ export const GateStrip = ({ gate, of, causeOf, size = 'small' }: Props) => {
       {gate.map((segment, index) => {
         const tone = toneOf(segment, calm);
         const before = gate[index - 1];
-        const differs = before !== undefined && carried(before) !== carried(segment);
+        const differs = !calm && before !== undefined && carried(before) !== carried(segment);
         return (
           <Link
             key={segment.point}

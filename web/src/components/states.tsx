@@ -3,6 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { describeFailure } from '../api/client.ts';
 import { Copyable } from './bits.tsx';
+import { sentence } from './format.ts';
 import { Icon, type IconName } from './icons.tsx';
 
 /** Grey bars of the final height, so that nothing jumps. */
@@ -75,7 +76,7 @@ export const InlineError = ({ error }: { error: unknown }) => {
     <p className="inline-error" role="alert">
       <Icon name="warning" size={14} />
       <span>
-        {failure.message} {failure.advice}
+        {sentence(failure.message)} {failure.advice}
         {failure.requestId && <span className="mono"> Request {failure.requestId}</span>}
       </span>
     </p>

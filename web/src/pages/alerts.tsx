@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
-import { Link, useSearchParams } from 'react-router';
+import { type ReactNode, useMemo, useState } from 'react';
+import { Link } from 'react-router';
 import type { AlertRule } from '../../../schemas/api/alerts.ts';
 import { queries } from '../api/queries.ts';
+import { useAddressParam } from '../app/address.ts';
 import { usePlace } from '../app/environment.tsx';
 import { paths } from '../app/paths.ts';
 import { Badge, Time } from '../components/bits.tsx';
@@ -13,13 +14,14 @@ import { ManifestProblems, OwnerCell, problemOf } from '../components/manifest-o
 import { Page } from '../components/page.tsx';
 import { Segmented } from '../components/segmented.tsx';
 import { EmptyState, Loaded, SkeletonRows } from '../components/states.tsx';
+import { DeleteRuleDialog, type RuleAction, RuleDialog } from './alerts/rule-dialogs.tsx';
 import { ruleInWords } from './alerts/rule-words.ts';
 
-const columns = (env: string): Column<AlertRule>[] => [
+const columns = (env: string, mayEdit: boolean, act: (action: RuleAction) => void): Column<AlertRule>[] => [
   {
     key: 'name',
     title: 'Name',
-    width: '19%',
+    width: '18%',
     sort: (row) => row.name,
     cell: (row) => <b data-tip={row.name}>{row.name}</b>,
   },
@@ -32,7 +34,7 @@ const columns = (env: string): Column<AlertRule>[] => [
   {
     key: 'watches',
     title: 'Watches',
-    width: '14%',
+    width: '13%',
     priority: 2,
     sort: (row) => row.pipelineName,
     cell: (row) =>
@@ -52,10 +54,10 @@ const columns = (env: string): Column<AlertRule>[] => [
   {
     key: 'owner',
     title: 'Owner',
-    width: '24%',
+    width: '17%',
     priority: 2,
     sort: (row) => row.git?.path ?? null,
-    cell: (row) => <OwnerCell env={env} owned={row} />,
+    cell: (row) => <OwnerCell env={env} owned={row} short />,
   },
   {
     key: 'updated',
@@ -66,7 +68,62 @@ const columns = (env: string): Column<AlertRule>[] => [
     sort: (row) => row.updatedAt.getTime(),
     cell: (row) => <Time at={row.updatedAt} />,
   },
+  {
+    key: 'actions',
+    title: 'Actions',
+    width: '104px',
+    align: 'end',
+    cell: (row) => <Actions env={env} rule={row} mayEdit={mayEdit} act={act} />,
+  },
 ];
+
+interface ActionsProps {
+  env: string;
+  rule: AlertRule;
+  mayEdit: boolean;
+  act: (action: RuleAction) => void;
+}
+
+/** A rule of git has its place instead: it is changed there. */
+const Actions = ({ env, rule, mayEdit, act }: ActionsProps) => {
+  if (rule.git) {
+    const place = `${rule.git.path}:${rule.git.line}`;
+    return (
+      <Link
+        to={paths.git(env, { focus: rule.git.path })}
+        className="in-git"
+        aria-label={`In git at ${place}`}
+        data-tip={`Described at ${place}: change it there`}
+      >
+        in git
+      </Link>
+    );
+  }
+  return (
+    <>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label={`Change ${rule.name}`}
+        data-tip={mayEdit ? 'Change' : 'Viewers cannot change rules'}
+        disabled={!mayEdit}
+        onClick={() => act({ kind: 'edit', rule })}
+      >
+        <Icon name="pencil" size={14} />
+      </button>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label={`Delete ${rule.name}`}
+        data-tip={mayEdit ? 'Delete' : 'Viewers cannot delete rules'}
+        disabled={!mayEdit}
+        onClick={() => act({ kind: 'delete', rule })}
+      >
+        <Icon name="trash" size={14} />
+      </button>
+    </>
+  );
+};
 
 const StateBadge = ({ rule }: { rule: AlertRule }) => {
   const problem = problemOf(rule);
@@ -80,7 +137,11 @@ const StateBadge = ({ rule }: { rule: AlertRule }) => {
   return rule.enabled ? (
     <Badge tone="calm">Enabled</Badge>
   ) : (
-    <Badge tone="unknown" icon="dash" tip="enabled: false in its manifest keeps it silent">
+    <Badge
+      tone="unknown"
+      icon="dash"
+      tip={rule.git ? 'enabled: false in its manifest keeps it silent' : 'It is not enabled'}
+    >
       Silent
     </Badge>
   );
@@ -102,15 +163,40 @@ function isIn(state: string, rule: AlertRule): boolean {
 const searchText = (row: AlertRule): string =>
   [row.name, ruleInWords(row), row.metric, row.pipelineName ?? 'whole environment', row.git?.path].join(' ');
 
+/** In the address, for rules of no pipeline. */
+const WHOLE = 'none';
+
 export const AlertsPage = () => {
-  const { environment } = usePlace();
+  const { environment, team } = usePlace();
   const env = environment.id;
-  const [params, setParams] = useSearchParams();
-  const state = params.get('state') ?? '';
-  const tableColumns = useMemo(() => columns(env), [env]);
+  const [state, setState] = useAddressParam('state');
+  const [pipeline, setPipeline] = useAddressParam('pipeline');
+  const [wanted, setWanted] = useAddressParam('new', { replace: true });
+  const [chosen, setChosen] = useState<RuleAction | null>(null);
+  const mayEdit = team.role !== 'VIEWER';
+  const action: RuleAction | null = chosen ?? (wanted && mayEdit ? { kind: 'create' } : null);
+  const close = (): void => {
+    setChosen(null);
+    if (wanted) setWanted('');
+  };
+  const tableColumns = useMemo(() => columns(env, mayEdit, setChosen), [env, mayEdit]);
   const rules = useQuery(queries.alertRules(env));
+  const isShown = (rule: AlertRule): boolean =>
+    (!state || isIn(state, rule)) && (!pipeline || (rule.pipelineId ?? WHOLE) === pipeline);
+  const add = (
+    <button
+      type="button"
+      className="button"
+      data-kind="primary"
+      disabled={!mayEdit}
+      data-tip={mayEdit ? undefined : 'Viewers cannot make rules'}
+      onClick={() => setChosen({ kind: 'create' })}
+    >
+      <Icon name="plus" /> New alert rule
+    </button>
+  );
   return (
-    <Page title="Alerts">
+    <Page title="Alerts" actions={rules.data?.length === 0 ? null : add}>
       <p className="notice" data-tone="moving">
         <Icon name="alerts" size={14} />
         <span>
@@ -126,47 +212,74 @@ export const AlertsPage = () => {
       >
         {(list) =>
           list.length === 0 ? (
-            <NoRules env={env} />
+            <NoRules env={env} add={add} />
           ) : (
             <DataTable
               caption="Alert rules"
               noun="rule"
-              rows={state ? list.filter((row) => isIn(state, row)) : list}
+              rows={state || pipeline ? list.filter(isShown) : list}
               columns={tableColumns}
               rowKey={(row) => row.id}
               filterText={searchText}
               defaultSort="name"
+              remember="alerts"
               toolbar={
-                <Segmented
-                  label="State"
-                  value={state}
-                  options={STATES}
-                  onChange={(value) =>
-                    setParams((before) => {
-                      const next = new URLSearchParams(before);
-                      if (value) next.set('state', value);
-                      else next.delete('state');
-                      return next;
-                    })
-                  }
-                />
+                <>
+                  <Segmented label="State" value={state} options={STATES} onChange={setState} />
+                  <PipelineFilter rules={list} value={pipeline} onChange={setPipeline} />
+                </>
               }
             />
           )
         }
       </Loaded>
+      <RuleDialog action={action} close={close} />
+      <DeleteRuleDialog action={action} close={close} />
     </Page>
   );
 };
 
-const NoRules = ({ env }: { env: string }) => {
+interface FilterProps {
+  rules: readonly AlertRule[];
+  value: string;
+  onChange: (value: string) => void;
+}
+
+/** The pipelines that rules watch. */
+const PipelineFilter = ({ rules, value, onChange }: FilterProps) => {
+  const watched = new Map(
+    rules.flatMap(({ pipelineId, pipelineName }) =>
+      pipelineId ? [[pipelineId, pipelineName ?? 'a pipeline']] : [],
+    ),
+  );
+  const options = [...watched].sort(([, a], [, b]) => a.localeCompare(b));
+  return (
+    <label className="bar-select">
+      <span className="sr-only">Watches</span>
+      <select value={value} onChange={(event) => onChange(event.target.value)}>
+        <option value="">Every pipeline</option>
+        <option value={WHOLE}>Whole environment</option>
+        {options.map(([id, name]) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+        {value && value !== WHOLE && !watched.has(value) && <option value={value}>No rule watches it</option>}
+      </select>
+    </label>
+  );
+};
+
+const NoRules = ({ env, add }: { env: string; add: ReactNode }) => {
   const git = useQuery(queries.git(env));
   const folder = git.data?.path || 'environments/staging';
   return (
     <EmptyState icon="alerts" title="No alert rules yet">
       <p>
-        A rule is a manifest beside the pipelines. Push one, and it is kept here with its owner and state.
+        A rule says what is not well: a node that is silent, a processor that is busy, events that are lost.
+        Make one here, or push it as a manifest beside the pipelines.
       </p>
+      {add}
       <CommandBlock
         label="commands that push a first alert rule"
         lines={[

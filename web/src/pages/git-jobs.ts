@@ -12,14 +12,17 @@ const OUTCOME: Record<string, { tone: Tone; word: string }> = {
 };
 
 /** A pass in one word, with its tone. */
-export function outcomeOf(job: GitJob): { tone: Tone; word: string } {
+export function outcomeOf(job: Pick<GitJob, 'status' | 'outcome'> & Partial<Pick<GitJob, 'startedAt'>>): {
+  tone: Tone;
+  word: string;
+} {
   if (job.status === 'pending') return { tone: 'moving', word: job.startedAt ? 'Running' : 'Waiting' };
   if (job.status === 'failed') return { tone: 'failed', word: 'Failed' };
   return OUTCOME[job.outcome ?? ''] ?? { tone: 'unknown', word: job.outcome ?? 'Done' };
 }
 
 /** What a pass did, in a few words: `2 changed, 1 refused`. */
-export function countsOf({ counts, error }: GitJob): string {
+export function countsOf({ counts, error }: Pick<GitJob, 'counts' | 'error'>): string {
   if (error) return error;
   const parts = Object.entries(counts)
     .filter(([name, count]) => count > 0 && name !== 'unchanged')

@@ -1,10 +1,11 @@
 import { Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useRef } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useRef } from 'react';
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
 import type { Pipeline } from '../../../schemas/api/pipelines.ts';
 import { queries } from '../api/queries.ts';
 import { usePlace } from '../app/environment.tsx';
+import { useEver } from '../app/ever.ts';
 import { type PipelineTab, paths } from '../app/paths.ts';
 import { Badge, Commit, Labels, Time } from '../components/bits.tsx';
 import { pipelineCause } from '../components/causes.ts';
@@ -16,7 +17,9 @@ import { LazyLogViewer } from '../components/logs/lazy-log-viewer.tsx';
 import { Page, Section } from '../components/page.tsx';
 import { Loaded, SkeletonBlock, SkeletonRows } from '../components/states.tsx';
 import { PipelineNodes } from './pipeline/nodes-tab.tsx';
+import { PageActions } from './pipeline/page-actions.tsx';
 import { pipelineStatus } from './pipeline-status.ts';
+import { type Actions, usePipelineActions } from './pipelines/actions.ts';
 
 const Graph = lazy(() => import('./pipeline/graph.tsx').then((module) => ({ default: module.Graph })));
 const Throughput = lazy(() =>
@@ -24,6 +27,15 @@ const Throughput = lazy(() =>
 );
 const VersionsTab = lazy(() =>
   import('./pipeline/versions-tab.tsx').then((module) => ({ default: module.VersionsTab })),
+);
+const DependenciesTab = lazy(() =>
+  import('./pipeline/dependencies-tab.tsx').then((module) => ({ default: module.DependenciesTab })),
+);
+const SettingsTab = lazy(() =>
+  import('./pipeline/settings-tab.tsx').then((module) => ({ default: module.SettingsTab })),
+);
+const PipelineDialogs = lazy(() =>
+  import('./pipelines/dialogs.tsx').then((module) => ({ default: module.PipelineDialogs })),
 );
 const ConfigTab = lazy(() =>
   import('./pipeline/config-tab.tsx').then((module) => ({ default: module.ConfigTab })),
@@ -34,6 +46,8 @@ const TABS: readonly { value: PipelineTab; word: string }[] = [
   { value: 'logs', word: 'Logs' },
   { value: 'versions', word: 'Versions' },
   { value: 'config', word: 'Config' },
+  { value: 'dependencies', word: 'Dependencies' },
+  { value: 'settings', word: 'Settings' },
 ];
 
 export const PipelinePage = () => {
@@ -69,6 +83,8 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
     const frame = requestAnimationFrame(() => parts.current?.scrollIntoView());
     return () => cancelAnimationFrame(frame);
   }, [tab]);
+  const actions = useActionsOf(pipeline);
+  const dialogsEver = useEver(actions.action !== null);
   const { tone, word } = pipelineStatus(pipeline);
   const { running, total } = pipeline.nodeCounts;
   return (
@@ -81,6 +97,7 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
           {pipeline.hasConfigChanges && <Badge tone="moving">Changes not deployed</Badge>}
         </>
       }
+      actions={<PageActions env={env} pipeline={pipeline} start={actions.start} />}
     >
       {pipeline.description && <p className="muted">{pipeline.description}</p>}
       <Crashes
@@ -156,7 +173,7 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
         </Tabs.Panel>
         <Tabs.Panel value="versions">
           <Suspense fallback={<SkeletonRows rows={6} />}>
-            <VersionsTab pipelineId={pipeline.id} />
+            <VersionsTab env={env} pipeline={pipeline} />
           </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="config">
@@ -164,10 +181,48 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
             <ConfigTab pipelineId={pipeline.id} />
           </Suspense>
         </Tabs.Panel>
+        <Tabs.Panel value="dependencies">
+          <Suspense fallback={<SkeletonRows rows={6} />}>
+            <DependenciesTab env={env} pipeline={pipeline} />
+          </Suspense>
+        </Tabs.Panel>
+        <Tabs.Panel value="settings">
+          <Suspense fallback={<SkeletonRows rows={6} />}>
+            <SettingsTab env={env} pipeline={pipeline} start={actions.start} />
+          </Suspense>
+        </Tabs.Panel>
       </Tabs>
+      <Suspense fallback={null}>
+        {dialogsEver && (
+          <PipelineDialogs actions={actions} deleted={() => void navigate(paths.pipelines(env))} />
+        )}
+      </Suspense>
     </Page>
   );
 };
+
+/** The address may ask for the deploy dialog, so that other pages lead to it. */
+function useActionsOf(pipeline: Pipeline): Actions {
+  const [params, setParams] = useSearchParams();
+  const { action, close, start } = usePipelineActions();
+  const asked = params.get('deploy') === '1';
+  return useMemo(() => {
+    const forget = (): void => {
+      close();
+      if (!asked) return;
+      setParams(
+        (before) => {
+          const next = new URLSearchParams(before);
+          next.delete('deploy');
+          return next;
+        },
+        { replace: true, preventScrollReset: true },
+      );
+    };
+    const shown = action ?? (asked ? { kind: 'deploy' as const, pipelines: [pipeline] } : null);
+    return { action: shown, close: forget, start };
+  }, [action, asked, close, pipeline, setParams, start]);
+}
 
 /** Who changed it last and where it is written; the environment of the pipeline may differ from the address's. */
 const CommitLine = ({ pipeline }: { pipeline: Pipeline }) => (

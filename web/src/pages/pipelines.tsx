@@ -1,107 +1,35 @@
 import { useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
+import { lazy, Suspense, useMemo, useState } from 'react';
 import { useSearchParams } from 'react-router';
+import type { PipelineGroup } from '../../../schemas/api/pipeline-order.ts';
 import type { PipelineSummary } from '../../../schemas/api/pipelines.ts';
 import { queries } from '../api/queries.ts';
-import { useRateHistory } from '../api/rate-history.ts';
 import { usePlace } from '../app/environment.tsx';
+import { useEver } from '../app/ever.ts';
 import { paths } from '../app/paths.ts';
-import { Badge, Commit, Time } from '../components/bits.tsx';
-import { pipelineCause } from '../components/causes.ts';
-import { CommandBlock } from '../components/command-block.tsx';
-import { type Column, DataTable } from '../components/data-table.tsx';
-import { formatRate } from '../components/format.ts';
-import { GateStrip, gateState } from '../components/gate-strip.tsx';
+import { DataTable } from '../components/data-table.tsx';
+import { FilterPresets } from '../components/filter-presets.tsx';
+import { Icon } from '../components/icons.tsx';
 import { Page } from '../components/page.tsx';
 import { Segmented } from '../components/segmented.tsx';
-import { Sparkline } from '../components/sparkline.tsx';
-import { EmptyState, Loaded, SkeletonRows } from '../components/states.tsx';
+import { Loaded, SkeletonRows } from '../components/states.tsx';
 import { pipelineStatus } from './pipeline-status.ts';
+import { usePipelineActions } from './pipelines/actions.ts';
+import { BulkActions } from './pipelines/bulk-actions.tsx';
+import { pipelineColumns } from './pipelines/columns.tsx';
+import { type GroupAction, GroupNav } from './pipelines/group-nav.tsx';
+import { NO_GROUP, subtreeIds } from './pipelines/group-tree.ts';
+import { NoPipelines } from './pipelines/no-pipelines.tsx';
 
-const GATE_ORDER = { failed: 0, held: 1, moving: 2, unknown: 3, done: 4 } as const;
-
-const Rate = ({ pipeline }: { pipeline: PipelineSummary }) => (
-  <span className="cell-line mono">
-    <Sparkline samples={useRateHistory(pipeline.id)} of="eventsIn" />
-    <span className="rate">{formatRate(pipeline.rates.eventsIn)}</span>
-  </span>
+const PipelineDialogs = lazy(() =>
+  import('./pipelines/dialogs.tsx').then((module) => ({ default: module.PipelineDialogs })),
 );
-
-const columns = (env: string): Column<PipelineSummary>[] => [
-  { key: 'name', title: 'Name', sort: (row) => row.name, cell: (row) => row.name },
-  {
-    key: 'gate',
-    title: 'git → accepted → delivered → running',
-    width: '372px',
-    priority: 2,
-    sort: (row) => GATE_ORDER[gateState(row.gate)],
-    cell: (row) => <GateStrip gate={row.gate} of={row.name} causeOf={pipelineCause(env, row.id)} />,
-  },
-  {
-    key: 'nodes',
-    title: 'Nodes',
-    width: '146px',
-    sort: (row) =>
-      row.nodeCounts.total === 0
-        ? null
-        : row.nodeCounts.running / row.nodeCounts.total - row.nodeCounts.crashed,
-    cell: (row) => {
-      const { tone, word } = pipelineStatus(row);
-      const { running, total, crashed } = row.nodeCounts;
-      return (
-        <Badge tone={tone} tip={crashed > 0 ? `Crashed on ${crashed}` : undefined}>
-          {row.isDraft || total === 0 ? word : `${running}/${total} ${word}`}
-        </Badge>
-      );
-    },
-  },
-  {
-    key: 'rate',
-    title: 'Events',
-    width: '178px',
-    align: 'end',
-    priority: 2,
-    sort: (row) => row.rates.eventsIn,
-    cell: (row) => <Rate pipeline={row} />,
-  },
-  {
-    key: 'errors',
-    title: 'Errors',
-    width: '86px',
-    align: 'end',
-    priority: 3,
-    sort: (row) => row.rates.errors,
-    cell: (row) => (
-      <span className={row.rates.errors > 0 ? 'mono tone-text' : 'mono muted'} data-tone="failed">
-        {formatRate(row.rates.errors)}
-      </span>
-    ),
-  },
-  {
-    key: 'version',
-    title: 'Version',
-    width: '132px',
-    priority: 3,
-    sort: (row) => row.deployedVersionNumber,
-    cell: (row) => (
-      <span className="cell-line">
-        <span className="mono">
-          {row.deployedVersionNumber === null ? '–' : `v${row.deployedVersionNumber}`}
-        </span>
-        {row.commit ? <Commit sha={row.commit} /> : <span className="muted">ui</span>}
-      </span>
-    ),
-  },
-  {
-    key: 'updated',
-    title: 'Updated',
-    width: '98px',
-    align: 'end',
-    priority: 3,
-    sort: (row) => row.updatedAt.getTime(),
-    cell: (row) => <Time at={row.updatedAt} />,
-  },
-];
+const GroupDialogs = lazy(() =>
+  import('./pipelines/group-dialogs.tsx').then((module) => ({ default: module.GroupDialogs })),
+);
+const NewPipelineDialog = lazy(() =>
+  import('./pipelines/new-pipeline.tsx').then((module) => ({ default: module.NewPipelineDialog })),
+);
 
 const STATUSES = [
   { value: '', word: 'All' },
@@ -115,15 +43,67 @@ const STATUSES = [
 const searchText = (row: PipelineSummary): string =>
   [row.name, row.description, row.commit, row.commitAuthor, row.commitMessage].filter(Boolean).join(' ');
 
+/** In the address, and so in what is kept as a filter. */
+const FILTERS = ['q', 'status', 'group', 'sort'] as const;
+
 export const PipelinesPage = () => {
-  const { environment } = usePlace();
+  const { environment, team } = usePlace();
   const env = environment.id;
   const [params, setParams] = useSearchParams();
-  const status = params.get('status') ?? '';
-  const tableColumns = useMemo(() => columns(env), [env]);
   const pipelines = useQuery(queries.pipelines(env));
+  const groups = useQuery(queries.pipelineGroups(env));
+  const actions = usePipelineActions();
+  const [groupAction, setGroupAction] = useState<GroupAction | null>(null);
+  const mayEdit = team.role !== 'VIEWER';
+  const group = params.get('group') ?? '';
+  const isNew = params.get('new') === '1';
+  const dialogsEver = useEver(actions.action !== null);
+  const groupsEver = useEver(groupAction !== null);
+  const newEver = useEver(isNew);
+
+  const setParam = (key: string, value: string, replace = false): void =>
+    setParams(
+      (before) => {
+        const next = new URLSearchParams(before);
+        if (value) next.set(key, value);
+        else next.delete(key);
+        return next;
+      },
+      { replace },
+    );
+  const create = (
+    <button
+      type="button"
+      className="button"
+      data-kind="primary"
+      disabled={!mayEdit}
+      onClick={() => setParam('new', '1')}
+    >
+      <Icon name="plus" /> New pipeline
+    </button>
+  );
+  const known = groups.data ?? [];
   return (
-    <Page title="Pipelines">
+    <Page
+      title="Pipelines"
+      actions={
+        pipelines.data?.length === 0 ? null : (
+          <>
+            {groups.data?.length === 0 && (
+              <button
+                type="button"
+                className="button"
+                disabled={!mayEdit}
+                onClick={() => setGroupAction({ kind: 'create', parent: null })}
+              >
+                <Icon name="folder" /> New group
+              </button>
+            )}
+            {create}
+          </>
+        )
+      }
+    >
       <Loaded
         query={pipelines}
         what="Pipelines"
@@ -131,63 +111,91 @@ export const PipelinesPage = () => {
       >
         {(list) =>
           list.length === 0 ? (
-            <NoPipelines env={env} />
+            <NoPipelines env={env} create={create} />
           ) : (
-            <DataTable
-              caption="Pipelines"
-              noun="pipeline"
-              rows={status ? list.filter((row) => pipelineStatus(row).key === status) : list}
-              columns={tableColumns}
-              rowKey={(row) => row.id}
-              rowHref={(row) => paths.pipeline(env, row.id)}
-              filterText={searchText}
-              defaultSort="name"
-              toolbar={
-                <Segmented
-                  label="Status"
-                  value={status}
-                  options={STATUSES}
-                  onChange={(value) =>
-                    setParams((before) => {
-                      const next = new URLSearchParams(before);
-                      if (value) next.set('status', value);
-                      else next.delete('status');
-                      return next;
-                    })
-                  }
-                />
-              }
-            />
+            <div className={known.length > 0 ? 'with-side' : undefined}>
+              {known.length > 0 && <GroupNav groups={known} pipelines={list} act={setGroupAction} />}
+              <PipelineTable
+                env={env}
+                pipelines={list}
+                groups={known}
+                start={actions.start}
+                status={params.get('status') ?? ''}
+                group={group}
+                setStatus={(value) => setParam('status', value)}
+              />
+            </div>
           )
         }
       </Loaded>
+      <Suspense fallback={null}>
+        {dialogsEver && <PipelineDialogs actions={actions} />}
+        {groupsEver && (
+          <GroupDialogs
+            action={groupAction}
+            close={() => setGroupAction(null)}
+            deleted={(id) => {
+              if (id === group) setParam('group', '', true);
+            }}
+          />
+        )}
+        {newEver && (
+          <NewPipelineDialog
+            opened={isNew}
+            close={() => setParam('new', '', true)}
+            groupId={known.some(({ id }) => id === group) ? group : null}
+          />
+        )}
+      </Suspense>
     </Page>
   );
 };
 
-const NoPipelines = ({ env }: { env: string }) => {
-  const git = useQuery(queries.git(env));
-  const folder = git.data?.path ?? 'environments/staging';
-  const lines = [
-    `git clone ${git.data?.cloneUrl ?? '<address from the Git page>'} config && cd config`,
-    `mkdir -p ${folder}/pipelines`,
-    `cat > ${folder}/pipelines/hello.yaml <<'YAML'`,
-    'apiVersion: headgate/v1',
-    'kind: Pipeline',
-    'metadata: { name: hello }',
-    'spec:',
-    '  deployed: true',
-    '  sources: { demo: { type: demo_logs, format: json, interval: 1 } }',
-    '  sinks: { out: { type: console, inputs: [demo], encoding: { codec: json } } }',
-    'YAML',
-    "git add . && git commit -m 'Add hello' && git push",
-  ];
+interface TableProps {
+  env: string;
+  pipelines: readonly PipelineSummary[];
+  groups: readonly PipelineGroup[];
+  start: ReturnType<typeof usePipelineActions>['start'];
+  status: string;
+  group: string;
+  setStatus: (status: string) => void;
+}
+
+const PipelineTable = ({ env, pipelines, groups, start, status, group, setStatus }: TableProps) => {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const tableColumns = useMemo(() => pipelineColumns(env, start), [env, start]);
+  const shown = useMemo(() => {
+    // A group that is gone narrows nothing.
+    const within = groups.some(({ id }) => id === group) ? subtreeIds(groups, group) : null;
+    return pipelines.filter((row) => {
+      if (status && pipelineStatus(row).key !== status) return false;
+      if (group === NO_GROUP) return row.groupId === null;
+      return within === null || (row.groupId !== null && within.has(row.groupId));
+    });
+  }, [pipelines, groups, group, status]);
   return (
-    <EmptyState icon="pipelines" title="No pipelines yet">
-      <p>
-        A pipeline is a manifest in the environment’s repository. Push one and watch it walk through the gate.
-      </p>
-      <CommandBlock label="commands that push a first pipeline" lines={lines} />
-    </EmptyState>
+    <DataTable
+      caption="Pipelines"
+      noun="pipeline"
+      rows={shown}
+      columns={tableColumns}
+      rowKey={(row) => row.id}
+      rowHref={(row) => paths.pipeline(env, row.id)}
+      filterText={searchText}
+      defaultSort="name"
+      remember="pipelines"
+      selection={{
+        chosen,
+        change: setChosen,
+        nameOf: (row) => row.name,
+        actions: (rows) => <BulkActions pipelines={rows} start={start} />,
+      }}
+      toolbar={
+        <>
+          <Segmented label="Status" value={status} options={STATUSES} onChange={setStatus} />
+          <FilterPresets scope="pipeline_list" params={FILTERS} />
+        </>
+      }
+    />
   );
 };

@@ -1,68 +1,43 @@
-import { useMantineColorScheme } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { queries } from '../api/queries.ts';
+import { Tabs } from '@mantine/core';
+import { useAddressParam } from '../app/address.ts';
 import { usePlace } from '../app/environment.tsx';
-import { usePreference, writePreference } from '../app/preferences.ts';
-import { ShortcutTable } from '../app/shortcuts.tsx';
-import { SCHEMES } from '../app/top-bar.tsx';
-import { Fact, ShortId } from '../components/bits.tsx';
-import { Page, Section } from '../components/page.tsx';
-import { Segmented } from '../components/segmented.tsx';
-import { Loaded, SkeletonBlock } from '../components/states.tsx';
-import { Tokens } from './settings/tokens.tsx';
+import type { SettingsTab } from '../app/paths.ts';
+import { Page } from '../components/page.tsx';
+import { AccessTab } from './settings/access-tab.tsx';
+import { EnvironmentTab } from './settings/environment-tab.tsx';
+import { YouTab } from './settings/you-tab.tsx';
+
+const TABS: readonly SettingsTab[] = ['environment', 'access'];
 
 export const SettingsPage = () => {
-  const { team } = usePlace();
-  const me = useQuery(queries.me());
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  const singleKeys = usePreference('single-keys') !== 'off';
+  const { environment } = usePlace();
+  const [wanted, setWanted] = useAddressParam('tab');
+  const tab = TABS.find((each) => each === wanted) ?? 'you';
   return (
     <Page title="Settings">
-      <div className="settings stack">
-        <Section title="Account">
-          <div className="section-body">
-            <Loaded query={me} what="Your account" skeleton={<SkeletonBlock height={44} />}>
-              {(user) => (
-                <dl className="facts">
-                  <Fact name="Name">{user.name}</Fact>
-                  <Fact name="Email">{user.email}</Fact>
-                  <Fact name={`Role in ${team.name}`}>
-                    {user.isSuperAdmin ? `${word(team.role)}, super admin` : word(team.role)}
-                  </Fact>
-                  <Fact name="Signs in by">{user.authMethod === 'OIDC' ? 'OpenID Connect' : 'password'}</Fact>
-                  <Fact name="Two-factor">{user.twoFactorEnabled ? 'on' : 'off'}</Fact>
-                  <Fact name="Id">
-                    <ShortId id={user.id} />
-                  </Fact>
-                </dl>
-              )}
-            </Loaded>
-          </div>
-        </Section>
-        <Tokens />
-        <Section title="Theme">
-          <div className="section-body">
-            <Segmented label="Theme" value={colorScheme} options={SCHEMES} onChange={setColorScheme} />
-          </div>
-        </Section>
-        <Section title="Keyboard">
-          <div className="section-body">
-            <label className="check">
-              <input
-                type="checkbox"
-                checked={singleKeys}
-                onChange={(event) => writePreference('single-keys', event.target.checked ? 'on' : 'off')}
-              />
-              <span>
-                Single keys such as <kbd>j</kbd> and <kbd>?</kbd> are commands
-              </span>
-            </label>
-          </div>
-          <ShortcutTable />
-        </Section>
+      <div className="settings">
+        <Tabs
+          value={tab}
+          onChange={(value) => setWanted(value === 'you' ? '' : (value ?? ''))}
+          keepMounted={false}
+        >
+          <Tabs.List>
+            <Tabs.Tab value="you">You</Tabs.Tab>
+            <Tabs.Tab value="environment">{environment.name}</Tabs.Tab>
+            <Tabs.Tab value="access">Access to {environment.name}</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="you">
+            <YouTab />
+          </Tabs.Panel>
+          {/* What stands in the forms is of one environment. */}
+          <Tabs.Panel value="environment" key={`environment-${environment.id}`}>
+            <EnvironmentTab />
+          </Tabs.Panel>
+          <Tabs.Panel value="access" key={`access-${environment.id}`}>
+            <AccessTab />
+          </Tabs.Panel>
+        </Tabs>
       </div>
     </Page>
   );
 };
-
-const word = (role: string): string => role.charAt(0) + role.slice(1).toLowerCase();

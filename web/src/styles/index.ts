@@ -17,3 +17,6 @@ import './base.css';
 import './shell.css';
 import './pieces.css';
 import './pages.css';
+import './pipelines.css';
+import './library.css';
+import './settings.css';

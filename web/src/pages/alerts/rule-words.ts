@@ -5,6 +5,17 @@ import { formatDuration } from '../../components/format.ts';
 type Metric = AlertRule['metric'];
 type Rule = Pick<AlertRule, 'metric' | 'condition' | 'threshold' | 'durationSeconds'>;
 
+/** What a rule may watch, to choose from. */
+export const METRICS = [
+  { value: 'cpu_usage', word: 'CPU usage' },
+  { value: 'memory_usage', word: 'Memory usage' },
+  { value: 'disk_usage', word: 'Disk usage' },
+  { value: 'error_rate', word: 'Errors a second' },
+  { value: 'discarded_rate', word: 'Discarded events a second' },
+  { value: 'node_unreachable', word: 'A node is unreachable' },
+  { value: 'pipeline_crashed', word: 'A pipeline has crashed' },
+] as const satisfies readonly { value: Metric; word: string }[];
+
 /** Measured in per cent or in events a second. */
 const AMOUNTS: Partial<Record<Metric, { name: string; unit: string }>> = {
   cpu_usage: { name: 'CPU usage', unit: ' %' },
@@ -19,6 +30,12 @@ const FACTS: Partial<Record<Metric, { yes: string; no: string }>> = {
   node_unreachable: { yes: 'Node is unreachable', no: 'Node is reachable' },
   pipeline_crashed: { yes: 'Pipeline has crashed', no: 'Pipeline has not crashed' },
 };
+
+/** Has no amount: its threshold is 1, as it is so or not. */
+export const isFact = (metric: Metric): boolean => FACTS[metric] !== undefined;
+
+/** Behind the number: ` %` or `/s`. */
+export const unitOf = (metric: Metric): string => AMOUNTS[metric]?.unit ?? '';
 
 const COMPARED: Record<AlertRule['condition'], string> = { gt: 'above', lt: 'below', eq: 'exactly' };
 

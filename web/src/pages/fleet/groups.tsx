@@ -153,6 +153,7 @@ const GroupTable = ({ env, groups, stats }: TableProps) => {
       rowHref={({ health }) => paths.group(env, health.key)}
       filterText={({ group }) => [group?.name, ...labelWords(group)].join(' ')}
       defaultSort="name"
+      remember="groups"
     />
   );
 };

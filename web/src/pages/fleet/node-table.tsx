@@ -107,6 +107,7 @@ export const NodeTable = ({ env, nodes }: { env: string; nodes: readonly NodeSum
       rowHref={(row) => paths.node(env, row.id)}
       filterText={searchText}
       defaultSort="name"
+      remember="nodes"
       toolbar={
         <Segmented
           label="Health"

@@ -1,3 +1,4 @@
+import { Link } from 'react-router';
 import type { Pipeline, PipelineOnNode } from '../../../../schemas/api/pipelines.ts';
 import { paths } from '../../app/paths.ts';
 import { HealthBadge, Labels, StatusBadge } from '../../components/bits.tsx';
@@ -90,13 +91,28 @@ export const PipelineNodes = ({ env, pipeline }: { env: string; pipeline: Pipeli
         title={pipeline.isDraft ? 'A draft runs nowhere' : 'No node takes this pipeline'}
       >
         {pipeline.isDraft ? (
-          <p>
-            Set <code>deployed: true</code> in its manifest and push.
-          </p>
+          pipeline.managedBy === 'git' ? (
+            <p>
+              Set <code>deployed: true</code> in its manifest and push.
+            </p>
+          ) : (
+            <p>
+              <Link to={paths.pipeline(env, pipeline.id, { deploy: '1' })}>Deploy it</Link>, and every node
+              that it is for runs it.
+            </p>
+          )
         ) : (
           <p>
             It wants nodes with <Labels labels={pipeline.nodeSelector ?? {}} />. Give a node these labels by{' '}
-            <code>SVC_NODE_LABELS</code>, or change <code>nodeSelector</code> in the manifest.
+            <code>SVC_NODE_LABELS</code>, or change{' '}
+            {pipeline.managedBy === 'git' ? (
+              <>
+                <code>nodeSelector</code> in the manifest
+              </>
+            ) : (
+              <Link to={paths.pipeline(env, pipeline.id, { tab: 'settings' })}>its settings</Link>
+            )}
+            .
           </p>
         )}
       </EmptyState>

@@ -1,47 +1,88 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useSearchParams } from 'react-router';
-import type { VersionSummary } from '../../../../schemas/api/pipelines.ts';
+import type { Pipeline, VersionSummary } from '../../../../schemas/api/pipelines.ts';
 import { queries } from '../../api/queries.ts';
-import { usePreference, writePreference } from '../../app/preferences.ts';
+import { usePlace } from '../../app/environment.tsx';
 import { Badge, Commit, Time } from '../../components/bits.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
-import { formatExact } from '../../components/format.ts';
-import { Section } from '../../components/page.tsx';
-import { Segmented } from '../../components/segmented.tsx';
-import { EmptyState, ErrorState, Loaded, SkeletonBlock, SkeletonRows } from '../../components/states.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { EmptyState, Loaded, SkeletonRows } from '../../components/states.tsx';
+import { FixedNotice, whyFixed } from '../pipelines/fixed.tsx';
+import { VersionText } from './versions-compare.tsx';
 
-const YamlView = lazy(() =>
-  import('../../components/code.tsx').then((module) => ({ default: module.YamlView })),
+const RollbackDialog = lazy(() =>
+  import('./versions-rollback.tsx').then((module) => ({ default: module.RollbackDialog })),
 );
-const YamlDiff = lazy(() =>
-  import('../../components/code.tsx').then((module) => ({ default: module.YamlDiff })),
+const NewVersionDialog = lazy(() =>
+  import('./versions-new.tsx').then((module) => ({ default: module.NewVersionDialog })),
 );
 
-const LAYOUTS = [
-  { value: 'unified', word: 'Unified' },
-  { value: 'split', word: 'Side by side' },
-] as const;
+interface Props {
+  env: string;
+  pipeline: Pipeline;
+}
 
 /** In the address: `version` is the one that is read, `against` the one it is compared with. */
-export const VersionsTab = ({ pipelineId }: { pipelineId: string }) => {
-  const versions = useQuery(queries.versions(pipelineId));
+export const VersionsTab = ({ env, pipeline }: Props) => {
+  const { team } = usePlace();
+  const versions = useQuery(queries.versions(pipeline.id));
+  const [rollback, setRollback] = useState<VersionSummary | null>(null);
+  const [isNew, setNew] = useState(false);
+  const fixed = whyFixed(team.role, pipeline.managedBy);
+  const create = (
+    <button
+      type="button"
+      className="button"
+      disabled={fixed !== null}
+      data-tip={fixed ?? undefined}
+      onClick={() => setNew(true)}
+    >
+      <Icon name="plus" size={14} /> New version from YAML
+    </button>
+  );
   return (
-    <Loaded query={versions} what="Versions" skeleton={<SkeletonRows rows={6} label="Loading versions" />}>
-      {(list) =>
-        list.length === 0 ? (
-          <EmptyState icon="git" title="No version yet">
-            <p>Every commit that changes the manifest makes a version.</p>
-          </EmptyState>
-        ) : (
-          <VersionsView versions={[...list].sort((a, b) => b.version - a.version)} />
-        )
-      }
-    </Loaded>
+    <div className="stack">
+      <FixedNotice env={env} role={team.role} pipeline={pipeline} />
+      <Loaded query={versions} what="Versions" skeleton={<SkeletonRows rows={6} label="Loading versions" />}>
+        {(list) =>
+          list.length === 0 ? (
+            <EmptyState icon="git" title="No version yet">
+              <p>
+                {pipeline.managedBy === 'git'
+                  ? 'Every commit that changes the manifest makes a version.'
+                  : 'Every deploy makes a version: what was shipped, by whom, and why. Each can be compared, and brought back.'}
+              </p>
+              {pipeline.managedBy === 'ui' && create}
+            </EmptyState>
+          ) : (
+            <VersionsView
+              versions={[...list].sort((a, b) => b.version - a.version)}
+              fixed={fixed}
+              rollback={setRollback}
+              create={create}
+            />
+          )
+        }
+      </Loaded>
+      <Suspense fallback={null}>
+        {rollback && (
+          <RollbackDialog env={env} pipeline={pipeline} target={rollback} close={() => setRollback(null)} />
+        )}
+        {isNew && <NewVersionDialog pipeline={pipeline} close={() => setNew(false)} />}
+      </Suspense>
+    </div>
   );
 };
 
-const VersionsView = ({ versions }: { versions: VersionSummary[] }) => {
+interface ViewProps {
+  versions: VersionSummary[];
+  fixed: string | null;
+  rollback: (version: VersionSummary) => void;
+  create: React.ReactNode;
+}
+
+const VersionsView = ({ versions, fixed, rollback, create }: ViewProps) => {
   const [params, setParams] = useSearchParams();
   const find = (key: string): VersionSummary | undefined =>
     versions.find(({ version }) => String(version) === params.get(key));
@@ -88,7 +129,10 @@ const VersionsView = ({ versions }: { versions: VersionSummary[] }) => {
       key: 'changelog',
       title: 'What changed',
       priority: 2,
-      cell: (row) => row.commitMessage ?? row.changelog ?? '',
+      cell: (row) => {
+        const text = row.commitMessage ?? row.changelog ?? '';
+        return <span data-tip={text || undefined}>{text}</span>;
+      },
     },
     {
       key: 'author',
@@ -106,10 +150,28 @@ const VersionsView = ({ versions }: { versions: VersionSummary[] }) => {
       sort: (row) => row.createdAt.getTime(),
       cell: (row) => <Time at={row.createdAt} />,
     },
+    {
+      key: 'rollback',
+      title: 'Actions',
+      width: '112px',
+      align: 'end',
+      cell: (row) => (
+        <button
+          type="button"
+          className="button"
+          data-size="small"
+          disabled={fixed !== null}
+          data-tip={fixed ?? undefined}
+          onClick={() => rollback(row)}
+        >
+          Roll back<span className="sr-only"> to version {row.version}</span>
+        </button>
+      ),
+    },
   ];
 
   return (
-    <div className="stack">
+    <>
       <DataTable
         caption="Versions"
         noun="version"
@@ -118,9 +180,10 @@ const VersionsView = ({ versions }: { versions: VersionSummary[] }) => {
         rowKey={(row) => row.id}
         defaultSort="-version"
         paramPrefix="versions-"
+        toolbar={create}
       />
       {shown && <VersionText shown={shown} against={against} versions={versions} choose={choose} />}
-    </div>
+    </>
   );
 };
 
@@ -129,77 +192,3 @@ const previous = (
   shown: VersionSummary | undefined,
 ): VersionSummary | undefined =>
   versions.find(({ version }) => shown !== undefined && version < shown.version);
-
-interface TextProps {
-  shown: VersionSummary;
-  against: VersionSummary | undefined;
-  versions: VersionSummary[];
-  choose: (key: 'version' | 'against', value: string) => void;
-}
-
-const VersionText = ({ shown, against, versions, choose }: TextProps) => {
-  const layout = usePreference('diff') === 'split' ? 'split' : 'unified';
-  const after = useQuery(queries.version(shown.id));
-  const before = useQuery({ ...queries.version(against?.id ?? ''), enabled: against !== undefined });
-  const failed = [after, before].find((query) => query.isError);
-  return (
-    <Section
-      title={against ? `v${against.version} → v${shown.version}` : `v${shown.version}`}
-      beside={
-        <span className="toolbar">
-          <label>
-            Version
-            <select value={shown.version} onChange={(event) => choose('version', event.target.value)}>
-              {versions.map((each) => (
-                <option key={each.id} value={each.version}>
-                  v{each.version}, {formatExact(each.createdAt)}
-                </option>
-              ))}
-            </select>
-          </label>
-          <label>
-            Compare with
-            <select
-              value={against?.version ?? 'none'}
-              onChange={(event) => choose('against', event.target.value)}
-            >
-              <option value="none">nothing</option>
-              {versions
-                .filter(({ id }) => id !== shown.id)
-                .map((each) => (
-                  <option key={each.id} value={each.version}>
-                    v{each.version}
-                  </option>
-                ))}
-            </select>
-          </label>
-          {against && (
-            <Segmented
-              label="Layout"
-              value={layout}
-              options={LAYOUTS}
-              onChange={(value) => writePreference('diff', value)}
-            />
-          )}
-        </span>
-      }
-    >
-      {failed && <ErrorState error={failed.error} retry={() => void failed.refetch()} what="The version" />}
-      <Suspense fallback={<SkeletonBlock height={240} />}>
-        {!failed && (!after.data || (against && !before.data)) && <SkeletonBlock height={240} />}
-        {after.data && !against && (
-          <YamlView text={after.data.configYaml} label={`Configuration of version ${shown.version}`} />
-        )}
-        {after.data && against && before.data && (
-          <YamlDiff
-            before={before.data.configYaml}
-            after={after.data.configYaml}
-            beforeLabel={`Version ${against.version}`}
-            afterLabel={`Version ${shown.version}`}
-            layout={layout}
-          />
-        )}
-      </Suspense>
-    </Section>
-  );
-};

@@ -1,50 +1,54 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { EnvironmentSummary, SecretSummary } from '../../../../schemas/api/environments.ts';
+import type { SecretBackend } from '../../../../schemas/api/secret-backends.ts';
 import { api } from '../../api/client.ts';
 import { isProduction } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
 import { InlineError } from '../../components/states.tsx';
+import { notify } from '../../components/toasts.tsx';
+import { Restarts } from './restarts.tsx';
+import { backendWord } from './store-words.ts';
 
 export type SecretAction =
   | { kind: 'create' }
+  | { kind: 'register' }
   | { kind: 'replace'; secret: SecretSummary }
   | { kind: 'delete'; secret: SecretSummary };
 
 interface Props {
   environment: EnvironmentSummary;
+  backend: SecretBackend;
   action: SecretAction | null;
   close: () => void;
 }
 
 const NAME = /^[a-zA-Z][a-zA-Z0-9_.-]*$/;
+const nameProblem = (name: string): string =>
+  name && !NAME.test(name) ? 'Begin with a letter; then letters, digits, _ . and - only.' : '';
+const variableOf = (name: string): string =>
+  `\${SVC_SECRET_${(name || 'NAME').toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}}`;
 
 /** Creates a secret, or gives one a new value. */
-export const SecretValueDialog = ({ environment, action, close }: Props) => {
+export const SecretValueDialog = ({ action, close, ...rest }: Props) => {
   const opened = action?.kind === 'create' || action?.kind === 'replace';
   const title = action?.kind === 'replace' ? `Replace the value of ${action.secret.name}` : 'Add a secret';
   return (
     <Dialog title={title} opened={opened} close={close}>
       {opened && (
-        <ValueForm
-          environment={environment}
-          secret={action.kind === 'replace' ? action.secret : null}
-          close={close}
-        />
+        <ValueForm secret={action.kind === 'replace' ? action.secret : null} close={close} {...rest} />
       )}
     </Dialog>
   );
 };
 
-interface FormProps {
-  environment: EnvironmentSummary;
+interface FormProps extends Omit<Props, 'action'> {
   secret: SecretSummary | null;
-  close: () => void;
 }
 
-const ValueForm = ({ environment, secret, close }: FormProps) => {
+const ValueForm = ({ environment, backend, secret, close }: FormProps) => {
   const queryClient = useQueryClient();
   const [name, setName] = useState(secret?.name ?? '');
   const [value, setValue] = useState('');
@@ -58,9 +62,7 @@ const ValueForm = ({ environment, secret, close }: FormProps) => {
       close();
     },
   });
-  const nameProblem =
-    name && !NAME.test(name) ? 'Begin with a letter; then letters, digits, _ . and - only.' : '';
-  const variable = `\${SVC_SECRET_${(name || 'NAME').toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}}`;
+  const problem = nameProblem(name);
   return (
     <form
       className="form"
@@ -79,8 +81,8 @@ const ValueForm = ({ environment, secret, close }: FormProps) => {
           required
           autoFocus
           autoComplete="off"
-          problem={nameProblem}
-          hint={`Manifests write ${variable}`}
+          problem={problem}
+          hint={`Manifests write ${variableOf(name)}`}
         />
       )}
       <Field
@@ -93,9 +95,8 @@ const ValueForm = ({ environment, secret, close }: FormProps) => {
         autoComplete="new-password"
         hint="One line. It is not shown again after saving."
       />
-      {secret && (
-        <p className="muted">Engines that name it restart with the new value at their node’s next poll.</p>
-      )}
+      {backend !== 'BUILTIN' && <p className="muted">It is written to {backendWord(backend)} first.</p>}
+      {secret && <Restarts pipelines={secret.usedBy} />}
       {save.isError && <InlineError error={save.error} />}
       <div className="form-actions">
         <button type="button" className="button" onClick={close}>
@@ -105,7 +106,7 @@ const ValueForm = ({ environment, secret, close }: FormProps) => {
           type="submit"
           className="button"
           data-kind="primary"
-          disabled={save.isPending || !value || !name || nameProblem !== ''}
+          disabled={save.isPending || !value || !name || problem !== ''}
         >
           {save.isPending ? 'Saving…' : secret ? 'Replace the value' : 'Add the secret'}
         </button>
@@ -114,23 +115,87 @@ const ValueForm = ({ environment, secret, close }: FormProps) => {
   );
 };
 
-export const DeleteSecretDialog = ({ environment, action, close }: Props) => {
-  const opened = action?.kind === 'delete';
+/** Names a secret that a store outside has already. */
+export const RegisterSecretDialog = ({ action, close, ...rest }: Props) => {
+  const opened = action?.kind === 'register';
   return (
-    <Dialog title={opened ? `Delete ${action.secret.name}` : 'Delete'} opened={opened} close={close}>
-      {opened && <DeleteForm environment={environment} secret={action.secret} close={close} />}
+    <Dialog title="Register a name" opened={opened} close={close}>
+      {opened && <RegisterForm close={close} {...rest} />}
     </Dialog>
   );
 };
 
-const DeleteForm = ({ environment, secret, close }: FormProps & { secret: SecretSummary }) => {
+const RegisterForm = ({ environment, backend, close }: Omit<Props, 'action'>) => {
+  const queryClient = useQueryClient();
+  const [name, setName] = useState('');
+  const register = useMutation({
+    mutationFn: () => api.secret.register.mutate({ environmentId: environment.id, name }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ['secret.list', environment.id] });
+      close();
+    },
+  });
+  const problem = nameProblem(name);
+  return (
+    <form
+      className="form"
+      autoComplete="off"
+      onSubmit={(event) => {
+        event.preventDefault();
+        register.mutate();
+      }}
+    >
+      <p className="muted">
+        The value is in {backendWord(backend)} already. Headgate reads it now, and again every minute: a value
+        that is changed there restarts exactly the pipelines that name it.
+      </p>
+      <Field
+        label="Name in the store"
+        value={name}
+        onChange={setName}
+        mono
+        required
+        autoFocus
+        autoComplete="off"
+        problem={problem}
+        hint={`Manifests write ${variableOf(name)}`}
+      />
+      {register.isError && <InlineError error={register.error} />}
+      <div className="form-actions">
+        <button type="button" className="button" onClick={close}>
+          Cancel
+        </button>
+        <button
+          type="submit"
+          className="button"
+          data-kind="primary"
+          disabled={register.isPending || !name || problem !== ''}
+        >
+          {register.isPending ? 'Asking the store…' : 'Register the name'}
+        </button>
+      </div>
+    </form>
+  );
+};
+
+export const DeleteSecretDialog = ({ action, close, ...rest }: Props) => {
+  const opened = action?.kind === 'delete';
+  return (
+    <Dialog title={opened ? `Delete ${action.secret.name}` : 'Delete'} opened={opened} close={close}>
+      {opened && <DeleteForm secret={action.secret} close={close} {...rest} />}
+    </Dialog>
+  );
+};
+
+const DeleteForm = ({ environment, backend, secret, close }: FormProps & { secret: SecretSummary }) => {
   const queryClient = useQueryClient();
   const [typed, setTyped] = useState('');
   const mustConfirm = isProduction(environment);
   const remove = useMutation({
     mutationFn: () => api.secret.delete.mutate({ id: secret.id, environmentId: environment.id }),
-    onSuccess: async () => {
+    onSuccess: async ({ stillInStore }) => {
       await queryClient.invalidateQueries({ queryKey: ['secret.list', environment.id] });
+      if (stillInStore) notify(`${secret.name} is no longer known here. The store has it on.`);
       close();
     },
   });
@@ -143,8 +208,10 @@ const DeleteForm = ({ environment, secret, close }: FormProps & { secret: Secret
       }}
     >
       <p>
-        This deletes <strong className="mono">{secret.name}</strong> from {environment.name}. Its value cannot
-        be brought back.
+        This deletes <strong className="mono">{secret.name}</strong> from {environment.name}.{' '}
+        {backend === 'BUILTIN'
+          ? 'Its value cannot be brought back.'
+          : `It stays in ${backendWord(backend)}, and can be registered again.`}
       </p>
       <p>
         {secret.usedBy.length === 0

@@ -1,0 +1,62 @@
+/** A browser in front of a `headgate serve` with nothing in it but what a test puts there, and people of every role. */
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { ROOT } from '../../support/controller.ts';
+import { makeUser, PASSWORD } from '../../support/person.ts';
+import { type Site, type SiteOptions, startSite } from '../../support/site.ts';
+import { launch, signIn } from './browser.ts';
+
+export interface SiteSession {
+  site: Site;
+  url: string;
+  browser: Browser;
+  /** Of the super admin. */
+  page: Page;
+  /** The address of a page of an environment, of the site's own unless another is named. */
+  at(path: string, environmentId?: string): string;
+  /** A browser of its own for somebody with that role in the site's team. */
+  as(role: 'VIEWER' | 'EDITOR' | 'ADMIN'): Promise<Page>;
+  /** Another browser of the super admin. */
+  another(): Promise<Page>;
+  close(): Promise<void>;
+}
+
+export async function openSite(options: SiteOptions = {}): Promise<SiteSession> {
+  const site = await startSite(options);
+  // Mutations are taken from the controller's own origin, which it calls localhost.
+  const url = site.controller.url.replace('127.0.0.1', 'localhost');
+  const browser = await launch();
+  const close = async (): Promise<void> => {
+    await browser.close();
+    await site.remove();
+  };
+  const enter = async (email: string, password: string): Promise<Page> => {
+    const context: BrowserContext = await browser.newContext({
+      viewport: { width: 1440, height: 900 },
+      colorScheme: 'light',
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    context.setDefaultTimeout(10_000);
+    const page = await context.newPage();
+    await signIn(page, { url, adminEmail: email, adminPassword: password });
+    return page;
+  };
+  try {
+    return {
+      site,
+      url,
+      browser,
+      page: await enter(ROOT.email, ROOT.password),
+      at: (path, environmentId = site.environmentId) => `${url}/e/${environmentId}/${path}`,
+      async as(role) {
+        const email = `${role.toLowerCase()}@example.org`;
+        await makeUser(site.db, { email, teams: { [site.teamId]: role } });
+        return enter(email, PASSWORD);
+      },
+      another: () => enter(ROOT.email, ROOT.password),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import type { RecentAuditEntry } from '../../../schemas/api/dashboard.ts';
+import { subjectHref, whatWasDone, whoDidIt } from '../../../web/src/pages/overview/audit-words.ts';
+
+const entry = (more: Partial<RecentAuditEntry>): RecentAuditEntry => ({
+  id: 'a',
+  actorType: 'user',
+  userId: 'u',
+  userEmail: 'maya@example.org',
+  action: 'secret.created',
+  entityType: 'Secret',
+  entityId: 's',
+  entityName: 'db-password',
+  teamId: 't',
+  environmentId: 'e',
+  commitSha: null,
+  createdAt: new Date(0),
+  ...more,
+});
+
+describe('an entry of the audit log in words', () => {
+  it('says what was done to what', () => {
+    expect(whatWasDone(entry({}))).to.equal('Secret db-password created');
+    expect(whatWasDone(entry({ action: 'alertRule.deleted', entityName: 'Busy CPU' }))).to.equal(
+      'Alert rule Busy CPU deleted',
+    );
+    expect(whatWasDone(entry({ action: 'environment.enrollmentTokenGenerated', entityName: null }))).to.equal(
+      'Environment enrollment token generated',
+    );
+  });
+
+  it('says who did it, and git with its commit', () => {
+    expect(whoDidIt(entry({}))).to.equal('maya@example.org');
+    expect(whoDidIt(entry({ actorType: 'git', userEmail: null, commitSha: 'ab'.repeat(20) }))).to.equal(
+      'git at abababa',
+    );
+  });
+
+  it('leads to what is there, and not to what was deleted', () => {
+    expect(subjectHref(entry({}))).to.equal('/e/e/secrets');
+    const pipeline = { entityType: 'Pipeline', entityId: 'p' };
+    expect(subjectHref(entry({ ...pipeline, action: 'pipeline.deployed' }))).to.equal('/e/e/pipelines/p');
+    expect(subjectHref(entry({ ...pipeline, action: 'pipeline.deleted' }))).to.equal(null);
+    expect(subjectHref(entry({ environmentId: null }))).to.equal(null);
+  });
+});

@@ -1,0 +1,73 @@
+import { useId } from 'react';
+import { Icon } from './icons.tsx';
+import type { LabelRow } from './label-rows.ts';
+
+const MAX_ROWS = 64;
+const MAX_KEY = 128;
+const MAX_VALUE = 256;
+
+interface Props {
+  legend: string;
+  /** What one is called on the buttons: `label`, `pair`. */
+  noun: string;
+  rows: readonly LabelRow[];
+  onChange: (rows: LabelRow[]) => void;
+  disabled?: boolean;
+  hint?: string;
+}
+
+/** Pairs of key and value. */
+export const LabelEditor = ({ legend, noun, rows, onChange, disabled, hint }: Props) => {
+  const id = useId();
+  const set = (index: number, row: LabelRow): void =>
+    onChange(rows.map((old, at) => (at === index ? row : old)));
+  return (
+    <fieldset className="label-editor" aria-describedby={hint ? `${id}-note` : undefined} disabled={disabled}>
+      <legend>{legend}</legend>
+      {rows.map(([key, value], index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: keys are being typed, so that only the place stays.
+        <div key={index} className="label-row">
+          <input
+            className="mono"
+            aria-label={`Key of ${noun} ${index + 1}`}
+            value={key}
+            maxLength={MAX_KEY}
+            placeholder="key"
+            onChange={(event) => set(index, [event.target.value, value])}
+          />
+          <span aria-hidden="true">=</span>
+          <input
+            className="mono"
+            aria-label={`Value of ${noun} ${index + 1}`}
+            value={value}
+            maxLength={MAX_VALUE}
+            placeholder="value"
+            onChange={(event) => set(index, [key, event.target.value])}
+          />
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={`Remove ${noun} ${index + 1}`}
+            onClick={() => onChange(rows.filter((_, at) => at !== index))}
+          >
+            <Icon name="cross" size={12} />
+          </button>
+        </div>
+      ))}
+      <button
+        type="button"
+        className="button"
+        data-size="small"
+        disabled={rows.length >= MAX_ROWS}
+        onClick={() => onChange([...rows, ['', '']])}
+      >
+        <Icon name="plus" size={12} /> Add a {noun}
+      </button>
+      {hint && (
+        <span id={`${id}-note`} className="field-hint">
+          {hint}
+        </span>
+      )}
+    </fieldset>
+  );
+};

@@ -1,0 +1,9 @@
+/** As they are typed: a key may be empty or stand twice until the form is sent. */
+export type LabelRow = readonly [key: string, value: string];
+
+export const rowsOf = (labels: Readonly<Record<string, string>> | null): LabelRow[] =>
+  Object.entries(labels ?? {}).sort(([a], [b]) => a.localeCompare(b));
+
+/** Rows without a key are left out; of two with one key the later counts. */
+export const labelsOf = (rows: readonly LabelRow[]): Record<string, string> =>
+  Object.fromEntries(rows.map(([key, value]) => [key.trim(), value.trim()] as const).filter(([key]) => key));

@@ -1,0 +1,249 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { AlertRule } from '../../../../schemas/api/alerts.ts';
+import { api } from '../../api/client.ts';
+import { queries } from '../../api/queries.ts';
+import { isProduction, usePlace } from '../../app/environment.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field, SelectField } from '../../components/field.tsx';
+import { InlineError } from '../../components/states.tsx';
+import {
+  draftOf,
+  durationProblem,
+  meaningOf,
+  NEW_RULE,
+  type RuleDraft,
+  thresholdProblem,
+} from './rule-draft.ts';
+import { isFact, METRICS, ruleInWords, unitOf } from './rule-words.ts';
+
+export type RuleAction =
+  | { kind: 'create' }
+  | { kind: 'edit'; rule: AlertRule }
+  | { kind: 'delete'; rule: AlertRule };
+
+interface Props {
+  action: RuleAction | null;
+  close: () => void;
+}
+
+const CONDITIONS = [
+  { value: 'gt', word: 'is above' },
+  { value: 'lt', word: 'is below' },
+  { value: 'eq', word: 'is exactly' },
+] as const;
+
+/** Makes a rule, or changes what may be changed of one: what it watches stays. */
+export const RuleDialog = ({ action, close }: Props) => {
+  const opened = action?.kind === 'create' || action?.kind === 'edit';
+  return (
+    <Dialog
+      title={action?.kind === 'edit' ? `Change ${action.rule.name}` : 'New alert rule'}
+      opened={opened}
+      close={close}
+    >
+      {opened && <RuleForm rule={action.kind === 'edit' ? action.rule : null} close={close} />}
+    </Dialog>
+  );
+};
+
+const RuleForm = ({ rule, close }: { rule: AlertRule | null; close: () => void }) => {
+  const { environment } = usePlace();
+  const queryClient = useQueryClient();
+  const [draft, setDraft] = useState<RuleDraft>(() => (rule ? draftOf(rule) : NEW_RULE));
+  const set = (change: Partial<RuleDraft>): void => setDraft((before) => ({ ...before, ...change }));
+  const meaning = meaningOf(draft, rule);
+  const save = useMutation({
+    mutationFn: async (): Promise<void> => {
+      if (!meaning) return;
+      const { threshold, durationSeconds } = meaning;
+      const name = draft.name.trim();
+      if (rule) {
+        const { enabled } = draft;
+        await api.alert.updateRule.mutate({ id: rule.id, name, enabled, threshold, durationSeconds });
+      } else {
+        await api.alert.createRule.mutate({
+          ...meaning,
+          name,
+          environmentId: environment.id,
+          teamId: environment.teamId,
+          ...(draft.pipelineId ? { pipelineId: draft.pipelineId } : {}),
+        });
+      }
+    },
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ['alert.listRules', environment.id] });
+      close();
+    },
+  });
+  const unit = unitOf(draft.metric).trim();
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save.mutate();
+      }}
+    >
+      <Field
+        label="Name"
+        value={draft.name}
+        onChange={(name) => set({ name })}
+        required
+        autoFocus
+        autoComplete="off"
+      />
+      {!rule && (
+        <>
+          <WatchedField value={draft.pipelineId} onChange={(pipelineId) => set({ pipelineId })} />
+          <SelectField
+            label="Raised when"
+            value={draft.metric}
+            onChange={(metric) => set({ metric })}
+            options={METRICS}
+          />
+        </>
+      )}
+      {!isFact(draft.metric) && (
+        <div className="field-pair">
+          {!rule && (
+            <SelectField
+              label="Compared"
+              value={draft.condition}
+              onChange={(condition) => set({ condition })}
+              options={CONDITIONS}
+            />
+          )}
+          <Field
+            label={`Threshold, ${unit === '%' ? 'per cent' : 'a second'}`}
+            value={draft.threshold}
+            onChange={(threshold) => set({ threshold })}
+            problem={thresholdProblem(draft)}
+            inputMode="decimal"
+            required
+          />
+        </div>
+      )}
+      <Field
+        label="For how long, in seconds"
+        value={draft.duration}
+        onChange={(duration) => set({ duration })}
+        problem={durationProblem(draft)}
+        hint="A shorter spell raises nothing. 0 raises at once."
+        inputMode="numeric"
+        required
+      />
+      {rule && (
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={draft.enabled}
+            onChange={(event) => set({ enabled: event.target.checked })}
+          />
+          <span>Enabled; a rule that is not stays silent</span>
+        </label>
+      )}
+      <p className="rule-words" role="status">
+        {meaning ? `Raised when: ${ruleInWords(meaning)}, ${watched(draft, rule)}.` : ' '}
+      </p>
+      {save.isError && <InlineError error={save.error} />}
+      <div className="form-actions">
+        <button type="button" className="button" onClick={close}>
+          Cancel
+        </button>
+        <button
+          type="submit"
+          className="button"
+          data-kind="primary"
+          disabled={save.isPending || !draft.name.trim() || !meaning}
+        >
+          {save.isPending ? 'Saving…' : rule ? 'Save the rule' : 'Make the rule'}
+        </button>
+      </div>
+    </form>
+  );
+};
+
+function watched(draft: RuleDraft, rule: AlertRule | null): string {
+  if (draft.pipelineId === '') return 'in the whole environment';
+  return rule?.pipelineName ? `for ${rule.pipelineName}` : 'for the chosen pipeline';
+}
+
+const WatchedField = ({ value, onChange }: { value: string; onChange: (id: string) => void }) => {
+  const { environment } = usePlace();
+  const pipelines = useQuery(queries.pipelines(environment.id));
+  const options = [...(pipelines.data ?? [])]
+    .sort((a, b) => a.name.localeCompare(b.name))
+    .map(({ id, name }) => ({ value: id, word: name }));
+  return (
+    <SelectField
+      label="Watches"
+      value={value}
+      onChange={onChange}
+      options={[{ value: '', word: `Everything in ${environment.name}` }, ...options]}
+    />
+  );
+};
+
+export const DeleteRuleDialog = ({ action, close }: Props) => (
+  <Dialog
+    title={action?.kind === 'delete' ? `Delete ${action.rule.name}` : 'Delete'}
+    opened={action?.kind === 'delete'}
+    close={close}
+  >
+    {action?.kind === 'delete' && <DeleteForm rule={action.rule} close={close} />}
+  </Dialog>
+);
+
+const DeleteForm = ({ rule, close }: { rule: AlertRule; close: () => void }) => {
+  const { environment } = usePlace();
+  const queryClient = useQueryClient();
+  const [typed, setTyped] = useState('');
+  const mustConfirm = isProduction(environment);
+  const remove = useMutation({
+    mutationFn: () => api.alert.deleteRule.mutate({ id: rule.id }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ['alert.listRules', environment.id] });
+      close();
+    },
+  });
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        remove.mutate();
+      }}
+    >
+      <p>
+        This deletes <strong>{rule.name}</strong> from {environment.name}, for good. Nothing watches any more
+        for: {ruleInWords(rule)},{' '}
+        {rule.pipelineName ? `for ${rule.pipelineName}` : 'in the whole environment'}. To keep it silent
+        instead, take away its mark “Enabled”.
+      </p>
+      {mustConfirm && (
+        <Field
+          label={`Type ${rule.name} to confirm`}
+          value={typed}
+          onChange={setTyped}
+          autoFocus
+          autoComplete="off"
+        />
+      )}
+      {remove.isError && <InlineError error={remove.error} />}
+      <div className="form-actions">
+        <button type="button" className="button" onClick={close}>
+          Keep it
+        </button>
+        <button
+          type="submit"
+          className="button"
+          data-kind="danger"
+          disabled={remove.isPending || (mustConfirm && typed !== rule.name)}
+        >
+          {remove.isPending ? 'Deleting…' : 'Delete the rule'}
+        </button>
+      </div>
+    </form>
+  );
+};

@@ -1,0 +1,60 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'react-router';
+import type { SharedComponent } from '../../../../schemas/api/shared-components.ts';
+import { queries } from '../../api/queries.ts';
+import { paths } from '../../app/paths.ts';
+import { Badge } from '../../components/bits.tsx';
+import { plural } from '../../components/format.ts';
+import { Section } from '../../components/page.tsx';
+import { pipelinesOf } from './shared-uses.ts';
+
+interface Props {
+  env: string;
+  component: SharedComponent;
+  /** The config is being changed: then all of them would have an update. */
+  changing: boolean;
+}
+
+/** Who uses it, with the version that each has accepted. */
+export const SharedUsers = ({ env, component, changing }: Props) => {
+  const pipelines = useQuery(queries.pipelines(env));
+  const users = pipelinesOf(component.usedBy);
+  const owner = new Map((pipelines.data ?? []).map(({ id, managedBy }) => [id, managedBy]));
+  return (
+    <Section
+      title={`Used by ${plural(users.length, 'pipeline')}`}
+      beside={
+        changing &&
+        users.length > 0 && (
+          <Badge tone="moving">
+            {users.length === 1 ? 'it would have an update' : 'all would have an update'}
+          </Badge>
+        )
+      }
+    >
+      <ul className="dependency-list" aria-label="Pipelines that use it">
+        {users.map(({ id, name, uses }) => (
+          <li key={id}>
+            <span className="dependency-line">
+              <Link to={paths.pipelineEditor(env, id, { component: uses[0]?.componentKey })}>{name}</Link>
+              <span className="muted">
+                as {uses.map(({ componentKey }) => componentKey).join(', ')}
+                {owner.get(id) === 'git' && ', described in git'}
+              </span>
+            </span>
+            {uses.every(({ version }) => version === component.version) ? (
+              <Badge tone="ok">v{component.version}</Badge>
+            ) : (
+              <Badge tone="moving" tip="Open it, look at what changes, and accept it there">
+                v{Math.min(...uses.map(({ version }) => version))}, v{component.version} is there
+              </Badge>
+            )}
+          </li>
+        ))}
+        {users.length === 0 && (
+          <li className="muted">Nobody yet: link it in the graph editor, from the catalogue.</li>
+        )}
+      </ul>
+    </Section>
+  );
+};

@@ -1,0 +1,114 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import type { TemplateSummary } from '../../../../schemas/api/templates.ts';
+import { api } from '../../api/client.ts';
+import { queries } from '../../api/queries.ts';
+import { usePlace } from '../../app/environment.tsx';
+import { paths } from '../../app/paths.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { SelectField } from '../../components/field.tsx';
+import { InlineError, Loaded, SkeletonBlock } from '../../components/states.tsx';
+import { notify } from '../../components/toasts.tsx';
+import { TemplateForm } from '../pipelines/template-form.tsx';
+
+interface DeleteProps {
+  template: TemplateSummary | null;
+  close: () => void;
+}
+
+export const DeleteTemplateDialog = ({ template, close }: DeleteProps) => (
+  <Dialog
+    title={template ? `Delete ${template.name}` : ''}
+    opened={template !== null}
+    close={close}
+    size="sm"
+  >
+    {template && <DeleteForm template={template} close={close} />}
+  </Dialog>
+);
+
+const DeleteForm = ({ template, close }: { template: TemplateSummary; close: () => void }) => {
+  const { team } = usePlace();
+  const queryClient = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () => api.template.delete.mutate({ id: template.id }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ['template.list', team.id] });
+      notify(`The template ${template.name} is gone.`);
+      close();
+    },
+  });
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        remove.mutate();
+      }}
+    >
+      <p>
+        Pipelines that began with it stay as they are. The template itself cannot be brought back; any of
+        those pipelines can be saved as one again.
+      </p>
+      {remove.isError && <InlineError error={remove.error} />}
+      <div className="form-actions">
+        <button type="button" className="button" onClick={close}>
+          Keep it
+        </button>
+        <button type="submit" className="button" data-kind="danger" disabled={remove.isPending}>
+          {remove.isPending ? 'Deleting…' : 'Delete the template'}
+        </button>
+      </div>
+    </form>
+  );
+};
+
+/** Which pipeline first, then what to call it. */
+export const FromPipelineDialog = ({ opened, close }: { opened: boolean; close: () => void }) => (
+  <Dialog title="New template from a pipeline" opened={opened} close={close}>
+    {opened && <FromPipeline close={close} />}
+  </Dialog>
+);
+
+const FromPipeline = ({ close }: { close: () => void }) => {
+  const { environment } = usePlace();
+  const pipelines = useQuery(queries.pipelines(environment.id));
+  const [id, setId] = useState('');
+  return (
+    <Loaded
+      query={pipelines}
+      what="Pipelines"
+      skeleton={<SkeletonBlock height={120} label="Loading pipelines" />}
+    >
+      {(list) => {
+        const chosen = list.find((pipeline) => pipeline.id === id);
+        if (list.length === 0) {
+          return (
+            <p>
+              There is no pipeline in {environment.name} yet.{' '}
+              <Link to={paths.pipelines(environment.id, { new: '1' })}>Make one first</Link>, or change to
+              another environment.
+            </p>
+          );
+        }
+        return (
+          <div className="form">
+            <SelectField
+              label="Pipeline"
+              value={id}
+              onChange={setId}
+              options={[
+                { value: '', word: 'Choose a pipeline' },
+                ...list.map(({ id: value, name }) => ({ value, word: name })),
+              ]}
+            />
+            {chosen && (
+              <TemplateForm key={chosen.id} pipelineId={chosen.id} name={chosen.name} close={close} />
+            )}
+          </div>
+        );
+      }}
+    </Loaded>
+  );
+};

@@ -1,0 +1,48 @@
+import { Link } from 'react-router';
+import type { EnvironmentOverview } from '../../../../schemas/api/dashboard.ts';
+import { paths } from '../../app/paths.ts';
+import { Time, TONE_ICON } from '../../components/bits.tsx';
+import { shortCommit } from '../../components/format.ts';
+import { Icon } from '../../components/icons.tsx';
+import { countsOf, outcomeOf } from '../git-jobs.ts';
+
+/** The last commits, and what became of them. */
+export const Passes = ({ overview }: { overview: EnvironmentOverview }) => {
+  const { environmentId: env, environmentName: name, passes } = overview;
+  return (
+    <div className="env-list">
+      <h3>Last commits and what became of them</h3>
+      {passes.length === 0 && <p className="calm-note muted">Nothing was pushed yet.</p>}
+      <ul aria-label={`Last passes of ${name}`}>
+        {passes.map((pass) => {
+          const { tone, word } = outcomeOf(pass);
+          return (
+            <li key={pass.id}>
+              <Link to={paths.git(env)} className="item" data-tone={tone}>
+                <Icon name={TONE_ICON[tone]} />
+                <span className="item-text">
+                  <span className="item-title">
+                    {pass.commit ? (
+                      <>
+                        <span className="mono">{shortCommit(pass.commit.sha)}</span> {pass.commit.subject}
+                      </>
+                    ) : (
+                      `Pass by ${pass.trigger}`
+                    )}
+                  </span>
+                  <span className="item-note">
+                    {word}: {countsOf(pass)}
+                    {pass.commit ? ` · ${pass.commit.author}` : ''}
+                  </span>
+                </span>
+                <span className="item-side">
+                  <Time at={pass.finishedAt ?? pass.queuedAt} />
+                </span>
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+};

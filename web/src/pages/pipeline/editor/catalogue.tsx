@@ -1,0 +1,147 @@
+/** What can be added: shared components, sources, transforms, sinks. Dragged, clicked, or chosen by keyboard. */
+import { useQuery } from '@tanstack/react-query';
+import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
+import { queries } from '../../../api/queries.ts';
+import { Icon } from '../../../components/icons.tsx';
+import { InlineError, SkeletonRows } from '../../../components/states.tsx';
+import { putComponent } from './catalogue-drag.ts';
+import { type Entry, searchCatalogue } from './catalogue-search.ts';
+import { KIND_ICON } from './component-node.tsx';
+import { useEditor } from './editor-context.ts';
+import type { NewComponent } from './edits.ts';
+import { type ComponentKind, KIND_WORD } from './model.ts';
+
+const KINDS: readonly ComponentKind[] = ['SOURCE', 'TRANSFORM', 'SINK'];
+const TYPE_PATTERN = /^[a-z][a-z0-9_]{0,99}$/;
+
+const entryId = ({ kind, type, shared }: Entry): string => shared?.id ?? `${kind} ${type}`;
+const componentOf = ({ kind, type, shared }: Entry): NewComponent => ({
+  kind,
+  type,
+  ...(shared ? { shared } : {}),
+});
+
+export const Catalogue = ({ add }: { add: (component: NewComponent) => void }) => {
+  const { shared, readOnly } = useEditor();
+  const catalogue = useQuery(queries.catalogue());
+  const [text, setText] = useState('');
+  const list = useRef<HTMLDivElement>(null);
+  const entries = useMemo((): Entry[] => {
+    const linked = [...shared.values()].map(
+      ({ id, name, version, config, componentType, kind, description }): Entry => ({
+        kind,
+        type: componentType,
+        title: name,
+        description: description ?? '',
+        shared: { id, version, config },
+      }),
+    );
+    return [...linked, ...(catalogue.data?.components ?? [])];
+  }, [shared, catalogue.data]);
+  const groups = useMemo(() => searchCatalogue(entries, text), [entries, text]);
+  const typed = text.trim();
+  const isType = TYPE_PATTERN.test(typed) && !entries.some(({ type }) => type === typed);
+
+  const buttons = (): HTMLButtonElement[] => [
+    ...(list.current?.querySelectorAll<HTMLButtonElement>('.catalogue-entry') ?? []),
+  ];
+  /** The arrow keys walk the entries; they are one stop of the tab key. */
+  const walk = (event: KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const all = buttons();
+    const at = all.findIndex((button) => button.contains(document.activeElement));
+    all[at + step]?.focus();
+  };
+  const first = groups[0]?.entries[0];
+
+  return (
+    <section className="catalogue" aria-label="Catalogue">
+      <label className="filter catalogue-search">
+        <Icon name="search" size={14} />
+        <input
+          type="search"
+          aria-label="Search the catalogue"
+          placeholder="Add a component"
+          value={text}
+          disabled={readOnly}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && first) add(componentOf(first));
+            else if (event.key === 'Escape') setText('');
+            else walk(event);
+          }}
+        />
+      </label>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the buttons in it. */}
+      <div ref={list} className="catalogue-list" onKeyDown={walk}>
+        {groups.map(({ key, word, entries: found }) => (
+          <section key={key} aria-label={word}>
+            <h2>{word}</h2>
+            <ul>
+              {found.map((entry) => (
+                <li key={entryId(entry)}>
+                  <button
+                    type="button"
+                    className="catalogue-entry"
+                    disabled={readOnly}
+                    draggable={!readOnly}
+                    tabIndex={entry === first ? 0 : -1}
+                    data-tip={entry.description || undefined}
+                    onDragStart={(event) => putComponent(event.dataTransfer, componentOf(entry))}
+                    onClick={() => add(componentOf(entry))}
+                  >
+                    <Icon name={entry.shared ? 'link' : KIND_ICON[entry.kind]} size={14} />
+                    <span className="catalogue-title">{entry.title}</span>
+                    <span className="catalogue-type mono">{entry.type}</span>
+                  </button>
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))}
+        {catalogue.isPending && <SkeletonRows rows={8} label="Loading the catalogue" />}
+        {catalogue.isError && (
+          <div className="catalogue-note">
+            <InlineError error={catalogue.error} />
+            <button
+              type="button"
+              className="button"
+              data-size="small"
+              onClick={() => void catalogue.refetch()}
+            >
+              <Icon name="sync" size={14} /> Try again
+            </button>
+          </div>
+        )}
+        {isType && !readOnly && (
+          <div className="catalogue-note">
+            <p className="muted">
+              {catalogue.data ? `${catalogue.data.engine} has no “${typed}”. ` : ''}A node’s engine may:
+            </p>
+            {KINDS.map((kind) => (
+              <button
+                key={kind}
+                type="button"
+                className="button catalogue-entry-new"
+                data-size="small"
+                onClick={() => add({ kind, type: typed })}
+              >
+                <Icon name={KIND_ICON[kind]} size={14} /> Add {typed} as {KIND_WORD[kind]}
+              </button>
+            ))}
+          </div>
+        )}
+        {groups.length === 0 && !isType && catalogue.data && (
+          <p className="catalogue-note muted">Nothing is called “{typed}”.</p>
+        )}
+      </div>
+      {catalogue.data && (
+        <p className="catalogue-engine muted">
+          {catalogue.data.detail ?? `as ${catalogue.data.engine} has them`}
+        </p>
+      )}
+    </section>
+  );
+};

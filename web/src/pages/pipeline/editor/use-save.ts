@@ -1,0 +1,55 @@
+/** Saving the drawing, and what became of it. */
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api, describeFailure } from '../../../api/client.ts';
+import { type EditorGraph, sentGraph } from './model.ts';
+
+export interface Saved {
+  graph: EditorGraph;
+  revision: number;
+  /** It differs from what is deployed. */
+  deployable: boolean;
+}
+
+export interface Saving {
+  pending: boolean;
+  /** Null for a conflict, which has its dialog. */
+  error: unknown;
+  conflict: boolean;
+  closeConflict: () => void;
+  /** `revision` is the server's that it takes the place of. Resolves to whether it was saved. */
+  save: (graph: EditorGraph, revision: number) => Promise<boolean>;
+}
+
+export function useSave(pipelineId: string, onSaved: (saved: Saved) => void): Saving {
+  const queryClient = useQueryClient();
+  const [conflict, setConflict] = useState(false);
+  const mutation = useMutation({
+    mutationFn: async ({ graph, revision }: { graph: EditorGraph; revision: number }): Promise<Saved> => {
+      const input = { pipelineId, ...sentGraph(graph), graphRevision: revision };
+      const saved = await api.pipeline.saveGraph.mutate(input);
+      return { graph, revision: saved.graphRevision, deployable: saved.hasConfigChanges };
+    },
+    onSuccess: (saved) => {
+      setConflict(false);
+      onSaved(saved);
+      void queryClient.invalidateQueries({ queryKey: ['pipeline.get', pipelineId] });
+      void queryClient.invalidateQueries({ queryKey: ['deploy.preview', pipelineId] });
+    },
+    onError: (error) => {
+      if (describeFailure(error).code === 'CONFLICT') setConflict(true);
+    },
+  });
+  const isConflict = mutation.isError && describeFailure(mutation.error).code === 'CONFLICT';
+  return {
+    pending: mutation.isPending,
+    error: mutation.isError && !isConflict ? mutation.error : null,
+    conflict,
+    closeConflict: () => setConflict(false),
+    save: (graph, revision) =>
+      mutation.mutateAsync({ graph, revision }).then(
+        () => true,
+        () => false,
+      ),
+  };
+}

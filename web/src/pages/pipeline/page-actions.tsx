@@ -1,0 +1,38 @@
+import { Link } from 'react-router';
+import type { Pipeline } from '../../../../schemas/api/pipelines.ts';
+import { usePlace } from '../../app/environment.tsx';
+import { paths } from '../../app/paths.ts';
+import { Icon } from '../../components/icons.tsx';
+import type { Actions } from '../pipelines/actions.ts';
+import { whyFixed } from '../pipelines/fixed.tsx';
+import { PipelineMenu } from '../pipelines/pipeline-menu.tsx';
+
+interface Props {
+  env: string;
+  pipeline: Pipeline;
+  start: Actions['start'];
+}
+
+/** What can be done with the pipeline of the page; what is done most has a button. */
+export const PageActions = ({ env, pipeline, start }: Props) => {
+  const { team } = usePlace();
+  const fixed = whyFixed(team.role, pipeline.managedBy);
+  return (
+    <>
+      <Link to={paths.pipelineEditor(env, pipeline.id)} className="button">
+        <Icon name="pencil" size={14} /> {fixed ? 'Look at the graph' : 'Edit graph'}
+      </Link>
+      <button
+        type="button"
+        className="button"
+        data-kind={pipeline.isDraft || pipeline.hasConfigChanges ? 'primary' : undefined}
+        disabled={fixed !== null}
+        data-tip={fixed ?? undefined}
+        onClick={() => start('deploy', [pipeline])}
+      >
+        <Icon name="deploy" size={14} /> Deploy
+      </button>
+      <PipelineMenu pipeline={pipeline} start={start} without={['deploy']} />
+    </>
+  );
+};

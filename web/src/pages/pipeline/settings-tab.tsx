@@ -1,0 +1,231 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import type { NodeSummary } from '../../../../schemas/api/fleet.ts';
+import type { Pipeline } from '../../../../schemas/api/pipelines.ts';
+import { api } from '../../api/client.ts';
+import { queries } from '../../api/queries.ts';
+import { usePlace } from '../../app/environment.tsx';
+import { paths } from '../../app/paths.ts';
+import { HealthBadge, Labels } from '../../components/bits.tsx';
+import { Field, SelectField, TextAreaField } from '../../components/field.tsx';
+import { plural } from '../../components/format.ts';
+import { Icon } from '../../components/icons.tsx';
+import { LabelEditor } from '../../components/label-editor.tsx';
+import { type LabelRow, labelsOf, rowsOf } from '../../components/label-rows.ts';
+import { Section } from '../../components/page.tsx';
+import { InlineError } from '../../components/states.tsx';
+import { notify } from '../../components/toasts.tsx';
+import { type Actions, useRenewPipelines } from '../pipelines/actions.ts';
+import { FixedNotice, VIEWER_REASON, whyFixed } from '../pipelines/fixed.tsx';
+import { groupOptions } from '../pipelines/move-form.tsx';
+
+const NAME = /^[a-zA-Z0-9][a-zA-Z0-9 _-]*$/;
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
+
+interface Props {
+  env: string;
+  pipeline: Pipeline;
+  start: Actions['start'];
+}
+
+export const SettingsTab = ({ env, pipeline, start }: Props) => {
+  const { team } = usePlace();
+  const fixed = whyFixed(team.role, pipeline.managedBy);
+  return (
+    <div className="stack pipeline-settings">
+      <FixedNotice env={env} role={team.role} pipeline={pipeline} />
+      <SettingsForm key={pipeline.id} env={env} pipeline={pipeline} fixed={fixed} start={start} />
+      <GroupForm pipeline={pipeline} />
+      <Section title="Delete">
+        <div className="section-body danger-line">
+          <p>Takes it off its nodes. It can be brought back for 24 hours, with all versions.</p>
+          <button
+            type="button"
+            className="button"
+            data-kind="danger"
+            disabled={fixed !== null}
+            data-tip={fixed ?? undefined}
+            onClick={() => start('delete', [pipeline])}
+          >
+            <Icon name="trash" size={14} /> Delete the pipeline
+          </button>
+        </div>
+      </Section>
+    </div>
+  );
+};
+
+interface FormProps extends Props {
+  fixed: string | null;
+}
+
+const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
+  const renew = useRenewPipelines();
+  const [name, setName] = useState(pipeline.name);
+  const [description, setDescription] = useState(pipeline.description ?? '');
+  const [logLevel, setLogLevel] = useState(pipeline.logLevel);
+  const [labels, setLabels] = useState<LabelRow[]>(() => rowsOf(pipeline.labels));
+  const [selector, setSelector] = useState<LabelRow[]>(() => rowsOf(pipeline.nodeSelector));
+  const wanted = labelsOf(selector);
+  const nodeSelector = Object.keys(wanted).length > 0 ? wanted : null;
+  const changes = {
+    ...(name === pipeline.name ? {} : { name }),
+    ...(description.trim() === (pipeline.description ?? '')
+      ? {}
+      : { description: description.trim() || null }),
+    ...(logLevel === pipeline.logLevel ? {} : { logLevel }),
+    ...(same(labelsOf(labels), pipeline.labels) ? {} : { labels: labelsOf(labels) }),
+    ...(same(wanted, pipeline.nodeSelector ?? {}) ? {} : { nodeSelector }),
+  };
+  const save = useMutation({
+    mutationFn: () => api.pipeline.update.mutate({ id: pipeline.id, ...changes }),
+    onSuccess: async () => {
+      const ships = 'logLevel' in changes || 'nodeSelector' in changes;
+      await renew();
+      if (ships && !pipeline.isDraft) {
+        notify('Saved. Log level and nodes change with the next deploy.', {
+          word: 'Deploy',
+          run: () => start('deploy', [{ ...pipeline, name }]),
+        });
+      } else notify('Saved.');
+    },
+  });
+  const nameProblem =
+    !NAME.test(name) && name !== pipeline.name
+      ? 'Begin with a letter or digit; then letters, digits, spaces, _ and - only.'
+      : '';
+  return (
+    <Section title="Settings">
+      <form
+        className="section-body"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <fieldset className="form plain-fieldset" disabled={fixed !== null}>
+          <legend className="sr-only">Settings of {pipeline.name}</legend>
+          <Field
+            label="Name"
+            value={name}
+            onChange={setName}
+            required
+            autoComplete="off"
+            maxLength={100}
+            problem={nameProblem}
+          />
+          <TextAreaField
+            label="Description"
+            value={description}
+            onChange={setDescription}
+            rows={2}
+            maxLength={2_000}
+          />
+          <LabelEditor
+            legend="Nodes: all that carry every one of these labels"
+            noun="pair"
+            rows={selector}
+            onChange={setSelector}
+            hint="None is every node of the environment."
+          />
+          <MatchingNodes env={env} selector={wanted} />
+          <SelectField
+            label="Log level of the engine"
+            value={logLevel}
+            onChange={setLogLevel}
+            options={LOG_LEVELS.map((value) => ({ value, word: value }))}
+          />
+          <LabelEditor
+            legend="Labels of the pipeline"
+            noun="label"
+            rows={labels}
+            onChange={setLabels}
+            hint="For people and programs to find it by."
+          />
+          {save.isError && <InlineError error={save.error} />}
+          <div className="form-actions">
+            <button
+              type="submit"
+              className="button"
+              data-kind="primary"
+              disabled={
+                save.isPending || Object.keys(changes).length === 0 || name === '' || nameProblem !== ''
+              }
+            >
+              {save.isPending ? 'Saving…' : 'Save the settings'}
+            </button>
+          </div>
+        </fieldset>
+      </form>
+    </Section>
+  );
+};
+
+const same = (a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean =>
+  Object.keys({ ...a, ...b }).every((key) => a[key] === b[key]);
+
+const MAX_SHOWN = 12;
+
+/** Which nodes would run it, while the selector is typed. */
+const MatchingNodes = ({ env, selector }: { env: string; selector: Readonly<Record<string, string>> }) => {
+  const nodes = useQuery(queries.nodes(env));
+  const list: readonly NodeSummary[] = nodes.data ?? [];
+  // The rule of the server: a node matches when it carries every pair.
+  const matching = list.filter(({ labels }) =>
+    Object.entries(selector).every(([key, value]) => labels[key] === value),
+  );
+  if (!nodes.data) return null;
+  return (
+    <div className="matching" role="status" aria-label="Nodes that match">
+      <p>
+        {plural(matching.length, 'node')} of {list.length} {matching.length === 1 ? 'matches' : 'match'}.
+      </p>
+      <ul className="node-chips">
+        {matching.slice(0, MAX_SHOWN).map(({ id, name, status, labels }) => (
+          <li key={id}>
+            <Link to={paths.node(env, id)}>{name}</Link> <HealthBadge health={status} />{' '}
+            <Labels labels={labels} limit={2} />
+          </li>
+        ))}
+        {matching.length > MAX_SHOWN && <li className="muted">and {matching.length - MAX_SHOWN} more</li>}
+      </ul>
+    </div>
+  );
+};
+
+/** Filing changes nothing that a manifest says, so any pipeline may be filed. */
+const GroupForm = ({ pipeline }: { pipeline: Pipeline }) => {
+  const { team, environment } = usePlace();
+  const renew = useRenewPipelines();
+  const groups = useQuery(queries.pipelineGroups(environment.id));
+  const move = useMutation({
+    mutationFn: (groupId: string) =>
+      api.pipeline.update.mutate({ id: pipeline.id, groupId: groupId === '' ? null : groupId }),
+    onSuccess: async () => {
+      await renew();
+      notify('Moved.');
+    },
+  });
+  return (
+    <Section title="Group">
+      <div className="section-body form">
+        <fieldset
+          className="plain-fieldset"
+          disabled={team.role === 'VIEWER' || move.isPending || !groups.data}
+          data-tip={team.role === 'VIEWER' ? VIEWER_REASON : undefined}
+        >
+          <legend className="sr-only">Group of {pipeline.name}</legend>
+          <SelectField
+            label="Filed in"
+            value={move.isPending ? move.variables : (pipeline.groupId ?? '')}
+            onChange={(groupId) => move.mutate(groupId)}
+            options={groupOptions(groups.data ?? [])}
+            hint="Where it stands on the Pipelines page. Saved at once."
+          />
+        </fieldset>
+        {move.isError && <InlineError error={move.error} />}
+      </div>
+    </Section>
+  );
+};

@@ -1,0 +1,166 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Pipeline, VersionSummary } from '../../../../schemas/api/pipelines.ts';
+import { api } from '../../api/client.ts';
+import { queries } from '../../api/queries.ts';
+import { isProduction, usePlace } from '../../app/environment.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field } from '../../components/field.tsx';
+import { formatExact, plural } from '../../components/format.ts';
+import { Icon } from '../../components/icons.tsx';
+import { Diff, DiffLayout } from '../../components/lazy-code.tsx';
+import { InlineError, Loaded, SkeletonBlock } from '../../components/states.tsx';
+import { notify } from '../../components/toasts.tsx';
+import { useRenewPipelines } from '../pipelines/actions.ts';
+import { ProblemList, problemsOf } from './deploy-checks.tsx';
+import { DeployWatch } from './deploy-watch.tsx';
+import { VersionDiff } from './versions-compare.tsx';
+
+interface Props {
+  env: string;
+  pipeline: Pipeline;
+  target: VersionSummary;
+  close: () => void;
+}
+
+export const RollbackDialog = (props: Props) => {
+  const [done, setDone] = useState<number | null>(null);
+  return (
+    <Dialog
+      title={`Roll ${props.pipeline.name} back to version ${props.target.version}`}
+      opened
+      close={props.close}
+      size="xl"
+    >
+      {done === null ? (
+        <RollbackForm {...props} done={setDone} />
+      ) : (
+        <DeployWatch env={props.env} pipelineId={props.pipeline.id} version={done} close={props.close} />
+      )}
+    </Dialog>
+  );
+};
+
+const RollbackForm = ({
+  env,
+  pipeline,
+  target,
+  close,
+  done,
+}: Props & { done: (version: number) => void }) => {
+  const { environment } = usePlace();
+  const renew = useRenewPipelines();
+  const versions = useQuery(queries.versions(pipeline.id));
+  const [typed, setTyped] = useState('');
+  const rollback = useMutation({
+    mutationFn: () => api.pipeline.rollback.mutate({ pipelineId: pipeline.id, targetVersionId: target.id }),
+    onSuccess: async ({ versionNumber }) => {
+      await renew();
+      if (!pipeline.isDraft) {
+        done(versionNumber);
+        return;
+      }
+      notify(`Version ${versionNumber} has what version ${target.version} had. It is not deployed.`);
+      close();
+    },
+  });
+  const deployed = versions.data?.find(({ isDeployed }) => isDeployed);
+  const mustConfirm = isProduction(environment) && !pipeline.isDraft;
+  const next = (pipeline.latestVersionNumber ?? 0) + 1;
+  const problems = rollback.isError ? problemsOf(rollback.error) : [];
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        rollback.mutate();
+      }}
+    >
+      <p>
+        Version {target.version} of {formatExact(target.createdAt)}
+        {target.changelog && <>, “{target.changelog}”</>}, becomes version {next}: its graph, log level and
+        nodes. {pipeline.isDraft ? 'The pipeline stays a draft.' : <Restarts env={env} target={target} />}
+      </p>
+      {pipeline.hasConfigChanges && !pipeline.isDraft && (
+        <p className="notice" data-tone="held">
+          <Icon name="warning" size={14} />
+          <span>What was drawn since the last deploy, and is not deployed, is replaced too.</span>
+        </p>
+      )}
+      <section className="deploy-part" aria-label="What changes against now">
+        <header className="deploy-part-head">
+          <h3>What changes against now</h3>
+          <DiffLayout />
+        </header>
+        <div className="deploy-diff">
+          {deployed ? (
+            <VersionDiff fromId={deployed.id} toId={target.id} />
+          ) : (
+            <AgainstDraft pipelineId={pipeline.id} target={target} />
+          )}
+        </div>
+      </section>
+      {mustConfirm && (
+        <Field
+          label={`Type ${pipeline.name} to confirm`}
+          value={typed}
+          onChange={setTyped}
+          mono
+          autoComplete="off"
+        />
+      )}
+      <ProblemList env={env} pipelineId={pipeline.id} errors={problems} />
+      {rollback.isError && <InlineError error={rollback.error} />}
+      <div className="form-actions">
+        <button type="button" className="button" onClick={close}>
+          Cancel
+        </button>
+        <button
+          type="submit"
+          className="button"
+          data-kind="primary"
+          disabled={rollback.isPending || (mustConfirm && typed !== pipeline.name)}
+        >
+          {rollback.isPending ? 'Rolling back…' : `Roll back to version ${target.version}`}
+        </button>
+      </div>
+    </form>
+  );
+};
+
+/** The nodes of the version that comes back, which need not be those of the one that runs. */
+const Restarts = ({ env, target }: { env: string; target: VersionSummary }) => {
+  const version = useQuery(queries.version(target.id));
+  const nodes = useQuery(queries.nodes(env));
+  if (!version.data || !nodes.data) return 'It restarts wherever it runs.';
+  const pairs = Object.entries(version.data.nodeSelector ?? {});
+  const matching = nodes.data.filter(({ labels }) => pairs.every(([key, value]) => labels[key] === value));
+  return `It restarts on ${plural(matching.length, 'node')}.`;
+};
+
+/** Nothing is deployed: what is drawn now is what changes. */
+const AgainstDraft = ({ pipelineId, target }: { pipelineId: string; target: VersionSummary }) => {
+  const preview = useQuery(queries.preview(pipelineId));
+  const version = useQuery(queries.version(target.id));
+  const skeleton = <SkeletonBlock height={200} label="Loading the comparison" />;
+  return (
+    <Loaded query={preview} what="What is drawn" skeleton={skeleton}>
+      {(drawn) => (
+        <Loaded query={version} what="The version" skeleton={skeleton}>
+          {({ configYaml }) =>
+            configYaml === drawn.configYaml ? (
+              <p className="section-body muted">The config is the one that is drawn now.</p>
+            ) : (
+              <Diff
+                before={drawn.configYaml}
+                after={configYaml}
+                beforeLabel="Drawn now"
+                afterLabel={`Version ${target.version}`}
+              />
+            )
+          }
+        </Loaded>
+      )}
+    </Loaded>
+  );
+};

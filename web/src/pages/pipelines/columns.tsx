@@ -1,0 +1,103 @@
+import type { PipelineSummary } from '../../../../schemas/api/pipelines.ts';
+import { useRateHistory } from '../../api/rate-history.ts';
+import { Badge, Commit, Time } from '../../components/bits.tsx';
+import { pipelineCause } from '../../components/causes.ts';
+import type { Column } from '../../components/data-table.tsx';
+import { formatRate } from '../../components/format.ts';
+import { GateStrip, gateState } from '../../components/gate-strip.tsx';
+import { Sparkline } from '../../components/sparkline.tsx';
+import { pipelineStatus } from '../pipeline-status.ts';
+import type { Actions } from './actions.ts';
+import { PipelineMenu } from './pipeline-menu.tsx';
+
+const GATE_ORDER = { failed: 0, held: 1, moving: 2, unknown: 3, done: 4 } as const;
+
+const Rate = ({ pipeline }: { pipeline: PipelineSummary }) => (
+  <span className="cell-line mono">
+    <Sparkline samples={useRateHistory(pipeline.id)} of="eventsIn" />
+    <span className="rate">{formatRate(pipeline.rates.eventsIn)}</span>
+  </span>
+);
+
+export const pipelineColumns = (env: string, start: Actions['start']): Column<PipelineSummary>[] => [
+  { key: 'name', title: 'Name', sort: (row) => row.name, cell: (row) => row.name },
+  {
+    key: 'gate',
+    title: 'git → accepted → delivered → running',
+    width: '348px',
+    priority: 2,
+    sort: (row) => GATE_ORDER[gateState(row.gate)],
+    cell: (row) => <GateStrip gate={row.gate} of={row.name} causeOf={pipelineCause(env, row.id)} />,
+  },
+  {
+    key: 'nodes',
+    title: 'Nodes',
+    width: '134px',
+    sort: (row) =>
+      row.nodeCounts.total === 0
+        ? null
+        : row.nodeCounts.running / row.nodeCounts.total - row.nodeCounts.crashed,
+    cell: (row) => {
+      const { tone, word } = pipelineStatus(row);
+      const { running, total, crashed } = row.nodeCounts;
+      return (
+        <Badge tone={tone} tip={crashed > 0 ? `Crashed on ${crashed}` : undefined}>
+          {row.isDraft || total === 0 ? word : `${running}/${total} ${word}`}
+        </Badge>
+      );
+    },
+  },
+  {
+    key: 'rate',
+    title: 'Events',
+    width: '158px',
+    align: 'end',
+    priority: 2,
+    sort: (row) => row.rates.eventsIn,
+    cell: (row) => <Rate pipeline={row} />,
+  },
+  {
+    key: 'errors',
+    title: 'Errors',
+    width: '78px',
+    align: 'end',
+    priority: 3,
+    sort: (row) => row.rates.errors,
+    cell: (row) => (
+      <span className={row.rates.errors > 0 ? 'mono tone-text' : 'mono muted'} data-tone="failed">
+        {formatRate(row.rates.errors)}
+      </span>
+    ),
+  },
+  {
+    key: 'version',
+    title: 'Version',
+    width: '122px',
+    priority: 3,
+    sort: (row) => row.deployedVersionNumber,
+    cell: (row) => (
+      <span className="cell-line">
+        <span className="mono">
+          {row.deployedVersionNumber === null ? '–' : `v${row.deployedVersionNumber}`}
+        </span>
+        {row.commit ? <Commit sha={row.commit} /> : <span className="muted">ui</span>}
+      </span>
+    ),
+  },
+  {
+    key: 'updated',
+    title: 'Updated',
+    width: '92px',
+    align: 'end',
+    priority: 3,
+    sort: (row) => row.updatedAt.getTime(),
+    cell: (row) => <Time at={row.updatedAt} />,
+  },
+  {
+    key: 'actions',
+    title: 'Actions',
+    width: '76px',
+    align: 'end',
+    cell: (row) => <PipelineMenu pipeline={row} start={start} />,
+  },
+];

@@ -1,0 +1,177 @@
+import { useState } from 'react';
+import { Link } from 'react-router';
+import type { EnvironmentSummary } from '../../../../schemas/api/environments.ts';
+import type { PipelineSummary } from '../../../../schemas/api/pipelines.ts';
+import { api } from '../../api/client.ts';
+import { type Place, usePlace } from '../../app/environment.tsx';
+import { paths } from '../../app/paths.ts';
+import { EnvironmentTag } from '../../components/bits.tsx';
+import { Field, SelectField } from '../../components/field.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { ActionForm } from './action-form.tsx';
+import { nameAll, useRenewPipelines } from './actions.ts';
+import type { FormProps } from './dialogs.tsx';
+
+type Copied = Awaited<ReturnType<typeof api.pipeline.promote.mutate>>;
+
+const PIPELINE_NAME = /^[a-zA-Z0-9][a-zA-Z0-9 _-]*$/;
+
+/** Where the person may make pipelines by hand, with the team in the name where there are several. */
+function targetsOf({ teams, environment }: Place): { environment: EnvironmentSummary; word: string }[] {
+  return teams
+    .filter(({ team }) => team.role !== 'VIEWER')
+    .flatMap(({ team, environments }) =>
+      environments
+        .filter(({ id }) => id !== environment.id)
+        .map((each) => ({
+          environment: each,
+          word: teams.length > 1 ? `${team.name} / ${each.name}` : each.name,
+        })),
+    );
+}
+
+export const CopyForm = ({ pipelines, close }: FormProps) => {
+  const place = usePlace();
+  const targets = targetsOf(place);
+  const open = targets.filter(({ environment }) => environment.gitMode !== 'sync');
+  const described = targets.filter(({ environment }) => environment.gitMode === 'sync');
+  const [targetId, setTargetId] = useState(open[0]?.environment.id ?? '');
+  const [name, setName] = useState(pipelines[0]?.name ?? '');
+  const [copies, setCopies] = useState<readonly Copied[]>([]);
+  const [finished, setFinished] = useState(false);
+  const renew = useRenewPipelines();
+  const target = open.find(({ environment }) => environment.id === targetId)?.environment;
+  const isSingle = pipelines.length === 1;
+  const nameProblem =
+    isSingle && !PIPELINE_NAME.test(name)
+      ? 'Begin with a letter or digit; then letters, digits, spaces, _ and - only.'
+      : '';
+
+  const copy = async ({ id }: PipelineSummary): Promise<void> => {
+    const made = await api.pipeline.promote.mutate({
+      pipelineId: id,
+      targetEnvironmentId: targetId,
+      ...(isSingle ? { name } : {}),
+    });
+    setCopies((before) => [...before, made]);
+  };
+
+  if (finished && target) return <CopyResult target={target} copies={copies} close={close} />;
+  const gitNote = described.length > 0 && (
+    <p className="muted">
+      Not offered, because git describes their pipelines: {described.map(({ word }) => word).join(', ')}. Add
+      the manifest there instead.
+    </p>
+  );
+  if (open.length === 0) {
+    return (
+      <div className="form">
+        <p>There is no other environment in which you may make pipelines by hand.</p>
+        {gitNote}
+        <div className="form-actions">
+          <button type="button" className="button" onClick={close}>
+            Close
+          </button>
+        </div>
+      </div>
+    );
+  }
+  return (
+    <ActionForm
+      env={place.environment.id}
+      pipelines={pipelines}
+      run={copy}
+      done={async () => {
+        await renew();
+        setFinished(true);
+      }}
+      close={close}
+      words={{ act: `Copy to ${target?.name ?? '…'}`, acting: 'Copying…' }}
+      incomplete={!target || nameProblem !== ''}
+    >
+      <p>
+        The copy of {nameAll(pipelines)} is a draft. Credentials that are written out in a config stay behind;
+        references to secrets go along, and the secrets themselves have to be in the other environment.
+      </p>
+      <SelectField
+        label="Environment"
+        value={targetId}
+        onChange={setTargetId}
+        options={open.map(({ environment, word }) => ({ value: environment.id, word }))}
+      />
+      {gitNote}
+      {isSingle && (
+        <Field
+          label="Name there"
+          value={name}
+          onChange={setName}
+          required
+          autoComplete="off"
+          problem={nameProblem}
+        />
+      )}
+    </ActionForm>
+  );
+};
+
+interface ResultProps {
+  target: EnvironmentSummary;
+  copies: readonly Copied[];
+  close: () => void;
+}
+
+/** What the copies lack, so that nobody finds out by a failed deploy. */
+const CopyResult = ({ target, copies, close }: ResultProps) => (
+  <div className="form">
+    <p>
+      Copied to <EnvironmentTag environment={target} />:
+    </p>
+    <ul className="copies" aria-label="Copies">
+      {copies.map((copy) => (
+        <li key={copy.id}>
+          <span>
+            <Link to={paths.pipeline(target.id, copy.id)}>{copy.name}</Link>
+            {copy.strippedFields.length + copy.missingSecrets.length === 0 && (
+              <span className="muted"> is complete: nothing was left behind, and its secrets are there.</span>
+            )}
+          </span>
+          {copy.strippedFields.length > 0 && (
+            <div className="notice" data-tone="held">
+              <Icon name="warning" size={14} />
+              <div>
+                Left behind, to be filled in again:
+                <ul>
+                  {copy.strippedFields.map((field) => (
+                    <li key={field} className="mono">
+                      {field.replace(/^\//, '').replaceAll('/', '.')}
+                    </li>
+                  ))}
+                </ul>
+              </div>
+            </div>
+          )}
+          {copy.missingSecrets.length > 0 && (
+            <div className="notice" data-tone="held">
+              <Icon name="secrets" size={14} />
+              <div>
+                Secrets that {target.name} lacks (<Link to={paths.secrets(target.id)}>add them</Link>):
+                <ul>
+                  {copy.missingSecrets.map((variable) => (
+                    <li key={variable} className="mono">
+                      {variable}
+                    </li>
+                  ))}
+                </ul>
+              </div>
+            </div>
+          )}
+        </li>
+      ))}
+    </ul>
+    <div className="form-actions">
+      <button type="button" className="button" data-kind="primary" onClick={close}>
+        Done
+      </button>
+    </div>
+  </div>
+);

@@ -1,0 +1,98 @@
+/** The dialog of each action on pipelines. Loaded when the first one opens. */
+import { useRef } from 'react';
+import type { PipelineSummary } from '../../../../schemas/api/pipelines.ts';
+import { usePlace } from '../../app/environment.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { DeployForm } from '../pipeline/deploy-form.tsx';
+import { type Action, type Actions, nameAll } from './actions.ts';
+import { CopyForm } from './copy-form.tsx';
+import { DeleteForm } from './delete-form.tsx';
+import { DeployAllForm } from './deploy-all-form.tsx';
+import { MoveForm } from './move-form.tsx';
+import { TemplateForm } from './template-form.tsx';
+import { UndeployForm } from './undeploy-form.tsx';
+
+const TITLES: Record<Action['kind'], (name: string) => string> = {
+  deploy: (name) => `Deploy ${name}`,
+  undeploy: (name) => `Undeploy ${name}`,
+  copy: (name) => `Copy ${name} to another environment`,
+  move: (name) => `Move ${name} to a group`,
+  template: (name) => `Save ${name} as a template`,
+  delete: (name) => `Delete ${name}`,
+};
+
+interface Props {
+  actions: Actions;
+  /** Called after a deletion, where the page is about what was deleted. */
+  deleted?: () => void;
+}
+
+export const PipelineDialogs = ({ actions: { action, close }, deleted }: Props) => {
+  // While it closes it shows what it was.
+  const last = useRef(action);
+  if (action) last.current = action;
+  const shown = last.current;
+  const isDeploy = shown?.kind === 'deploy' && shown.pipelines.length === 1;
+  return (
+    <Dialog
+      title={shown ? TITLES[shown.kind](nameAll(actedOn(shown))) : ''}
+      opened={action !== null}
+      close={close}
+      size={isDeploy ? 'xl' : 'md'}
+    >
+      {shown && <ActionBody key={keyOf(shown)} action={shown} close={close} deleted={deleted} />}
+    </Dialog>
+  );
+};
+
+const keyOf = ({ kind, pipelines }: Action): string => [kind, ...pipelines.map(({ id }) => id)].join(' ');
+
+/** What git describes is neither deployed nor stopped nor deleted here. One alone is shown with the reason. */
+const actedOn = ({ kind, pipelines }: Action): readonly PipelineSummary[] =>
+  pipelines.length > 1 && ['deploy', 'undeploy', 'delete'].includes(kind)
+    ? pipelines.filter(({ managedBy }) => managedBy === 'ui')
+    : pipelines;
+
+interface BodyProps {
+  action: Action;
+  close: () => void;
+  deleted?: () => void;
+}
+
+export interface FormProps {
+  pipelines: readonly PipelineSummary[];
+  /** Those of the chosen ones that git describes. */
+  leftOut: readonly PipelineSummary[];
+  close: () => void;
+}
+
+const ActionBody = ({ action, close, deleted }: BodyProps) => {
+  const { environment } = usePlace();
+  const { kind, pipelines } = action;
+  const [only] = pipelines;
+  if (!only) return null;
+  const changing: FormProps = {
+    pipelines: actedOn(action),
+    leftOut: pipelines.filter(({ managedBy }) => managedBy === 'git'),
+    close,
+  };
+  const any: FormProps = { pipelines, leftOut: [], close };
+  switch (kind) {
+    case 'deploy':
+      return pipelines.length === 1 ? (
+        <DeployForm env={environment.id} pipelineId={only.id} close={close} />
+      ) : (
+        <DeployAllForm {...changing} />
+      );
+    case 'undeploy':
+      return <UndeployForm {...changing} />;
+    case 'copy':
+      return <CopyForm {...any} />;
+    case 'move':
+      return <MoveForm {...any} />;
+    case 'template':
+      return <TemplateForm pipelineId={only.id} name={only.name} close={close} />;
+    case 'delete':
+      return <DeleteForm {...changing} deleted={deleted} />;
+  }
+};

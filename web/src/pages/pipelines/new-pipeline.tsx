@@ -1,0 +1,148 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link, useNavigate } from 'react-router';
+import { api } from '../../api/client.ts';
+import { queries } from '../../api/queries.ts';
+import { usePlace } from '../../app/environment.tsx';
+import { paths } from '../../app/paths.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field, SelectField, TextAreaField } from '../../components/field.tsx';
+import { plural } from '../../components/format.ts';
+import { InlineError } from '../../components/states.tsx';
+import { notifyFailure } from '../../components/toasts.tsx';
+import { useRenewPipelines } from './actions.ts';
+import { groupOptions } from './move-form.tsx';
+import { copyOfTemplate } from './template-copy.ts';
+
+const NAME = /^[a-zA-Z0-9][a-zA-Z0-9 _-]*$/;
+
+interface Props {
+  opened: boolean;
+  close: () => void;
+  /** What is chosen first. */
+  groupId?: string | null;
+  templateId?: string | null;
+}
+
+export const NewPipelineDialog = ({ opened, ...rest }: Props) => (
+  <Dialog title="New pipeline" opened={opened} close={rest.close}>
+    {opened && <NewPipelineForm {...rest} />}
+  </Dialog>
+);
+
+const NewPipelineForm = ({
+  close,
+  groupId: firstGroup,
+  templateId: firstTemplate,
+}: Omit<Props, 'opened'>) => {
+  const { environment, team } = usePlace();
+  const navigate = useNavigate();
+  const renew = useRenewPipelines();
+  const groups = useQuery(queries.pipelineGroups(environment.id));
+  const templates = useQuery(queries.templates(team.id));
+  const [name, setName] = useState('');
+  const [description, setDescription] = useState('');
+  const [groupId, setGroupId] = useState(firstGroup ?? '');
+  const [templateId, setTemplateId] = useState(firstTemplate ?? '');
+  const create = useMutation({
+    mutationFn: async () => {
+      const template = templateId ? await api.template.get.query({ id: templateId }) : null;
+      const { id } = await api.pipeline.create.mutate({
+        name,
+        environmentId: environment.id,
+        ...(description.trim() ? { description: description.trim() } : {}),
+      });
+      // The pipeline is there now: what fails from here on is told beside it.
+      try {
+        if (template) await api.pipeline.saveGraph.mutate({ pipelineId: id, ...copyOfTemplate(template) });
+        if (groupId) await api.pipeline.update.mutate({ id, groupId });
+      } catch (error) {
+        notifyFailure(`${name} was made, but not filled`, error);
+      }
+      return id;
+    },
+    onSuccess: async (id) => {
+      close();
+      await renew();
+      await navigate(paths.pipelineEditor(environment.id, id));
+    },
+  });
+  const nameProblem =
+    name && !NAME.test(name)
+      ? 'Begin with a letter or digit; then letters, digits, spaces, _ and - only.'
+      : '';
+  const list = templates.data ?? [];
+  const template = list.find(({ id }) => id === templateId);
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        create.mutate();
+      }}
+    >
+      <Field
+        label="Name"
+        value={name}
+        onChange={setName}
+        required
+        autoFocus
+        autoComplete="off"
+        maxLength={100}
+        problem={nameProblem}
+      />
+      <TextAreaField
+        label="Description"
+        value={description}
+        onChange={setDescription}
+        rows={2}
+        maxLength={2_000}
+        placeholder="What it is for"
+      />
+      <SelectField
+        label="Begin with"
+        value={templateId}
+        onChange={setTemplateId}
+        options={[
+          { value: '', word: 'An empty canvas' },
+          ...list.map((each) => ({ value: each.id, word: `${each.category}: ${each.name}` })),
+        ]}
+        hint={
+          template
+            ? `${template.description || plural(template.componentCount, 'component')} (${template.componentTypes.join(', ')})`
+            : templates.data && list.length === 0
+              ? 'Templates of your team appear here; any pipeline can be saved as one.'
+              : undefined
+        }
+      />
+      {(groups.data?.length ?? 0) > 0 && (
+        <SelectField
+          label="Group"
+          value={groupId}
+          onChange={setGroupId}
+          options={groupOptions(groups.data ?? [])}
+        />
+      )}
+      {environment.gitMode === 'sync' && (
+        <p className="muted">
+          Pipelines of {environment.name} may also come from <Link to={paths.git(environment.id)}>git</Link>.
+          This one will be kept here, and git leaves it alone.
+        </p>
+      )}
+      {create.isError && <InlineError error={create.error} />}
+      <div className="form-actions">
+        <button type="button" className="button" onClick={close}>
+          Cancel
+        </button>
+        <button
+          type="submit"
+          className="button"
+          data-kind="primary"
+          disabled={create.isPending || !name || nameProblem !== ''}
+        >
+          {create.isPending ? 'Making it…' : 'Make the pipeline'}
+        </button>
+      </div>
+    </form>
+  );
+};

@@ -1,0 +1,143 @@
+import { Menu } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import { useNavigate } from 'react-router';
+import type { PipelineSummary } from '../../../../schemas/api/pipelines.ts';
+import { queries } from '../../api/queries.ts';
+import { usePlace } from '../../app/environment.tsx';
+import { paths } from '../../app/paths.ts';
+import { Icon, type IconName } from '../../components/icons.tsx';
+import type { ActionKind } from './actions.ts';
+import { whyFixed } from './fixed.tsx';
+
+interface Props {
+  pipeline: PipelineSummary;
+  start: (kind: ActionKind, pipelines: readonly PipelineSummary[]) => void;
+  /** Left out where buttons of their own stand beside. */
+  without?: readonly ActionKind[];
+}
+
+/** A list has hundreds of these: until one is used it is a mere button. */
+export const PipelineMenu = (props: Props) => {
+  const [isUsed, setUsed] = useState(false);
+  const [opened, setOpened] = useState(false);
+  const target = useRef<HTMLButtonElement>(null);
+  // The menu gives the focus back to what had it when it opened: that must be the button inside it.
+  useEffect(() => {
+    if (!isUsed) return;
+    target.current?.focus();
+    setOpened(true);
+  }, [isUsed]);
+  const button = (
+    <button
+      ref={target}
+      type="button"
+      className="icon-button"
+      aria-label={`Actions on ${props.pipeline.name}`}
+      aria-haspopup="menu"
+      onClick={isUsed ? undefined : () => setUsed(true)}
+    >
+      <Icon name="more" />
+    </button>
+  );
+  if (!isUsed) return button;
+  const start: Props['start'] = (kind, pipelines) => {
+    // A dialog gives the focus back to what had it, and the entry of the menu is gone by then.
+    target.current?.focus();
+    props.start(kind, pipelines);
+  };
+  return (
+    <Menu
+      opened={opened}
+      onChange={setOpened}
+      returnFocus
+      position="bottom-end"
+      width={260}
+      shadow="md"
+      transitionProps={{ duration: 0 }}
+    >
+      <Menu.Target>{button}</Menu.Target>
+      <Menu.Dropdown>
+        <MenuItems {...props} start={start} />
+      </Menu.Dropdown>
+    </Menu>
+  );
+};
+
+const ITEMS: readonly { kind: ActionKind; word: string; icon: IconName }[] = [
+  { kind: 'deploy', word: 'Deploy…', icon: 'deploy' },
+  { kind: 'undeploy', word: 'Undeploy…', icon: 'stop' },
+  { kind: 'clone', word: 'Clone', icon: 'copy' },
+  { kind: 'copy', word: 'Copy to another environment…', icon: 'moving' },
+  { kind: 'move', word: 'Move to a group…', icon: 'folder' },
+  { kind: 'template', word: 'Save as a template…', icon: 'library' },
+];
+
+/** What git describes may still be copied and filed. */
+const FOR_ALL: readonly ActionKind[] = ['clone', 'copy', 'move', 'template'];
+
+const MenuItems = ({ pipeline, start, without = [] }: Props) => {
+  const { environment, team } = usePlace();
+  const navigate = useNavigate();
+  const mayEdit = team.role !== 'VIEWER';
+  const fixed = whyFixed(team.role, pipeline.managedBy);
+  const isOff = (kind: ActionKind): boolean => {
+    if (kind === 'undeploy' && pipeline.isDraft) return true;
+    return FOR_ALL.includes(kind) ? !mayEdit : fixed !== null;
+  };
+  return (
+    <>
+      {pipeline.managedBy === 'git' ? <ManifestItem pipeline={pipeline} /> : null}
+      {pipeline.managedBy === 'ui' && fixed && <Menu.Label className="menu-reason">{fixed}</Menu.Label>}
+      <Menu.Item
+        leftSection={<Icon name="pencil" size={14} />}
+        onClick={() => navigate(paths.pipelineEditor(environment.id, pipeline.id))}
+      >
+        {fixed ? 'Look at the graph' : 'Edit the graph'}
+      </Menu.Item>
+      {ITEMS.filter(({ kind }) => !without.includes(kind)).map(({ kind, word, icon }) => (
+        <Menu.Item
+          key={kind}
+          leftSection={<Icon name={icon} size={14} />}
+          disabled={isOff(kind)}
+          onClick={() => start(kind, [pipeline])}
+        >
+          {word}
+        </Menu.Item>
+      ))}
+      <Menu.Divider />
+      <Menu.Item
+        leftSection={<Icon name="trash" size={14} />}
+        disabled={fixed !== null}
+        onClick={() => start('delete', [pipeline])}
+      >
+        Delete…
+      </Menu.Item>
+    </>
+  );
+};
+
+/** Where to change what git describes. */
+const ManifestItem = ({ pipeline }: { pipeline: PipelineSummary }) => {
+  const { environment } = usePlace();
+  const navigate = useNavigate();
+  const git = useQuery(queries.git(environment.id));
+  const manifest = git.data?.manifests.find(({ objectId }) => objectId === pipeline.id);
+  return (
+    <>
+      <Menu.Label className="menu-reason">
+        Described in git: deploying, stopping and deleting are done there.
+      </Menu.Label>
+      {manifest && (
+        <Menu.Item
+          leftSection={<Icon name="git" size={14} />}
+          onClick={() => navigate(paths.git(environment.id, { focus: manifest.path }))}
+        >
+          <span className="mono menu-path">
+            {manifest.path}:{manifest.line}
+          </span>
+        </Menu.Item>
+      )}
+    </>
+  );
+};

@@ -1,0 +1,45 @@
+import { api } from '../../api/client.ts';
+import { usePlace } from '../../app/environment.tsx';
+import { plural } from '../../components/format.ts';
+import { notify } from '../../components/toasts.tsx';
+import { ActionForm, LeftOut } from './action-form.tsx';
+import { confirmation, nameAll, useRenewPipelines } from './actions.ts';
+import { Dependents } from './dependents.tsx';
+import type { FormProps } from './dialogs.tsx';
+import { Processes } from './touched.tsx';
+
+export const UndeployForm = ({ pipelines, leftOut, close }: FormProps) => {
+  const { environment } = usePlace();
+  const renew = useRenewPipelines();
+  const deployed = pipelines.filter(({ isDraft }) => !isDraft);
+  return (
+    <ActionForm
+      env={environment.id}
+      pipelines={deployed}
+      run={({ id }) => api.deploy.undeploy.mutate({ pipelineId: id })}
+      done={async (through) => {
+        await renew();
+        notify(
+          `${nameAll(through)} ${through.length === 1 ? 'is a draft' : 'are drafts'} again; nodes stop ${through.length === 1 ? 'it' : 'them'} at their next poll.`,
+        );
+        close();
+      }}
+      close={close}
+      words={{ act: `Undeploy ${nameAll(deployed)}`, acting: 'Undeploying…' }}
+      danger
+      confirm={confirmation(environment, deployed)}
+    >
+      <p>
+        This stops <Processes env={environment.id} pipelines={deployed} />. The graph and all versions stay;
+        deploy again at any time.
+      </p>
+      {deployed.length < pipelines.length && (
+        <p className="muted">
+          {plural(pipelines.length - deployed.length, 'draft is', 'drafts are')} left out.
+        </p>
+      )}
+      <LeftOut pipelines={leftOut} />
+      <Dependents ids={deployed.map(({ id }) => id)} />
+    </ActionForm>
+  );
+};

@@ -1,0 +1,220 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { CertificateFileType, CertificateSummary } from '../../../../schemas/api/certificates.ts';
+import { api } from '../../api/client.ts';
+import { isProduction, usePlace } from '../../app/environment.tsx';
+import { Copyable } from '../../components/bits.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field, SelectField } from '../../components/field.tsx';
+import { plural, sentence } from '../../components/format.ts';
+import { InlineError } from '../../components/states.tsx';
+import { notify } from '../../components/toasts.tsx';
+import { CertificateFacts } from './certificate-facts.tsx';
+import { base64Of, NO_PEM, type Pem, PemField, pemProblem } from './pem-field.tsx';
+import { Restarts } from './restarts.tsx';
+
+export type CertificateAction =
+  | { kind: 'upload' }
+  | { kind: 'replace'; certificate: CertificateSummary }
+  | { kind: 'show'; certificate: CertificateSummary }
+  | { kind: 'delete'; certificate: CertificateSummary };
+
+interface Props {
+  action: CertificateAction | null;
+  close: () => void;
+}
+
+export const FILE_TYPES = [
+  { value: 'ca', word: 'Authorities (ca)' },
+  { value: 'cert', word: 'Certificate with its chain (cert)' },
+  { value: 'key', word: 'Private key (key)' },
+] as const satisfies readonly { value: CertificateFileType; word: string }[];
+
+const FILENAME = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
+
+const titleOf = (action: CertificateAction): string => {
+  if (action.kind === 'upload') return 'Upload a certificate';
+  const { name, filename } = action.certificate;
+  if (action.kind === 'replace') return `Replace ${filename}`;
+  return action.kind === 'delete' ? `Delete ${filename}` : `${name}: ${filename}`;
+};
+
+export const CertificateDialog = ({ action, close }: Props) => (
+  <Dialog
+    title={action ? titleOf(action) : ''}
+    opened={action !== null}
+    close={close}
+    size={action?.kind === 'show' ? 'lg' : 'md'}
+  >
+    {action?.kind === 'upload' && <UploadForm certificate={null} close={close} />}
+    {action?.kind === 'replace' && <UploadForm certificate={action.certificate} close={close} />}
+    {action?.kind === 'show' && <CertificateFacts certificate={action.certificate} />}
+    {action?.kind === 'delete' && <DeleteForm certificate={action.certificate} close={close} />}
+  </Dialog>
+);
+
+interface UploadProps {
+  /** The one whose content is replaced; null makes another. */
+  certificate: CertificateSummary | null;
+  close: () => void;
+}
+
+const UploadForm = ({ certificate, close }: UploadProps) => {
+  const { environment } = usePlace();
+  const queryClient = useQueryClient();
+  const [name, setName] = useState(certificate?.name ?? '');
+  const [filename, setFilename] = useState(certificate?.filename ?? '');
+  const [fileType, setFileType] = useState<CertificateFileType>(certificate?.fileType ?? 'ca');
+  const [pem, setPem] = useState<Pem>(NO_PEM);
+  const upload = useMutation({
+    mutationFn: () =>
+      api.certificate.upload.mutate({
+        environmentId: environment.id,
+        name: name.trim(),
+        filename,
+        fileType,
+        dataBase64: base64Of(pem),
+      }),
+    onSuccess: async (uploaded) => {
+      await queryClient.invalidateQueries({ queryKey: ['certificate.list', environment.id] });
+      const done = uploaded.replaced ? 'replaced' : 'uploaded';
+      if (uploaded.warning)
+        notify(`${filename} was ${done}. ${sentence(uploaded.warning)}`, undefined, 'held');
+      else if (uploaded.expired)
+        notify(`${filename} was ${done}. Mind that it has expired.`, undefined, 'held');
+      else notify(`${filename} was ${done}.`);
+      close();
+    },
+  });
+  const choose = (next: Pem): void => {
+    setPem(next);
+    if (certificate) return;
+    if (next.from && !filename) setFilename(next.from.replaceAll(/[^A-Za-z0-9._-]/g, '-'));
+    if (next.text.includes(' PRIVATE KEY-----')) setFileType('key');
+    else if (fileType === 'key' && next.text.includes('-----BEGIN CERTIFICATE-----')) setFileType('cert');
+  };
+  const filenameProblem =
+    filename && !FILENAME.test(filename)
+      ? 'Letters, digits, dot, dash and underscore; begin with a letter, a digit or an underscore.'
+      : '';
+  return (
+    <form
+      className="form"
+      autoComplete="off"
+      onSubmit={(event) => {
+        event.preventDefault();
+        upload.mutate();
+      }}
+    >
+      <PemField value={pem} onChange={choose} />
+      {!certificate && (
+        <>
+          <SelectField label="What it is" value={fileType} onChange={setFileType} options={FILE_TYPES} />
+          <Field
+            label="Name"
+            value={name}
+            onChange={setName}
+            required
+            autoComplete="off"
+            hint="Give a certificate and its key the same one: it is then checked that they belong together."
+          />
+          <Field
+            label="File name"
+            value={filename}
+            onChange={setFilename}
+            mono
+            required
+            autoComplete="off"
+            problem={filenameProblem}
+            hint={`Configs write \${SVC_CERT_DIR}/${filename || 'ca.pem'}`}
+          />
+        </>
+      )}
+      {certificate && <Restarts pipelines={certificate.usedBy} />}
+      {upload.isError && <InlineError error={upload.error} />}
+      <div className="form-actions">
+        <button type="button" className="button" onClick={close}>
+          Cancel
+        </button>
+        <button
+          type="submit"
+          className="button"
+          data-kind="primary"
+          disabled={
+            upload.isPending ||
+            !pem.text ||
+            pemProblem(pem) !== '' ||
+            !name.trim() ||
+            !filename ||
+            filenameProblem !== ''
+          }
+        >
+          {upload.isPending ? 'Uploading…' : certificate ? 'Replace the file' : 'Upload the file'}
+        </button>
+      </div>
+    </form>
+  );
+};
+
+const DeleteForm = ({ certificate, close }: { certificate: CertificateSummary; close: () => void }) => {
+  const { environment } = usePlace();
+  const queryClient = useQueryClient();
+  const [typed, setTyped] = useState('');
+  const { id, filename, usedBy } = certificate;
+  const mustConfirm = isProduction(environment);
+  const remove = useMutation({
+    mutationFn: () => api.certificate.delete.mutate({ id, environmentId: environment.id }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ['certificate.list', environment.id] });
+      close();
+    },
+  });
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        remove.mutate();
+      }}
+    >
+      <p>
+        This deletes <strong className="mono">{filename}</strong> from {environment.name}. Headgate cannot
+        give its content back.
+      </p>
+      <p>
+        {usedBy.length === 0
+          ? 'Nothing that is deployed refers to it.'
+          : `${plural(usedBy.length, 'deployed pipeline refers', 'deployed pipelines refer')} to it and must let go of it first: ${usedBy.join(', ')}.`}
+      </p>
+      {mustConfirm && (
+        <Field
+          label={`Type ${filename} to confirm`}
+          value={typed}
+          onChange={setTyped}
+          mono
+          autoFocus
+          autoComplete="off"
+        />
+      )}
+      {remove.isError && <InlineError error={remove.error} />}
+      <div className="form-actions">
+        <button type="button" className="button" onClick={close}>
+          Keep it
+        </button>
+        <button
+          type="submit"
+          className="button"
+          data-kind="danger"
+          disabled={remove.isPending || usedBy.length > 0 || (mustConfirm && typed !== filename)}
+        >
+          {remove.isPending ? 'Deleting…' : 'Delete the file'}
+        </button>
+      </div>
+    </form>
+  );
+};
+
+/** What a config writes to mean the file. */
+export const Reference = ({ certificate }: { certificate: CertificateSummary }) => (
+  <Copyable value={certificate.reference} label="reference" />
+);

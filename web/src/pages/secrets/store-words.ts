@@ -1,0 +1,24 @@
+/** Where an environment keeps its secrets, in words. */
+import type { SecretStore } from '../../../../schemas/api/environments.ts';
+import type { SecretBackend } from '../../../../schemas/api/secret-backends.ts';
+
+export const BACKENDS = [
+  { value: 'BUILTIN', word: 'Headgate itself, encrypted' },
+  { value: 'VAULT', word: 'HashiCorp Vault' },
+  { value: 'CLOUD_SM', word: 'AWS Secrets Manager' },
+  { value: 'EXEC', word: 'A program on the controller' },
+] as const satisfies readonly { value: SecretBackend; word: string }[];
+
+export const backendWord = (backend: SecretBackend): string =>
+  BACKENDS.find(({ value }) => value === backend)?.word ?? backend;
+
+/** The one thing by which people know a store: its address, region or program. */
+export function storePlace({ config }: SecretStore): string {
+  if (!config) return '';
+  if ('address' in config) {
+    const folder = [config.mount ?? 'secret', config.prefix].filter(Boolean).join('/');
+    return `${config.address} · ${folder}`;
+  }
+  if ('region' in config) return `${config.region}${config.prefix ? ` · ${config.prefix}…` : ''}`;
+  return config.command;
+}

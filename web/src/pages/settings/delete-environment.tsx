@@ -1,0 +1,117 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Environment } from '../../../../schemas/api/environments.ts';
+import { api } from '../../api/client.ts';
+import { queries } from '../../api/queries.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field } from '../../components/field.tsx';
+import { plural } from '../../components/format.ts';
+import { Section } from '../../components/page.tsx';
+import { InlineError } from '../../components/states.tsx';
+import { notify } from '../../components/toasts.tsx';
+
+export const DeleteEnvironment = ({
+  environment,
+  mayDelete,
+}: {
+  environment: Environment;
+  mayDelete: boolean;
+}) => {
+  const [opened, setOpened] = useState(false);
+  return (
+    <Section title="Delete the environment">
+      <div className="section-body tab-head">
+        <p className="muted">
+          With its pipelines, nodes, secrets and all else of it, for good. Files in git stay.
+          {mayDelete ? '' : ' Only an ADMIN of the team may.'}
+        </p>
+        <button
+          type="button"
+          className="button"
+          data-kind="danger"
+          disabled={!mayDelete}
+          onClick={() => setOpened(true)}
+        >
+          Delete {environment.name}
+        </button>
+      </div>
+      <Dialog title={`Delete ${environment.name}`} opened={opened} close={() => setOpened(false)}>
+        {opened && <DeleteForm environment={environment} close={() => setOpened(false)} />}
+      </Dialog>
+    </Section>
+  );
+};
+
+const DeleteForm = ({ environment, close }: { environment: Environment; close: () => void }) => {
+  const { id, name } = environment;
+  const queryClient = useQueryClient();
+  const [typed, setTyped] = useState('');
+  const pipelines = useQuery(queries.pipelines(id));
+  const nodes = useQuery(queries.nodes(id));
+  const secrets = useQuery(queries.secrets(id));
+  const rules = useQuery(queries.alertRules(id));
+  const remove = useMutation({
+    mutationFn: () => api.environment.delete.mutate({ id }),
+    onSuccess: async (deleted) => {
+      notify(
+        `${name} was deleted, with ${plural(deleted.pipelines, 'pipeline')} and ${plural(deleted.nodes, 'node')}.`,
+      );
+      // Whoever stands in an environment that is not there is led to another one.
+      queryClient.setQueryData(queries.environments(environment.teamId).queryKey, (list) =>
+        list?.filter((each) => each.id !== id),
+      );
+      await queryClient.invalidateQueries({ queryKey: ['environment.list'] });
+    },
+  });
+  const processes = (pipelines.data ?? []).reduce((sum, { nodeCounts }) => sum + nodeCounts.running, 0);
+  const busy = (nodes.data ?? []).filter(({ pipelinesRunning }) => pipelinesRunning > 0).length;
+  const known = pipelines.data && nodes.data && secrets.data && rules.data;
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        remove.mutate();
+      }}
+    >
+      {known ? (
+        <>
+          <p>
+            This deletes <strong>{name}</strong> with {plural(pipelines.data.length, 'pipeline')} and their
+            versions, {plural(nodes.data.length, 'node')}, {plural(secrets.data.length, 'secret')} and{' '}
+            {plural(rules.data.length, 'alert rule')}, for good.
+          </p>
+          <p>
+            {processes > 0
+              ? `It stops ${plural(processes, 'process', 'processes')} on ${plural(busy, 'node')}: agents lose their access.`
+              : 'Nothing runs in it now.'}{' '}
+            {environment.gitMode === 'off' ? '' : 'The files in the repository stay.'}
+          </p>
+        </>
+      ) : (
+        <p className="muted">Counting what would be deleted…</p>
+      )}
+      <Field
+        label={`Type ${name} to confirm`}
+        value={typed}
+        onChange={setTyped}
+        autoFocus
+        autoComplete="off"
+      />
+      {remove.isError && <InlineError error={remove.error} />}
+      <div className="form-actions">
+        <button type="button" className="button" onClick={close}>
+          Keep it
+        </button>
+        <button
+          type="submit"
+          className="button"
+          data-kind="danger"
+          disabled={remove.isPending || !known || typed !== name}
+        >
+          {remove.isPending ? 'Deleting…' : 'Delete the environment'}
+        </button>
+      </div>
+    </form>
+  );
+};

@@ -1,0 +1,230 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import type { Environment } from '../../../../schemas/api/environments.ts';
+import { api } from '../../api/client.ts';
+import { queries } from '../../api/queries.ts';
+import { paths } from '../../app/paths.ts';
+import { Badge, Fact, Time } from '../../components/bits.tsx';
+import { CommandBlock } from '../../components/command-block.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field, SelectField } from '../../components/field.tsx';
+import { plural } from '../../components/format.ts';
+import { Icon } from '../../components/icons.tsx';
+import { useNow } from '../../components/now.ts';
+import { Section } from '../../components/page.tsx';
+import { InlineError, Loaded, SkeletonBlock } from '../../components/states.tsx';
+
+const LIFETIMES = [
+  { value: '1', word: '1 hour' },
+  { value: '24', word: '1 day' },
+  { value: '720', word: '30 days' },
+  { value: '', word: 'No end' },
+] as const;
+
+type Token = NonNullable<Environment['enrollmentToken']>;
+
+interface Props {
+  environmentId: string;
+  isAdmin: boolean;
+}
+
+/** The token with which nodes join: one at a time. */
+export const Enrollment = ({ environmentId, isAdmin }: Props) => {
+  const environment = useQuery(queries.environment(environmentId));
+  const [dialog, setDialog] = useState<'generate' | 'revoke' | null>(null);
+  const close = (): void => setDialog(null);
+  return (
+    <Section title="Enrollment token">
+      <Loaded
+        query={environment}
+        what="The enrollment token"
+        skeleton={<SkeletonBlock height={96} label="Loading the enrollment token" />}
+      >
+        {({ enrollmentToken: token }) => (
+          <div className="section-body form">
+            <p className="muted">
+              A machine joins with it once and has a key of its own from then on.{' '}
+              <Link to={paths.fleet(environmentId)}>The page Fleet</Link> gives the lines for the machine’s
+              terminal, too.
+            </p>
+            {token ? <TokenFacts token={token} /> : <p>There is none: no node can join now.</p>}
+            <div className="form-actions">
+              {token && (
+                <button
+                  type="button"
+                  className="button"
+                  data-kind="danger"
+                  disabled={!isAdmin}
+                  onClick={() => setDialog('revoke')}
+                >
+                  Revoke the token
+                </button>
+              )}
+              <button
+                type="button"
+                className="button"
+                disabled={!isAdmin}
+                data-tip={isAdmin ? undefined : 'Only an ADMIN of the team may'}
+                onClick={() => setDialog('generate')}
+              >
+                <Icon name="plus" /> Generate a token
+              </button>
+            </div>
+            <Dialog title="Generate an enrollment token" opened={dialog === 'generate'} close={close}>
+              {dialog === 'generate' && (
+                <GenerateForm environmentId={environmentId} current={token} close={close} />
+              )}
+            </Dialog>
+            <Dialog title="Revoke the enrollment token" opened={dialog === 'revoke'} close={close} size="sm">
+              {dialog === 'revoke' && <RevokeForm environmentId={environmentId} close={close} />}
+            </Dialog>
+          </div>
+        )}
+      </Loaded>
+    </Section>
+  );
+};
+
+const TokenFacts = ({ token }: { token: Token }) => {
+  const now = useNow();
+  const expired = token.expiresAt !== null && token.expiresAt.getTime() <= now;
+  const usedUp = token.maxUses !== null && token.uses >= token.maxUses;
+  return (
+    <dl className="facts">
+      <Fact name="State">
+        {expired ? (
+          <Badge tone="held">Ended</Badge>
+        ) : usedUp ? (
+          <Badge tone="held">Used up</Badge>
+        ) : (
+          <Badge tone="ok">Open</Badge>
+        )}
+      </Fact>
+      <Fact name="Made">
+        <Time at={token.createdAt} />
+      </Fact>
+      <Fact name="Ends">{token.expiresAt ? <Time at={token.expiresAt} /> : 'never'}</Fact>
+      <Fact name="Used by">
+        {token.maxUses === null
+          ? plural(token.uses, 'node')
+          : `${token.uses} of ${plural(token.maxUses, 'node')}`}
+      </Fact>
+    </dl>
+  );
+};
+
+interface GenerateProps {
+  environmentId: string;
+  current: Token | null;
+  close: () => void;
+}
+
+const GenerateForm = ({ environmentId, current, close }: GenerateProps) => {
+  const queryClient = useQueryClient();
+  const [hours, setHours] = useState<(typeof LIFETIMES)[number]['value']>('24');
+  const [uses, setUses] = useState('');
+  const count = Number(uses);
+  const problem =
+    uses === '' || (Number.isInteger(count) && count >= 1 && count <= 1_000_000)
+      ? ''
+      : 'A whole number from 1 to 1,000,000, or nothing.';
+  const generate = useMutation({
+    mutationFn: () =>
+      api.environment.generateEnrollmentToken.mutate({
+        environmentId,
+        ...(hours ? { expiresInHours: Number(hours) } : {}),
+        ...(uses ? { maxUses: count } : {}),
+      }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['environment.get', environmentId] }),
+  });
+  if (generate.data) {
+    return (
+      <div className="form">
+        <p role="status">
+          Copy it now: it is shown <strong>only once</strong>.
+        </p>
+        <CommandBlock label="the enrollment token" lines={[generate.data.token]} />
+        <div className="form-actions">
+          <button type="button" className="button" data-kind="primary" onClick={close}>
+            Done
+          </button>
+        </div>
+      </div>
+    );
+  }
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        generate.mutate();
+      }}
+    >
+      <SelectField label="It ends after" value={hours} onChange={setHours} options={LIFETIMES} />
+      <Field
+        label="For how many nodes"
+        value={uses}
+        onChange={setUses}
+        inputMode="numeric"
+        placeholder="no limit"
+        problem={problem}
+        hint="Empty is no limit."
+      />
+      {current && (
+        <p className="notice" data-tone="held">
+          <Icon name="warning" size={14} />
+          <span>
+            It takes the place of the present one, used by {plural(current.uses, 'node')}. Nodes that have
+            joined stay.
+          </span>
+        </p>
+      )}
+      {generate.isError && <InlineError error={generate.error} />}
+      <div className="form-actions">
+        <button type="button" className="button" onClick={close}>
+          Cancel
+        </button>
+        <button
+          type="submit"
+          className="button"
+          data-kind="primary"
+          disabled={generate.isPending || problem !== ''}
+        >
+          {generate.isPending ? 'Making the token…' : 'Generate the token'}
+        </button>
+      </div>
+    </form>
+  );
+};
+
+const RevokeForm = ({ environmentId, close }: { environmentId: string; close: () => void }) => {
+  const queryClient = useQueryClient();
+  const revoke = useMutation({
+    mutationFn: () => api.environment.revokeEnrollmentToken.mutate({ environmentId }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ['environment.get', environmentId] });
+      close();
+    },
+  });
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        revoke.mutate();
+      }}
+    >
+      <p>No further node can join with it. Those that have joined stay.</p>
+      {revoke.isError && <InlineError error={revoke.error} />}
+      <div className="form-actions">
+        <button type="button" className="button" onClick={close}>
+          Keep it
+        </button>
+        <button type="submit" className="button" data-kind="danger" disabled={revoke.isPending}>
+          {revoke.isPending ? 'Revoking…' : 'Revoke it'}
+        </button>
+      </div>
+    </form>
+  );
+};

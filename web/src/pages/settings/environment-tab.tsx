@@ -1,0 +1,41 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'react-router';
+import { queries } from '../../api/queries.ts';
+import { usePlace } from '../../app/environment.tsx';
+import { paths } from '../../app/paths.ts';
+import { Section } from '../../components/page.tsx';
+import { Loaded, SkeletonBlock } from '../../components/states.tsx';
+import { DeleteEnvironment } from './delete-environment.tsx';
+import { General } from './general.tsx';
+import { SecretStoreSettings } from './secret-store.tsx';
+
+/** What holds for the whole environment. */
+export const EnvironmentTab = () => {
+  const place = usePlace();
+  const environment = useQuery(queries.environment(place.environment.id));
+  return (
+    <Loaded
+      query={environment}
+      what="The environment"
+      skeleton={<SkeletonBlock height={560} label="Loading the environment" />}
+    >
+      {(data) => (
+        <div className="stack">
+          <General environment={data} role={place.team.role} />
+          <SecretStoreSettings environment={data} mayEdit={place.team.role !== 'VIEWER'} />
+          <Section title="Git">
+            <div className="section-body">
+              <p>
+                {data.gitMode === 'off'
+                  ? 'No repository is followed.'
+                  : `A repository is followed: ${data.gitMode}.`}{' '}
+                <Link to={paths.git(data.id)}>Set it up on the page Git</Link>
+              </p>
+            </div>
+          </Section>
+          <DeleteEnvironment environment={data} mayDelete={place.team.role === 'ADMIN'} />
+        </div>
+      )}
+    </Loaded>
+  );
+};

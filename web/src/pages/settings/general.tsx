@@ -1,0 +1,114 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Environment } from '../../../../schemas/api/environments.ts';
+import type { TeamSummary } from '../../../../schemas/api/people.ts';
+import { api } from '../../api/client.ts';
+import { queries } from '../../api/queries.ts';
+import { Field } from '../../components/field.tsx';
+import { plural } from '../../components/format.ts';
+import { Section } from '../../components/page.tsx';
+import { InlineError } from '../../components/states.tsx';
+import { notify } from '../../components/toasts.tsx';
+
+const NAME = /^[a-zA-Z0-9][a-zA-Z0-9 _-]{0,99}$/;
+
+const limitProblem = (text: string): string => {
+  if (text.trim() === '') return '';
+  const limit = Number(text);
+  return Number.isInteger(limit) && limit >= 1 && limit <= 1_000_000
+    ? ''
+    : 'A whole number from 1 to 1,000,000, or nothing.';
+};
+
+/** Name, approval, limit of nodes. */
+export const General = ({ environment, role }: { environment: Environment; role: TeamSummary['role'] }) => {
+  const queryClient = useQueryClient();
+  const [name, setName] = useState(environment.name);
+  const [requireApproval, setRequireApproval] = useState(environment.requireApproval);
+  const [maxNodes, setMaxNodes] = useState(environment.maxNodes?.toString() ?? '');
+  const nameProblem = NAME.test(name)
+    ? ''
+    : 'Letters, digits, spaces, _ and -; begin with a letter or a digit; at most 100.';
+  const limit = maxNodes.trim() === '' ? null : Number(maxNodes);
+  const changes = {
+    ...(name === environment.name ? {} : { name }),
+    ...(requireApproval === environment.requireApproval ? {} : { requireApproval }),
+    ...(limit === environment.maxNodes ? {} : { maxNodes: limit }),
+  };
+  const save = useMutation({
+    mutationFn: () => api.environment.update.mutate({ id: environment.id, ...changes }),
+    onSuccess: async (saved) => {
+      queryClient.setQueryData(queries.environment(environment.id).queryKey, saved);
+      await queryClient.invalidateQueries({ queryKey: ['environment.list'] });
+      notify(`${saved.name} was saved.`);
+    },
+  });
+  const over = limit !== null && limit < environment.nodeCount;
+  return (
+    <Section title="General">
+      <form
+        className="section-body form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <fieldset className="form plain" disabled={role === 'VIEWER'}>
+          <Field
+            label="Name"
+            value={name}
+            onChange={setName}
+            problem={nameProblem}
+            hint="Manifests do not name it, so nothing restarts."
+            autoComplete="off"
+            required
+          />
+          <fieldset className="form plain" disabled={role !== 'ADMIN'}>
+            <label className="check">
+              <input
+                type="checkbox"
+                checked={requireApproval}
+                onChange={(event) => setRequireApproval(event.target.checked)}
+              />
+              <span>What is promoted to it needs the approval of a second person</span>
+            </label>
+            <Field
+              label="Limit of nodes"
+              value={maxNodes}
+              onChange={setMaxNodes}
+              inputMode="numeric"
+              placeholder="no limit"
+              problem={limitProblem(maxNodes)}
+              hint={
+                over
+                  ? `It has ${plural(environment.nodeCount, 'node')} already. They stay; no further one can join.`
+                  : `It has ${plural(environment.nodeCount, 'node')}. Empty is no limit.`
+              }
+              autoComplete="off"
+            />
+          </fieldset>
+          {role === 'EDITOR' && (
+            <p className="muted">Approval and the limit are changed by an ADMIN of the team.</p>
+          )}
+          {role === 'VIEWER' && <p className="muted">Viewers cannot change these.</p>}
+          {save.isError && <InlineError error={save.error} />}
+          <div className="form-actions">
+            <button
+              type="submit"
+              className="button"
+              data-kind="primary"
+              disabled={
+                save.isPending ||
+                Object.keys(changes).length === 0 ||
+                nameProblem !== '' ||
+                limitProblem(maxNodes) !== ''
+              }
+            >
+              {save.isPending ? 'Saving…' : 'Save'}
+            </button>
+          </div>
+        </fieldset>
+      </form>
+    </Section>
+  );
+};

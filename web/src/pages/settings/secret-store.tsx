@@ -1,0 +1,99 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Environment } from '../../../../schemas/api/environments.ts';
+import { api } from '../../api/client.ts';
+import { queries } from '../../api/queries.ts';
+import { SelectField } from '../../components/field.tsx';
+import { Section } from '../../components/page.tsx';
+import { InlineError } from '../../components/states.tsx';
+import { notify } from '../../components/toasts.tsx';
+import { BACKENDS, backendWord } from '../secrets/store-words.ts';
+import { configOf, heldBy, isComplete, type StoreDraft, storeDraft } from './store-draft.ts';
+import { CloudFields, ExecFields, VaultFields } from './store-fields.tsx';
+
+interface Props {
+  environment: Environment;
+  mayEdit: boolean;
+}
+
+/** Where the environment keeps its secrets. Saving asks the store first: one that does not answer is not taken. */
+export const SecretStoreSettings = ({ environment, mayEdit }: Props) => {
+  const queryClient = useQueryClient();
+  const [draft, setDraft] = useState<StoreDraft>(() => storeDraft(environment));
+  const set = (change: Partial<StoreDraft>): void => setDraft((before) => ({ ...before, ...change }));
+  const { backend } = draft;
+  const moves = backend !== environment.secretBackend;
+  const changed = JSON.stringify(draft) !== JSON.stringify(storeDraft(environment));
+  const save = useMutation({
+    mutationFn: () => {
+      const config = configOf(draft);
+      return api.environment.update.mutate({
+        id: environment.id,
+        secretBackend: backend,
+        ...(config ? { secretBackendConfig: config } : {}),
+      });
+    },
+    onSuccess: async (saved) => {
+      queryClient.setQueryData(queries.environment(environment.id).queryKey, saved);
+      setDraft(storeDraft(saved));
+      await queryClient.invalidateQueries({ queryKey: ['secret.list', environment.id] });
+      notify(`Secrets of ${saved.name} are kept in ${backendWord(saved.secretBackend)}.`);
+    },
+  });
+  const fields = { draft, set, held: heldBy(environment) };
+  return (
+    <Section title="Secret store">
+      <form
+        className="section-body form"
+        autoComplete="off"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <fieldset className="form plain" disabled={!mayEdit}>
+          <SelectField
+            label="Secrets are kept in"
+            value={backend}
+            onChange={(value) => {
+              set({ backend: value });
+              save.reset();
+            }}
+            options={BACKENDS}
+          />
+          {environment.secretStore && environment.secretStore.config === null && (
+            <p className="field-problem">
+              What was set up cannot be read any longer. Fill in every field, credentials too.
+            </p>
+          )}
+          {backend === 'VAULT' && <VaultFields {...fields} />}
+          {backend === 'CLOUD_SM' && <CloudFields {...fields} />}
+          {backend === 'EXEC' && <ExecFields {...fields} />}
+          {moves && <p className="muted">{effectOf(backend)}</p>}
+          {save.isError && <InlineError error={save.error} />}
+          <div className="form-actions">
+            <button
+              type="submit"
+              className="button"
+              data-kind="primary"
+              disabled={save.isPending || !changed || !isComplete(draft)}
+            >
+              {save.isPending
+                ? backend === 'BUILTIN'
+                  ? 'Saving…'
+                  : 'Asking the store…'
+                : backend === 'BUILTIN'
+                  ? 'Save the store'
+                  : 'Test and save the store'}
+            </button>
+          </div>
+        </fieldset>
+      </form>
+    </Section>
+  );
+};
+
+const effectOf = (backend: StoreDraft['backend']): string =>
+  backend === 'BUILTIN'
+    ? 'The last good values stay as the values. Nothing restarts.'
+    : 'The names that are here are looked up in the new store. A value that is another one there restarts the pipelines that name it; one that is not there stays as it is and is reported.';

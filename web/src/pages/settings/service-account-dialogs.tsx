@@ -1,0 +1,188 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Permission, ServiceAccount } from '../../../../schemas/api/service-accounts.ts';
+import { api } from '../../api/client.ts';
+import { CommandBlock } from '../../components/command-block.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field, SelectField } from '../../components/field.tsx';
+import { InlineError } from '../../components/states.tsx';
+import { PERMISSION_WORDS, PERMISSIONS } from './permission-words.ts';
+
+export type AccountAction =
+  | { kind: 'create' }
+  | { kind: 'revoke'; account: ServiceAccount }
+  | { kind: 'delete'; account: ServiceAccount };
+
+interface Props {
+  environmentId: string;
+  action: AccountAction | null;
+  close: () => void;
+}
+
+const LIFETIMES = [
+  { value: '30', word: '30 days' },
+  { value: '90', word: '90 days' },
+  { value: '365', word: '1 year' },
+  { value: '', word: 'No end' },
+] as const;
+
+const titleOf = (action: AccountAction | null): string => {
+  if (action === null || action.kind === 'create') return 'New service account';
+  return `${action.kind === 'revoke' ? 'Revoke' : 'Delete'} ${action.account.name}`;
+};
+
+export const ServiceAccountDialogs = ({ environmentId, action, close }: Props) => (
+  <Dialog
+    title={titleOf(action)}
+    opened={action !== null}
+    close={close}
+    size={action?.kind === 'create' ? 'md' : 'sm'}
+  >
+    {action?.kind === 'create' && <CreateForm environmentId={environmentId} close={close} />}
+    {action && action.kind !== 'create' && (
+      <EndForm environmentId={environmentId} kind={action.kind} account={action.account} close={close} />
+    )}
+  </Dialog>
+);
+
+const CreateForm = ({ environmentId, close }: { environmentId: string; close: () => void }) => {
+  const queryClient = useQueryClient();
+  const [name, setName] = useState('');
+  const [description, setDescription] = useState('');
+  const [permissions, setPermissions] = useState<readonly Permission[]>([]);
+  const [days, setDays] = useState<(typeof LIFETIMES)[number]['value']>('90');
+  const create = useMutation({
+    mutationFn: () =>
+      api.serviceAccount.create.mutate({
+        environmentId,
+        name: name.trim(),
+        permissions: [...permissions],
+        ...(description.trim() ? { description: description.trim() } : {}),
+        ...(days ? { expiresInDays: Number(days) } : {}),
+      }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['serviceAccount.list', environmentId] }),
+  });
+  if (create.data) return <CreatedKey account={create.data} close={close} />;
+  const toggle = (permission: Permission): void =>
+    setPermissions((before) =>
+      before.includes(permission) ? before.filter((each) => each !== permission) : [...before, permission],
+    );
+  return (
+    <form
+      className="form"
+      autoComplete="off"
+      onSubmit={(event) => {
+        event.preventDefault();
+        create.mutate();
+      }}
+    >
+      <Field
+        label="Name"
+        value={name}
+        onChange={setName}
+        required
+        autoFocus
+        autoComplete="off"
+        placeholder="deploys from CI"
+        hint="It stands in the audit log as who did it."
+      />
+      <Field label="What it is for" value={description} onChange={setDescription} autoComplete="off" />
+      <fieldset className="permissions">
+        <legend>It may</legend>
+        {PERMISSIONS.map((permission) => (
+          <label key={permission} className="check">
+            <input
+              type="checkbox"
+              checked={permissions.includes(permission)}
+              onChange={() => toggle(permission)}
+            />
+            <span>
+              <span className="mono">{permission}</span>{' '}
+              <span className="muted">{PERMISSION_WORDS[permission]}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <SelectField label="It ends after" value={days} onChange={setDays} options={LIFETIMES} />
+      {create.isError && <InlineError error={create.error} />}
+      <div className="form-actions">
+        <button type="button" className="button" onClick={close}>
+          Cancel
+        </button>
+        <button
+          type="submit"
+          className="button"
+          data-kind="primary"
+          disabled={create.isPending || !name.trim() || permissions.length === 0}
+        >
+          {create.isPending ? 'Making the key…' : 'Make the key'}
+        </button>
+      </div>
+    </form>
+  );
+};
+
+const CreatedKey = ({ account, close }: { account: ServiceAccount & { key: string }; close: () => void }) => (
+  <div className="form">
+    <p role="status">
+      Copy the key now: it is shown <strong>only once</strong>. Headgate keeps a hash of it.
+    </p>
+    <CommandBlock label="the key" lines={[account.key]} />
+    {account.permissions.includes('pipelines.read') && (
+      <CommandBlock
+        label="a command that tries it"
+        lines={[`curl -H "Authorization: Bearer $KEY" ${window.location.origin}/api/v1/pipelines`]}
+      />
+    )}
+    <div className="form-actions">
+      <button type="button" className="button" data-kind="primary" onClick={close}>
+        Done
+      </button>
+    </div>
+  </div>
+);
+
+interface EndProps {
+  environmentId: string;
+  kind: 'revoke' | 'delete';
+  account: ServiceAccount;
+  close: () => void;
+}
+
+const EndForm = ({ environmentId, kind, account, close }: EndProps) => {
+  const queryClient = useQueryClient();
+  const end = useMutation({
+    mutationFn: async (): Promise<void> => {
+      if (kind === 'revoke') await api.serviceAccount.revoke.mutate({ id: account.id });
+      else await api.serviceAccount.delete.mutate({ id: account.id });
+    },
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ['serviceAccount.list', environmentId] });
+      close();
+    },
+  });
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        end.mutate();
+      }}
+    >
+      <p>
+        {kind === 'revoke'
+          ? `Programs that use the key of ${account.name} are refused at once. The entry stays, and the name is free again.`
+          : `The key of ${account.name} stops working at once, and its entry goes. What it did stays in the audit log.`}
+      </p>
+      {end.isError && <InlineError error={end.error} />}
+      <div className="form-actions">
+        <button type="button" className="button" onClick={close}>
+          Keep it
+        </button>
+        <button type="submit" className="button" data-kind="danger" disabled={end.isPending}>
+          {end.isPending ? 'Ending it…' : kind === 'revoke' ? 'Revoke the key' : 'Delete the account'}
+        </button>
+      </div>
+    </form>
+  );
+};

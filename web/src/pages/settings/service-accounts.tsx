@@ -1,0 +1,134 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import type { EnvironmentSummary } from '../../../../schemas/api/environments.ts';
+import type { ServiceAccount } from '../../../../schemas/api/service-accounts.ts';
+import { queries } from '../../api/queries.ts';
+import { paths } from '../../app/paths.ts';
+import { Badge, Time } from '../../components/bits.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { useNow } from '../../components/now.ts';
+import { Section } from '../../components/page.tsx';
+import { Loaded, SkeletonRows } from '../../components/states.tsx';
+import { type AccountAction, ServiceAccountDialogs } from './service-account-dialogs.tsx';
+
+interface Props {
+  environment: EnvironmentSummary;
+  isAdmin: boolean;
+}
+
+/** Keys of programs. Only an ADMIN sees them, so nobody else asks the server for them. */
+export const ServiceAccounts = ({ environment, isAdmin }: Props) => {
+  const [action, setAction] = useState<AccountAction | null>(null);
+  return (
+    <Section
+      title="Service accounts"
+      beside={
+        isAdmin && (
+          <button
+            type="button"
+            className="button"
+            data-size="small"
+            onClick={() => setAction({ kind: 'create' })}
+          >
+            <Icon name="plus" size={14} /> New service account
+          </button>
+        )
+      }
+    >
+      <div className="section-body">
+        <p className="muted">
+          A key for a program, for {environment.name} alone, with the permissions that it needs and no more.{' '}
+          <Link to={paths.apiDocs()}>What a program can call</Link>
+        </p>
+        {!isAdmin && <p className="muted">Only an ADMIN of the team sees them.</p>}
+      </div>
+      {isAdmin && <AccountList environmentId={environment.id} act={setAction} />}
+      <ServiceAccountDialogs environmentId={environment.id} action={action} close={() => setAction(null)} />
+    </Section>
+  );
+};
+
+const AccountList = ({
+  environmentId,
+  act,
+}: {
+  environmentId: string;
+  act: (action: AccountAction) => void;
+}) => {
+  const accounts = useQuery(queries.serviceAccounts(environmentId));
+  return (
+    <Loaded
+      query={accounts}
+      what="Service accounts"
+      skeleton={<SkeletonRows rows={3} label="Loading service accounts" />}
+    >
+      {(list) =>
+        list.length === 0 ? null : (
+          <ul className="accounts" aria-label="Service accounts">
+            {list.map((account) => (
+              <AccountRow key={account.id} account={account} act={act} />
+            ))}
+          </ul>
+        )
+      }
+    </Loaded>
+  );
+};
+
+const AccountRow = ({ account, act }: { account: ServiceAccount; act: (action: AccountAction) => void }) => (
+  <li>
+    <div className="preset-head">
+      <b>{account.name}</b>
+      <AccountState account={account} />
+      {account.description && <span className="muted breakable">{account.description}</span>}
+    </div>
+    <span className="labels">
+      {account.permissions.map((permission) => (
+        <span key={permission} className="label mono">
+          {permission}
+        </span>
+      ))}
+    </span>
+    <div className="account-foot">
+      <span className="muted">
+        made <Time at={account.createdAt} />
+        {account.createdByName ? ` by ${account.createdByName}` : ''} · used <Time at={account.lastUsedAt} />
+        {' · '}
+        {account.expiresAt ? (
+          <>
+            ends <Time at={account.expiresAt} />
+          </>
+        ) : (
+          'no end'
+        )}
+      </span>
+      <span className="button-row">
+        <button
+          type="button"
+          className="button"
+          data-size="small"
+          disabled={account.revokedAt !== null}
+          onClick={() => act({ kind: 'revoke', account })}
+        >
+          Revoke<span className="sr-only"> {account.name}</span>
+        </button>
+        <button
+          type="button"
+          className="button"
+          data-size="small"
+          onClick={() => act({ kind: 'delete', account })}
+        >
+          Delete<span className="sr-only"> {account.name}</span>
+        </button>
+      </span>
+    </div>
+  </li>
+);
+
+const AccountState = ({ account }: { account: ServiceAccount }) => {
+  const now = useNow();
+  if (account.revokedAt) return <Badge tone="unknown">Revoked</Badge>;
+  if (account.expiresAt && account.expiresAt.getTime() <= now) return <Badge tone="held">Ended</Badge>;
+  return <Badge tone="ok">Active</Badge>;
+};

@@ -1,0 +1,181 @@
+/** The setting of a secret store while it is written: texts of fields, of every kind at once so that none is lost on a look at another. */
+import type { Environment } from '../../../../schemas/api/environments.ts';
+import type {
+  CloudConfig,
+  ExecConfig,
+  SecretBackend,
+  ShownBackendConfig,
+  VaultConfig,
+} from '../../../../schemas/api/secret-backends.ts';
+
+export type VaultMethod = VaultConfig['auth']['method'];
+
+export interface StoreDraft {
+  backend: SecretBackend;
+  address: string;
+  namespace: string;
+  mount: string;
+  vaultPrefix: string;
+  field: string;
+  ca: string;
+  method: VaultMethod;
+  authMount: string;
+  /** Credentials that are empty are left out: the stored ones stay. */
+  token: string;
+  roleId: string;
+  secretId: string;
+  role: string;
+  region: string;
+  cloudPrefix: string;
+  endpoint: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  sessionToken: string;
+  command: string;
+  /** One a line. */
+  args: string;
+}
+
+/** Credentials that the server has; it never gives them back. */
+export interface Held {
+  token: boolean;
+  secretId: boolean;
+  secretAccessKey: boolean;
+  sessionToken: boolean;
+}
+
+const EMPTY: Omit<StoreDraft, 'backend'> = {
+  address: '',
+  namespace: '',
+  mount: '',
+  vaultPrefix: '',
+  field: '',
+  ca: '',
+  method: 'token',
+  authMount: '',
+  token: '',
+  roleId: '',
+  secretId: '',
+  role: '',
+  region: '',
+  cloudPrefix: '',
+  endpoint: '',
+  accessKeyId: '',
+  secretAccessKey: '',
+  sessionToken: '',
+  command: '',
+  args: '',
+};
+
+export function storeDraft({ secretBackend, secretStore }: Environment): StoreDraft {
+  const config = secretStore?.config;
+  return { ...EMPTY, backend: secretBackend, ...(config ? textsOf(config) : {}) };
+}
+
+function textsOf(config: ShownBackendConfig): Partial<StoreDraft> {
+  if ('address' in config) {
+    const { auth } = config;
+    return {
+      address: config.address,
+      namespace: config.namespace ?? '',
+      mount: config.mount ?? '',
+      vaultPrefix: config.prefix ?? '',
+      field: config.field ?? '',
+      ca: config.ca ?? '',
+      method: auth.method,
+      authMount: 'mount' in auth ? (auth.mount ?? '') : '',
+      roleId: 'roleId' in auth ? auth.roleId : '',
+      role: 'role' in auth ? auth.role : '',
+    };
+  }
+  if ('region' in config) {
+    return {
+      region: config.region,
+      cloudPrefix: config.prefix ?? '',
+      endpoint: config.endpoint ?? '',
+      accessKeyId: config.accessKeyId ?? '',
+    };
+  }
+  return { command: config.command, args: (config.args ?? []).join('\n') };
+}
+
+export function heldBy({ secretStore }: Environment): Held {
+  const config = secretStore?.config;
+  const auth = config && 'address' in config ? config.auth : null;
+  const cloud = config && 'region' in config ? config : null;
+  return {
+    token: auth?.method === 'token' && auth.hasToken,
+    secretId: auth?.method === 'approle' && auth.hasSecretId,
+    secretAccessKey: cloud?.hasSecretAccessKey ?? false,
+    sessionToken: cloud?.hasSessionToken ?? false,
+  };
+}
+
+/** Without what is empty: the server fills in its standard. */
+function filled<K extends string>(texts: Record<K, string>): Partial<Record<K, string>> {
+  const entries = Object.entries<string>(texts).filter(([, text]) => text !== '');
+  return Object.fromEntries(entries) as Partial<Record<K, string>>;
+}
+
+/** As `environment.update` takes it; undefined where Headgate keeps the values itself. */
+export function configOf(draft: StoreDraft): VaultConfig | CloudConfig | ExecConfig | undefined {
+  switch (draft.backend) {
+    case 'BUILTIN':
+      return undefined;
+    case 'VAULT': {
+      const { namespace, mount, vaultPrefix: prefix, field, ca } = draft;
+      return {
+        address: draft.address.trim(),
+        ...filled({ namespace, mount, prefix, field, ca }),
+        auth: authOf(draft),
+      };
+    }
+    case 'CLOUD_SM': {
+      const { cloudPrefix: prefix, endpoint, accessKeyId, secretAccessKey, sessionToken } = draft;
+      return {
+        region: draft.region.trim(),
+        ...filled({ prefix, endpoint, accessKeyId, secretAccessKey, sessionToken }),
+      };
+    }
+    case 'EXEC': {
+      const args = draft.args.split('\n').filter((arg) => arg !== '');
+      return { command: draft.command.trim(), ...(args.length > 0 ? { args } : {}) };
+    }
+  }
+}
+
+function authOf({
+  method,
+  authMount: mount,
+  token,
+  roleId,
+  secretId,
+  role,
+}: StoreDraft): VaultConfig['auth'] {
+  switch (method) {
+    case 'token':
+      return { method, ...filled({ token }) };
+    case 'approle':
+      return { method, roleId, ...filled({ mount, secretId }) };
+    case 'kubernetes':
+      return { method, role, ...filled({ mount }) };
+  }
+}
+
+/** Whether what cannot be left out is there. */
+export function isComplete(draft: StoreDraft): boolean {
+  switch (draft.backend) {
+    case 'BUILTIN':
+      return true;
+    case 'VAULT':
+      return (
+        draft.address.trim() !== '' &&
+        (draft.method !== 'approle' || draft.roleId !== '') &&
+        (draft.method !== 'kubernetes' || draft.role !== '')
+      );
+    case 'CLOUD_SM':
+      return draft.region.trim() !== '';
+    case 'EXEC':
+      return draft.command.trim() !== '';
+  }
+}
