@@ -1,6 +1,7 @@
 /** Which pipelines each of many nodes should run, without looking at every pair of them. */
 import type { LabelMap } from '../../schemas/api/common.ts';
-import { type Deployable, matchesSelector, type Target } from './selection.ts';
+import { matchesSelector } from '../../schemas/pipelines/selector.ts';
+import type { Deployable, Target } from './selection.ts';
 
 const pairKey = (key: string, value: string) => `${key}\0${value}`;
 

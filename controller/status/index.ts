@@ -6,7 +6,7 @@ import { type ObservedOf, readObserved, readObservedOfMany } from './queries.ts'
 export { sumGates } from './gate.ts';
 export { type Joined, type NodeStatus, type PipelineStatus, sumRates } from './join.ts';
 export { datedConditions, datedOrigin, readHealth } from './queries.ts';
-export { matchesSelector, versionForNode } from './selection.ts';
+export { versionForNode } from './selection.ts';
 
 declare module '../platform/context.ts' {
   interface Services {

@@ -1,11 +1,6 @@
 /** Which nodes run a pipeline, and which version each gets: the one rule behind config, plan, status and metrics. */
 import type { LabelMap } from '../../schemas/api/common.ts';
-
-/** A node matches when it carries every pair; no selector matches every node. */
-export function matchesSelector(selector: LabelMap | null, labels: LabelMap): boolean {
-  if (selector === null) return true;
-  return Object.entries(selector).every(([key, value]) => labels[key] === value);
-}
+import { matchesSelector } from '../../schemas/pipelines/selector.ts';
 
 export interface Deployable {
   isDraft: boolean;

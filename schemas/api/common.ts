@@ -5,9 +5,11 @@ import Type, { type Static, type TObject, type TProperties, type TSchema } from 
 export const Timestamp = Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
 export const Id = Type.String({ minLength: 1, maxLength: 64 });
 export const Text = (maxLength: number) => Type.String({ maxLength });
-/** What people write on their things: no control characters. White space at the ends is taken off before it is stored. */
+/** Control characters, and what is not seen or turns the text around it: two names could look like one. */
+const UNSEEN = '\\p{Cc}\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff';
+/** What people write on their things. White space at the ends is taken off before it is stored. */
 export const Label = (maxLength: number) =>
-  Type.String({ minLength: 1, maxLength, pattern: '^\\s*[^\\s\\p{Cc}][^\\p{Cc}]*$' });
+  Type.String({ minLength: 1, maxLength, pattern: `^\\s*[^\\s${UNSEEN}][^${UNSEEN}]*$` });
 export const GivenName = Label(100);
 export const Deleted = Type.Object({ deleted: Type.Literal(true) });
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);

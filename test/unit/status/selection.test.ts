@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { matchesSelector, versionForNode } from '../../../controller/status/selection.ts';
+import { versionForNode } from '../../../controller/status/selection.ts';
+import { matchesSelector } from '../../../schemas/pipelines/selector.ts';
 
 describe('which nodes run a pipeline', () => {
   const rows: {

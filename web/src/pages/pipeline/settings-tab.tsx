@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Link } from 'react-router';
 import type { NodeSummary } from '../../../../schemas/api/fleet.ts';
 import type { Pipeline } from '../../../../schemas/api/pipelines.ts';
+import { matchesSelector } from '../../../../schemas/pipelines/selector.ts';
 import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
@@ -171,10 +172,7 @@ const MAX_SHOWN = 12;
 const MatchingNodes = ({ env, selector }: { env: string; selector: Readonly<Record<string, string>> }) => {
   const nodes = useQuery(queries.nodes(env));
   const list: readonly NodeSummary[] = nodes.data ?? [];
-  // The rule of the server: a node matches when it carries every pair.
-  const matching = list.filter(({ labels }) =>
-    Object.entries(selector).every(([key, value]) => labels[key] === value),
-  );
+  const matching = list.filter(({ labels }) => matchesSelector(selector, labels));
   if (!nodes.data) return null;
   return (
     <div className="matching" role="status" aria-label="Nodes that match">

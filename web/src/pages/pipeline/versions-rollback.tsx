@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Pipeline, VersionSummary } from '../../../../schemas/api/pipelines.ts';
+import { matchesSelector } from '../../../../schemas/pipelines/selector.ts';
 import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { isProduction, usePlace } from '../../app/environment.tsx';
@@ -133,8 +134,8 @@ const Restarts = ({ env, target }: { env: string; target: VersionSummary }) => {
   const version = useQuery(queries.version(target.id));
   const nodes = useQuery(queries.nodes(env));
   if (!version.data || !nodes.data) return 'It restarts wherever it runs.';
-  const pairs = Object.entries(version.data.nodeSelector ?? {});
-  const matching = nodes.data.filter(({ labels }) => pairs.every(([key, value]) => labels[key] === value));
+  const { nodeSelector } = version.data;
+  const matching = nodes.data.filter(({ labels }) => matchesSelector(nodeSelector, labels));
   return `It restarts on ${plural(matching.length, 'node')}.`;
 };
 
