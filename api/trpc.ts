@@ -3,7 +3,7 @@
  * here, so that they are the same through every door.
  */
 import { initTRPC, TRPCError } from '@trpc/server';
-import superjson from 'superjson';
+import superjson, { type SuperJSONResult } from 'superjson';
 import type { Static, TSchema } from 'typebox';
 import { unlessAway } from '../controller/database/errors.ts';
 import type { Context } from '../controller/platform/context.ts';
@@ -33,11 +33,30 @@ export interface ProcedureMeta {
   operation: Pick<Operation, 'name' | 'summary' | 'role' | 'input' | 'output'>;
 }
 
+/**
+ * Without what superjson says of values that are one and the same: they are written out all the same, and a few of those
+ * notes nested into each other would make billions of values of a short input.
+ */
+function readInput(written: SuperJSONResult | null): unknown {
+  try {
+    const { json = undefined, meta } = written ?? {};
+    return superjson.deserialize({
+      json,
+      ...(meta?.values === undefined ? {} : { meta: { values: meta.values } }),
+    });
+  } catch {
+    throw new Error('The input cannot be read; send {"json": …}, with a "meta" only to annotate dates');
+  }
+}
+
 const t = initTRPC
   .context<TrpcContext>()
   .meta<ProcedureMeta>()
   .create({
-    transformer: { input: superjson, output: { serialize: datedJson, deserialize: superjson.deserialize } },
+    transformer: {
+      input: { ...superjson, deserialize: readInput },
+      output: { serialize: datedJson, deserialize: superjson.deserialize },
+    },
     isDev: false,
     errorFormatter({ shape, error, ctx }) {
       const { cause } = error;

@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { badRequest, DomainError } from '../../controller/platform/errors.ts';
 
-/** The body as JSON: 413 over the limit (bytes), 400 for what is not JSON. */
+/** The body as JSON: 413 over the limit (bytes), 400 for what is not JSON in UTF-8. */
 export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > limit) throw tooLarge(limit);
@@ -14,7 +15,10 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
     if (size > limit) throw tooLarge(limit);
     chunks.push(chunk);
   }
-  const text = (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)).toString('utf8');
+  const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+  // What cannot be read would be replaced in silence, in the value of a secret too.
+  if (!isUtf8(bytes)) throw badRequest('The body is not UTF-8');
+  const text = bytes.toString('utf8');
   try {
     return JSON.parse(text);
   } catch {

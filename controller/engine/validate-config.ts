@@ -9,6 +9,8 @@ import type { EngineValidation } from './checks.ts';
 import { type EngineRun, startEngine } from './engine-run.ts';
 
 const CACHED = 5_000;
+/** An engine that validates holds some 100 MB, and anybody who may read can ask. The others wait their turn. */
+const AT_ONCE = 4;
 /** How long a prepared engine waits for a config: who changed one thing often changes the next soon. It holds some 100 MB. */
 const PREPARED_MS = 5 * 60_000;
 /** Its config comes by standard input. */
@@ -25,6 +27,8 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
   const cache = new Map<string, EngineValidation>();
   let checker: Promise<string> | null = null;
   let stopped = false;
+  let running = 0;
+  const waiting: (() => void)[] = [];
   let prepared: { run: EngineRun; expiry: NodeJS.Timeout } | null = null;
   const { engineBin } = options;
 
@@ -46,6 +50,19 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
     take();
     const run = startEngine(bin, VALIDATE);
     prepared = { run, expiry: setTimeout(() => take()?.abandon(), PREPARED_MS).unref() };
+  }
+
+  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (running < AT_ONCE) running += 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      // Whoever comes next takes over the place.
+      if (next) next();
+      else running -= 1;
+    }
   }
 
   async function ask(bin: string, configYaml: string, signal?: AbortSignal): Promise<EngineValidation> {
@@ -72,7 +89,10 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
       const known = cache.get(key);
       if (known) return known;
       try {
-        const result = await ask(engineBin, configYaml, signal);
+        const result = await inTurn(async () => {
+          signal?.throwIfAborted();
+          return ask(engineBin, configYaml, signal);
+        });
         prepare(engineBin);
         if (cache.size >= CACHED) cache.clear();
         cache.set(key, result);

@@ -6,8 +6,14 @@ import { closest, distance } from 'fastest-levenshtein';
 import { RESERVED_PREFIX } from '../../schemas/agent/limits.ts';
 import { CERT_DIR, certificateVariable, filenameAfter } from '../certificates/index.ts';
 import type { EngineChecks, Program } from '../engine/index.ts';
+import { pointerTo } from '../platform/yaml/pointer.ts';
 import { secretVariable } from '../secrets/index.ts';
 import { type Component, componentsOf, type Definition, outputsOf, resolveInput } from './definition.ts';
+
+/** Of one level: more are told once these are mended. */
+const MAX_FINDINGS = 50;
+/** Of a cycle. */
+const NAMES_TOLD = 20;
 
 export const LEVELS = ['structure', 'references', 'secrets', 'vrl', 'engine'] as const;
 export type Level = (typeof LEVELS)[number];
@@ -87,6 +93,7 @@ export function checkStructure(components: readonly Component[], draft: boolean)
 export function checkReferences(components: readonly Component[]): Finding[] {
   const findings: Finding[] = [];
   for (const component of components) {
+    if (findings.length >= MAX_FINDINGS) break;
     if (component.section !== 'sources' && component.inputs.length === 0 && !component.disabled) {
       findings.push({
         level: 'references',
@@ -96,7 +103,8 @@ export function checkReferences(components: readonly Component[]): Finding[] {
         hint: 'connect a source or a transform to it, or switch it off',
       });
     }
-    component.inputs.forEach((entry, index) => {
+    for (const [index, entry] of component.inputs.entries()) {
+      if (findings.length >= MAX_FINDINGS) break;
       const pointer = `/${component.section}/${component.key}/inputs/${index}`;
       const base = { level: 'references' as const, pointer, componentKey: component.key };
       const found = resolveInput(entry, components);
@@ -115,13 +123,14 @@ export function checkReferences(components: readonly Component[]): Finding[] {
           hint: 'remove one of the two',
         });
       }
-    });
+    }
   }
   if (findings.length === 0) findings.push(...findCycle(components));
   return findings;
 }
 
-function explainMissing(entry: string, component: Component, components: readonly Component[]) {
+/** Why an entry of `inputs` stands for nothing. */
+export function explainMissing(entry: string, component: Component, components: readonly Component[]) {
   const upstream = components.filter((other) => other.section !== 'sinks' && other.key !== component.key);
   const [key = entry, ...rest] = entry.split('.');
   const known = upstream.find((other) => other.key === key);
@@ -177,13 +186,17 @@ function findCycle(components: readonly Component[]): Finding[] {
       } else if (state.get(next) === 'open') {
         const from = path.findIndex((step) => step.key === next);
         const cycle = [...path.slice(from).map((step) => step.key), next].reverse();
+        const told =
+          cycle.length <= NAMES_TOLD
+            ? cycle
+            : [...cycle.slice(0, NAMES_TOLD - 1), `${cycle.length - NAMES_TOLD} more`, ...cycle.slice(-1)];
         const component = byKey.get(next);
         return [
           {
             level: 'references',
             pointer: `/${component?.section ?? 'transforms'}/${next}/inputs`,
             componentKey: next,
-            message: `the components form a cycle: ${cycle.join(' → ')}`,
+            message: `the components form a cycle: ${told.join(' → ')}`,
             hint: 'take one of these inputs out',
           },
         ];
@@ -212,7 +225,8 @@ export function checkVariables(definition: Definition, secrets: ReadonlySet<stri
     },
     '',
     (text, pointer) => {
-      for (const match of text.matchAll(VARIABLE)) {
+      for (const match of findings.length < MAX_FINDINGS ? text.matchAll(VARIABLE) : []) {
+        if (findings.length >= MAX_FINDINGS) break;
         const name = match[1] ?? match[3];
         if (name === CERT_DIR) {
           const filename = filenameAfter(text.slice(match.index + match[0].length));
@@ -332,11 +346,13 @@ export function programsOf(components: readonly Component[]): PlacedProgram[] {
         return made(options.condition, `${at}/condition`, 'condition');
       case 'route':
         return Object.entries((options.route as Record<string, unknown> | undefined) ?? {}).flatMap(
-          ([name, condition]) => made(condition, `${at}/route/${name}`, 'condition'),
+          ([name, condition]) => made(condition, pointerTo(`${at}/route`, name), 'condition'),
         );
       case 'exclusive_route':
-        return ((options.routes as { condition?: unknown }[] | undefined) ?? []).flatMap((route, index) =>
-          made(route.condition, `${at}/routes/${index}/condition`, 'condition'),
+        // Of any shape: what it should be is for the engine to say.
+        return (Array.isArray(options.routes) ? options.routes : []).flatMap(
+          (route: { condition?: unknown } | null, index) =>
+            made(route?.condition, `${at}/routes/${index}/condition`, 'condition'),
         );
       default:
         return [];

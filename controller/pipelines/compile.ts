@@ -1,7 +1,14 @@
 /** From a definition to what is stored and shipped: the graph, and the engine's YAML. */
 import { stringify } from 'yaml';
 import type { GraphEdge, GraphNode } from '../../schemas/api/pipelines.ts';
-import { type Component, componentsOf, type Definition, resolveInput, type Section } from './definition.ts';
+import {
+  type Component,
+  componentsOf,
+  type Definition,
+  type Input,
+  resolveInput,
+  type Section,
+} from './definition.ts';
 
 export interface Compiled {
   nodes: GraphNode[];
@@ -22,7 +29,8 @@ const ROW_PX = 120;
 /** `definition` has passed the checks; an input that resolves to nothing is simply left out here. */
 export function compile(definition: Definition): Compiled {
   const components = componentsOf(definition);
-  const depth = depths(components);
+  const inputs = new Map(components.map((component) => [component, resolvedInputs(component, components)]));
+  const depth = depths(inputs);
   const rowsUsed = new Map<number, number>();
   const nodes = components.map((component): GraphNode => {
     const column = depth.get(component.key) ?? 0;
@@ -42,7 +50,7 @@ export function compile(definition: Definition): Compiled {
     };
   });
   const edges = components.flatMap((component) =>
-    resolvedInputs(component, components).map(
+    (inputs.get(component) ?? []).map(
       (input): GraphEdge => ({
         id: `${input.key}${input.port === null ? '' : `.${input.port}`}>${component.key}`,
         sourceNodeId: input.key,
@@ -51,10 +59,13 @@ export function compile(definition: Definition): Compiled {
       }),
     ),
   );
-  return { nodes, edges, ...renderConfig(components, definition.global) };
+  return { nodes, edges, ...renderConfig(inputs, definition.global) };
 }
 
-function resolvedInputs(component: Component, components: readonly Component[]) {
+/** What feeds each component. Resolved once: everything here goes over it in rounds. */
+type Inputs = ReadonlyMap<Component, readonly Input[]>;
+
+function resolvedInputs(component: Component, components: readonly Component[]): Input[] {
   const seen = new Set<string>();
   return component.inputs
     .flatMap((entry) => resolveInput(entry, components))
@@ -68,18 +79,19 @@ function resolvedInputs(component: Component, components: readonly Component[]) 
 
 /** The engine's config. Disabled components are left out, and with them whatever then has no input. */
 function renderConfig(
-  components: readonly Component[],
+  resolved: Inputs,
   global: Record<string, unknown>,
 ): Pick<Compiled, 'configYaml' | 'leftOut'> {
+  const components = [...resolved.keys()];
   const dropped = new Set(
     components.filter((component) => component.disabled).map((component) => component.key),
   );
   const inputs = new Map<string, string[]>();
   for (let changed = true; changed; ) {
     changed = false;
-    for (const component of components) {
+    for (const [component, all] of resolved) {
       if (dropped.has(component.key) || component.section === 'sources') continue;
-      const live = resolvedInputs(component, components).filter((input) => !dropped.has(input.key));
+      const live = all.filter((input) => !dropped.has(input.key));
       inputs.set(
         component.key,
         live.map((input) => (input.port === null ? input.key : `${input.key}.${input.port}`)),
@@ -110,21 +122,19 @@ function renderConfig(
 }
 
 /** Steps from the sources, for a left-to-right first layout. */
-function depths(components: readonly Component[]): Map<string, number> {
+function depths(inputs: Inputs): Map<string, number> {
   const depth = new Map<string, number>(
-    components.map((component) => [component.key, component.section === 'sources' ? 0 : 1]),
+    [...inputs.keys()].map((component) => [component.key, component.section === 'sources' ? 0 : 1]),
   );
-  for (let round = 0; round < components.length; round += 1) {
+  for (let round = 0; round < inputs.size; round += 1) {
     let changed = false;
-    for (const component of components) {
-      const deepest = Math.max(
-        0,
-        ...resolvedInputs(component, components).map((input) => (depth.get(input.key) ?? 0) + 1),
-      );
+    for (const [component, all] of inputs) {
+      let deepest = 0;
+      for (const input of all) deepest = Math.max(deepest, (depth.get(input.key) ?? 0) + 1);
       if (
         component.section !== 'sources' &&
         deepest > (depth.get(component.key) ?? 0) &&
-        deepest <= components.length
+        deepest <= inputs.size
       ) {
         depth.set(component.key, deepest);
         changed = true;

@@ -80,7 +80,7 @@ export const convergePipelines = mutation({
           deployed: [ran !== null, spec.deployed],
           ...(renamed ? { name: [row.name, item.name] } : {}),
         },
-        metadata: { path: item.path },
+        metadata: { name: item.name, path: item.path },
       });
       return {
         answer: { objectId: pipelineId, outcome, version: version.version },

@@ -15,10 +15,10 @@ import { conflict, notFound, preconditionFailed } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { mutation } from '../platform/operation.ts';
 import { pipelinesChanged } from './changed.ts';
-import { compile } from './compile.ts';
 import { graphOfConfig } from './engine-yaml.ts';
-import { existing } from './existing.ts';
-import { definitionOf, type Graph, refuseOversized } from './graph.ts';
+import { existing, renderStored } from './existing.ts';
+import { type Graph, refuseOversized } from './graph.ts';
+import { withLiveLinks } from './shared-components/links.ts';
 import {
   findVersionContent,
   insertVersions,
@@ -94,7 +94,7 @@ export const deployAgent = mutation({
   async run(ctx, { pipelineId, changelog }, configYaml) {
     const { environmentId } = await lockEditable(ctx.db, 'pipelines', pipelineId);
     const pipeline = await existing(ctx, pipelineId);
-    if (compile(definitionOf(pipeline)).configYaml !== configYaml)
+    if (renderStored(pipeline) !== configYaml)
       throw conflict('The pipeline was changed while it was being checked; deploy it again');
     const version = await addVersion(ctx, pipeline, pipeline, { configYaml, changelog });
     await updatePipeline(ctx.db, pipelineId, {
@@ -148,13 +148,14 @@ export const createVersion = mutation({
     const pipeline = await existing(ctx, pipelineId);
     const graph = graphOfConfig(configYaml, pipeline);
     refuseOversized(graph);
-    const version = await addVersion(
-      ctx,
-      pipeline,
-      { ...graph, logLevel: pipeline.logLevel, nodeSelector: pipeline.nodeSelector },
-      { configYaml: compile(definitionOf(graph)).configYaml, changelog: changelog ?? null },
-    );
-    await updatePipeline(ctx.db, pipelineId, { ...graph, latestVersionId: version.id });
+    await updatePipeline(ctx.db, pipelineId, graph);
+    // As it is stored: a deploy of this graph makes the same text.
+    const stored = await existing(ctx, pipelineId);
+    const version = await addVersion(ctx, stored, stored, {
+      configYaml: renderStored(stored),
+      changelog: changelog ?? null,
+    });
+    await updatePipeline(ctx.db, pipelineId, { latestVersionId: version.id });
     ctx.audit({
       entityType: 'Pipeline',
       entityId: pipelineId,
@@ -193,7 +194,8 @@ export const rollback = mutation({
     const pipeline = await existing(ctx, pipelineId);
     if (wasDraft && !pipeline.isDraft)
       throw conflict('The pipeline was deployed while it was being rolled back; try again');
-    const target = await versionOf(ctx, pipelineId, targetVersionId);
+    const then = await versionOf(ctx, pipelineId, targetVersionId);
+    const target = { ...then, nodes: await withLiveLinks(ctx.db, environmentId, then.nodes) };
     const changelog = `Rollback to version ${target.version}`;
     const version = await addVersion(ctx, pipeline, target, { configYaml: target.configYaml, changelog });
     const served = !pipeline.isDraft;

@@ -15,7 +15,7 @@ import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { environmentScope, objectScope } from '../access/index.ts';
 import { findEnvironment } from '../environments/index.ts';
 import { lockEditable, lockRow, PURGE_JOB, TOMBSTONE_HOURS } from '../ownership/index.ts';
-import { setPipelineGroup } from '../pipeline-order/index.ts';
+import { lockOrder, refuseCircleThrough, setPipelineGroup } from '../pipeline-order/index.ts';
 import type { MutationContext } from '../platform/context.ts';
 import { forbidden, notFound, preconditionFailed } from '../platform/errors.ts';
 import { allows, mutation } from '../platform/operation.ts';
@@ -25,6 +25,7 @@ import { compile } from './compile.ts';
 import { stripCredentials, withoutCredentials } from './credentials.ts';
 import { existing } from './existing.ts';
 import { copyGraph, definitionOf, type Graph } from './graph.ts';
+import { withLiveLinks } from './shared-components/links.ts';
 import {
   bringBack,
   insertPipeline,
@@ -162,8 +163,16 @@ export const restore = mutation({
   output: PipelineRef,
   scope: (ctx, input) => objectScope(ctx, 'Deleted pipeline', input.id),
   async run(ctx, { id }) {
+    const place = await objectScope(ctx, 'Deleted pipeline', id);
+    if (place.environmentId) await lockOrder(ctx.db, place.environmentId);
     await bringBack(ctx.db, id);
+    const deleted = await existing(ctx, id);
+    // Whoever deleted a shared component meanwhile did not look at what was deleted itself.
+    const nodes = await withLiveLinks(ctx.db, deleted.environmentId, deleted.nodes);
+    if (nodes.some((node, index) => node !== deleted.nodes[index]))
+      await updatePipeline(ctx.db, id, { nodes });
     const pipeline = await existing(ctx, id);
+    await refuseCircleThrough(ctx, pipeline.environmentId, id);
     ctx.audit({
       entityType: 'Pipeline',
       entityId: id,
@@ -221,7 +230,9 @@ export const clone = mutation({
     const source = await existing(ctx, pipelineId);
     const { environmentId } = source;
     const names = copyNames(source.name, new Set(await namesLike(ctx.db, environmentId)));
-    const copy = await insertCopy(ctx, source, { environmentId, names }, copyGraph(source, true));
+    const nodes = await withLiveLinks(ctx.db, environmentId, source.nodes);
+    const graph = copyGraph({ nodes, edges: source.edges }, true);
+    const copy = await insertCopy(ctx, source, { environmentId, names }, graph);
     ctx.audit({
       entityType: 'Pipeline',
       entityId: copy.id,

@@ -3,14 +3,17 @@
  * text again gives the graph back; what the text cannot hold (titles, positions, components that are switched off) comes
  * from the graph that was there before.
  */
-import type { GraphNode } from '../../schemas/api/pipelines.ts';
+import { type GraphNode, MAX_GRAPH_EDGES, MAX_GRAPH_NODES } from '../../schemas/api/pipelines.ts';
 import { badRequest } from '../platform/errors.ts';
-import { composeDocuments, syntaxFinding } from '../platform/yaml/documents.ts';
-import { locate, locateInText } from '../platform/yaml/locate.ts';
+import { newId } from '../platform/ids.ts';
+import { composeDocuments, syntaxFinding, type YamlFault } from '../platform/yaml/documents.ts';
+import { locate, locateInText, type YamlText } from '../platform/yaml/locate.ts';
+import { plainValue } from '../platform/yaml/plain-value.ts';
 import { pointerTo } from '../platform/yaml/pointer.ts';
+import { explainMissing } from './checks.ts';
 import { compile } from './compile.ts';
-import { type Definition, SECTIONS } from './definition.ts';
-import { definitionOf, type Graph, normaliseGraph } from './graph.ts';
+import { componentsOf, type Definition, resolveInput, SECTIONS } from './definition.ts';
+import { definitionOf, type Graph, MAX_GRAPH_BYTES, normaliseGraph } from './graph.ts';
 
 export interface TextFault {
   message: string;
@@ -22,8 +25,7 @@ export interface TextFault {
 export type ReadConfig = { definition: Definition; faults: [] } | { definition: null; faults: TextFault[] };
 
 const COMPONENT_KEY = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
-/** Refuses anchors that would grow without bound. */
-const MAX_ALIASES = 100;
+const MAX_FAULTS = 50;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -32,13 +34,15 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 export function readEngineConfig(text: string): ReadConfig {
   const fail = (...faults: TextFault[]): ReadConfig => ({ definition: null, faults });
   const { documents, finding } = composeDocuments(text);
-  if (finding) return fail(finding);
+  const told = ({ message, hint, line, column }: YamlFault): TextFault => ({
+    message: `${message}; ${hint}`,
+    line,
+    column,
+  });
+  if (finding) return fail(told(finding));
   const document = documents[0];
   const [error] = documents.flatMap((one) => one.errors);
-  if (error) {
-    const { message, hint, line, column } = syntaxFinding(text, error);
-    return fail({ message: `${message}; ${hint}`, line, column });
-  }
+  if (error) return fail(told(syntaxFinding(text, error)));
   if (documents.length > 1 || !document) {
     return fail({
       message: document ? 'An engine config is one YAML document' : 'The config is empty',
@@ -46,14 +50,15 @@ export function readEngineConfig(text: string): ReadConfig {
       column: 1,
     });
   }
-  let config: unknown;
-  try {
-    config = document.toJS({ maxAliasCount: MAX_ALIASES });
-  } catch {
-    return fail({ message: 'The config uses more aliases than are read', line: 1, column: 1 });
-  }
-  if (!isRecord(config))
-    return fail({ message: 'A config is a mapping with sources, transforms and sinks', line: 1, column: 1 });
+  const { value: config, findings } = plainValue(text, document);
+  if (findings.length > 0) return fail(...findings.map(told));
+  const whole = (message: string) => fail({ message, line: 1, column: 1 });
+  if (!isRecord(config)) return whole('A config is a mapping with sources, transforms and sinks');
+  const bytes = Buffer.byteLength(JSON.stringify(config));
+  if (bytes > MAX_GRAPH_BYTES)
+    return whole(
+      `The config comes to ${bytes} bytes with its aliases expanded, the limit is ${MAX_GRAPH_BYTES}`,
+    );
   const source = { text };
   const faults: TextFault[] = [];
   const fault = (pointer: string, message: string, componentKey?: string) =>
@@ -62,6 +67,7 @@ export function readEngineConfig(text: string): ReadConfig {
       ...locate(source, 0, pointer),
       ...(componentKey === undefined ? {} : { componentKey }),
     });
+  const sectionOf = new Map<string, string>();
   const read = Object.fromEntries(
     SECTIONS.map((section) => {
       const components = config[section] ?? {};
@@ -84,11 +90,23 @@ export function readEngineConfig(text: string): ReadConfig {
         } else if (section !== 'sources' && !isInputs(component.inputs)) {
           fault(pointer, `"${key}" lacks its inputs; list what feeds it, such as inputs: [in]`, key);
         }
+        const other = sectionOf.get(key);
+        if (other)
+          fault(pointer, `"${key}" stands in ${other} too; give each component a key of its own`, key);
+        sectionOf.set(key, section);
       }
       return [section, components];
     }),
   );
-  if (faults.length > 0) return fail(...faults.slice(0, 50));
+  if (faults.length > 0) return fail(...faults.slice(0, MAX_FAULTS));
+  const parts = Object.values(read).flatMap((components) => Object.values(components as Definition['sinks']));
+  if (parts.length > MAX_GRAPH_NODES)
+    return whole(
+      `The config has ${parts.length} components, the limit is ${MAX_GRAPH_NODES}; split the pipeline`,
+    );
+  const inputs = parts.reduce((sum, part) => sum + (part.inputs?.length ?? 0), 0);
+  if (inputs > MAX_GRAPH_EDGES)
+    return whole(`The config has ${inputs} inputs, the limit is ${MAX_GRAPH_EDGES}; split the pipeline`);
   const global = Object.fromEntries(
     Object.entries(config).filter(([name]) => !(SECTIONS as readonly string[]).includes(name)),
   );
@@ -101,12 +119,11 @@ const isInputs = (value: unknown): boolean =>
   value.length > 0 &&
   value.every((entry) => typeof entry === 'string' && entry !== '' && entry.length <= 260);
 
-/** Where in the text a finding stands that points into the definition. */
+/** Where in the text a finding stands that points into the definition. One object for all findings of a text. */
 export function placeInConfig(
-  text: string,
+  source: YamlText,
   finding: { pointer: string; line?: number; column?: number },
 ): { line: number; column: number } {
-  const source = { text };
   const pointer = finding.pointer.replace(/^\/global/, '');
   return finding.line === undefined
     ? locate(source, 0, pointer)
@@ -120,21 +137,22 @@ export function placeInConfig(
  */
 export function graphOfConfig(text: string, before: Graph): Graph {
   const { definition, faults } = readEngineConfig(text);
-  if (!definition) {
-    const [first] = faults;
-    throw badRequest(`The config cannot be read: line ${first?.line}: ${first?.message}`, {
-      validationErrors: faults,
-    });
-  }
+  if (!definition) throw unreadable(faults);
   const known = new Map(before.nodes.map((node) => [node.componentKey, node]));
   const written = new Set(SECTIONS.flatMap((section) => Object.keys(definition[section])));
   const rendered = compile(definitionOf(before));
   const kept = before.nodes.filter(
     ({ componentKey }) => rendered.leftOut.includes(componentKey) && !written.has(componentKey),
   );
+  const lost = lostInputs(text, definition, new Set(kept.map((node) => node.componentKey)));
+  if (lost.length > 0) throw unreadable(lost);
   const read = compile(definition);
-  const nodes = read.nodes.map((node): GraphNode => {
-    const { id: _, ...made } = node;
+  if (read.edges.length > MAX_GRAPH_EDGES)
+    throw badRequest(
+      `The inputs come to ${read.edges.length} connections, the limit is ${MAX_GRAPH_EDGES}; split the pipeline`,
+    );
+  const nodes = read.nodes.map((node): GraphNode & { id: string } => {
+    const made = { ...node, id: newId() };
     const old = known.get(node.componentKey);
     if (!old || old.kind !== node.kind) return made;
     const same =
@@ -153,7 +171,8 @@ export function graphOfConfig(text: string, before: Graph): Graph {
   });
   const keyBefore = new Map(before.nodes.map((node) => [node.id ?? node.componentKey, node.componentKey]));
   const keptKeys = new Set(kept.map((node) => node.componentKey));
-  const present = new Set([...written, ...keptKeys]);
+  const idOf = new Map([...nodes, ...kept].map((node) => [node.componentKey, node.id ?? node.componentKey]));
+  const kindOf = new Map([...nodes, ...kept].map((node) => [node.componentKey, node.kind]));
   const keptEdges = before.edges
     .map((edge) => ({
       ...edge,
@@ -163,13 +182,59 @@ export function graphOfConfig(text: string, before: Graph): Graph {
     .filter(
       ({ sourceNodeId, targetNodeId }) =>
         (keptKeys.has(sourceNodeId) || keptKeys.has(targetNodeId)) &&
-        present.has(sourceNodeId) &&
-        present.has(targetNodeId),
+        kindOf.has(sourceNodeId) &&
+        kindOf.has(targetNodeId) &&
+        // It may have become another kind in the text.
+        kindOf.get(sourceNodeId) !== 'SINK' &&
+        kindOf.get(targetNodeId) !== 'SOURCE',
     );
+  // By id: a component may have the id that is another one's key.
+  const edges = [...byKey(read), ...keptEdges].map((edge) => ({
+    ...edge,
+    sourceNodeId: idOf.get(edge.sourceNodeId) ?? edge.sourceNodeId,
+    targetNodeId: idOf.get(edge.targetNodeId) ?? edge.targetNodeId,
+  }));
   return {
-    ...inOrder(normaliseGraph([...nodes, ...kept], [...byKey(read), ...keptEdges]), before),
+    ...inOrder(normaliseGraph([...nodes, ...kept], edges), before),
     globalConfig: definition.global,
   };
+}
+
+function unreadable(faults: readonly TextFault[]) {
+  const [first] = faults;
+  return badRequest(`The config cannot be read: line ${first?.line}: ${first?.message}`, {
+    validationErrors: [...faults],
+  });
+}
+
+/** Inputs that no edge could stand for: they would be gone from the graph, and with them perhaps what they feed. */
+function lostInputs(text: string, definition: Definition, switchedOff: ReadonlySet<string>): TextFault[] {
+  const source = { text };
+  const components = componentsOf(definition);
+  const faults: TextFault[] = [];
+  for (const component of components) {
+    for (const [index, entry] of component.inputs.entries()) {
+      const found = resolveInput(entry, components);
+      if (found.some((input) => input.key !== component.key)) continue;
+      if (faults.length === MAX_FAULTS) return faults;
+      const pointer = `${pointerTo(`/${component.section}`, component.key)}/inputs/${index}`;
+      const { message, hint } =
+        found.length > 0
+          ? { message: `"${component.key}" takes its own output as input`, hint: 'name another component' }
+          : switchedOff.has(entry.split('.')[0] ?? '')
+            ? {
+                message: `input "${entry}" of "${component.key}" is switched off`,
+                hint: 'switch it on first',
+              }
+            : explainMissing(entry, component, components);
+      faults.push({
+        message: `${message}; ${hint}`,
+        componentKey: component.key,
+        ...locate(source, 0, pointer),
+      });
+    }
+  }
+  return faults;
 }
 
 /** Edges of a compiled graph, with component keys at both ends. */

@@ -4,7 +4,7 @@ import type { Context } from '../platform/context.ts';
 import { notFound } from '../platform/errors.ts';
 import { compile } from './compile.ts';
 import { definitionOf, type Graph } from './graph.ts';
-import { findPipeline, findVersion, type PipelineRecord } from './store.ts';
+import { findPipeline, findVersionContent, type PipelineRecord } from './store.ts';
 
 /** @throws NOT_FOUND */
 export async function existing(ctx: Pick<Context, 'db'>, id: string): Promise<PipelineRecord> {
@@ -20,13 +20,20 @@ export function nodeOf(pipeline: Pick<Graph, 'nodes'>, nodeId: string): GraphNod
   return node;
 }
 
+/**
+ * The config of what is stored. Not always the very text of a version: the database keeps the keys of an object in an
+ * order of its own, so only what was rendered from it on both sides may be compared.
+ */
+export const renderStored = (graph: Graph): string => compile(definitionOf(graph)).configYaml;
+
 /** Whether a deploy would ship something else than what runs. */
 export async function hasConfigChanges(ctx: Pick<Context, 'db'>, pipeline: PipelineRecord): Promise<boolean> {
-  const deployed = pipeline.deployedVersionId && (await findVersion(ctx.db, pipeline.deployedVersionId));
+  const deployed =
+    pipeline.deployedVersionId && (await findVersionContent(ctx.db, pipeline.deployedVersionId));
   if (!deployed) return pipeline.nodes.length > 0;
   return (
     deployed.logLevel !== pipeline.logLevel ||
     !isDeepStrictEqual(deployed.nodeSelector, pipeline.nodeSelector) ||
-    deployed.configYaml !== compile(definitionOf(pipeline)).configYaml
+    renderStored(deployed) !== renderStored(pipeline)
   );
 }

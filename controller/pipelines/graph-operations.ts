@@ -19,7 +19,8 @@ import { pipelinesChanged } from './changed.ts';
 import { graphOfConfig } from './engine-yaml.ts';
 import { existing, hasConfigChanges } from './existing.ts';
 import { type Graph, normaliseGraph, refuseOversized } from './graph.ts';
-import { listSharedComponents } from './shared-components/store.ts';
+import { linkedIds } from './shared-components/links.ts';
+import { listSharedComponents, lockSharedComponents } from './shared-components/store.ts';
 import { type PipelineRecord, updatePipeline } from './store.ts';
 import { validateGraph } from './validation.ts';
 
@@ -81,6 +82,9 @@ export const saveGraph = mutation({
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, input) {
     const { pipelineId } = input;
+    const place = await objectScope(ctx, 'Pipeline', pipelineId);
+    // First, as whoever deletes one does: he looks for what is linked to it.
+    if (place.environmentId) await lockSharedComponents(ctx.db, place.environmentId, linkedIds(input.nodes));
     const { environmentId, name } = await lockEditable(ctx.db, 'pipelines', pipelineId);
     const before = await existing(ctx, pipelineId);
     if (input.graphRevision !== undefined && input.graphRevision !== before.graphRevision) {

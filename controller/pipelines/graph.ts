@@ -13,7 +13,7 @@ export interface Graph {
 /** A stored node has an id. */
 export type StoredNode = GraphNode & { id: string };
 
-const MAX_GRAPH_BYTES = 1_048_576;
+export const MAX_GRAPH_BYTES = 1_048_576;
 /** Sections that the nodes make. */
 const MADE = ['sources', 'transforms', 'sinks'] as const;
 
@@ -36,6 +36,8 @@ export function normaliseGraph(
   const keys = new Set<string>();
   const stored = nodes.map((node): StoredNode => {
     const made = { ...node, id: node.id ?? newId() };
+    if (node.componentKey === '__proto__')
+      throw badRequest('No component can have the key "__proto__"; choose another one');
     if (keys.has(node.componentKey))
       throw badRequest(
         `Two components have the key "${node.componentKey}"; give each component a key of its own`,
@@ -69,6 +71,10 @@ export function normaliseGraph(
     if (source.kind === 'SINK') throw badRequest(`${edgeName}: a sink has no output; connect what feeds it`);
     if (target.kind === 'SOURCE')
       throw badRequest(`${edgeName}: a source takes no input; connect it to a transform or a sink`);
+    if (edge.sourcePort !== undefined && /[*?]/.test(edge.sourcePort))
+      throw badRequest(
+        `${edgeName}: * and ? stand for several outputs in a config; connect each output by its name, which has neither`,
+      );
     if (source === target) throw badRequest(`${edgeName}: a component cannot feed itself`);
     const id = edgeId(source.componentKey, edge.sourcePort, target.componentKey);
     if (drawn.has(id)) throw badRequest(`${edgeName} is drawn twice; remove one of the two edges`);

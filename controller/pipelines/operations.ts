@@ -26,7 +26,7 @@ import { type PipelineStatus, readStatus, versionForNode } from '../status/index
 import { componentThroughput } from './components.ts';
 import { hasConfigChanges } from './existing.ts';
 import { maskSensitive, maskYaml } from './mask.ts';
-import { previewDeploy, unifiedDiff } from './preview.ts';
+import { previewDeploy } from './preview.ts';
 import {
   findPipeline,
   findVersion,
@@ -34,6 +34,7 @@ import {
   listVersions,
   type PipelineRecord,
 } from './store.ts';
+import { unifiedDiff } from './unified-diff.ts';
 import { validateConfigText } from './validation.ts';
 
 /** Config values that look like credentials are for those who may change them. */
@@ -253,7 +254,7 @@ export const preview = query({
     const pipeline = await findPipeline(ctx.db, input.pipelineId);
     if (!pipeline) throw notFound('Pipeline');
     const all = seesAll(ctx, await objectScope(ctx, 'Pipeline', input.pipelineId));
-    return previewDeploy(ctx, pipeline, all ? (text) => text : maskYaml);
+    return previewDeploy(ctx, pipeline, all);
   },
 });
 

@@ -1,35 +1,39 @@
 /** deploy.preview: what would be shipped, whether it is sound, and what changes. */
-import { createTwoFilesPatch } from 'diff';
 import type { DeployPreview } from '../../schemas/api/pipelines.ts';
 import type { Context } from '../platform/context.ts';
-import { findVersion, latestVersion, type PipelineRecord } from './store.ts';
+import { renderStored } from './existing.ts';
+import { maskYaml, withoutSensitive } from './mask.ts';
+import { findVersionContent, latestVersion, type PipelineRecord } from './store.ts';
+import { unifiedDiff } from './unified-diff.ts';
 import { validateGraph } from './validation.ts';
 
-/** `shown` is what of a config the reader may see. */
+/** `all` tells whether the reader may see credentials. */
 export async function previewDeploy(
   ctx: Context,
   pipeline: PipelineRecord,
-  shown: (configYaml: string) => string,
+  all: boolean,
 ): Promise<DeployPreview> {
+  const shown = all ? (text: string) => text : maskYaml;
   const [validity, deployed, latest] = await Promise.all([
     validateGraph(ctx, pipeline.environmentId, pipeline),
-    pipeline.deployedVersionId ? findVersion(ctx.db, pipeline.deployedVersionId) : null,
+    pipeline.deployedVersionId ? findVersionContent(ctx.db, pipeline.deployedVersionId) : null,
     latestVersion(ctx.db, pipeline.id),
   ]);
   const { configYaml } = validity;
-  const before = deployed?.configYaml ?? '';
+  const before = deployed ? renderStored(deployed) : '';
   return {
     configYaml: shown(configYaml),
-    deployedYaml: deployed && shown(deployed.configYaml),
+    deployedYaml: deployed && shown(before),
     hasChanges: before !== configYaml,
     diff: unifiedDiff('deployed', 'new', shown(before), shown(configYaml)),
     valid: validity.errors.length === 0,
-    validationErrors: validity.errors,
+    validationErrors: all
+      ? validity.errors
+      : validity.errors.map((error) => ({
+          ...error,
+          message: withoutSensitive([pipeline.nodes, pipeline.globalConfig], error.message),
+        })),
     levels: validity.levels,
     nextVersion: (latest?.version ?? 0) + 1,
   };
 }
-
-/** Empty where the texts are equal. */
-export const unifiedDiff = (from: string, to: string, before: string, after: string): string =>
-  before === after ? '' : createTwoFilesPatch(from, to, before, after, '', '', { context: 3 });

@@ -79,9 +79,10 @@ export async function validateConfigText(
     engineLevel: { configYaml: compile(definition).configYaml },
     signal: ctx.signal,
   });
+  const source = { text };
   const errors = report.findings.map((finding) => ({
     ...validationError(finding),
-    ...placeInConfig(text, finding),
+    ...placeInConfig(source, finding),
   }));
   return { valid: errors.length === 0, errors, levels: report.levels, unknown: report.unknown };
 }

@@ -137,7 +137,9 @@ function storable(value: unknown, path: readonly string[]): unknown {
   if (typeof value === 'string' && UNSTORABLE.test(value))
     throw refuse('holds a NUL or half a surrogate pair; leave such characters out');
   if ((typeof value === 'number' && !Number.isFinite(value)) || !isJson(value))
-    throw refuse('is nothing that JSON has; write texts, finite numbers, true, false, null, lists and objects');
+    throw refuse(
+      'is nothing that JSON has; write texts, finite numbers, true, false, null, lists and objects',
+    );
   if (Array.isArray(value)) return value.map((item, index) => storable(item, [...path, String(index)]));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

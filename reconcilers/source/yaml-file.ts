@@ -2,10 +2,12 @@
 import type { Document } from 'yaml';
 import { composeDocuments, syntaxFinding } from '../../controller/platform/yaml/documents.ts';
 import { place } from '../../controller/platform/yaml/place.ts';
+import { plainValue } from '../../controller/platform/yaml/plain-value.ts';
+import { FILE_KEY } from './file-reference.ts';
 import type { Finding } from './finding.ts';
 import { decodeText } from './text.ts';
+import { hasPlaceholder } from './values.ts';
 import { quickDocuments } from './yaml-quick.ts';
-import { plainValue } from './yaml-value.ts';
 
 export const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_FINDINGS = 20;
@@ -65,7 +67,16 @@ export function parseYamlTextByLibrary(text: string): ParsedFile {
 }
 
 function parseDocument(text: string, document: Document.Parsed, index: number): ParsedDocument[] {
-  const { value, findings, hasFiles, hasPlaceholders } = plainValue(text, document);
+  let hasFiles = false;
+  let hasPlaceholders = false;
+  const { value, findings } = plainValue(text, document, {
+    key: (name) => {
+      hasFiles ||= name === FILE_KEY;
+    },
+    text: (one) => {
+      hasPlaceholders ||= hasPlaceholder(one);
+    },
+  });
   const syntax = document.errors.slice(0, MAX_FINDINGS).map((error) => syntaxFinding(text, error));
   // What follows a syntax error is often only its echo.
   const all = syntax.length > 0 ? syntax.slice(0, 3) : findings;

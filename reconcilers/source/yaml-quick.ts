@@ -212,7 +212,7 @@ class Reader implements QuickLine {
 
 /** The documents of a file that have content; null where the library has to read it. */
 export function quickDocuments(text: string): QuickDocument[] | null {
-  if (text.length > MAX_CHARACTERS || UNUSUAL.test(text)) return null;
+  if (text.length > MAX_CHARACTERS || UNUSUAL.test(text) || !text.isWellFormed()) return null;
   try {
     return new Reader(text).documents();
   } catch (error) {

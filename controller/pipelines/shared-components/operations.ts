@@ -25,8 +25,10 @@ import { newId } from '../../platform/ids.ts';
 import { allows, mutation, query, type Scope } from '../../platform/operation.ts';
 import { pipelinesChanged } from '../changed.ts';
 import { existing, nodeOf } from '../existing.ts';
+import { refuseOversized } from '../graph.ts';
 import { maskSensitive } from '../mask.ts';
 import { type PipelineRecord, updatePipeline } from '../store.ts';
+import { unlinked } from './links.ts';
 import {
   countSharedComponents,
   deleteSharedComponent,
@@ -41,6 +43,7 @@ import {
 /** The list is not paged. */
 const MAX_COMPONENTS = 1_000;
 const MAX_CONFIG_BYTES = 262_144;
+const UNLINKED = 'component unlinked';
 
 const shown = (ctx: Context, scope: Scope, component: StoredComponent): StoredComponent =>
   allows(ctx.actor, scope, { role: 'EDITOR' })
@@ -153,6 +156,8 @@ async function replaceNodes(
   nodes: GraphNode[],
   reason: string,
 ): Promise<number> {
+  // The config of a shared component may be larger than the one whose place it takes.
+  if (reason !== UNLINKED) refuseOversized({ ...pipeline, nodes });
   await updatePipeline(ctx.db, pipeline.id, { nodes });
   await pipelinesChanged(ctx, pipeline.environmentId, { pipelineId: pipeline.id, reason, served: false });
   return (await existing(ctx, pipeline.id)).graphRevision;
@@ -164,8 +169,6 @@ const linkedTo = (node: GraphNode, component: StoredComponent): GraphNode => ({
   sharedComponentId: component.id,
   sharedComponentVersion: component.version,
 });
-
-const unlinked = ({ sharedComponentId, sharedComponentVersion, ...node }: GraphNode): GraphNode => node;
 
 async function changeNode(
   ctx: MutationContext,
@@ -283,7 +286,7 @@ export const remove = mutation({
     for (const pipelineId of [...new Set(uses.map((use) => use.pipelineId))].sort()) {
       const pipeline = await editable(ctx, pipelineId);
       const nodes = pipeline.nodes.map((node) => (node.sharedComponentId === id ? unlinked(node) : node));
-      await replaceNodes(ctx, pipeline, nodes, 'component unlinked');
+      await replaceNodes(ctx, pipeline, nodes, UNLINKED);
     }
     await deleteSharedComponent(ctx.db, id);
     ctx.audit({
@@ -376,7 +379,7 @@ export const unlink = mutation({
     const node = nodeOf(pipeline, nodeId);
     if (node.sharedComponentId === undefined)
       throw preconditionFailed(`"${node.componentKey}" is not linked to a shared component`);
-    return changeNode(ctx, pipeline, node, unlinked(node), 'component unlinked');
+    return changeNode(ctx, pipeline, node, unlinked(node), UNLINKED);
   },
 });
 
@@ -389,9 +392,12 @@ export const linkExisting = mutation({
   output: LinkedNode,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, { pipelineId, nodeId, sharedComponentId }) {
+    const { environmentId } = await objectScope(ctx, 'Pipeline', pipelineId);
+    // Locked, and first, as whoever deletes it does: he looks for what is linked to it.
+    const component =
+      environmentId && (await findSharedComponent(ctx.db, environmentId, sharedComponentId, true));
     const pipeline = await editable(ctx, pipelineId);
     const node = nodeOf(pipeline, nodeId);
-    const component = await findSharedComponent(ctx.db, pipeline.environmentId, sharedComponentId);
     if (!component) throw notFound('Shared component');
     if (component.kind !== node.kind || component.componentType !== node.componentType) {
       throw badRequest(

@@ -38,6 +38,22 @@ export async function findSharedComponent(
   return (await (lock ? found.forUpdate() : found)) ?? null;
 }
 
+/** Which of them there are. They stay until the transaction ends. */
+export async function lockSharedComponents(
+  tx: Knex,
+  environmentId: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows: { id: string }[] = await tx('shared_components')
+    .where({ environment_id: environmentId })
+    .whereIn('id', [...new Set(ids)])
+    .orderBy('id')
+    .forShare()
+    .select('id');
+  return new Set(rows.map(({ id }) => id));
+}
+
 export async function countSharedComponents(db: Knex, environmentId: string): Promise<number> {
   const row = await db('shared_components')
     .where({ environment_id: environmentId })

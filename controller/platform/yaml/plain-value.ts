@@ -7,8 +7,9 @@ import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, type Node, 
 import type { YamlFault } from './documents.ts';
 import { place, printable } from './place.ts';
 
-/** Values of one document once its aliases are expanded. */
+/** Values of one document once its aliases are expanded. A long text counts as one more for each of these characters. */
 const MAX_VALUES = 100_000;
+const CHARACTERS_OF_ONE = 64;
 const MAX_FINDINGS = 20;
 /** Postgres keeps neither NUL nor half a surrogate pair; an escape can write both. */
 const UNSTORABLE = /[\0\p{Cs}]/u;
@@ -67,6 +68,11 @@ function count(state: State, node: Node, more: number): boolean {
   return false;
 }
 
+const weightOf = (node: Node): number =>
+  isScalar(node) && typeof node.value === 'string'
+    ? 1 + Math.floor(node.value.length / CHARACTERS_OF_ONE)
+    : 1;
+
 function scalarValue(state: State, node: Scalar): unknown {
   const { value } = node;
   if (typeof value === 'string') {
@@ -123,7 +129,7 @@ function keyOf(state: State, key: unknown): string | null {
     return null;
   }
   checkTag(state, key);
-  if (key.anchor) state.anchors.set(key.anchor, { value: key.value, weight: 1 });
+  if (key.anchor) state.anchors.set(key.anchor, { value: key.value, weight: weightOf(key) });
   if (key.value === null) {
     report(state, key, 'here is a value without a key', 'Write a key before the colon.');
     return null;
@@ -161,14 +167,14 @@ function convert(state: State, node: unknown): unknown {
   if (node === null || node === undefined) return null;
   if (isAlias(node)) return aliasValue(state, node);
   if (!isScalar(node) && !isMap(node) && !isSeq(node)) return null;
-  if (!count(state, node, 1)) return null;
+  const before = state.values;
+  if (!count(state, node, weightOf(node))) return null;
   checkTag(state, node);
   const { anchor } = node;
   if (!anchor) return content(state, node);
-  const before = state.values;
   state.anchors.set(anchor, 'open');
   const value = content(state, node);
-  state.anchors.set(anchor, { value, weight: state.values - before + 1 });
+  state.anchors.set(anchor, { value, weight: state.values - before });
   return value;
 }
 

@@ -13,6 +13,7 @@ import {
   readingOfFault,
   type SecretBackend,
 } from './backend.ts';
+import { lookupElsewhere } from './link-local.ts';
 
 /** Half a megabyte of code, which only those load who use it. */
 const load = () => import('@aws-sdk/client-secrets-manager');
@@ -35,6 +36,8 @@ export function createCloudBackend(config: CloudConfig): SecretBackend {
         connectionTimeout: BACKEND_LIMITS.deadlineMs,
         requestTimeout: BACKEND_LIMITS.deadlineMs,
         throwOnRequestTimeout: true,
+        httpAgent: { lookup: lookupElsewhere },
+        httpsAgent: { lookup: lookupElsewhere },
       },
       ...(config.endpoint === undefined ? {} : { endpoint: config.endpoint }),
       // Without them the client looks for the identity of the machine itself.
@@ -162,6 +165,12 @@ function explain(
   };
   if (of.late || name === 'TimeoutError' || name === 'AbortError')
     return new BackendError('unreachable', `${where} did not answer within 10 s; is the way there open?`);
+  // Its message quotes what was answered, by whomever.
+  if (error instanceof SyntaxError)
+    return new BackendError(
+      'refused',
+      `${where} answers with something that is not JSON; check endpoint and region`,
+    );
   const said = quoted(`${name}: ${messageOf(error)}`, of.secrets);
   const status = $metadata?.httpStatusCode ?? 0;
   if (name === 'CredentialsProviderError') {

@@ -3,6 +3,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { messageOf } from '../../platform/errors.ts';
 import { BACKEND_LIMITS, BackendError } from './backend.ts';
+import { lookupElsewhere } from './link-local.ts';
 
 export interface Reply {
   status: number;
@@ -31,7 +32,12 @@ export function createCaller(base: string, ca: string | undefined): Caller {
   const { protocol } = new URL(base);
   const root = base.replace(/\/+$/, '');
   const secure = protocol === 'https:';
-  const options = { keepAlive: true, maxSockets: BACKEND_LIMITS.parallel, timeout: IDLE_MS };
+  const options = {
+    keepAlive: true,
+    maxSockets: BACKEND_LIMITS.parallel,
+    timeout: IDLE_MS,
+    lookup: lookupElsewhere,
+  };
   const agent = secure
     ? new https.Agent({ ...options, ...(ca === undefined ? {} : { ca }) })
     : new http.Agent(options);

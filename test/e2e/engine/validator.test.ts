@@ -83,6 +83,24 @@ describe('the check of a config by an engine', function () {
     await untilAsking(0);
   });
 
+  it('runs in four engines at a time, however many ask', async () => {
+    let most = 0;
+    const asked = Array.from({ length: 16 }, (_, i) => validator.validate(config(`.a = 1${i}`)));
+    const all = Promise.all(asked);
+    let done = false;
+    void all.finally(() => (done = true));
+    await until(
+      () => {
+        most = Math.max(most, asking().length);
+        return done;
+      },
+      { what: 'all answers', timeoutMs: 15_000 },
+    );
+    for (const answer of await all) expect(answer).to.deep.include(GOOD);
+    // One more may be prepared for the next.
+    expect(most).to.be.within(1, 5);
+  });
+
   it('says so where there is no engine to ask', async () => {
     const none = createConfigValidator({ engineBin: '/nowhere/engine', log: createLogger('silent') });
     expect(await none.validate(config('.a = 6'))).to.include({ status: 'unavailable' });

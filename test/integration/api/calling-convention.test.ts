@@ -73,6 +73,45 @@ describe('the calling convention', () => {
         body: { json: { name: 'x', expiresInDays: '9' }, meta: { values: { expiresInDays: ['bigint'] } } },
       },
     },
+    ...[
+      { reason: 'a big integer', value: '1', as: ['bigint'] },
+      { reason: 'a number that is none', value: 'NaN', as: ['number'] },
+      { reason: 'a set', value: [1], as: ['set'] },
+      { reason: 'a map', value: [['a', 1]], as: ['map'] },
+      { reason: 'a regular expression', value: '/a/', as: ['regexp'] },
+      { reason: 'bytes', value: [1], as: [['typed-array', 'Uint8Array']] },
+    ].map(({ reason, value, as }) => ({
+      reason: `${reason} where anything may stand`,
+      status: 400,
+      path: 'filterPreset.create',
+      options: {
+        body: {
+          json: { environmentId: 'x', name: 'x', scope: 'pipeline_list', filters: { a: value } },
+          meta: { values: { 'filters.a': as } },
+        },
+      },
+    })),
+    {
+      reason: 'a key that is the prototype',
+      status: 400,
+      path: 'team.create',
+      options: {
+        body: '{"json":{"name":"x","more":{"__proto__":1}}}',
+        headers: { 'content-type': 'application/json' },
+      },
+    },
+    {
+      reason: 'annotations that are none',
+      status: 400,
+      path: 'team.create',
+      options: { body: { json: { name: 'x' }, meta: { values: 'x' } } },
+    },
+    {
+      reason: 'a body that is nothing',
+      status: 400,
+      path: 'team.create',
+      options: { body: 'null', headers: { 'content-type': 'application/json' } },
+    },
     {
       reason: 'input nested without end',
       status: 400,
@@ -95,6 +134,19 @@ describe('the calling convention', () => {
       expect(answer.text).not.to.match(/node_modules|\.ts:\d|"stack"/);
     });
   }
+
+  it('makes no billions of values of a few that are said to be the same', async () => {
+    const depth = 40;
+    const paths = Array.from({ length: depth }, (_, level) => `name${'.0'.repeat(level)}`);
+    const name = paths.reduce<unknown>((inner) => [inner, 0], 1);
+    const referentialEqualities = Object.fromEntries(
+      paths.toReversed().map((path) => [`${path}.0`, [`${path}.1`]]),
+    );
+    const begin = performance.now();
+    const answer = await ask('team.create', { body: { json: { name }, meta: { referentialEqualities } } });
+    expect(answer.status).to.equal(400);
+    expect(performance.now() - begin).to.be.below(2_000);
+  });
 
   it('changed nothing by any of these', async () => {
     expect(await test.db('teams').whereIn('name', ['By GET', 'x'])).to.deep.equal([]);

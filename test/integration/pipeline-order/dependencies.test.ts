@@ -296,6 +296,20 @@ describe('pipeline dependencies', () => {
     expect((await of('list', down)).map(({ upstreamId }) => upstreamId)).to.deep.equal([up]);
   });
 
+  it('are closed to no circle by a pipeline that comes back', async () => {
+    const [first, middle, last] = (await drafts(3)) as [string, string, string];
+    await add(first, middle);
+    await add(middle, last);
+    await teams.editor.mutate('pipeline.delete', { id: middle });
+    const { id } = await add(last, first);
+    const back = () => teams.editor.call('mutation', 'pipeline.restore', { id: middle });
+    const { status, fault } = await back();
+    expect(status).to.equal(409);
+    expect(fault?.message).to.match(/has come to wait for it since \(draft .* → draft .* → draft .*\)/);
+    await teams.editor.mutate('pipelineDependency.remove', { id });
+    expect((await back()).status).to.equal(200);
+  });
+
   it('leave the names of both ends in the audit log', async () => {
     const [up, down] = [await draft('audited up'), await draft('audited down')];
     const { id } = await add(up, down);

@@ -7,6 +7,7 @@ import { startTestController, type TestController } from '../../support/controll
 import { component, drawPipeline, edge, soundGraph } from '../../support/graphs.ts';
 import type { Person } from '../../support/person.ts';
 import { testEnvironment } from '../../support/two-teams.ts';
+import { until } from '../../support/until.ts';
 
 interface Made {
   versionId: string;
@@ -35,10 +36,18 @@ describe('versions of a pipeline that people draw', () => {
     root.mutate<Made>('deploy.agent', { pipelineId, changelog });
   const get = (id: string) => root.query<Pipeline>('pipeline.get', { id });
   const versions = (pipelineId: string) => root.query<VersionSummary[]>('pipeline.versions', { pipelineId });
-  /** What the node is told to run of a pipeline. */
-  async function served(pipelineId: string) {
-    const { pipelines } = (await node.config()).json<ConfigResponse>();
-    return pipelines.find((one) => one.pipelineId === pipelineId);
+  /** What the node is told to run of a pipeline, once it is this version; null: none. */
+  async function served(pipelineId: string, version: number | null) {
+    let found: ConfigResponse['pipelines'][number] | undefined;
+    await until(
+      async () => {
+        const { pipelines } = (await node.config()).json<ConfigResponse>();
+        found = pipelines.find((one) => one.pipelineId === pipelineId);
+        return (found?.version ?? null) === version;
+      },
+      { what: () => `version ${version} is served and not ${found?.version}` },
+    );
+    return found;
   }
 
   it('are made by each deploy, numbered without a gap, with who made them and why', async () => {
@@ -54,7 +63,7 @@ describe('versions of a pipeline that people draw', () => {
     ]);
     expect(listed[0]).to.include({ source: 'ui', createdByName: 'Administrator', commit: null });
     expect(await get(id)).to.include({ isDraft: false, hasConfigChanges: false, deployedVersionNumber: 2 });
-    expect(await served(id)).to.include({ version: 2 });
+    await served(id, 2);
   });
 
   it('never change: an edit afterwards is in the next one only', async () => {
@@ -63,7 +72,7 @@ describe('versions of a pipeline that people draw', () => {
     const before = await root.query<Version>('pipeline.getVersion', { versionId });
     await root.mutate('pipeline.saveGraph', { pipelineId: id, ...soundGraph('.step = 2') });
     expect(await get(id)).to.include({ hasConfigChanges: true, isDraft: false });
-    expect((await served(id))?.configYaml).to.include('.step = 1');
+    expect((await served(id, 1))?.configYaml).to.include('.step = 1');
     const preview = await root.query<DeployPreview>('deploy.preview', { pipelineId: id });
     expect(preview).to.include({ hasChanges: true, valid: true, nextVersion: 2 });
     expect(preview.diff)
@@ -74,7 +83,7 @@ describe('versions of a pipeline that people draw', () => {
       ...before,
       isDeployed: false,
     });
-    expect((await served(id))?.configYaml).to.include('.step = 2');
+    expect((await served(id, 2))?.configYaml).to.include('.step = 2');
   });
 
   it('are not made of a pipeline that does not validate; each error names component and place', async () => {
@@ -148,9 +157,9 @@ describe('versions of a pipeline that people draw', () => {
   it('are taken off the nodes by an undeploy, and a draft cannot be undeployed', async () => {
     const { id } = await draw();
     await deploy(id);
-    expect(await served(id)).not.to.equal(undefined);
+    await served(id, 1);
     await root.mutate('deploy.undeploy', { pipelineId: id });
-    expect(await served(id)).to.equal(undefined);
+    await served(id, null);
     expect(await get(id)).to.include({ isDraft: true, deployedVersionNumber: null, latestVersionNumber: 1 });
     const { status, fault } = await root.call('mutation', 'deploy.undeploy', { pipelineId: id });
     expect(status).to.equal(412);
@@ -164,14 +173,14 @@ describe('versions of a pipeline that people draw', () => {
     await root.mutate('pipeline.update', { id, logLevel: 'warn', nodeSelector: { role: 'none' } });
     await root.mutate('pipeline.saveGraph', { pipelineId: id, ...soundGraph('.step = 2') });
     await deploy(id);
-    expect(await served(id)).to.equal(undefined);
+    await served(id, null);
     const back = await root.mutate<Made>('pipeline.rollback', {
       pipelineId: id,
       targetVersionId: first.versionId,
     });
     expect(back.versionNumber).to.equal(3);
-    const now = await served(id);
-    expect(now).to.include({ version: 3, logLevel: 'debug' });
+    const now = await served(id, 3);
+    expect(now).to.include({ logLevel: 'debug' });
     expect(now?.configYaml).to.include('.step = 1');
     const pipeline = await get(id);
     expect(pipeline).to.include({ isDraft: false, hasConfigChanges: false, logLevel: 'debug' });
@@ -181,13 +190,35 @@ describe('versions of a pipeline that people draw', () => {
     expect((await versions(id))[0]).to.include({ changelog: 'Rollback to version 1', isDeployed: true });
   });
 
+  it('differ from the graph by what is in it, not by the order in which a text has its options', async () => {
+    const { id } = await draw();
+    await deploy(id);
+    const made = await root.mutate<Made>('pipeline.createVersion', {
+      pipelineId: id,
+      configYaml:
+        'sources: { lines: { type: demo_logs, interval: 2, format: json } }\nsinks: { out: { type: blackhole, inputs: [lines] } }\n',
+    });
+    await root.mutate('pipeline.rollback', { pipelineId: id, targetVersionId: made.versionId });
+    expect(await get(id)).to.include({ hasConfigChanges: false });
+    expect(await root.query<DeployPreview>('deploy.preview', { pipelineId: id })).to.include({
+      hasChanges: false,
+      diff: '',
+    });
+    const { versionId } = await deploy(id);
+    const { diff } = await root.query<{ diff: string }>('pipeline.compareVersions', {
+      fromVersionId: made.versionId,
+      toVersionId: versionId,
+    });
+    expect(diff).to.equal('');
+  });
+
   it('of a draft stay a draft after a rollback', async () => {
     const { id } = await draw(soundGraph('.step = 1'));
     const { versionId } = await deploy(id);
     await root.mutate('deploy.undeploy', { pipelineId: id });
     await root.mutate('pipeline.rollback', { pipelineId: id, targetVersionId: versionId });
     expect(await get(id)).to.include({ isDraft: true, latestVersionNumber: 2, deployedVersionNumber: null });
-    expect(await served(id)).to.equal(undefined);
+    await served(id, null);
   });
 
   it('are not rolled back to the version of another pipeline, though it is in reach', async () => {
@@ -234,7 +265,22 @@ timezone: local
       ['sinks:\n  out: { type: blackhole }\n', /line 2: "out" lacks its inputs/],
       ['sources:\n  "a b": { type: demo_logs }\n', /line 2: "a b" is no component key/],
       ['a: 1\n---\nb: 2\n', /one YAML document/],
-      [`a: &x [1]\nb: [${'*x,'.repeat(200)}]\n`, /aliases/],
+      [`a: &x [${'1,'.repeat(1_000)}]\nb: [${'*x,'.repeat(200)}]\n`, /aliases/],
+      [`a: &x ${'long '.repeat(20_000)}\nb: [${'*x,'.repeat(200)}]\n`, /aliases/],
+      ['a: &x [*x]\n', /stands inside of what it stands for/],
+      ['a: 1\na: 2\n', /line 2: the key a stands here twice/],
+      ['a: "b\\0"\n', /holds a NUL/],
+      ['"a\\uD800": 1\n', /half a surrogate pair/],
+      ['a: .nan\n', /a number must be finite/],
+      ['a: 12345678901234567890\n', /too large to be kept exactly/],
+      [
+        'sources: { in: { type: a } }\nsinks: { in: { type: b, inputs: [x] } }\n',
+        /line 2: "in" stands in sources too/,
+      ],
+      [
+        'sources: { lines: { type: demo_logs } }\nsinks: { out: { type: blackhole, inputs: [linse] } }\n',
+        /line 2: input "linse" of "out" matches no component; did you mean "lines"/,
+      ],
     ] as const) {
       const { status, fault } = await root.call('mutation', 'pipeline.createVersion', {
         pipelineId: id,
@@ -281,7 +327,7 @@ timezone: local
     const listed = await versions(id);
     expect(listed).to.have.length(10);
     expect(listed.filter(({ isDeployed }) => isDeployed).map(({ version }) => version)).to.deep.equal([10]);
-    expect(await served(id)).to.include({ version: 10 });
+    await served(id, 10);
   });
 
   it('come of deploys, undeploys, rollbacks, saves and deletes at once, and nothing answers 500', async () => {
@@ -303,6 +349,6 @@ timezone: local
       Array.from({ length: 5 }, () => root.call('mutation', 'pipeline.delete', { id })),
     );
     expect(gone.map(({ status }) => status).sort()).to.deep.equal([200, 404, 404, 404, 404]);
-    expect(await served(id)).to.equal(undefined);
+    await served(id, null);
   });
 });

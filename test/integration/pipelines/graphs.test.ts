@@ -298,6 +298,55 @@ describe('drawing', () => {
       }
     });
 
+    it('is linked to by nothing that comes back after it was deleted', async () => {
+      const of = await create('to miss', { format: 'json' });
+      const [kept, deleted] = [await linked(of), await linked(of)];
+      const { versionId } = await root.mutate<{ versionId: string }>('deploy.agent', {
+        pipelineId: kept.pipelineId,
+        changelog: 'linked',
+      });
+      await root.mutate('pipeline.delete', { id: deleted.pipelineId });
+      await root.mutate('sharedComponent.delete', { id: of.id, environmentId });
+      await root.mutate('pipeline.restore', { id: deleted.pipelineId });
+      await root.mutate('pipeline.rollback', { pipelineId: kept.pipelineId, targetVersionId: versionId });
+      for (const { pipelineId } of [kept, deleted])
+        expect(await lines(pipelineId)).not.to.have.property('sharedComponentId');
+    });
+
+    it('is gone from all, or stays linked, when it is linked and deleted at once', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const of = await create(`wanted and unwanted ${round}`);
+        const { id: pipelineId, nodes, edges } = { ...(await draw()), edges: [] };
+        const source = nodes.find(({ componentKey }) => componentKey === 'lines');
+        const link = { sharedComponentId: of.id, sharedComponentVersion: 1 };
+        const answers = await Promise.all([
+          root.call('mutation', 'pipeline.saveGraph', {
+            pipelineId,
+            nodes: nodes.map((one) => (one === source ? { ...one, ...link } : one)),
+            edges,
+          }),
+          root.call('mutation', 'sharedComponent.delete', { id: of.id, environmentId }),
+        ]);
+        for (const { status } of answers) expect(status).to.be.oneOf([200, 400]);
+        expect(await lines(pipelineId)).not.to.have.property('sharedComponentId');
+      }
+    });
+
+    it('does not make a graph larger than graphs may be', async () => {
+      const of = await create('large', { text: 'x'.repeat(250_000) });
+      const names = ['a', 'b', 'c', 'd', 'e'];
+      const { id: pipelineId, nodes } = await drawPipeline(root, environmentId, {
+        nodes: names.map((name) => component(name, 'demo_logs', 'SOURCE')),
+        edges: [],
+      });
+      const answers: number[] = [];
+      for (const { id: nodeId } of nodes) {
+        const input = { pipelineId, nodeId, sharedComponentId: of.id };
+        answers.push((await root.call('mutation', 'sharedComponent.linkExisting', input)).status);
+      }
+      expect(answers).to.deep.equal([200, 200, 200, 200, 400]);
+    });
+
     it('has one name an environment, also when ten are made at once', async () => {
       const answers = await Promise.all(
         Array.from({ length: 10 }, () =>

@@ -99,6 +99,17 @@ describe('the REST interface', () => {
     expect(Object.keys(details[0]!).sort()).to.deep.equal(['message', 'path']);
   });
 
+  it('refuses a body that is not UTF-8: its letters would be replaced in silence', async () => {
+    const body = Buffer.concat([
+      Buffer.from('{"name":"latin","value":"'),
+      Buffer.from([0xe9]),
+      Buffer.from('"}'),
+    ]);
+    const answer = await call('POST', '/secrets', { body, headers: { 'content-type': 'application/json' } });
+    expect(answer.status).to.equal(400);
+    expect(answer.json<{ error: string }>().error).to.equal('The body is not UTF-8');
+  });
+
   it('limits the requests of one key, and not those of another', async function () {
     this.timeout(20_000);
     const busy = restClient(

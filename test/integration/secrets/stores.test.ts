@@ -145,6 +145,14 @@ describe('an environment whose secrets are kept outside', function () {
         says: /secretBackendConfig\.address must match/,
       },
       {
+        of: 'at the address where a cloud answers the machine',
+        input: () => ({
+          secretBackend: 'VAULT',
+          secretBackendConfig: vaultConfig({ address: 'http://[::ffff:169.254.169.254]/latest' }),
+        }),
+        says: /secretBackendConfig\.address: .* is a link-local address/,
+      },
+      {
         of: 'with a password in the address',
         input: () => ({
           secretBackend: 'VAULT',

@@ -211,6 +211,13 @@ describe('variables in a pipeline', () => {
     expect(faults('a\n  b $1')[0]).to.include({ line: 2, column: 5 });
   });
 
+  it('tells the first fifty, however many a text holds', () => {
+    const begin = performance.now();
+    const definition = { ...sound, global: { text: '$a '.repeat(100_000) } };
+    expect(checkVariables(definition, new Set())).to.have.length(50);
+    expect(performance.now() - begin).to.be.below(2_000);
+  });
+
   it('looks into global sections too, and escapes the pointer', () => {
     const made = definition({ sources, sinks, global: { 'a/b~c': ['$x'] } });
     expect(checkVariables(made, known)[0]).to.include({ pointer: '/global/a~1b~0c/0' });
@@ -242,6 +249,16 @@ describe('the programs of a pipeline', () => {
       ['/transforms/split/route/b/source', 'rb', 'condition'],
       ['/transforms/only/routes/0/condition', 'ex', 'condition'],
     ]);
+  });
+
+  it('are looked for in options of any shape, and their places are escaped', () => {
+    for (const routes of ['x', 7, null, [null], [5, 'x'], { a: 1 }, [{ condition: [] }]]) {
+      const transforms = { only: { type: 'exclusive_route', inputs: ['app'], routes } };
+      expect(programsOf(componentsOf(definition({ sources, transforms, sinks })))).to.deep.equal([]);
+    }
+    const transforms = { split: { type: 'route', inputs: ['app'], route: { 'a/b': 'ra' } } };
+    const [program] = programsOf(componentsOf(definition({ sources, transforms, sinks })));
+    expect(program?.pointer).to.equal('/transforms/split/route/a~1b');
   });
 });
 

@@ -121,6 +121,40 @@ sinks: { out: { type: blackhole, inputs: [split.errors, split._unmatched, b] } }
     expect(without.nodes.map(({ componentKey }) => componentKey)).to.deep.equal(['in', 'off', 'fed_by_off']);
   });
 
+  it('connect components by their keys, though one has the id that is the key of another', () => {
+    const nodes = [
+      component('first', 'demo_logs', 'SOURCE', {}, { id: 'second' }),
+      component('second', 'demo_logs', 'SOURCE', {}, { id: 'first' }),
+      component('out', 'blackhole', 'SINK', {}, { id: 'out' }),
+    ];
+    const graph = { ...normaliseGraph(nodes, [edge('first', 'out')]), globalConfig: {} };
+    const text = yamlOf(graph);
+    expect(parse(text).sinks.out.inputs).to.deep.equal(['second']);
+    expect(yamlOf(graphOfConfig(text, graph))).to.equal(text);
+  });
+
+  it('refuse an input that no connection can stand for: what it feeds would be gone', () => {
+    const graph = {
+      ...normaliseGraph(
+        [
+          component('off', 'demo_logs', 'SOURCE', {}, { disabled: true }),
+          component('out', 'blackhole', 'SINK'),
+        ],
+        [],
+      ),
+      globalConfig: {},
+    };
+    for (const [input, message] of [
+      ['nobody', /matches no component/],
+      ['"x*"', /matches no component/],
+      ['out', /matches no component/],
+      ['off', /"off" of "out" is switched off/],
+    ] as const) {
+      const text = `sources: { in: { type: demo_logs } }\nsinks: { out: { type: blackhole, inputs: [${input}] } }\n`;
+      expect(() => graphOfConfig(text, graph), input).to.throw(message);
+    }
+  });
+
   it('unlink a shared component whose config was changed in the text', () => {
     const shared = component(
       'in',
@@ -201,6 +235,25 @@ describe('the text of an engine config', () => {
     );
   });
 
+  it('is refused in no time where it is made to take long', () => {
+    const chain = (count: number) =>
+      Array.from(
+        { length: count },
+        (_, i) => `  t${count - i}: { type: remap, inputs: [t${count - i - 1}] }`,
+      );
+    const long = 'q'.repeat(100);
+    const missing = Array.from(
+      { length: 200 },
+      (_, i) => `  t${i}: { type: remap, inputs: [${Array.from({ length: 20 }, (_, j) => long + j)}] }`,
+    );
+    const begin = performance.now();
+    for (const lines of [chain(499), chain(5_000), missing]) {
+      const text = `transforms:\n${lines.join('\n')}\n`;
+      expect(() => graphOfConfig(text, EMPTY)).to.throw(/components, the limit is 500|matches no component/);
+    }
+    expect(performance.now() - begin).to.be.below(5_000);
+  });
+
   it('is pointed into with line and column, inside of a program too', () => {
     const text = `sources:
   in: { type: demo_logs }
@@ -212,15 +265,17 @@ transforms:
       .a = 1
       .b = nonsense(
 `;
-    expect(placeInConfig(text, { pointer: '/transforms/mark/inputs/0' })).to.deep.equal({
+    expect(placeInConfig({ text }, { pointer: '/transforms/mark/inputs/0' })).to.deep.equal({
       line: 6,
       column: 14,
     });
-    expect(placeInConfig(text, { pointer: '/transforms/mark/source', line: 2, column: 6 })).to.deep.equal({
-      line: 9,
-      column: 12,
-    });
-    expect(placeInConfig('timezone: x', { pointer: '/global/timezone' })).to.deep.equal({
+    expect(placeInConfig({ text }, { pointer: '/transforms/mark/source', line: 2, column: 6 })).to.deep.equal(
+      {
+        line: 9,
+        column: 12,
+      },
+    );
+    expect(placeInConfig({ text: 'timezone: x' }, { pointer: '/global/timezone' })).to.deep.equal({
       line: 1,
       column: 1,
     });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { maskSensitive, maskYaml } from '../../../controller/pipelines/mask.ts';
+import { maskSensitive, maskYaml, withoutSensitive } from '../../../controller/pipelines/mask.ts';
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: as the engine's config has it
 const PLACEHOLDER = '${SVC_SECRET_api}';
@@ -13,6 +13,9 @@ const CONFIG = `sinks:
         Authorization: Bearer abcdef
         X-Api-Key: "\${SVC_SECRET_api}"
     token: [one, two]
+    endpoints: ["https://shop:swordfish@db:9200", "https://shop:\${SVC_SECRET_api}@db:9200"]
+    password_file: /run/x
+    key_pass: 12345
 `;
 
 describe('a config for those who may only read', () => {
@@ -25,6 +28,9 @@ describe('a config for those who may only read', () => {
           tokens: ['one', 'two'],
           batch: { secret_count: 3 },
           'X-Api-Key': PLACEHOLDER,
+          'DD-API-KEY': 'abc',
+          license_key: 'abc',
+          pwd: 5,
         },
       },
     }) as { sinks: { out: unknown } };
@@ -34,16 +40,28 @@ describe('a config for those who may only read', () => {
       tokens: ['••••••', '••••••'],
       batch: { secret_count: 3 },
       'X-Api-Key': PLACEHOLDER,
+      'DD-API-KEY': '••••••',
+      license_key: '••••••',
+      pwd: '••••••',
     });
   });
 
   it('has them blanked in YAML too, in lists as well, and keeps names of secrets and comments', () => {
     const masked = maskYaml(CONFIG);
-    for (const value of ['hunter2', 'abcdef', 'one', 'two']) expect(masked).not.to.include(value);
+    for (const value of ['hunter2', 'abcdef', 'one', 'two', 'swordfish', '12345'])
+      expect(masked).not.to.include(value);
     expect(masked).to.include('# where it goes');
     expect(masked).to.include(PLACEHOLDER);
     expect(masked).to.include('user: shop');
-    expect(masked.match(/••••••/g)).to.have.length(4);
+    expect(masked).to.include('password_file: /run/x');
+    expect(masked.match(/••••••/g)).to.have.length(6);
+  });
+
+  it('is not quoted in what a checker says of it', () => {
+    const config = [{ config: { auth: { password: 12345678, user: 'shop' }, tokens: ['abcdef', 'x'] } }];
+    expect(
+      withoutSensitive(config, 'invalid type: integer `12345678` of shop, abcdef, x is no text'),
+    ).to.equal('invalid type: integer `••••••` of shop, ••••••, x is no text');
   });
 
   it('is the text as it was written where there is nothing to blank', () => {

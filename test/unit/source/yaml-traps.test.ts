@@ -87,6 +87,20 @@ const TRAPS: Trap[] = [
     reason: 'Postgres refuses it in text',
   },
   {
+    what: 'a NUL that an escape writes',
+    content: `${HEAD}spec: { description: "a\\0b" }\n`,
+    says: 'holds a NUL',
+    at: [4, 22],
+    reason: 'the pass over the whole environment would fail when it is stored',
+  },
+  {
+    what: 'a key with half a surrogate pair',
+    content: `${HEAD}spec: { global: { "k\\uD800": 1 } }\n`,
+    says: 'half a surrogate pair',
+    at: [4, 19],
+    reason: 'the pass over the whole environment would fail when it is stored',
+  },
+  {
     what: 'a terminal escape',
     content: `${HEAD}spec: {} # \x1b[2J\n`,
     says: 'control character 27',
