@@ -136,7 +136,7 @@ describe('the library and the playground', function () {
     await table.getByRole('link', { name: 'Lower level' }).waitFor();
   });
 
-  it('makes a shared component, says who would have an update by a change, and what its end unlinks', async () => {
+  it('makes a shared component, says who would have an update, brings it to them, and what its end unlinks', async () => {
     await page.goto(session.at('library?tab=shared'));
     await button('New shared component').click();
     await page.getByLabel('Name').fill('Tidy');
@@ -164,6 +164,20 @@ describe('the library and the playground', function () {
     await button('Save as version 2').click();
     await page.getByText('1 pipeline has an update to accept').waitFor();
     await users.getByText('v1, v2 is there').waitFor();
+    await button('Take it over in user').click();
+    await users.getByText('v2', { exact: true }).waitFor();
+
+    await write(config, 'source: .seen = 3');
+    await button('Save as version 3').click();
+    await users.getByText('v2, v3 is there').waitFor();
+    const library = page.url();
+    await page.goto(session.at(`pipelines/${pipelineId}`));
+    await page.getByText('1 shared component with a newer version').waitFor();
+    await button('Take over the newer version').click();
+    await page.getByText('1 shared component with a newer version').waitFor({ state: 'detached' });
+    const taken = (await stored(pipelineId)).nodes.find(({ componentKey }) => componentKey === 'tidy');
+    expect(taken).to.deep.include({ config: { source: '.seen = 3' }, sharedComponentVersion: 3 });
+    await page.goto(library);
 
     await button('Delete').click();
     const form = dialog('Delete Tidy');
@@ -171,7 +185,7 @@ describe('the library and the playground', function () {
     await form.getByRole('button', { name: 'Delete the component' }).click();
     await page.getByRole('heading', { name: 'No shared components yet' }).waitFor();
     const kept = (await stored(pipelineId)).nodes.find(({ componentKey }) => componentKey === 'tidy');
-    expect(kept?.config).to.deep.equal({ source: '.seen = true' });
+    expect(kept?.config).to.deep.equal({ source: '.seen = 3' });
   });
 
   it('runs a program on an event, and shows what the compiler says at its place', async () => {

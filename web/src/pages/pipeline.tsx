@@ -18,6 +18,7 @@ import { Page, Section } from '../components/page.tsx';
 import { Loaded, SkeletonBlock, SkeletonRows } from '../components/states.tsx';
 import { PipelineNodes } from './pipeline/nodes-tab.tsx';
 import { PageActions } from './pipeline/page-actions.tsx';
+import { SharedUpdates } from './pipeline/shared-updates.tsx';
 import { pipelineStatus } from './pipeline-status.ts';
 import { type Actions, usePipelineActions } from './pipelines/actions.ts';
 
@@ -106,6 +107,7 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
         nameOf={(row) => row.nodeName}
         logHref={(row) => paths.pipeline(env, pipeline.id, { tab: 'logs', level: 'ERROR', node: row.nodeId })}
       />
+      <SharedUpdates env={env} pipeline={pipeline} />
       <section className="section" aria-label="Gate">
         <div className="headline">
           <CommitLine pipeline={pipeline} />

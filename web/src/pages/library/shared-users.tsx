@@ -1,12 +1,15 @@
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import type { SharedComponent } from '../../../../schemas/api/shared-components.ts';
+import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
+import { usePlace } from '../../app/environment.tsx';
 import { paths } from '../../app/paths.ts';
 import { Badge } from '../../components/bits.tsx';
 import { plural } from '../../components/format.ts';
 import { Section } from '../../components/page.tsx';
-import { pipelinesOf } from './shared-uses.ts';
+import { notify, notifyFailure } from '../../components/toasts.tsx';
+import { pipelinesOf, type Use } from './shared-uses.ts';
 
 interface Props {
   env: string;
@@ -14,6 +17,32 @@ interface Props {
   /** The config is being changed: then all of them would have an update. */
   changing: boolean;
 }
+
+/** The same as in the graph editor, without looking at it first. */
+const TakeOver = ({ uses, name }: { uses: readonly Use[]; name: string }) => {
+  const { team } = usePlace();
+  const accept = useMutation({
+    mutationFn: async () => {
+      for (const { pipelineId, nodeId } of uses)
+        await api.sharedComponent.acceptUpdate.mutate({ pipelineId, nodeId });
+    },
+    onSuccess: () => notify(`${name} has taken it over; deploy it to bring it to the nodes.`),
+    onError: (error) => notifyFailure(`${name} has not taken it over`, error),
+  });
+  if (team.role === 'VIEWER') return null;
+  return (
+    <button
+      type="button"
+      className="button"
+      data-size="small"
+      aria-label={`Take it over in ${name}`}
+      disabled={accept.isPending}
+      onClick={() => accept.mutate()}
+    >
+      Take over
+    </button>
+  );
+};
 
 /** Who uses it, with the version that each has accepted. */
 export const SharedUsers = ({ env, component, changing }: Props) => {
@@ -45,9 +74,12 @@ export const SharedUsers = ({ env, component, changing }: Props) => {
             {uses.every(({ version }) => version === component.version) ? (
               <Badge tone="ok">v{component.version}</Badge>
             ) : (
-              <Badge tone="moving" tip="Open it, look at what changes, and accept it there">
-                v{Math.min(...uses.map(({ version }) => version))}, v{component.version} is there
-              </Badge>
+              <span className="dependency-line">
+                <Badge tone="moving" tip="Open it to look at what changes">
+                  v{Math.min(...uses.map(({ version }) => version))}, v{component.version} is there
+                </Badge>
+                <TakeOver uses={uses.filter(({ version }) => version < component.version)} name={name} />
+              </span>
             )}
           </li>
         ))}
