@@ -33,6 +33,7 @@ const OPEN: Record<string, Permission> = {
   'secret.create': 'secrets.manage',
   'secret.update': 'secrets.manage',
   'secret.delete': 'secrets.manage',
+  'secret.register': 'secrets.manage',
   'gitSync.status': 'gitops.read',
   'gitSync.jobs': 'gitops.read',
   'gitSync.importErrors': 'gitops.read',
