@@ -1,57 +1,74 @@
-import { useId } from 'react';
+import { type ChangeEvent, type ReactNode, useId } from 'react';
 
-interface Props {
+interface TextProps {
   label: string;
   value: string;
   onChange: (value: string) => void;
-  type?: 'text' | 'email' | 'password' | 'number';
   hint?: string;
   /** What is wrong with the value; empty when nothing is. */
   problem?: string;
-  autoComplete?: string;
   placeholder?: string;
   required?: boolean;
   autoFocus?: boolean;
   mono?: boolean;
   maxLength?: number;
+}
+
+interface Props extends TextProps {
+  type?: 'text' | 'email' | 'password' | 'number';
+  autoComplete?: string;
   /** Texts that are offered; any other may be typed. */
   list?: readonly string[];
   /** Which keys a phone offers. */
   inputMode?: 'decimal' | 'numeric';
 }
 
-/** A labelled input whose hint and problem are read out with it. */
-export const Field = ({
-  label,
+interface FrameProps extends Pick<TextProps, 'label' | 'hint' | 'problem'> {
+  id: string;
+  children: ReactNode;
+}
+
+const noteId = (id: string): string => `${id}-note`;
+
+/** The label above, and the hint or the problem below. */
+const Framed = ({ id, label, hint, problem, children }: FrameProps) => (
+  <div className="field">
+    <label htmlFor={id}>{label}</label>
+    {children}
+    {(problem || hint) && (
+      <span id={noteId(id)} className={problem ? 'field-problem' : 'field-hint'}>
+        {problem || hint}
+      </span>
+    )}
+  </div>
+);
+
+/** What an input and a text area have alike. */
+const typedInto = (id: string, { value, onChange, hint, problem, mono, autoFocus }: TextProps) => ({
+  id,
   value,
-  onChange,
-  hint,
-  problem,
-  mono,
-  type = 'text',
-  autoFocus,
-  list,
-  ...rest
-}: Props) => {
+  className: mono ? 'mono' : undefined,
+  onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) => onChange(event.target.value),
+  'aria-invalid': problem ? true : undefined,
+  'aria-describedby': problem || hint ? noteId(id) : undefined,
+  // Dialogs look for this mark to place the focus.
+  'data-autofocus': autoFocus || undefined,
+});
+
+/** A labelled input whose hint and problem are read out with it. */
+export const Field = (props: Props) => {
   const id = useId();
-  const note = problem || hint;
+  const { label, hint, problem, type = 'text', list, autoFocus } = props;
+  const { placeholder, required, maxLength, autoComplete, inputMode } = props;
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
+    <Framed id={id} label={label} hint={hint} problem={problem}>
       <input
-        {...rest}
-        id={id}
+        {...{ placeholder, required, maxLength, autoComplete, inputMode }}
+        {...typedInto(id, props)}
         list={list && `${id}-list`}
         type={type}
-        value={value}
-        className={mono ? 'mono' : undefined}
-        onChange={(event) => onChange(event.target.value)}
-        aria-invalid={problem ? true : undefined}
-        aria-describedby={note ? `${id}-note` : undefined}
         // biome-ignore lint/a11y/noAutofocus: only on the sign-in page, whose one purpose is this form.
         autoFocus={autoFocus}
-        // Dialogs look for this mark to place the focus.
-        data-autofocus={autoFocus || undefined}
       />
       {list && (
         <datalist id={`${id}-list`}>
@@ -60,12 +77,7 @@ export const Field = ({
           ))}
         </datalist>
       )}
-      {note && (
-        <span id={`${id}-note`} className={problem ? 'field-problem' : 'field-hint'}>
-          {note}
-        </span>
-      )}
-    </div>
+    </Framed>
   );
 };
 
@@ -80,12 +92,11 @@ interface SelectProps<V extends string> {
 export function SelectField<V extends string>({ label, value, onChange, options, hint }: SelectProps<V>) {
   const id = useId();
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
+    <Framed id={id} label={label} hint={hint}>
       <select
         id={id}
         value={value}
-        aria-describedby={hint ? `${id}-note` : undefined}
+        aria-describedby={hint ? noteId(id) : undefined}
         onChange={(event) => {
           const chosen = options.find((option) => option.value === event.target.value);
           if (chosen) onChange(chosen.value);
@@ -97,63 +108,17 @@ export function SelectField<V extends string>({ label, value, onChange, options,
           </option>
         ))}
       </select>
-      {hint && (
-        <span id={`${id}-note`} className="field-hint">
-          {hint}
-        </span>
-      )}
-    </div>
+    </Framed>
   );
 }
 
-interface TextAreaProps {
-  label: string;
-  value: string;
-  onChange: (value: string) => void;
-  rows?: number;
-  hint?: string;
-  /** What is wrong with the value; empty when nothing is. */
-  problem?: string;
-  placeholder?: string;
-  maxLength?: number;
-  required?: boolean;
-  autoFocus?: boolean;
-  mono?: boolean;
-}
-
 /** Several lines. */
-export const TextAreaField = ({
-  label,
-  value,
-  onChange,
-  hint,
-  problem,
-  mono,
-  rows = 3,
-  autoFocus,
-  ...rest
-}: TextAreaProps) => {
+export const TextAreaField = ({ rows = 3, ...props }: TextProps & { rows?: number }) => {
   const id = useId();
-  const note = problem || hint;
+  const { label, hint, problem, placeholder, required, maxLength } = props;
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <textarea
-        {...rest}
-        id={id}
-        value={value}
-        rows={rows}
-        className={mono ? 'mono' : undefined}
-        onChange={(event) => onChange(event.target.value)}
-        aria-invalid={problem ? true : undefined}
-        aria-describedby={note ? `${id}-note` : undefined}
-        data-autofocus={autoFocus || undefined}
-      />
-      {note && (
-        <span id={`${id}-note`} className={problem ? 'field-problem' : 'field-hint'}>
-          {note}
-        </span>
-      )}
-    </div>
+    <Framed id={id} label={label} hint={hint} problem={problem}>
+      <textarea {...{ placeholder, required, maxLength }} {...typedInto(id, props)} rows={rows} />
+    </Framed>
   );
 };

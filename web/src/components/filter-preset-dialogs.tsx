@@ -5,7 +5,8 @@ import { api } from '../api/client.ts';
 import { usePlace } from '../app/environment.tsx';
 import { Dialog } from './dialog.tsx';
 import { Field } from './field.tsx';
-import { Icon } from './icons.tsx';
+import { IconAction } from './icon-action.tsx';
+import { MutationForm } from './mutation-form.tsx';
 import { InlineError } from './states.tsx';
 
 interface Props {
@@ -56,12 +57,12 @@ const SaveForm = ({ scope, filters, close }: Omit<Props, 'opened'>) => {
     },
   });
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
-      }}
+    <MutationForm
+      mutation={save}
+      close={close}
+      submit="Save the filters"
+      working="Saving…"
+      disabled={!name.trim()}
     >
       <FilterWords filters={filters} />
       <Field
@@ -77,21 +78,7 @@ const SaveForm = ({ scope, filters, close }: Omit<Props, 'opened'>) => {
         <input type="checkbox" checked={isDefault} onChange={(event) => setIsDefault(event.target.checked)} />
         <span>The page begins with it</span>
       </label>
-      {save.isError && <InlineError error={save.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="primary"
-          disabled={save.isPending || !name.trim()}
-        >
-          {save.isPending ? 'Saving…' : 'Save the filters'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };
 
@@ -203,16 +190,13 @@ const PresetRow = ({ preset, scope, filters }: RowProps) => {
         >
           Rename<span className="sr-only"> {preset.name}</span>
         </button>
-        <button
-          type="button"
-          className="icon-button"
-          aria-label={`Delete ${preset.name}`}
-          data-tip="Delete"
+        <IconAction
+          icon="trash"
+          label={`Delete ${preset.name}`}
+          tip="Delete"
           disabled={change.isPending}
-          onClick={() => change.mutate('delete')}
-        >
-          <Icon name="trash" size={14} />
-        </button>
+          act={() => change.mutate('delete')}
+        />
       </div>
       {change.isError && <InlineError error={change.error} />}
     </li>

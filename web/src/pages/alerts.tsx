@@ -6,11 +6,13 @@ import { queries } from '../api/queries.ts';
 import { useAddressParam } from '../app/address.ts';
 import { usePlace } from '../app/environment.tsx';
 import { paths } from '../app/paths.ts';
-import { Badge, Time } from '../components/bits.tsx';
+import { Badge } from '../components/bits.tsx';
 import { CommandBlock } from '../components/command-block.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
+import { IconAction } from '../components/icon-action.tsx';
 import { Icon } from '../components/icons.tsx';
 import { ManifestProblems, OwnerCell, problemOf } from '../components/manifest-owner.tsx';
+import { momentColumn } from '../components/moment-column.tsx';
 import { Page } from '../components/page.tsx';
 import { Segmented } from '../components/segmented.tsx';
 import { EmptyState, Loaded, SkeletonRows } from '../components/states.tsx';
@@ -59,15 +61,7 @@ const columns = (env: string, mayEdit: boolean, act: (action: RuleAction) => voi
     sort: (row) => row.git?.path ?? null,
     cell: (row) => <OwnerCell env={env} owned={row} short />,
   },
-  {
-    key: 'updated',
-    title: 'Updated',
-    width: '98px',
-    align: 'end',
-    priority: 3,
-    sort: (row) => row.updatedAt.getTime(),
-    cell: (row) => <Time at={row.updatedAt} />,
-  },
+  momentColumn({ key: 'updated', title: 'Updated', width: '98px', priority: 3, at: (row) => row.updatedAt }),
   {
     key: 'actions',
     title: 'Actions',
@@ -101,26 +95,20 @@ const Actions = ({ env, rule, mayEdit, act }: ActionsProps) => {
   }
   return (
     <>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label={`Change ${rule.name}`}
-        data-tip={mayEdit ? 'Change' : 'Viewers cannot change rules'}
+      <IconAction
+        icon="pencil"
+        label={`Change ${rule.name}`}
+        tip={mayEdit ? 'Change' : 'Viewers cannot change rules'}
         disabled={!mayEdit}
-        onClick={() => act({ kind: 'edit', rule })}
-      >
-        <Icon name="pencil" size={14} />
-      </button>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label={`Delete ${rule.name}`}
-        data-tip={mayEdit ? 'Delete' : 'Viewers cannot delete rules'}
+        act={() => act({ kind: 'edit', rule })}
+      />
+      <IconAction
+        icon="trash"
+        label={`Delete ${rule.name}`}
+        tip={mayEdit ? 'Delete' : 'Viewers cannot delete rules'}
         disabled={!mayEdit}
-        onClick={() => act({ kind: 'delete', rule })}
-      >
-        <Icon name="trash" size={14} />
-      </button>
+        act={() => act({ kind: 'delete', rule })}
+      />
     </>
   );
 };

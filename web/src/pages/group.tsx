@@ -9,6 +9,7 @@ import { Badge, Fact, HealthBadge, Labels, ShortId, Time } from '../components/b
 import { CountBar } from '../components/count-bar.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { ManifestProblems, OwnerCell } from '../components/manifest-owner.tsx';
+import { momentColumn } from '../components/moment-column.tsx';
 import { Page } from '../components/page.tsx';
 import { Segmented } from '../components/segmented.tsx';
 import { type SourcedLabel, SourcedLabels } from '../components/sourced-labels.tsx';
@@ -167,15 +168,13 @@ const columns = (group: NodeGroup | null): Column<NodeInGroup>[] => [
       </span>
     ),
   },
-  {
+  momentColumn({
     key: 'heard',
     title: 'Heard',
     width: '98px',
-    align: 'end',
     priority: 3,
-    sort: (row) => row.lastHeartbeatAt?.getTime() ?? null,
-    cell: (row) => <Time at={row.lastHeartbeatAt} />,
-  },
+    at: (row) => row.lastHeartbeatAt,
+  }),
 ];
 
 interface NodesProps {

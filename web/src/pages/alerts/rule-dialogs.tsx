@@ -6,7 +6,7 @@ import { queries } from '../../api/queries.ts';
 import { isProduction, usePlace } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, SelectField } from '../../components/field.tsx';
-import { InlineError } from '../../components/states.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
 import {
   draftOf,
   durationProblem,
@@ -78,12 +78,12 @@ const RuleForm = ({ rule, close }: { rule: AlertRule | null; close: () => void }
   });
   const unit = unitOf(draft.metric).trim();
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
-      }}
+    <MutationForm
+      mutation={save}
+      close={close}
+      submit={rule ? 'Save the rule' : 'Make the rule'}
+      working="Saving…"
+      disabled={!draft.name.trim() || !meaning}
     >
       <Field
         label="Name"
@@ -146,21 +146,7 @@ const RuleForm = ({ rule, close }: { rule: AlertRule | null; close: () => void }
       <p className="rule-words" role="status">
         {meaning ? `Raised when: ${ruleInWords(meaning)}, ${watched(draft, rule)}.` : ' '}
       </p>
-      {save.isError && <InlineError error={save.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="primary"
-          disabled={save.isPending || !draft.name.trim() || !meaning}
-        >
-          {save.isPending ? 'Saving…' : rule ? 'Save the rule' : 'Make the rule'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };
 
@@ -198,7 +184,6 @@ export const DeleteRuleDialog = ({ action, close }: Props) => (
 const DeleteForm = ({ rule, close }: { rule: AlertRule; close: () => void }) => {
   const { environment } = usePlace();
   const queryClient = useQueryClient();
-  const [typed, setTyped] = useState('');
   const mustConfirm = isProduction(environment);
   const remove = useMutation({
     mutationFn: () => api.alert.deleteRule.mutate({ id: rule.id }),
@@ -208,12 +193,13 @@ const DeleteForm = ({ rule, close }: { rule: AlertRule; close: () => void }) => 
     },
   });
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        remove.mutate();
-      }}
+    <MutationForm
+      mutation={remove}
+      close={close}
+      submit="Delete the rule"
+      working="Deleting…"
+      danger
+      confirm={mustConfirm ? rule.name : null}
     >
       <p>
         This deletes <strong>{rule.name}</strong> from {environment.name}, for good. Nothing watches any more
@@ -221,29 +207,6 @@ const DeleteForm = ({ rule, close }: { rule: AlertRule; close: () => void }) => 
         {rule.pipelineName ? `for ${rule.pipelineName}` : 'in the whole environment'}. To keep it silent
         instead, take away its mark “Enabled”.
       </p>
-      {mustConfirm && (
-        <Field
-          label={`Type ${rule.name} to confirm`}
-          value={typed}
-          onChange={setTyped}
-          autoFocus
-          autoComplete="off"
-        />
-      )}
-      {remove.isError && <InlineError error={remove.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Keep it
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="danger"
-          disabled={remove.isPending || (mustConfirm && typed !== rule.name)}
-        >
-          {remove.isPending ? 'Deleting…' : 'Delete the rule'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };

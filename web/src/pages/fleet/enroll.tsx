@@ -1,6 +1,5 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { Time } from '../../components/bits.tsx';
 import { CommandBlock } from '../../components/command-block.tsx';
@@ -8,20 +7,14 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Field, SelectField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
-import { InlineError } from '../../components/states.tsx';
+import { DoneAction, MutationForm } from '../../components/mutation-form.tsx';
+import { useEnrollmentToken } from './enrollment-token.ts';
 
 interface Props {
   environmentId: string;
   opened: boolean;
   close: () => void;
 }
-
-const LIFETIMES = [
-  { value: '1', word: '1 hour' },
-  { value: '24', word: '1 day' },
-  { value: '720', word: '30 days' },
-  { value: '', word: 'No end' },
-] as const;
 
 /** Makes a token and shows, once, the lines that start an agent with it. */
 export const EnrollDialog = ({ environmentId, opened, close }: Props) => (
@@ -32,15 +25,8 @@ export const EnrollDialog = ({ environmentId, opened, close }: Props) => (
 
 const EnrollForm = ({ environmentId, close }: Omit<Props, 'opened'>) => {
   const environment = useQuery(queries.environment(environmentId));
-  const [hours, setHours] = useState<(typeof LIFETIMES)[number]['value']>('24');
   const [labels, setLabels] = useState('');
-  const generate = useMutation({
-    mutationFn: () =>
-      api.environment.generateEnrollmentToken.mutate({
-        environmentId,
-        ...(hours ? { expiresInHours: Number(hours) } : {}),
-      }),
-  });
+  const { generate, lifetime } = useEnrollmentToken(environmentId);
   const current = environment.data?.enrollmentToken;
 
   if (generate.data) {
@@ -65,23 +51,13 @@ const EnrollForm = ({ environmentId, close }: Omit<Props, 'opened'>) => {
           where it may not write there, and <code>SVC_ENGINE_BIN</code> where the engine is not on the search
           path. The node appears in the list as soon as it was heard.
         </p>
-        <div className="form-actions">
-          <button type="button" className="button" data-kind="primary" onClick={close}>
-            Done
-          </button>
-        </div>
+        <DoneAction close={close} />
       </div>
     );
   }
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        generate.mutate();
-      }}
-    >
-      <SelectField label="The token ends after" value={hours} onChange={setHours} options={LIFETIMES} />
+    <MutationForm mutation={generate} close={close} submit="Generate token" working="Making the token…">
+      <SelectField label="The token ends after" {...lifetime} />
       <Field
         label="Labels of the node"
         value={labels}
@@ -99,15 +75,6 @@ const EnrollForm = ({ environmentId, close }: Omit<Props, 'opened'>) => {
           </span>
         </p>
       )}
-      {generate.isError && <InlineError error={generate.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <button type="submit" className="button" data-kind="primary" disabled={generate.isPending}>
-          {generate.isPending ? 'Making the token…' : 'Generate token'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };

@@ -2,10 +2,11 @@ import { useMemo } from 'react';
 import { useSearchParams } from 'react-router';
 import type { NodeSummary } from '../../../../schemas/api/fleet.ts';
 import { paths } from '../../app/paths.ts';
-import { Badge, HealthBadge, Labels, Time } from '../../components/bits.tsx';
+import { Badge, HealthBadge, Labels } from '../../components/bits.tsx';
 import { nodeCause } from '../../components/causes.ts';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { GateStrip } from '../../components/gate-strip.tsx';
+import { momentColumn } from '../../components/moment-column.tsx';
 import { Segmented } from '../../components/segmented.tsx';
 
 export const HEALTH_ORDER = { UNREACHABLE: 0, DEGRADED: 1, UNKNOWN: 2, HEALTHY: 3 } as const;
@@ -69,15 +70,13 @@ const columns = (env: string): Column<NodeSummary>[] => [
     sort: (row) => row.agentVersion,
     cell: (row) => <span className="mono">{row.agentVersion ?? '–'}</span>,
   },
-  {
+  momentColumn({
     key: 'heard',
     title: 'Heard',
     width: '94px',
-    align: 'end',
     priority: 2,
-    sort: (row) => row.lastHeartbeatAt?.getTime() ?? null,
-    cell: (row) => <Time at={row.lastHeartbeatAt} />,
-  },
+    at: (row) => row.lastHeartbeatAt,
+  }),
 ];
 
 export const HEALTHS = [

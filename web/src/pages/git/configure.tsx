@@ -6,7 +6,7 @@ import { api } from '../../api/client.ts';
 import { isProduction } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, SelectField } from '../../components/field.tsx';
-import { InlineError } from '../../components/states.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
 
 const MODES = [
   { value: 'observe', word: 'Observe: plan only, apply nothing' },
@@ -36,7 +36,6 @@ const ConfigureForm = ({ environment, status, close }: Omit<Props, 'opened'>) =>
   const [path, setPath] = useState(
     status.path ?? `environments/${environment.name.toLowerCase().replaceAll(' ', '-')}`,
   );
-  const [typed, setTyped] = useState('');
   const mustConfirm = isProduction(environment);
   const save = useMutation({
     mutationFn: () =>
@@ -47,11 +46,15 @@ const ConfigureForm = ({ environment, status, close }: Omit<Props, 'opened'>) =>
     },
   });
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
+    <MutationForm
+      mutation={save}
+      close={close}
+      submit="Save the binding"
+      working="Saving…"
+      confirm={mustConfirm ? environment.name : null}
+      confirmField={{
+        autoFocus: false,
+        hint: `This decides what all ${environment.nodeCount} nodes of ${environment.name} run.`,
       }}
     >
       <SelectField label="Mode" value={mode} onChange={setMode} options={MODES} />
@@ -71,29 +74,6 @@ const ConfigureForm = ({ environment, status, close }: Omit<Props, 'opened'>) =>
         mono
         hint="Everything below it belongs to this environment."
       />
-      {mustConfirm && (
-        <Field
-          label={`Type ${environment.name} to confirm`}
-          value={typed}
-          onChange={setTyped}
-          hint={`This decides what all ${environment.nodeCount} nodes of ${environment.name} run.`}
-          autoComplete="off"
-        />
-      )}
-      {save.isError && <InlineError error={save.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="primary"
-          disabled={save.isPending || (mustConfirm && typed !== environment.name)}
-        >
-          {save.isPending ? 'Saving…' : 'Save the binding'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };

@@ -5,10 +5,11 @@ import type { SharedComponent } from '../../../../schemas/api/shared-components.
 import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { paths } from '../../app/paths.ts';
-import { Badge, Time } from '../../components/bits.tsx';
+import { Badge } from '../../components/bits.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { plural } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
+import { momentColumn } from '../../components/moment-column.tsx';
 import { EmptyState, Loaded, SkeletonBlock, SkeletonRows } from '../../components/states.tsx';
 import { behind, KIND_WORD, pipelinesOf } from './shared-uses.ts';
 
@@ -63,15 +64,7 @@ const columns: Column<SharedComponent>[] = [
       );
     },
   },
-  {
-    key: 'updated',
-    title: 'Updated',
-    width: '98px',
-    align: 'end',
-    priority: 3,
-    sort: (row) => row.updatedAt.getTime(),
-    cell: (row) => <Time at={row.updatedAt} />,
-  },
+  momentColumn({ key: 'updated', title: 'Updated', width: '98px', priority: 3, at: (row) => row.updatedAt }),
 ];
 
 export const SharedComponents = () => {

@@ -3,7 +3,7 @@ import type { Snippet } from '../../../../schemas/api/snippets.ts';
 import { api } from '../../api/client.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { InlineError } from '../../components/states.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
 import { notify, notifyFailure } from '../../components/toasts.tsx';
 
 interface Props {
@@ -46,23 +46,8 @@ const DeleteForm = ({ snippet, close }: { snippet: Snippet; close: () => void })
     },
   });
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        remove.mutate();
-      }}
-    >
+    <MutationForm mutation={remove} close={close} submit="Delete the snippet" working="Deleting…" danger>
       <p>Pipelines that took a copy of it stay as they are.</p>
-      {remove.isError && <InlineError error={remove.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Keep it
-        </button>
-        <button type="submit" className="button" data-kind="danger" disabled={remove.isPending}>
-          {remove.isPending ? 'Deleting…' : 'Delete the snippet'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };

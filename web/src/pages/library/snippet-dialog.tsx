@@ -6,7 +6,7 @@ import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
-import { InlineError } from '../../components/states.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
 import { notify } from '../../components/toasts.tsx';
 
 interface Props {
@@ -48,12 +48,12 @@ const SnippetForm = ({ close, code, made }: Omit<Props, 'opened'>) => {
     },
   });
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
-      }}
+    <MutationForm
+      mutation={save}
+      close={close}
+      submit="Save the snippet"
+      working="Saving…"
+      disabled={!name.trim() || !category.trim() || code.trim() === ''}
     >
       <Field
         label="Name"
@@ -82,20 +82,6 @@ const SnippetForm = ({ close, code, made }: Omit<Props, 'opened'>) => {
         maxLength={2_000}
       />
       <p className="muted">Everybody in {team.name} sees it: leave no secret in the code.</p>
-      {save.isError && <InlineError error={save.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="primary"
-          disabled={save.isPending || !name.trim() || !category.trim() || code.trim() === ''}
-        >
-          {save.isPending ? 'Saving…' : 'Save the snippet'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };

@@ -5,9 +5,11 @@ import type { Snippet } from '../../../../schemas/api/snippets.ts';
 import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { paths } from '../../app/paths.ts';
-import { Copyable, Time } from '../../components/bits.tsx';
+import { Copyable } from '../../components/bits.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
+import { IconAction } from '../../components/icon-action.tsx';
 import { Icon } from '../../components/icons.tsx';
+import { momentColumn } from '../../components/moment-column.tsx';
 import { EmptyState, Loaded, SkeletonRows } from '../../components/states.tsx';
 import { DeleteSnippetDialog } from './snippet-delete.tsx';
 import { SnippetEditor } from './snippet-editor.tsx';
@@ -96,31 +98,26 @@ const SnippetList = ({ snippets, create }: { snippets: readonly Snippet[]; creat
       sort: (row) => row.createdByName,
       cell: (row) => row.createdByName ?? <span className="muted">unknown</span>,
     },
-    {
+    momentColumn({
       key: 'updated',
       title: 'Updated',
       width: '98px',
-      align: 'end',
       priority: 3,
-      sort: (row) => row.updatedAt.getTime(),
-      cell: (row) => <Time at={row.updatedAt} />,
-    },
+      at: (row) => row.updatedAt,
+    }),
     {
       key: 'actions',
       title: 'Actions',
       width: '84px',
       align: 'end',
       cell: (row) => (
-        <button
-          type="button"
-          className="icon-button"
-          aria-label={`Delete ${row.name}`}
-          data-tip="Delete"
+        <IconAction
+          icon="trash"
+          label={`Delete ${row.name}`}
+          tip="Delete"
           disabled={!mayEdit}
-          onClick={() => setDeleting(row)}
-        >
-          <Icon name="trash" size={14} />
-        </button>
+          act={() => setDeleting(row)}
+        />
       ),
     },
   ];

@@ -8,7 +8,8 @@ import { usePlace } from '../../app/environment.tsx';
 import { paths } from '../../app/paths.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { SelectField } from '../../components/field.tsx';
-import { InlineError, Loaded, SkeletonBlock } from '../../components/states.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
+import { Loaded, SkeletonBlock } from '../../components/states.tsx';
 import { notify } from '../../components/toasts.tsx';
 import { TemplateForm } from '../pipelines/template-form.tsx';
 
@@ -40,27 +41,12 @@ const DeleteForm = ({ template, close }: { template: TemplateSummary; close: () 
     },
   });
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        remove.mutate();
-      }}
-    >
+    <MutationForm mutation={remove} close={close} submit="Delete the template" working="Deleting…" danger>
       <p>
         Pipelines that began with it stay as they are. The template itself cannot be brought back; any of
         those pipelines can be saved as one again.
       </p>
-      {remove.isError && <InlineError error={remove.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Keep it
-        </button>
-        <button type="submit" className="button" data-kind="danger" disabled={remove.isPending}>
-          {remove.isPending ? 'Deleting…' : 'Delete the template'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };
 

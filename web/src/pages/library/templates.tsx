@@ -6,6 +6,7 @@ import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { Time } from '../../components/bits.tsx';
 import { plural } from '../../components/format.ts';
+import { IconAction } from '../../components/icon-action.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { Section } from '../../components/page.tsx';
 import { EmptyState, Loaded, SkeletonBlock } from '../../components/states.tsx';
@@ -151,16 +152,7 @@ const TemplateCard = ({ template, mayEdit, use, preview, remove }: CardProps) =>
         <button type="button" className="button" data-size="small" onClick={preview}>
           Preview<span className="sr-only"> {name}</span>
         </button>
-        <button
-          type="button"
-          className="icon-button"
-          aria-label={`Delete ${name}`}
-          data-tip="Delete"
-          disabled={!mayEdit}
-          onClick={remove}
-        >
-          <Icon name="trash" size={14} />
-        </button>
+        <IconAction icon="trash" label={`Delete ${name}`} tip="Delete" disabled={!mayEdit} act={remove} />
       </div>
     </li>
   );

@@ -9,7 +9,7 @@ import { usePlace } from '../../app/environment.tsx';
 import { paths } from '../../app/paths.ts';
 import { Badge } from '../../components/bits.tsx';
 import { Field, SelectField } from '../../components/field.tsx';
-import { Icon } from '../../components/icons.tsx';
+import { IconAction } from '../../components/icon-action.tsx';
 import { Section } from '../../components/page.tsx';
 import { Segmented } from '../../components/segmented.tsx';
 import { EmptyState, InlineError, Loaded, SkeletonBlock } from '../../components/states.tsx';
@@ -97,16 +97,13 @@ const Upstreams = ({ env, pipeline, upstreams }: Props & { upstreams: readonly D
               <SourceWord source={source} />
             </span>
             {id !== null && (
-              <button
-                type="button"
-                className="icon-button"
-                aria-label={`Remove the dependency on ${upstreamName}`}
-                data-tip="Remove"
+              <IconAction
+                icon="cross"
+                label={`Remove the dependency on ${upstreamName}`}
+                tip="Remove"
                 disabled={team.role === 'VIEWER' || remove.isPending}
-                onClick={() => remove.mutate(id)}
-              >
-                <Icon name="cross" size={14} />
-              </button>
+                act={() => remove.mutate(id)}
+              />
             )}
             {description && <span className="muted dependency-note">{description}</span>}
           </li>

@@ -9,7 +9,8 @@ import { TextAreaField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
 import { Diff, DiffLayout, YamlText } from '../../components/lazy-code.tsx';
-import { InlineError, Loaded, SkeletonBlock } from '../../components/states.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
+import { Loaded, SkeletonBlock } from '../../components/states.tsx';
 import { useRenewPipelines } from '../pipelines/actions.ts';
 import { FixedNotice, whyFixed } from '../pipelines/fixed.tsx';
 import { DeployChecks, problemsOf } from './deploy-checks.tsx';
@@ -75,12 +76,12 @@ const Asking = ({ env, pipelineId, preview, target, close, deployed }: AskingPro
   const fixed = whyFixed(team.role, target.managedBy);
   const problems = deploy.isError ? problemsOf(deploy.error) : [];
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        deploy.mutate();
-      }}
+    <MutationForm
+      mutation={deploy}
+      close={close}
+      submit={`Deploy version ${preview.nextVersion} to ${plural(target.matchingNodes.length, 'node')}`}
+      working="Deploying…"
+      disabled={!preview.valid || fixed !== null}
     >
       {pipeline.data && <FixedNotice env={env} role={team.role} pipeline={pipeline.data} />}
       <DeployTarget env={env} pipelineId={pipelineId} target={target} />
@@ -99,23 +100,7 @@ const Asking = ({ env, pipelineId, preview, target, close, deployed }: AskingPro
         maxLength={2_000}
         hint="Kept with the version."
       />
-      {deploy.isError && <InlineError error={deploy.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="primary"
-          disabled={deploy.isPending || !preview.valid || fixed !== null}
-        >
-          {deploy.isPending
-            ? 'Deploying…'
-            : `Deploy version ${preview.nextVersion} to ${plural(target.matchingNodes.length, 'node')}`}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };
 

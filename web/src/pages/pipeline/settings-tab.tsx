@@ -14,6 +14,7 @@ import { plural } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
 import { LabelEditor } from '../../components/label-editor.tsx';
 import { type LabelRow, labelsOf, rowsOf } from '../../components/label-rows.ts';
+import { MutationForm } from '../../components/mutation-form.tsx';
 import { Section } from '../../components/page.tsx';
 import { InlineError } from '../../components/states.tsx';
 import { notify } from '../../components/toasts.tsx';
@@ -98,67 +99,51 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
       : '';
   return (
     <Section title="Settings">
-      <form
-        className="section-body"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
+      <MutationForm
+        mutation={save}
+        submit="Save the settings"
+        working="Saving…"
+        disabled={Object.keys(changes).length === 0 || name === '' || nameProblem !== ''}
+        fieldset={{ disabled: fixed !== null, legend: `Settings of ${pipeline.name}` }}
       >
-        <fieldset className="form plain-fieldset" disabled={fixed !== null}>
-          <legend className="sr-only">Settings of {pipeline.name}</legend>
-          <Field
-            label="Name"
-            value={name}
-            onChange={setName}
-            required
-            autoComplete="off"
-            maxLength={100}
-            problem={nameProblem}
-          />
-          <TextAreaField
-            label="Description"
-            value={description}
-            onChange={setDescription}
-            rows={2}
-            maxLength={2_000}
-          />
-          <LabelEditor
-            legend="Nodes: all that carry every one of these labels"
-            noun="pair"
-            rows={selector}
-            onChange={setSelector}
-            hint="None is every node of the environment."
-          />
-          <MatchingNodes env={env} selector={wanted} />
-          <SelectField
-            label="Log level of the engine"
-            value={logLevel}
-            onChange={setLogLevel}
-            options={LOG_LEVELS.map((value) => ({ value, word: value }))}
-          />
-          <LabelEditor
-            legend="Labels of the pipeline"
-            noun="label"
-            rows={labels}
-            onChange={setLabels}
-            hint="For people and programs to find it by."
-          />
-          {save.isError && <InlineError error={save.error} />}
-          <div className="form-actions">
-            <button
-              type="submit"
-              className="button"
-              data-kind="primary"
-              disabled={
-                save.isPending || Object.keys(changes).length === 0 || name === '' || nameProblem !== ''
-              }
-            >
-              {save.isPending ? 'Saving…' : 'Save the settings'}
-            </button>
-          </div>
-        </fieldset>
-      </form>
+        <Field
+          label="Name"
+          value={name}
+          onChange={setName}
+          required
+          autoComplete="off"
+          maxLength={100}
+          problem={nameProblem}
+        />
+        <TextAreaField
+          label="Description"
+          value={description}
+          onChange={setDescription}
+          rows={2}
+          maxLength={2_000}
+        />
+        <LabelEditor
+          legend="Nodes: all that carry every one of these labels"
+          noun="pair"
+          rows={selector}
+          onChange={setSelector}
+          hint="None is every node of the environment."
+        />
+        <MatchingNodes env={env} selector={wanted} />
+        <SelectField
+          label="Log level of the engine"
+          value={logLevel}
+          onChange={setLogLevel}
+          options={LOG_LEVELS.map((value) => ({ value, word: value }))}
+        />
+        <LabelEditor
+          legend="Labels of the pipeline"
+          noun="label"
+          rows={labels}
+          onChange={setLabels}
+          hint="For people and programs to find it by."
+        />
+      </MutationForm>
     </Section>
   );
 };

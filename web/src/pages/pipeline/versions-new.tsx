@@ -8,7 +8,8 @@ import { ConfigProblems, useConfigCheck } from '../../components/config-check.ts
 import { Dialog } from '../../components/dialog.tsx';
 import { TextAreaField } from '../../components/field.tsx';
 import { CodeField } from '../../components/lazy-code.tsx';
-import { InlineError, Loaded, SkeletonBlock } from '../../components/states.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
+import { Loaded, SkeletonBlock } from '../../components/states.tsx';
 import { notify } from '../../components/toasts.tsx';
 import { useRenewPipelines } from '../pipelines/actions.ts';
 import { problemsOf } from './deploy-checks.tsx';
@@ -67,12 +68,12 @@ const NewVersionForm = ({ pipeline, first, close }: Props & { first: string }) =
   const refused = save.isError ? problemsOf(save.error) : [];
   const problems = refused.length > 0 ? refused : check.errors;
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
-      }}
+    <MutationForm
+      mutation={save}
+      close={close}
+      submit="Make the version"
+      working="Saving…"
+      disabled={text.trim() === ''}
     >
       <p>
         The graph is read from it: components keep their places, comments are not kept. It is saved as a new
@@ -100,20 +101,6 @@ const NewVersionForm = ({ pipeline, first, close }: Props & { first: string }) =
         rows={2}
         maxLength={2_000}
       />
-      {save.isError && <InlineError error={save.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="primary"
-          disabled={save.isPending || text.trim() === ''}
-        >
-          {save.isPending ? 'Saving…' : 'Make the version'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };

@@ -6,11 +6,11 @@ import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { isProduction, usePlace } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field } from '../../components/field.tsx';
 import { formatExact, plural } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
 import { Diff, DiffLayout } from '../../components/lazy-code.tsx';
-import { InlineError, Loaded, SkeletonBlock } from '../../components/states.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
+import { Loaded, SkeletonBlock } from '../../components/states.tsx';
 import { notify } from '../../components/toasts.tsx';
 import { useRenewPipelines } from '../pipelines/actions.ts';
 import { ProblemList, problemsOf } from './deploy-checks.tsx';
@@ -52,7 +52,6 @@ const RollbackForm = ({
   const { environment } = usePlace();
   const renew = useRenewPipelines();
   const versions = useQuery(queries.versions(pipeline.id));
-  const [typed, setTyped] = useState('');
   const rollback = useMutation({
     mutationFn: () => api.pipeline.rollback.mutate({ pipelineId: pipeline.id, targetVersionId: target.id }),
     onSuccess: async ({ versionNumber }) => {
@@ -70,12 +69,14 @@ const RollbackForm = ({
   const next = (pipeline.latestVersionNumber ?? 0) + 1;
   const problems = rollback.isError ? problemsOf(rollback.error) : [];
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        rollback.mutate();
-      }}
+    <MutationForm
+      mutation={rollback}
+      close={close}
+      submit={`Roll back to version ${target.version}`}
+      working="Rolling back…"
+      confirm={mustConfirm ? pipeline.name : null}
+      confirmField={{ mono: true, autoFocus: false }}
+      findings={<ProblemList env={env} pipelineId={pipeline.id} errors={problems} />}
     >
       <p>
         Version {target.version} of {formatExact(target.createdAt)}
@@ -101,31 +102,7 @@ const RollbackForm = ({
           )}
         </div>
       </section>
-      {mustConfirm && (
-        <Field
-          label={`Type ${pipeline.name} to confirm`}
-          value={typed}
-          onChange={setTyped}
-          mono
-          autoComplete="off"
-        />
-      )}
-      <ProblemList env={env} pipelineId={pipeline.id} errors={problems} />
-      {rollback.isError && <InlineError error={rollback.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="primary"
-          disabled={rollback.isPending || (mustConfirm && typed !== pipeline.name)}
-        >
-          {rollback.isPending ? 'Rolling back…' : `Roll back to version ${target.version}`}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };
 

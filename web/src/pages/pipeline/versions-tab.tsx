@@ -4,9 +4,10 @@ import { useSearchParams } from 'react-router';
 import type { Pipeline, VersionSummary } from '../../../../schemas/api/pipelines.ts';
 import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
-import { Badge, Commit, Time } from '../../components/bits.tsx';
+import { Badge, Commit } from '../../components/bits.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Icon } from '../../components/icons.tsx';
+import { momentColumn } from '../../components/moment-column.tsx';
 import { EmptyState, Loaded, SkeletonRows } from '../../components/states.tsx';
 import { FixedNotice, whyFixed } from '../pipelines/fixed.tsx';
 import { VersionText } from './versions-compare.tsx';
@@ -142,14 +143,7 @@ const VersionsView = ({ versions, fixed, rollback, create }: ViewProps) => {
       sort: (row) => row.commitAuthor ?? row.createdByName,
       cell: (row) => row.commitAuthor ?? row.createdByName ?? <span className="muted">unknown</span>,
     },
-    {
-      key: 'at',
-      title: 'When',
-      width: '104px',
-      align: 'end',
-      sort: (row) => row.createdAt.getTime(),
-      cell: (row) => <Time at={row.createdAt} />,
-    },
+    momentColumn({ key: 'at', title: 'When', width: '104px', at: (row) => row.createdAt }),
     {
       key: 'rollback',
       title: 'Actions',

@@ -1,12 +1,11 @@
 /** What every action on pipelines has in common: what is acted on, what is left out, the asking, the outcomes. */
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import type { PipelineSummary } from '../../../../schemas/api/pipelines.ts';
 import { describeFailure } from '../../api/client.ts';
 import { paths } from '../../app/paths.ts';
 import { Badge, type Tone } from '../../components/bits.tsx';
-import { Field } from '../../components/field.tsx';
-import { InlineError } from '../../components/states.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
 import { type Outcome, useBatch } from './batch.ts';
 
 interface Props {
@@ -27,8 +26,7 @@ interface Props {
 }
 
 export const ActionForm = (props: Props) => {
-  const { env, pipelines, words, confirm = null } = props;
-  const [typed, setTyped] = useState('');
+  const { env, pipelines, words } = props;
   const batch = useBatch(pipelines, props.run);
   const submit = async (): Promise<void> => {
     const outcomes = await batch.start();
@@ -36,15 +34,23 @@ export const ActionForm = (props: Props) => {
     if (through.length === outcomes.length) props.done(through);
   };
   const started = batch.outcomes.some(({ state }) => state !== 'waiting');
-  const failed = batch.outcomes.filter(({ state }) => state === 'failed');
-  const [first] = failed;
+  const first = batch.outcomes.find(({ state }) => state === 'failed');
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
+    <MutationForm
+      mutation={{
+        mutate: () => void submit(),
+        isPending: batch.isRunning,
+        isError: pipelines.length === 1 && first !== undefined,
+        error: first?.error,
       }}
+      close={props.close}
+      cancel={started && !batch.isRunning ? 'Close' : 'Cancel'}
+      submit={started ? 'Try the rest again' : words.act}
+      working={words.acting}
+      danger={props.danger}
+      disabled={props.incomplete || pipelines.length === 0}
+      confirm={props.confirm}
+      confirmField={{ mono: true }}
     >
       {props.children}
       {pipelines.length > 1 && (
@@ -54,36 +60,7 @@ export const ActionForm = (props: Props) => {
           ))}
         </ul>
       )}
-      {confirm !== null && (
-        <Field
-          label={`Type ${confirm} to confirm`}
-          value={typed}
-          onChange={setTyped}
-          mono
-          autoFocus
-          autoComplete="off"
-        />
-      )}
-      {pipelines.length === 1 && first && <InlineError error={first.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={props.close}>
-          {started && !batch.isRunning ? 'Close' : 'Cancel'}
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind={props.danger ? 'danger' : 'primary'}
-          disabled={
-            batch.isRunning ||
-            props.incomplete ||
-            pipelines.length === 0 ||
-            (confirm !== null && typed !== confirm)
-          }
-        >
-          {batch.isRunning ? words.acting : started ? 'Try the rest again' : words.act}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };
 

@@ -1,10 +1,11 @@
 import type { PipelineSummary } from '../../../../schemas/api/pipelines.ts';
 import { useRateHistory } from '../../api/rate-history.ts';
-import { Badge, Commit, Time } from '../../components/bits.tsx';
+import { Badge, Commit } from '../../components/bits.tsx';
 import { pipelineCause } from '../../components/causes.ts';
 import type { Column } from '../../components/data-table.tsx';
 import { formatRate } from '../../components/format.ts';
 import { GateStrip, gateState } from '../../components/gate-strip.tsx';
+import { momentColumn } from '../../components/moment-column.tsx';
 import { Sparkline } from '../../components/sparkline.tsx';
 import { pipelineStatus } from '../pipeline-status.ts';
 import type { Actions } from './actions.ts';
@@ -84,15 +85,7 @@ export const pipelineColumns = (env: string, start: Actions['start']): Column<Pi
       </span>
     ),
   },
-  {
-    key: 'updated',
-    title: 'Updated',
-    width: '92px',
-    align: 'end',
-    priority: 3,
-    sort: (row) => row.updatedAt.getTime(),
-    cell: (row) => <Time at={row.updatedAt} />,
-  },
+  momentColumn({ key: 'updated', title: 'Updated', width: '92px', priority: 3, at: (row) => row.updatedAt }),
   {
     key: 'actions',
     title: 'Actions',

@@ -7,7 +7,7 @@ import { usePlace } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, SelectField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
-import { InlineError } from '../../components/states.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
 import { notify } from '../../components/toasts.tsx';
 import { useRenewPipelines } from './actions.ts';
 import type { GroupAction } from './group-nav.tsx';
@@ -98,12 +98,12 @@ const GroupForm = ({ group, parent, close }: FormProps) => {
   const levels = group ? levelsOf(all, group.id) : 1;
   const places = groupPaths(all).filter(({ id, depth }) => !own.has(id) && depth + levels <= MAX_LEVELS);
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
-      }}
+    <MutationForm
+      mutation={save}
+      close={close}
+      submit={group ? 'Save the group' : 'Make the group'}
+      working="Saving…"
+      disabled={!name.trim()}
     >
       <Field
         label="Name"
@@ -139,21 +139,7 @@ const GroupForm = ({ group, parent, close }: FormProps) => {
         ]}
         hint={`Groups may lie in one another, ${MAX_LEVELS} levels deep.`}
       />
-      {save.isError && <InlineError error={save.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="primary"
-          disabled={save.isPending || !name.trim()}
-        >
-          {save.isPending ? 'Saving…' : group ? 'Save the group' : 'Make the group'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };
 
@@ -185,13 +171,7 @@ const DeleteGroup = ({ group, close, deleted }: DeleteProps) => {
     },
   });
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        remove.mutate();
-      }}
-    >
+    <MutationForm mutation={remove} close={close} submit="Delete the group" working="Deleting…" danger>
       <p>
         {group.pipelineCount === 0
           ? 'No pipeline is filed in it.'
@@ -199,15 +179,6 @@ const DeleteGroup = ({ group, close, deleted }: DeleteProps) => {
         {children.length > 0 &&
           `${plural(children.length, 'group')} in it (${children.map(({ name }) => name).join(', ')}) will stand at the top.`}
       </p>
-      {remove.isError && <InlineError error={remove.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Keep it
-        </button>
-        <button type="submit" className="button" data-kind="danger" disabled={remove.isPending}>
-          {remove.isPending ? 'Deleting…' : 'Delete the group'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };

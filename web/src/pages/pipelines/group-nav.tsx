@@ -5,6 +5,7 @@ import { Link, useLocation, useSearchParams } from 'react-router';
 import type { PipelineGroup } from '../../../../schemas/api/pipeline-order.ts';
 import type { PipelineSummary } from '../../../../schemas/api/pipelines.ts';
 import { usePlace } from '../../app/environment.tsx';
+import { IconAction } from '../../components/icon-action.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { type Branch, NO_GROUP, treeOf } from './group-tree.ts';
 
@@ -30,16 +31,13 @@ export const GroupNav = ({ groups, pipelines, act }: Props) => {
     <nav className="group-nav" aria-label="Groups of pipelines">
       <div className="group-nav-head">
         <h2>Groups</h2>
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="New group"
-          data-tip="New group"
+        <IconAction
+          icon="plus"
+          label="New group"
+          tip="New group"
           disabled={team.role === 'VIEWER'}
-          onClick={() => act({ kind: 'create', parent: null })}
-        >
-          <Icon name="plus" size={14} />
-        </button>
+          act={() => act({ kind: 'create', parent: null })}
+        />
       </div>
       <ul>
         <li>

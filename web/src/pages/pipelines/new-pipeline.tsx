@@ -8,7 +8,7 @@ import { paths } from '../../app/paths.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, SelectField, TextAreaField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
-import { InlineError } from '../../components/states.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
 import { notifyFailure } from '../../components/toasts.tsx';
 import { useRenewPipelines } from './actions.ts';
 import { groupOptions } from './move-form.tsx';
@@ -74,12 +74,12 @@ const NewPipelineForm = ({
   const list = templates.data ?? [];
   const template = list.find(({ id }) => id === templateId);
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        create.mutate();
-      }}
+    <MutationForm
+      mutation={create}
+      close={close}
+      submit="Make the pipeline"
+      working="Making it…"
+      disabled={!name || nameProblem !== ''}
     >
       <Field
         label="Name"
@@ -129,20 +129,6 @@ const NewPipelineForm = ({
           This one will be kept here, and git leaves it alone.
         </p>
       )}
-      {create.isError && <InlineError error={create.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="primary"
-          disabled={create.isPending || !name || nameProblem !== ''}
-        >
-          {create.isPending ? 'Making it…' : 'Make the pipeline'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };

@@ -5,7 +5,8 @@ import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { Field, TextAreaField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
-import { InlineError, Loaded, SkeletonBlock } from '../../components/states.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
+import { Loaded, SkeletonBlock } from '../../components/states.tsx';
 import { notify } from '../../components/toasts.tsx';
 
 interface Props {
@@ -53,12 +54,12 @@ export const TemplateForm = ({ pipelineId, name: pipelineName, close }: Props) =
       skeleton={<SkeletonBlock height={240} label="Loading the pipeline" />}
     >
       {({ nodes }) => (
-        <form
-          className="form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            save.mutate();
-          }}
+        <MutationForm
+          mutation={save}
+          close={close}
+          submit="Save the template"
+          working="Saving…"
+          disabled={!name.trim() || !category.trim() || nodes.length === 0}
         >
           <p>
             {plural(nodes.length, 'component')} of {pipelineName}, for every environment of {team.name}.
@@ -81,21 +82,7 @@ export const TemplateForm = ({ pipelineId, name: pipelineName, close }: Props) =
             maxLength={2_000}
             hint="What it is for, and what has to be filled in."
           />
-          {save.isError && <InlineError error={save.error} />}
-          <div className="form-actions">
-            <button type="button" className="button" onClick={close}>
-              Cancel
-            </button>
-            <button
-              type="submit"
-              className="button"
-              data-kind="primary"
-              disabled={save.isPending || !name.trim() || !category.trim() || nodes.length === 0}
-            >
-              {save.isPending ? 'Saving…' : 'Save the template'}
-            </button>
-          </div>
-        </form>
+        </MutationForm>
       )}
     </Loaded>
   );

@@ -7,7 +7,7 @@ import { Copyable } from '../../components/bits.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, SelectField } from '../../components/field.tsx';
 import { plural, sentence } from '../../components/format.ts';
-import { InlineError } from '../../components/states.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
 import { notify } from '../../components/toasts.tsx';
 import { CertificateFacts } from './certificate-facts.tsx';
 import { base64Of, NO_PEM, type Pem, PemField, pemProblem } from './pem-field.tsx';
@@ -98,13 +98,13 @@ const UploadForm = ({ certificate, close }: UploadProps) => {
       ? 'Letters, digits, dot, dash and underscore; begin with a letter, a digit or an underscore.'
       : '';
   return (
-    <form
-      className="form"
+    <MutationForm
+      mutation={upload}
+      close={close}
+      submit={certificate ? 'Replace the file' : 'Upload the file'}
+      working="Uploading…"
+      disabled={!pem.text || pemProblem(pem) !== '' || !name.trim() || !filename || filenameProblem !== ''}
       autoComplete="off"
-      onSubmit={(event) => {
-        event.preventDefault();
-        upload.mutate();
-      }}
     >
       <PemField value={pem} onChange={choose} />
       {!certificate && (
@@ -131,35 +131,13 @@ const UploadForm = ({ certificate, close }: UploadProps) => {
         </>
       )}
       {certificate && <Restarts pipelines={certificate.usedBy} />}
-      {upload.isError && <InlineError error={upload.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="primary"
-          disabled={
-            upload.isPending ||
-            !pem.text ||
-            pemProblem(pem) !== '' ||
-            !name.trim() ||
-            !filename ||
-            filenameProblem !== ''
-          }
-        >
-          {upload.isPending ? 'Uploading…' : certificate ? 'Replace the file' : 'Upload the file'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };
 
 const DeleteForm = ({ certificate, close }: { certificate: CertificateSummary; close: () => void }) => {
   const { environment } = usePlace();
   const queryClient = useQueryClient();
-  const [typed, setTyped] = useState('');
   const { id, filename, usedBy } = certificate;
   const mustConfirm = isProduction(environment);
   const remove = useMutation({
@@ -170,12 +148,15 @@ const DeleteForm = ({ certificate, close }: { certificate: CertificateSummary; c
     },
   });
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        remove.mutate();
-      }}
+    <MutationForm
+      mutation={remove}
+      close={close}
+      submit="Delete the file"
+      working="Deleting…"
+      danger
+      disabled={usedBy.length > 0}
+      confirm={mustConfirm ? filename : null}
+      confirmField={{ mono: true }}
     >
       <p>
         This deletes <strong className="mono">{filename}</strong> from {environment.name}. Headgate cannot
@@ -186,31 +167,7 @@ const DeleteForm = ({ certificate, close }: { certificate: CertificateSummary; c
           ? 'Nothing that is deployed refers to it.'
           : `${plural(usedBy.length, 'deployed pipeline refers', 'deployed pipelines refer')} to it and must let go of it first: ${usedBy.join(', ')}.`}
       </p>
-      {mustConfirm && (
-        <Field
-          label={`Type ${filename} to confirm`}
-          value={typed}
-          onChange={setTyped}
-          mono
-          autoFocus
-          autoComplete="off"
-        />
-      )}
-      {remove.isError && <InlineError error={remove.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Keep it
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="danger"
-          disabled={remove.isPending || usedBy.length > 0 || (mustConfirm && typed !== filename)}
-        >
-          {remove.isPending ? 'Deleting…' : 'Delete the file'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };
 

@@ -6,6 +6,7 @@ import { useAddressParam } from '../../app/address.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { Badge } from '../../components/bits.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
+import { IconAction } from '../../components/icon-action.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { EmptyState, Loaded, SkeletonRows } from '../../components/states.tsx';
 import { type CertificateAction, CertificateDialog, Reference } from './certificate-dialogs.tsx';
@@ -102,26 +103,20 @@ function columns(mayEdit: boolean, act: (action: CertificateAction) => void): Co
       align: 'end',
       cell: (row) => (
         <span className="nowrap">
-          <button
-            type="button"
-            className="icon-button"
-            aria-label={`Replace ${row.filename}`}
-            data-tip="Replace the file"
+          <IconAction
+            icon="sync"
+            label={`Replace ${row.filename}`}
+            tip="Replace the file"
             disabled={!mayEdit}
-            onClick={() => act({ kind: 'replace', certificate: row })}
-          >
-            <Icon name="sync" size={14} />
-          </button>
-          <button
-            type="button"
-            className="icon-button"
-            aria-label={`Delete ${row.filename}`}
-            data-tip="Delete"
+            act={() => act({ kind: 'replace', certificate: row })}
+          />
+          <IconAction
+            icon="trash"
+            label={`Delete ${row.filename}`}
+            tip="Delete"
             disabled={!mayEdit}
-            onClick={() => act({ kind: 'delete', certificate: row })}
-          >
-            <Icon name="trash" size={14} />
-          </button>
+            act={() => act({ kind: 'delete', certificate: row })}
+          />
         </span>
       ),
     },

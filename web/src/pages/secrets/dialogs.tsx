@@ -7,7 +7,7 @@ import { isProduction } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
-import { InlineError } from '../../components/states.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
 import { notify } from '../../components/toasts.tsx';
 import { Restarts } from './restarts.tsx';
 import { backendWord } from './store-words.ts';
@@ -64,13 +64,13 @@ const ValueForm = ({ environment, backend, secret, close }: FormProps) => {
   });
   const problem = nameProblem(name);
   return (
-    <form
-      className="form"
+    <MutationForm
+      mutation={save}
+      close={close}
+      submit={secret ? 'Replace the value' : 'Add the secret'}
+      working="Saving…"
+      disabled={!value || !name || problem !== ''}
       autoComplete="off"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate();
-      }}
     >
       {!secret && (
         <Field
@@ -97,21 +97,7 @@ const ValueForm = ({ environment, backend, secret, close }: FormProps) => {
       />
       {backend !== 'BUILTIN' && <p className="muted">It is written to {backendWord(backend)} first.</p>}
       {secret && <Restarts pipelines={secret.usedBy} />}
-      {save.isError && <InlineError error={save.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="primary"
-          disabled={save.isPending || !value || !name || problem !== ''}
-        >
-          {save.isPending ? 'Saving…' : secret ? 'Replace the value' : 'Add the secret'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };
 
@@ -137,13 +123,13 @@ const RegisterForm = ({ environment, backend, close }: Omit<Props, 'action'>) =>
   });
   const problem = nameProblem(name);
   return (
-    <form
-      className="form"
+    <MutationForm
+      mutation={register}
+      close={close}
+      submit="Register the name"
+      working="Asking the store…"
+      disabled={!name || problem !== ''}
       autoComplete="off"
-      onSubmit={(event) => {
-        event.preventDefault();
-        register.mutate();
-      }}
     >
       <p className="muted">
         The value is in {backendWord(backend)} already. Headgate reads it now, and again every minute: a value
@@ -160,21 +146,7 @@ const RegisterForm = ({ environment, backend, close }: Omit<Props, 'action'>) =>
         problem={problem}
         hint={`Manifests write ${variableOf(name)}`}
       />
-      {register.isError && <InlineError error={register.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="primary"
-          disabled={register.isPending || !name || problem !== ''}
-        >
-          {register.isPending ? 'Asking the store…' : 'Register the name'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };
 
@@ -189,7 +161,6 @@ export const DeleteSecretDialog = ({ action, close, ...rest }: Props) => {
 
 const DeleteForm = ({ environment, backend, secret, close }: FormProps & { secret: SecretSummary }) => {
   const queryClient = useQueryClient();
-  const [typed, setTyped] = useState('');
   const mustConfirm = isProduction(environment);
   const remove = useMutation({
     mutationFn: () => api.secret.delete.mutate({ id: secret.id, environmentId: environment.id }),
@@ -200,12 +171,15 @@ const DeleteForm = ({ environment, backend, secret, close }: FormProps & { secre
     },
   });
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        remove.mutate();
-      }}
+    <MutationForm
+      mutation={remove}
+      close={close}
+      submit="Delete the secret"
+      working="Deleting…"
+      danger
+      disabled={secret.usedBy.length > 0}
+      confirm={mustConfirm ? secret.name : null}
+      confirmField={{ mono: true }}
     >
       <p>
         This deletes <strong className="mono">{secret.name}</strong> from {environment.name}.{' '}
@@ -218,30 +192,6 @@ const DeleteForm = ({ environment, backend, secret, close }: FormProps & { secre
           ? 'Nothing that is deployed refers to it.'
           : `${plural(secret.usedBy.length, 'deployed pipeline refers', 'deployed pipelines refer')} to it and must let go of it first: ${secret.usedBy.join(', ')}.`}
       </p>
-      {mustConfirm && (
-        <Field
-          label={`Type ${secret.name} to confirm`}
-          value={typed}
-          onChange={setTyped}
-          mono
-          autoFocus
-          autoComplete="off"
-        />
-      )}
-      {remove.isError && <InlineError error={remove.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Keep it
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="danger"
-          disabled={remove.isPending || secret.usedBy.length > 0 || (mustConfirm && typed !== secret.name)}
-        >
-          {remove.isPending ? 'Deleting…' : 'Delete the secret'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };

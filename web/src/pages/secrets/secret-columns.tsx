@@ -3,7 +3,8 @@ import type { SecretBackend } from '../../../../schemas/api/secret-backends.ts';
 import { Badge, Copyable, Time } from '../../components/bits.tsx';
 import type { Column } from '../../components/data-table.tsx';
 import { plural } from '../../components/format.ts';
-import { Icon } from '../../components/icons.tsx';
+import { IconAction } from '../../components/icon-action.tsx';
+import { momentColumn } from '../../components/moment-column.tsx';
 import type { SecretAction } from './dialogs.tsx';
 
 interface Options {
@@ -65,25 +66,21 @@ export function secretColumns({ backend, mayEdit, act }: Options): Column<Secret
       cell: (row) => <UsedBy pipelines={row.usedBy} />,
     },
     ...(backend === 'BUILTIN' ? [] : [fetched]),
-    {
+    momentColumn({
       key: 'updated',
       title: 'Value set',
       width: '104px',
-      align: 'end',
       // Where there is a store outside, a phone has room for the time that matters more.
       priority: backend === 'BUILTIN' ? 1 : 2,
-      sort: (row) => row.updatedAt.getTime(),
-      cell: (row) => <Time at={row.updatedAt} />,
-    },
-    {
+      at: (row) => row.updatedAt,
+    }),
+    momentColumn({
       key: 'created',
       title: 'Created',
       width: '104px',
-      align: 'end',
       priority: 3,
-      sort: (row) => row.createdAt.getTime(),
-      cell: (row) => <Time at={row.createdAt} />,
-    },
+      at: (row) => row.createdAt,
+    }),
     {
       key: 'actions',
       title: 'Actions',
@@ -91,28 +88,20 @@ export function secretColumns({ backend, mayEdit, act }: Options): Column<Secret
       align: 'end',
       cell: (row) => (
         <span className="nowrap">
-          <button
-            type="button"
-            className="icon-button"
-            aria-label={`Replace the value of ${row.name}`}
-            data-tip={
-              backend === 'EXEC' ? 'The program keeps the values: change it there' : 'Replace the value'
-            }
+          <IconAction
+            icon="pencil"
+            label={`Replace the value of ${row.name}`}
+            tip={backend === 'EXEC' ? 'The program keeps the values: change it there' : 'Replace the value'}
             disabled={!writable}
-            onClick={() => act({ kind: 'replace', secret: row })}
-          >
-            <Icon name="pencil" size={14} />
-          </button>
-          <button
-            type="button"
-            className="icon-button"
-            aria-label={`Delete ${row.name}`}
-            data-tip="Delete"
+            act={() => act({ kind: 'replace', secret: row })}
+          />
+          <IconAction
+            icon="trash"
+            label={`Delete ${row.name}`}
+            tip="Delete"
             disabled={!mayEdit}
-            onClick={() => act({ kind: 'delete', secret: row })}
-          >
-            <Icon name="trash" size={14} />
-          </button>
+            act={() => act({ kind: 'delete', secret: row })}
+          />
         </span>
       ),
     },

@@ -4,10 +4,9 @@ import type { Environment } from '../../../../schemas/api/environments.ts';
 import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
+import { MutationForm } from '../../components/mutation-form.tsx';
 import { Section } from '../../components/page.tsx';
-import { InlineError } from '../../components/states.tsx';
 import { notify } from '../../components/toasts.tsx';
 
 export const DeleteEnvironment = ({
@@ -45,7 +44,6 @@ export const DeleteEnvironment = ({
 const DeleteForm = ({ environment, close }: { environment: Environment; close: () => void }) => {
   const { id, name } = environment;
   const queryClient = useQueryClient();
-  const [typed, setTyped] = useState('');
   const pipelines = useQuery(queries.pipelines(id));
   const nodes = useQuery(queries.nodes(id));
   const secrets = useQuery(queries.secrets(id));
@@ -67,12 +65,14 @@ const DeleteForm = ({ environment, close }: { environment: Environment; close: (
   const busy = (nodes.data ?? []).filter(({ pipelinesRunning }) => pipelinesRunning > 0).length;
   const known = pipelines.data && nodes.data && secrets.data && rules.data;
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        remove.mutate();
-      }}
+    <MutationForm
+      mutation={remove}
+      close={close}
+      submit="Delete the environment"
+      working="Deleting…"
+      danger
+      disabled={!known}
+      confirm={name}
     >
       {known ? (
         <>
@@ -91,27 +91,6 @@ const DeleteForm = ({ environment, close }: { environment: Environment; close: (
       ) : (
         <p className="muted">Counting what would be deleted…</p>
       )}
-      <Field
-        label={`Type ${name} to confirm`}
-        value={typed}
-        onChange={setTyped}
-        autoFocus
-        autoComplete="off"
-      />
-      {remove.isError && <InlineError error={remove.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Keep it
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="danger"
-          disabled={remove.isPending || !known || typed !== name}
-        >
-          {remove.isPending ? 'Deleting…' : 'Delete the environment'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };

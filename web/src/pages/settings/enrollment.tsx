@@ -11,16 +11,11 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Field, SelectField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
+import { DoneAction, MutationForm } from '../../components/mutation-form.tsx';
 import { useNow } from '../../components/now.ts';
 import { Section } from '../../components/page.tsx';
-import { InlineError, Loaded, SkeletonBlock } from '../../components/states.tsx';
-
-const LIFETIMES = [
-  { value: '1', word: '1 hour' },
-  { value: '24', word: '1 day' },
-  { value: '720', word: '30 days' },
-  { value: '', word: 'No end' },
-] as const;
+import { Loaded, SkeletonBlock } from '../../components/states.tsx';
+import { useEnrollmentToken } from '../fleet/enrollment-token.ts';
 
 type Token = NonNullable<Environment['enrollmentToken']>;
 
@@ -121,23 +116,13 @@ interface GenerateProps {
 }
 
 const GenerateForm = ({ environmentId, current, close }: GenerateProps) => {
-  const queryClient = useQueryClient();
-  const [hours, setHours] = useState<(typeof LIFETIMES)[number]['value']>('24');
   const [uses, setUses] = useState('');
   const count = Number(uses);
   const problem =
     uses === '' || (Number.isInteger(count) && count >= 1 && count <= 1_000_000)
       ? ''
       : 'A whole number from 1 to 1,000,000, or nothing.';
-  const generate = useMutation({
-    mutationFn: () =>
-      api.environment.generateEnrollmentToken.mutate({
-        environmentId,
-        ...(hours ? { expiresInHours: Number(hours) } : {}),
-        ...(uses ? { maxUses: count } : {}),
-      }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['environment.get', environmentId] }),
-  });
+  const { generate, lifetime } = useEnrollmentToken(environmentId, uses ? count : null);
   if (generate.data) {
     return (
       <div className="form">
@@ -145,23 +130,19 @@ const GenerateForm = ({ environmentId, current, close }: GenerateProps) => {
           Copy it now: it is shown <strong>only once</strong>.
         </p>
         <CommandBlock label="the enrollment token" lines={[generate.data.token]} />
-        <div className="form-actions">
-          <button type="button" className="button" data-kind="primary" onClick={close}>
-            Done
-          </button>
-        </div>
+        <DoneAction close={close} />
       </div>
     );
   }
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        generate.mutate();
-      }}
+    <MutationForm
+      mutation={generate}
+      close={close}
+      submit="Generate the token"
+      working="Making the token…"
+      disabled={problem !== ''}
     >
-      <SelectField label="It ends after" value={hours} onChange={setHours} options={LIFETIMES} />
+      <SelectField label="It ends after" {...lifetime} />
       <Field
         label="For how many nodes"
         value={uses}
@@ -180,21 +161,7 @@ const GenerateForm = ({ environmentId, current, close }: GenerateProps) => {
           </span>
         </p>
       )}
-      {generate.isError && <InlineError error={generate.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="primary"
-          disabled={generate.isPending || problem !== ''}
-        >
-          {generate.isPending ? 'Making the token…' : 'Generate the token'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };
 
@@ -208,23 +175,8 @@ const RevokeForm = ({ environmentId, close }: { environmentId: string; close: ()
     },
   });
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        revoke.mutate();
-      }}
-    >
+    <MutationForm mutation={revoke} close={close} submit="Revoke it" working="Revoking…" danger>
       <p>No further node can join with it. Those that have joined stay.</p>
-      {revoke.isError && <InlineError error={revoke.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Keep it
-        </button>
-        <button type="submit" className="button" data-kind="danger" disabled={revoke.isPending}>
-          {revoke.isPending ? 'Revoking…' : 'Revoke it'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };

@@ -6,8 +6,8 @@ import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { Field } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
+import { MutationForm } from '../../components/mutation-form.tsx';
 import { Section } from '../../components/page.tsx';
-import { InlineError } from '../../components/states.tsx';
 import { notify } from '../../components/toasts.tsx';
 
 const NAME = /^[a-zA-Z0-9][a-zA-Z0-9 _-]{0,99}$/;
@@ -46,69 +46,51 @@ export const General = ({ environment, role }: { environment: Environment; role:
   const over = limit !== null && limit < environment.nodeCount;
   return (
     <Section title="General">
-      <form
-        className="section-body form"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
+      <MutationForm
+        mutation={save}
+        submit="Save"
+        working="Saving…"
+        disabled={Object.keys(changes).length === 0 || nameProblem !== '' || limitProblem(maxNodes) !== ''}
+        fieldset={{ disabled: role === 'VIEWER' }}
       >
-        <fieldset className="form plain" disabled={role === 'VIEWER'}>
-          <Field
-            label="Name"
-            value={name}
-            onChange={setName}
-            problem={nameProblem}
-            hint="Manifests do not name it, so nothing restarts."
-            autoComplete="off"
-            required
-          />
-          <fieldset className="form plain" disabled={role !== 'ADMIN'}>
-            <label className="check">
-              <input
-                type="checkbox"
-                checked={requireApproval}
-                onChange={(event) => setRequireApproval(event.target.checked)}
-              />
-              <span>What is promoted to it needs the approval of a second person</span>
-            </label>
-            <Field
-              label="Limit of nodes"
-              value={maxNodes}
-              onChange={setMaxNodes}
-              inputMode="numeric"
-              placeholder="no limit"
-              problem={limitProblem(maxNodes)}
-              hint={
-                over
-                  ? `It has ${plural(environment.nodeCount, 'node')} already. They stay; no further one can join.`
-                  : `It has ${plural(environment.nodeCount, 'node')}. Empty is no limit.`
-              }
-              autoComplete="off"
+        <Field
+          label="Name"
+          value={name}
+          onChange={setName}
+          problem={nameProblem}
+          hint="Manifests do not name it, so nothing restarts."
+          autoComplete="off"
+          required
+        />
+        <fieldset className="form plain" disabled={role !== 'ADMIN'}>
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={requireApproval}
+              onChange={(event) => setRequireApproval(event.target.checked)}
             />
-          </fieldset>
-          {role === 'EDITOR' && (
-            <p className="muted">Approval and the limit are changed by an ADMIN of the team.</p>
-          )}
-          {role === 'VIEWER' && <p className="muted">Viewers cannot change these.</p>}
-          {save.isError && <InlineError error={save.error} />}
-          <div className="form-actions">
-            <button
-              type="submit"
-              className="button"
-              data-kind="primary"
-              disabled={
-                save.isPending ||
-                Object.keys(changes).length === 0 ||
-                nameProblem !== '' ||
-                limitProblem(maxNodes) !== ''
-              }
-            >
-              {save.isPending ? 'Saving…' : 'Save'}
-            </button>
-          </div>
+            <span>What is promoted to it needs the approval of a second person</span>
+          </label>
+          <Field
+            label="Limit of nodes"
+            value={maxNodes}
+            onChange={setMaxNodes}
+            inputMode="numeric"
+            placeholder="no limit"
+            problem={limitProblem(maxNodes)}
+            hint={
+              over
+                ? `It has ${plural(environment.nodeCount, 'node')} already. They stay; no further one can join.`
+                : `It has ${plural(environment.nodeCount, 'node')}. Empty is no limit.`
+            }
+            autoComplete="off"
+          />
         </fieldset>
-      </form>
+        {role === 'EDITOR' && (
+          <p className="muted">Approval and the limit are changed by an ADMIN of the team.</p>
+        )}
+        {role === 'VIEWER' && <p className="muted">Viewers cannot change these.</p>}
+      </MutationForm>
     </Section>
   );
 };

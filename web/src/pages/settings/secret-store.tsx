@@ -4,8 +4,8 @@ import type { Environment } from '../../../../schemas/api/environments.ts';
 import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { SelectField } from '../../components/field.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
 import { Section } from '../../components/page.tsx';
-import { InlineError } from '../../components/states.tsx';
 import { notify } from '../../components/toasts.tsx';
 import { BACKENDS, backendWord } from '../secrets/store-words.ts';
 import { configOf, heldBy, isComplete, type StoreDraft, storeDraft } from './store-draft.ts';
@@ -22,6 +22,7 @@ export const SecretStoreSettings = ({ environment, mayEdit }: Props) => {
   const [draft, setDraft] = useState<StoreDraft>(() => storeDraft(environment));
   const set = (change: Partial<StoreDraft>): void => setDraft((before) => ({ ...before, ...change }));
   const { backend } = draft;
+  const isBuiltIn = backend === 'BUILTIN';
   const moves = backend !== environment.secretBackend;
   const changed = JSON.stringify(draft) !== JSON.stringify(storeDraft(environment));
   const save = useMutation({
@@ -43,52 +44,33 @@ export const SecretStoreSettings = ({ environment, mayEdit }: Props) => {
   const fields = { draft, set, held: heldBy(environment) };
   return (
     <Section title="Secret store">
-      <form
-        className="section-body form"
+      <MutationForm
+        mutation={save}
+        submit={isBuiltIn ? 'Save the store' : 'Test and save the store'}
+        working={isBuiltIn ? 'Saving…' : 'Asking the store…'}
+        disabled={!changed || !isComplete(draft)}
+        fieldset={{ disabled: !mayEdit }}
         autoComplete="off"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
       >
-        <fieldset className="form plain" disabled={!mayEdit}>
-          <SelectField
-            label="Secrets are kept in"
-            value={backend}
-            onChange={(value) => {
-              set({ backend: value });
-              save.reset();
-            }}
-            options={BACKENDS}
-          />
-          {environment.secretStore && environment.secretStore.config === null && (
-            <p className="field-problem">
-              What was set up cannot be read any longer. Fill in every field, credentials too.
-            </p>
-          )}
-          {backend === 'VAULT' && <VaultFields {...fields} />}
-          {backend === 'CLOUD_SM' && <CloudFields {...fields} />}
-          {backend === 'EXEC' && <ExecFields {...fields} />}
-          {moves && <p className="muted">{effectOf(backend)}</p>}
-          {save.isError && <InlineError error={save.error} />}
-          <div className="form-actions">
-            <button
-              type="submit"
-              className="button"
-              data-kind="primary"
-              disabled={save.isPending || !changed || !isComplete(draft)}
-            >
-              {save.isPending
-                ? backend === 'BUILTIN'
-                  ? 'Saving…'
-                  : 'Asking the store…'
-                : backend === 'BUILTIN'
-                  ? 'Save the store'
-                  : 'Test and save the store'}
-            </button>
-          </div>
-        </fieldset>
-      </form>
+        <SelectField
+          label="Secrets are kept in"
+          value={backend}
+          onChange={(value) => {
+            set({ backend: value });
+            save.reset();
+          }}
+          options={BACKENDS}
+        />
+        {environment.secretStore && environment.secretStore.config === null && (
+          <p className="field-problem">
+            What was set up cannot be read any longer. Fill in every field, credentials too.
+          </p>
+        )}
+        {backend === 'VAULT' && <VaultFields {...fields} />}
+        {backend === 'CLOUD_SM' && <CloudFields {...fields} />}
+        {backend === 'EXEC' && <ExecFields {...fields} />}
+        {moves && <p className="muted">{effectOf(backend)}</p>}
+      </MutationForm>
     </Section>
   );
 };

@@ -5,7 +5,7 @@ import { api } from '../../api/client.ts';
 import { CommandBlock } from '../../components/command-block.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, SelectField } from '../../components/field.tsx';
-import { InlineError } from '../../components/states.tsx';
+import { DoneAction, MutationForm } from '../../components/mutation-form.tsx';
 import { PERMISSION_WORDS, PERMISSIONS } from './permission-words.ts';
 
 export type AccountAction =
@@ -68,13 +68,13 @@ const CreateForm = ({ environmentId, close }: { environmentId: string; close: ()
       before.includes(permission) ? before.filter((each) => each !== permission) : [...before, permission],
     );
   return (
-    <form
-      className="form"
+    <MutationForm
+      mutation={create}
+      close={close}
+      submit="Make the key"
+      working="Making the key…"
+      disabled={!name.trim() || permissions.length === 0}
       autoComplete="off"
-      onSubmit={(event) => {
-        event.preventDefault();
-        create.mutate();
-      }}
     >
       <Field
         label="Name"
@@ -104,21 +104,7 @@ const CreateForm = ({ environmentId, close }: { environmentId: string; close: ()
         ))}
       </fieldset>
       <SelectField label="It ends after" value={days} onChange={setDays} options={LIFETIMES} />
-      {create.isError && <InlineError error={create.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="primary"
-          disabled={create.isPending || !name.trim() || permissions.length === 0}
-        >
-          {create.isPending ? 'Making the key…' : 'Make the key'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };
 
@@ -134,11 +120,7 @@ const CreatedKey = ({ account, close }: { account: ServiceAccount & { key: strin
         lines={[`curl -H "Authorization: Bearer $KEY" ${window.location.origin}/api/v1/pipelines`]}
       />
     )}
-    <div className="form-actions">
-      <button type="button" className="button" data-kind="primary" onClick={close}>
-        Done
-      </button>
-    </div>
+    <DoneAction close={close} />
   </div>
 );
 
@@ -162,27 +144,18 @@ const EndForm = ({ environmentId, kind, account, close }: EndProps) => {
     },
   });
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        end.mutate();
-      }}
+    <MutationForm
+      mutation={end}
+      close={close}
+      submit={kind === 'revoke' ? 'Revoke the key' : 'Delete the account'}
+      working="Ending it…"
+      danger
     >
       <p>
         {kind === 'revoke'
           ? `Programs that use the key of ${account.name} are refused at once. The entry stays, and the name is free again.`
           : `The key of ${account.name} stops working at once, and its entry goes. What it did stays in the audit log.`}
       </p>
-      {end.isError && <InlineError error={end.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Keep it
-        </button>
-        <button type="submit" className="button" data-kind="danger" disabled={end.isPending}>
-          {end.isPending ? 'Ending it…' : kind === 'revoke' ? 'Revoke the key' : 'Delete the account'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };

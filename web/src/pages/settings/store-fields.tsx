@@ -1,5 +1,5 @@
 /** The fields of each kind of store. */
-import { useState } from 'react';
+import { type ComponentProps, useState } from 'react';
 import { Badge } from '../../components/bits.tsx';
 import { Field, SelectField, TextAreaField } from '../../components/field.tsx';
 import type { Held, StoreDraft } from './store-draft.ts';
@@ -10,207 +10,161 @@ interface Props {
   held: Held;
 }
 
+/** Those of the draft that are texts. */
+type TextName = {
+  [K in keyof StoreDraft]: string extends StoreDraft[K] ? K : never;
+}[keyof StoreDraft];
+
+/** The value of one text of the draft, and how it is changed. */
+const bound = (
+  { draft, set }: Props,
+  name: TextName,
+): { value: string; onChange: (value: string) => void } => ({
+  value: draft[name],
+  onChange: (value) => {
+    const change: Partial<Record<TextName, string>> = { [name]: value };
+    set(change);
+  },
+});
+
+type Unbound<P> = Omit<P, 'value' | 'onChange' | 'mono'>;
+
+interface Named {
+  of: Props;
+  name: TextName;
+}
+
+const DraftField = ({ of, name, ...rest }: Named & Unbound<ComponentProps<typeof Field>>) => (
+  <Field mono {...rest} {...bound(of, name)} />
+);
+
+const DraftText = ({ of, name, ...rest }: Named & Unbound<ComponentProps<typeof TextAreaField>>) => (
+  <TextAreaField mono {...rest} {...bound(of, name)} />
+);
+
 const METHODS = [
   { value: 'token', word: 'A token' },
   { value: 'approle', word: 'AppRole' },
   { value: 'kubernetes', word: 'Kubernetes, as the controller’s service account' },
 ] as const;
 
-export const VaultFields = ({ draft, set, held }: Props) => (
+export const VaultFields = (of: Props) => (
   <>
-    <Field
+    <DraftField
+      of={of}
+      name="address"
       label="Address"
-      value={draft.address}
-      onChange={(address) => set({ address })}
-      mono
       required
       placeholder="https://vault.example.com:8200"
     />
     <div className="field-pair">
-      <Field
+      <DraftField
+        of={of}
+        name="mount"
         label="Mount"
-        value={draft.mount}
-        onChange={(mount) => set({ mount })}
-        mono
         placeholder="secret"
         hint="Of the KV version 2 engine."
       />
-      <Field
+      <DraftField
+        of={of}
+        name="vaultPrefix"
         label="Folder"
-        value={draft.vaultPrefix}
-        onChange={(vaultPrefix) => set({ vaultPrefix })}
-        mono
         placeholder="headgate/staging"
         hint="In which names are looked up."
       />
     </div>
     <div className="field-pair">
-      <Field
+      <DraftField
+        of={of}
+        name="field"
         label="Field"
-        value={draft.field}
-        onChange={(field) => set({ field })}
-        mono
         placeholder="value"
         hint="Of a secret, with its value."
       />
-      <Field
-        label="Namespace"
-        value={draft.namespace}
-        onChange={(namespace) => set({ namespace })}
-        mono
-        hint="Of Vault Enterprise."
-      />
+      <DraftField of={of} name="namespace" label="Namespace" hint="Of Vault Enterprise." />
     </div>
     <SelectField
       label="Signs in by"
-      value={draft.method}
-      onChange={(method) => set({ method })}
+      value={of.draft.method}
+      onChange={(method) => of.set({ method })}
       options={METHODS}
-      hint={draft.method === 'kubernetes' ? 'Only a super admin may set this up.' : undefined}
+      hint={of.draft.method === 'kubernetes' ? 'Only a super admin may set this up.' : undefined}
     />
-    {draft.method === 'token' && (
-      <CredentialField
-        label="Token"
-        held={held.token}
-        value={draft.token}
-        onChange={(token) => set({ token })}
-      />
-    )}
-    {draft.method === 'approle' && (
+    {of.draft.method === 'token' && <Credential of={of} name="token" label="Token" />}
+    {of.draft.method === 'approle' && (
       <>
-        <Field
-          label="Role id"
-          value={draft.roleId}
-          onChange={(roleId) => set({ roleId })}
-          mono
-          required
-          autoComplete="off"
-        />
-        <CredentialField
-          label="Secret id"
-          held={held.secretId}
-          value={draft.secretId}
-          onChange={(secretId) => set({ secretId })}
-        />
+        <DraftField of={of} name="roleId" label="Role id" required autoComplete="off" />
+        <Credential of={of} name="secretId" label="Secret id" />
       </>
     )}
-    {draft.method === 'kubernetes' && (
-      <Field label="Role" value={draft.role} onChange={(role) => set({ role })} mono required />
+    {of.draft.method === 'kubernetes' && <DraftField of={of} name="role" label="Role" required />}
+    {of.draft.method !== 'token' && (
+      <DraftField of={of} name="authMount" label="Mount of the method" placeholder={of.draft.method} />
     )}
-    {draft.method !== 'token' && (
-      <Field
-        label="Mount of the method"
-        value={draft.authMount}
-        onChange={(authMount) => set({ authMount })}
-        mono
-        placeholder={draft.method}
-      />
-    )}
-    <TextAreaField
+    <DraftText
+      of={of}
+      name="ca"
       label="Private authority"
-      value={draft.ca}
-      onChange={(ca) => set({ ca })}
       rows={3}
-      mono
       placeholder="-----BEGIN CERTIFICATE-----"
       hint="In PEM form, where the address is not of a public one."
     />
   </>
 );
 
-export const CloudFields = ({ draft, set, held }: Props) => (
+export const CloudFields = (of: Props) => (
   <>
     <div className="field-pair">
-      <Field
-        label="Region"
-        value={draft.region}
-        onChange={(region) => set({ region })}
-        mono
-        required
-        placeholder="eu-central-1"
-      />
-      <Field
+      <DraftField of={of} name="region" label="Region" required placeholder="eu-central-1" />
+      <DraftField
+        of={of}
+        name="cloudPrefix"
         label="Prefix"
-        value={draft.cloudPrefix}
-        onChange={(cloudPrefix) => set({ cloudPrefix })}
-        mono
         placeholder="headgate/staging/"
         hint="Stands before the names as it is."
       />
     </div>
-    <Field
+    <DraftField
+      of={of}
+      name="accessKeyId"
       label="Access key id"
-      value={draft.accessKeyId}
-      onChange={(accessKeyId) => set({ accessKeyId })}
-      mono
       autoComplete="off"
       hint="Empty: the controller’s own identity, which only a super admin may set up."
     />
-    {draft.accessKeyId !== '' && (
+    {of.draft.accessKeyId !== '' && (
       <>
-        <CredentialField
-          label="Secret access key"
-          held={held.secretAccessKey}
-          value={draft.secretAccessKey}
-          onChange={(secretAccessKey) => set({ secretAccessKey })}
-        />
-        <CredentialField
-          label="Session token"
-          held={held.sessionToken}
-          value={draft.sessionToken}
-          onChange={(sessionToken) => set({ sessionToken })}
-          hint="Only of temporary credentials."
-        />
+        <Credential of={of} name="secretAccessKey" label="Secret access key" />
+        <Credential of={of} name="sessionToken" label="Session token" hint="Only of temporary credentials." />
       </>
     )}
-    <Field
-      label="Endpoint"
-      value={draft.endpoint}
-      onChange={(endpoint) => set({ endpoint })}
-      mono
-      placeholder="that of the region"
-    />
+    <DraftField of={of} name="endpoint" label="Endpoint" placeholder="that of the region" />
   </>
 );
 
-export const ExecFields = ({ draft, set }: Props) => (
+export const ExecFields = (of: Props) => (
   <>
     <p className="muted">
       The program runs on the controller, without a shell and with 10 seconds for an answer. It is one of
       those that the operator allows in <code>HEADGATE_EXEC_SECRET_COMMANDS</code>. It reads only: values are
       changed where it takes them from.
     </p>
-    <Field
-      label="Program"
-      value={draft.command}
-      onChange={(command) => set({ command })}
-      mono
-      required
-      placeholder="/usr/local/bin/read-secrets"
-    />
-    <TextAreaField
-      label="Arguments"
-      value={draft.args}
-      onChange={(args) => set({ args })}
-      mono
-      hint="One a line."
-    />
+    <DraftField of={of} name="command" label="Program" required placeholder="/usr/local/bin/read-secrets" />
+    <DraftText of={of} name="args" label="Arguments" hint="One a line." />
   </>
 );
 
 interface CredentialProps {
+  of: Props;
+  name: keyof Held;
   label: string;
-  /** The server has one. */
-  held: boolean;
-  value: string;
-  onChange: (value: string) => void;
   hint?: string;
 }
 
 /** What the server has never comes back: it stays unless another one is given. */
-const CredentialField = ({ label, held, value, onChange, hint }: CredentialProps) => {
+const Credential = ({ of, name, label, hint }: CredentialProps) => {
+  const held = of.held[name];
   const [replacing, setReplacing] = useState(false);
-  if (held && !replacing && value === '') {
+  if (held && !replacing && of.draft[name] === '') {
     return (
       <p className="credential">
         <span className="credential-name">{label}</span>
@@ -224,8 +178,7 @@ const CredentialField = ({ label, held, value, onChange, hint }: CredentialProps
   return (
     <Field
       label={label}
-      value={value}
-      onChange={onChange}
+      {...bound(of, name)}
       type="password"
       autoComplete="new-password"
       autoFocus={replacing}

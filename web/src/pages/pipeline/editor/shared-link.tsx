@@ -5,7 +5,7 @@ import { api } from '../../../api/client.ts';
 import { Dialog } from '../../../components/dialog.tsx';
 import { Field } from '../../../components/field.tsx';
 import { Icon } from '../../../components/icons.tsx';
-import { InlineError } from '../../../components/states.tsx';
+import { MutationForm } from '../../../components/mutation-form.tsx';
 import { useEditor } from './editor-context.ts';
 import { linkShared, unlinkShared } from './edits.ts';
 import type { EditorNode } from './model.ts';
@@ -122,12 +122,12 @@ const ShareForm = ({ node, close }: { node: EditorNode; close: () => void }) => 
     },
   });
   return (
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        share.mutate();
-      }}
+    <MutationForm
+      mutation={share}
+      close={close}
+      submit="Share and link"
+      working="Sharing…"
+      disabled={name.trim() === ''}
     >
       <p className="muted">
         Other pipelines of this environment can then link to it. A change of it is a new version, which each
@@ -135,20 +135,6 @@ const ShareForm = ({ node, close }: { node: EditorNode; close: () => void }) => 
       </p>
       <Field label="Name" value={name} onChange={setName} required autoFocus maxLength={100} />
       <Field label="Description" value={description} onChange={setDescription} maxLength={2_000} />
-      {share.isError && <InlineError error={share.error} />}
-      <div className="form-actions">
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="submit"
-          className="button"
-          data-kind="primary"
-          disabled={share.isPending || name.trim() === ''}
-        >
-          {share.isPending ? 'Sharing…' : 'Share and link'}
-        </button>
-      </div>
-    </form>
+    </MutationForm>
   );
 };
