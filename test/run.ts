@@ -20,11 +20,11 @@ interface Summary {
 
 const SUITES: readonly Suite[] = [
   { name: 'unit', files: 'test/unit/**/*.test.ts', limitMinutes: 3 },
-  { name: 'integration', files: 'test/integration/**/*.test.ts', limitMinutes: 10 },
+  { name: 'integration', files: 'test/integration/**/*.test.ts', limitMinutes: 15 },
   { name: 'engine', files: 'test/e2e/engine/**/*.test.ts', limitMinutes: 3 },
   { name: 'agent', files: 'test/e2e/agent/**/*.test.ts', limitMinutes: 6 },
-  { name: 'main job', files: 'test/e2e/main/**/*.test.ts', limitMinutes: 8 },
-  { name: 'web', files: 'test/e2e/web/**/*.test.ts', limitMinutes: 6 },
+  { name: 'main job', files: 'test/e2e/main/**/*.test.ts', limitMinutes: 10 },
+  { name: 'web', files: 'test/e2e/web/**/*.test.ts', limitMinutes: 15 },
 ];
 
 const root = join(import.meta.dirname, '..');
