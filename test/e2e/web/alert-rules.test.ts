@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 import { GitClient } from '../../support/git-client.ts';
 import { idleManifest } from '../../support/pipelines.ts';
 import { until } from '../../support/until.ts';
-import { beyondAPhone, violationsInBothSchemes, watchForErrors } from './browser.ts';
+import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 
 const RULE = `apiVersion: headgate/v1
@@ -71,7 +71,7 @@ describe('the page of alert rules', function () {
     await make('Orders crash', async (form) => {
       await form.getByLabel('Watches').selectOption('orders');
       await form.getByLabel('Raised when').selectOption('A pipeline has crashed');
-      expect(await form.getByLabel(/^Threshold/).count()).to.equal(0);
+      await settles(() => form.getByLabel(/^Threshold/).count(), 0);
     });
     await row('Orders crash').getByText('Pipeline has crashed for 60 s').waitFor();
     await row('Orders crash').getByRole('link', { name: 'orders' }).waitFor();
@@ -85,20 +85,20 @@ describe('the page of alert rules', function () {
     await row('Busy CPU').waitFor({ state: 'detached' });
     await page.reload();
     await row('Orders crash').waitFor();
-    expect(await rules().getByRole('row').count(), 'the head and one rule').to.equal(2);
+    await settles(() => rules().getByRole('row').count(), 2, 'the head and one rule');
     await page.getByLabel('Watches').selectOption('Whole environment');
     await row('Busy CPU').waitFor();
-    expect(await row('Orders crash').count()).to.equal(0);
+    await settles(() => row('Orders crash').count(), 0);
   });
 
   it('changes a rule and keeps it silent', async () => {
     await page.goto(session.at('alerts'));
     await page.getByRole('button', { name: 'Change Busy CPU' }).click();
     const form = dialog('Change Busy CPU');
-    expect(await form.getByLabel('Watches').count(), 'what it watches stays').to.equal(0);
+    await settles(() => form.getByLabel('Watches').count(), 0, 'what it watches stays');
     await form.getByLabel('Threshold, per cent').fill('ninety');
     await form.getByText('A number, for example 90 or 0.5.').waitFor();
-    expect(await form.getByRole('button', { name: 'Save the rule' }).isDisabled()).to.equal(true);
+    await settles(() => form.getByRole('button', { name: 'Save the rule' }).isDisabled(), true);
     await form.getByLabel('Threshold, per cent').fill('70');
     await form.getByLabel('Enabled').uncheck();
     await form.getByRole('button', { name: 'Save the rule' }).click();
@@ -125,8 +125,8 @@ describe('the page of alert rules', function () {
     await page.goto(session.at('alerts'));
     const link = row('From git').getByRole('link', { name: 'In git at staging/alerts/memory.yaml:1' });
     await link.waitFor();
-    expect(await page.getByRole('button', { name: 'Change From git' }).count()).to.equal(0);
-    expect(await page.getByRole('button', { name: 'Delete From git' }).count()).to.equal(0);
+    await settles(() => page.getByRole('button', { name: 'Change From git' }).count(), 0);
+    await settles(() => page.getByRole('button', { name: 'Delete From git' }).count(), 0);
     await link.click();
     await page.getByRole('heading', { level: 1, name: 'Git' }).waitFor();
   });
@@ -150,7 +150,7 @@ describe('the page of alert rules', function () {
     await viewer.goto(session.at('alerts'));
     await viewer.getByRole('table', { name: 'Alert rules' }).waitFor();
     for (const name of ['New alert rule', 'Change Busy CPU', 'Delete Busy CPU'])
-      expect(await viewer.getByRole('button', { name }).isDisabled(), name).to.equal(true);
+      await settles(() => viewer.getByRole('button', { name }).isDisabled(), true, name);
     await viewer.context().close();
   });
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { REST_ROWS } from '../../../api/rest/rows.ts';
 import { startTestController, type TestController } from '../../support/controller.ts';
-import { beyondAPhone, launch, violationsInBothSchemes, watchForErrors } from './browser.ts';
+import { beyondAPhone, launch, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 
 describe('the page of the API', function () {
   this.timeout(60_000);
@@ -52,9 +52,9 @@ describe('the page of the API', function () {
       'Procedures',
     ]);
     for (const { method, path, summary } of REST_ROWS)
-      expect(await card(`${method} /api/v1${path} ${summary}`).count(), `${method} ${path}`).to.equal(1);
+      await settles(() => card(`${method} /api/v1${path} ${summary}`).count(), 1, `${method} ${path}`);
     await card(/^POST \/api\/trpc\/pipeline\.create /).waitFor();
-    expect(await page.getByRole('link', { name: 'Sign in' }).count()).to.equal(1);
+    await settles(() => page.getByRole('link', { name: 'Sign in' }).count(), 1);
   });
 
   it('shows what an operation takes and answers, who may, and a request to copy', async () => {
@@ -119,7 +119,7 @@ describe('the page of the API', function () {
       teamId: team.id,
     });
     await page.goto(`${test.url}/e/${id}/settings`);
-    await page.getByRole('link', { name: 'the API and how to call it' }).click();
+    await page.getByRole('link', { name: 'API reference' }).click();
     await page.getByRole('heading', { name: 'API', level: 1 }).waitFor();
     await page.getByRole('link', { name: 'To the pages' }).click();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();

@@ -3,6 +3,7 @@ import axe, { type AxeResults, type RunOptions } from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { CHROMIUM_FLAGS, findChromium } from '../../support/chromium.ts';
 import { startHeadgate } from '../../support/headgate.ts';
+import { until } from '../../support/until.ts';
 
 export interface Target {
   url: string;
@@ -151,4 +152,16 @@ export async function openSession(options: { colorScheme?: 'light' | 'dark' } = 
     await target.remove();
     throw error;
   }
+}
+
+/** Waits until the page shows a value: what it is told at one moment it draws at another. */
+export async function settles<T>(read: () => Promise<T>, value: T, what = ''): Promise<void> {
+  let seen: T | undefined;
+  await until(
+    async () => {
+      seen = await read();
+      return seen === value;
+    },
+    { what: () => `${what || 'the page'} to come to ${String(value)}; it is ${String(seen)}`, everyMs: 50 },
+  );
 }

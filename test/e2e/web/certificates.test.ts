@@ -5,7 +5,7 @@ import { enrollNode, heartbeat } from '../../support/agent-client.ts';
 import { AUTHORITY, ENCRYPTED_KEY, EXPIRED, LEAF, LEAF_KEY } from '../../support/certificates.ts';
 import { GitClient } from '../../support/git-client.ts';
 import { namedPipeline, untilRunning } from '../../support/pipelines.ts';
-import { beyondAPhone, violationsInBothSchemes, watchForErrors } from './browser.ts';
+import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 
 /** Names a file and a secret, and reads nothing. */
@@ -67,7 +67,7 @@ describe('the page of secrets and certificates', function () {
     await page.getByRole('button', { name: 'Upload a certificate' }).click();
     const form = dialog('Upload a certificate');
     await form.getByLabel('Choose a file').setInputFiles(file('ca.pem', AUTHORITY));
-    expect(await form.getByLabel('File name').inputValue()).to.equal('ca.pem');
+    await settles(() => form.getByLabel('File name').inputValue(), 'ca.pem');
     await form.getByLabel('Name', { exact: true }).fill('Company authority');
     await form.getByText(`Configs write \${SVC_CERT_DIR}/ca.pem`).waitFor();
     await form.getByRole('button', { name: 'Upload the file' }).click();
@@ -80,7 +80,7 @@ describe('the page of secrets and certificates', function () {
     await row('ca.pem')
       .getByRole('button', { name: /^Copy reference/ })
       .click();
-    expect(await page.evaluate<string>('navigator.clipboard.readText()')).to.equal(`\${SVC_CERT_DIR}/ca.pem`);
+    await settles(() => page.evaluate<string>('navigator.clipboard.readText()'), `\${SVC_CERT_DIR}/ca.pem`);
     await row('ca.pem').getByRole('button', { name: 'ca.pem', exact: true }).click();
     const facts = dialog('Company authority: ca.pem').getByRole('region', { name: 'Certificate 1' });
     await facts.getByText('O=Headgate tests').first().waitFor();
@@ -96,7 +96,7 @@ describe('the page of secrets and certificates', function () {
     await form.getByLabel('Content, in PEM form').fill('no key at all');
     await form.getByText('There is no PEM block in it').waitFor();
     await form.getByLabel('Choose a file').setInputFiles(file('shop.key', ENCRYPTED_KEY));
-    expect(await form.getByLabel('What it is').inputValue()).to.equal('key');
+    await settles(() => form.getByLabel('What it is').inputValue(), 'key');
     expect(await page.content()).not.to.include(ENCRYPTED_KEY.split('\n')[1]);
     await form.getByLabel('Name', { exact: true }).fill('shop');
     await form.getByRole('button', { name: 'Upload the file' }).click();
@@ -142,7 +142,7 @@ describe('the page of secrets and certificates', function () {
     await form.waitFor({ state: 'hidden' });
     await note('shop.crt was replaced.').waitFor();
     await row('shop.crt').getByText('shop.example.org').waitFor();
-    expect(await table().getByText('Mismatch').count()).to.equal(0);
+    await settles(() => table().getByText('Mismatch').count(), 0);
   });
 
   it('says which pipelines on which nodes restart with another file, or another value of a secret', async () => {
@@ -179,7 +179,7 @@ describe('the page of secrets and certificates', function () {
     await page.getByRole('button', { name: 'Delete ca.pem' }).click();
     let form = dialog('Delete ca.pem');
     await form.getByText('1 deployed pipeline refers to it and must let go of it first: shipper.').waitFor();
-    expect(await form.getByRole('button', { name: 'Delete the file' }).isDisabled()).to.equal(true);
+    await settles(() => form.getByRole('button', { name: 'Delete the file' }).isDisabled(), true);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Delete old.crt' }).click();
     form = dialog('Delete old.crt');
@@ -211,7 +211,7 @@ describe('the page of secrets and certificates', function () {
     await viewer.goto(tab());
     await viewer.getByRole('table', { name: 'Certificates' }).waitFor();
     for (const name of ['Upload a certificate', 'Replace ca.pem', 'Delete ca.pem'])
-      expect(await viewer.getByRole('button', { name }).isDisabled(), name).to.equal(true);
+      await settles(() => viewer.getByRole('button', { name }).isDisabled(), true, name);
     await viewer.getByRole('button', { name: 'ca.pem', exact: true }).click();
     await viewer.getByRole('dialog', { name: 'Company authority: ca.pem' }).waitFor();
     await viewer.context().close();

@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import { enrollNode, heartbeat } from '../../support/agent-client.ts';
 import { until } from '../../support/until.ts';
 import { VaultServer } from '../../support/vault-server.ts';
-import { beyondAPhone, violationsInBothSchemes, watchForErrors } from './browser.ts';
+import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../support/exec-secrets.sh');
@@ -38,8 +38,10 @@ describe('the settings of an environment', function () {
     it('renames it, asks for approval and limits its nodes, and other pages follow', async () => {
       await page.goto(session.at('settings?tab=environment'));
       const general = section('General');
-      expect(await general.getByRole('button', { name: 'Save' }).isDisabled(), 'nothing to save').to.equal(
+      await settles(
+        () => general.getByRole('button', { name: 'Save' }).isDisabled(),
         true,
+        'nothing to save',
       );
       await general.getByLabel('Name').fill('test bench');
       await general.getByLabel('needs the approval of a second person').check();
@@ -50,26 +52,26 @@ describe('the settings of an environment', function () {
       await note('test bench was saved.').waitFor();
       await page.getByRole('button', { name: /environment test bench/ }).waitFor();
       await page.reload();
-      expect(await general.getByLabel('Limit of nodes').inputValue()).to.equal('3');
-      expect(await general.getByLabel('needs the approval of a second person').isChecked()).to.equal(true);
+      await settles(() => general.getByLabel('Limit of nodes').inputValue(), '3');
+      await settles(() => general.getByLabel('needs the approval of a second person').isChecked(), true);
     });
 
     it('leaves approval and the limit to an ADMIN, and everything to nobody who only looks', async () => {
       const editor = await session.as('EDITOR');
       await editor.goto(session.at('settings?tab=environment'));
       const general = section('General', editor);
-      expect(await general.getByLabel('Name').isDisabled()).to.equal(false);
-      expect(await general.getByLabel('Limit of nodes').isDisabled()).to.equal(true);
-      expect(await editor.getByRole('button', { name: 'Delete test bench' }).isDisabled()).to.equal(true);
+      await settles(() => general.getByLabel('Name').isDisabled(), false);
+      await settles(() => general.getByLabel('Limit of nodes').isDisabled(), true);
+      await settles(() => editor.getByRole('button', { name: 'Delete test bench' }).isDisabled(), true);
       await editor.goto(session.at('settings?tab=access'));
       await editor.getByText('Only an ADMIN of the team sees them.').waitFor();
       await editor.context().close();
       const viewer = await session.as('VIEWER');
       await viewer.goto(session.at('settings?tab=environment'));
-      expect(await section('General', viewer).getByLabel('Name').isDisabled()).to.equal(true);
-      expect(await viewer.getByLabel('Secrets are kept in').isDisabled()).to.equal(true);
+      await settles(() => section('General', viewer).getByLabel('Name').isDisabled(), true);
+      await settles(() => viewer.getByLabel('Secrets are kept in').isDisabled(), true);
       await viewer.goto(session.at('secrets'));
-      expect(await viewer.getByRole('button', { name: 'Add a secret' }).isDisabled()).to.equal(true);
+      await settles(() => viewer.getByRole('button', { name: 'Add a secret' }).isDisabled(), true);
       await viewer.context().close();
     });
   });
@@ -160,7 +162,7 @@ describe('the settings of an environment', function () {
       await note('are kept in A program on the controller').waitFor();
       await page.goto(session.at('secrets'));
       await page.getByRole('button', { name: 'Register a name' }).waitFor();
-      expect(await page.getByRole('button', { name: 'Add a secret' }).count()).to.equal(0);
+      await settles(() => page.getByRole('button', { name: 'Add a secret' }).count(), 0);
       expect(
         await page.getByRole('button', { name: 'Replace the value of db-password' }).isDisabled(),
       ).to.equal(true);
@@ -174,7 +176,7 @@ describe('the settings of an environment', function () {
       await note('are kept in Headgate itself').waitFor();
       await page.goto(session.at('secrets'));
       await page.getByRole('table', { name: 'Secrets' }).getByText('db-password', { exact: true }).waitFor();
-      expect(await section('Store').count()).to.equal(0);
+      await settles(() => section('Store').count(), 0);
     });
   });
 
@@ -205,8 +207,10 @@ describe('the settings of an environment', function () {
       await page.getByRole('button', { name: 'New service account' }).click();
       const form = dialog('New service account');
       await form.getByLabel('Name', { exact: true }).fill('deploys from CI');
-      expect(await form.getByRole('button', { name: 'Make the key' }).isDisabled(), 'no permission').to.equal(
+      await settles(
+        () => form.getByRole('button', { name: 'Make the key' }).isDisabled(),
         true,
+        'no permission',
       );
       await form.getByRole('checkbox', { name: /^pipelines\.read/ }).check();
       await form.getByRole('button', { name: 'Make the key' }).click();
@@ -288,7 +292,7 @@ describe('the settings of an environment', function () {
       await page.goto(session.at('fleet?view=matrix'));
       await page.waitForURL(/node=edge/);
       await matrix().getByRole('link', { name: 'edge-1' }).waitFor();
-      expect(await matrix().getByRole('link', { name: 'archive-1' }).count()).to.equal(0);
+      await settles(() => matrix().getByRole('link', { name: 'archive-1' }).count(), 0);
     });
 
     it('puts them aside for good in an address without filters', async () => {
@@ -311,7 +315,7 @@ describe('the settings of an environment', function () {
       await list.getByLabel('New name of At the edge').fill('Archives');
       await list.getByRole('button', { name: 'Rename', exact: true }).click();
       await list.getByRole('button', { name: 'Rename Archives' }).waitFor();
-      expect(await list.getByLabel('The page begins with Archives').isChecked()).to.equal(true);
+      await settles(() => list.getByLabel('The page begins with Archives').isChecked(), true);
       await list.getByLabel('The page begins with Archives').click();
       await until(async () => !(await list.getByLabel('The page begins with Archives').isChecked()), {
         what: 'the page to begin without filters',
@@ -370,7 +374,7 @@ describe('the settings of an environment', function () {
       const form = dialog('Delete test bench');
       await form.getByText('0 pipelines and their versions, 2 nodes, 1 secret and 0 alert rules').waitFor();
       const button = form.getByRole('button', { name: 'Delete the environment' });
-      expect(await button.isDisabled()).to.equal(true);
+      await settles(() => button.isDisabled(), true);
       expect(await violationsInBothSchemes(page, 'deleting an environment')).to.deep.equal([]);
       await form.getByLabel('Type test bench to confirm').fill('test bench');
       await button.click();

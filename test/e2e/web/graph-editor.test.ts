@@ -7,7 +7,7 @@ import type { GraphNode, Pipeline } from '../../../schemas/api/pipelines.ts';
 import { GitClient } from '../../support/git-client.ts';
 import { idleManifest, namedPipeline } from '../../support/pipelines.ts';
 import { until } from '../../support/until.ts';
-import { beyondAPhone, violationsInBothSchemes, watchForErrors } from './browser.ts';
+import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 
 const ENGINE = join(import.meta.dirname, '../../../dist/headgate-engine');
@@ -186,7 +186,7 @@ describe('the graph editor', function () {
     );
     await page.getByText('That would close a circle: b → a → b.').waitFor();
     await drawn('a').click();
-    expect(await page.getByRole('combobox', { name: 'Add an input' }).count()).to.equal(0);
+    await settles(() => page.getByRole('combobox', { name: 'Add an input' }).count(), 0);
   });
 
   it('undoes and redoes everything, moves too', async () => {
@@ -213,13 +213,13 @@ describe('the graph editor', function () {
     await button('Undo').click();
     await drawn('discard').waitFor();
     await page.getByText('Unsaved changes').waitFor({ state: 'detached' });
-    expect(await button('Undo').isDisabled()).to.equal(true);
+    await settles(() => button('Undo').isDisabled(), true);
     await page.keyboard.press('Control+Shift+z');
     await drawn('sink').waitFor();
     await button('Redo').click();
     await page.keyboard.press('Control+y');
     await drawn('sink').waitFor({ state: 'detached' });
-    expect(await button('Redo').isDisabled()).to.equal(true);
+    await settles(() => button('Redo').isDisabled(), true);
   });
 
   it('duplicates with the inputs, arranges, and switches off', async () => {
@@ -447,7 +447,7 @@ describe('the graph editor', function () {
     expect(await violationsInBothSchemes(page, 'the dialog of sharing')).to.deep.equal([]);
     await dialog.getByRole('button', { name: 'Share and link' }).click();
     await page.getByText('Linked to “Ticks for all”, version 1.').waitFor();
-    expect(await options().getByLabel('format').isDisabled()).to.equal(true);
+    await settles(() => options().getByLabel('format').isDisabled(), true);
     await page.keyboard.press('Control+s');
     await savedNote().waitFor();
     const shared = await api.query<{ id: string; name: string }[]>('sharedComponent.list', { environmentId });
@@ -482,11 +482,11 @@ describe('the graph editor', function () {
     await open(id);
     await page.getByText('This pipeline is described in git at').waitFor();
     await page.getByRole('link', { name: /staging\/orders\.yaml:\d+/ }).waitFor();
-    expect(await button(/^Save/).count()).to.equal(0);
-    expect(await search().count()).to.equal(0);
+    await settles(() => button(/^Save/).count(), 0);
+    await settles(() => search().count(), 0);
     await drawn('ticks').click();
-    expect(await page.getByLabel('Key', { exact: true }).isEditable()).to.equal(false);
-    expect(await options().getByLabel('format').isDisabled()).to.equal(true);
+    await settles(() => page.getByLabel('Key', { exact: true }).isEditable(), false);
+    await settles(() => options().getByLabel('format').isDisabled(), true);
     await page.keyboard.press('Delete');
     await drawn('ticks').waitFor();
     await page.getByRole('tab', { name: 'YAML' }).click();
@@ -501,7 +501,7 @@ describe('the graph editor', function () {
     viewer.on('response', (answer) => answer.status() === 403 && refused.push(answer.url()));
     await open(id, viewer);
     await viewer.getByText('Your role here is VIEWER').waitFor();
-    expect(await viewer.getByRole('button', { name: /^Save/ }).count()).to.equal(0);
+    await settles(() => viewer.getByRole('button', { name: /^Save/ }).count(), 0);
     await viewer.getByRole('group', { name: /source ticks/ }).click();
     await viewer.getByRole('region', { name: 'Options' }).getByLabel('format').waitFor();
     await viewer.getByRole('textbox', { name: 'Engine config as YAML' }).getByText('blackhole').waitFor();

@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import type { GraphNode, Pipeline } from '../../../schemas/api/pipelines.ts';
 import { until } from '../../support/until.ts';
-import { beyondAPhone, violationsInBothSchemes, watchForErrors } from './browser.ts';
+import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 
 const ENGINE = join(import.meta.dirname, '../../../dist/headgate-engine');
@@ -126,7 +126,8 @@ describe('the library and the playground', function () {
     await button('All snippets').click();
     const table = page.getByRole('table', { name: 'Snippets' });
     await table.getByRole('button', { name: 'Copy the code of Lower level' }).click();
-    expect(await page.evaluate<string>('navigator.clipboard.readText()')).to.equal(
+    await settles(
+      () => page.evaluate<string>('navigator.clipboard.readText()'),
       '.level = upcase(string!(.level))',
     );
     await button('Delete Lower level').click();
@@ -147,7 +148,7 @@ describe('the library and the playground', function () {
       .getByText(/^line \d+:\d+:/)
       .first()
       .waitFor();
-    expect(await button('Make the component').isDisabled()).to.equal(true);
+    await settles(() => button('Make the component').isDisabled(), true);
     await write(config, 'source: .seen = true');
     await button('Make the component').click();
     await page.waitForURL(/id=(?!new)/);
@@ -288,17 +289,18 @@ describe('the library and the playground', function () {
     const viewer = await session.as('VIEWER');
     await viewer.goto(session.at('library'));
     await viewer.getByRole('button', { name: 'New template from a pipeline' }).waitFor();
-    expect(await viewer.getByRole('button', { name: 'New template from a pipeline' }).isDisabled()).to.equal(
+    await settles(
+      () => viewer.getByRole('button', { name: 'New template from a pipeline' }).isDisabled(),
       true,
     );
     await viewer.getByRole('tab', { name: 'Snippets' }).click();
-    expect(await viewer.getByRole('button', { name: 'New snippet' }).isDisabled()).to.equal(true);
+    await settles(() => viewer.getByRole('button', { name: 'New snippet' }).isDisabled(), true);
     await viewer.getByRole('link', { name: 'Mark' }).first().click();
     await viewer
       .getByRole('textbox', { name: 'The event that leaves' })
       .getByText('"marked": true')
       .waitFor();
-    expect(await viewer.getByRole('button', { name: 'Save the snippet' }).isDisabled()).to.equal(true);
+    await settles(() => viewer.getByRole('button', { name: 'Save the snippet' }).isDisabled(), true);
     await viewer.context().close();
   });
 

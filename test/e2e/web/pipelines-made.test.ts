@@ -7,7 +7,7 @@ import type { GraphNode, Pipeline } from '../../../schemas/api/pipelines.ts';
 import { GitClient } from '../../support/git-client.ts';
 import { idleManifest, namedPipeline, untilRunning } from '../../support/pipelines.ts';
 import { until } from '../../support/until.ts';
-import { beyondAPhone, violationsInBothSchemes, watchForErrors } from './browser.ts';
+import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 
 const ENGINE = join(import.meta.dirname, '../../../dist/headgate-engine');
@@ -124,7 +124,7 @@ describe('pipelines made by hand', function () {
     const form = dialog('New pipeline');
     await form.getByLabel('Name').fill('-dash');
     await form.getByText('Begin with a letter or digit').waitFor();
-    expect(await form.getByRole('button', { name: 'Make the pipeline' }).isDisabled()).to.equal(true);
+    await settles(() => form.getByRole('button', { name: 'Make the pipeline' }).isDisabled(), true);
     await form.getByLabel('Name').fill('orders');
     await form.getByRole('button', { name: 'Make the pipeline' }).click();
     await form.getByRole('alert').getByText('exists already').first().waitFor();
@@ -164,7 +164,7 @@ describe('pipelines made by hand', function () {
     const form = dialog('Deploy broken');
     const problem = form.getByRole('list', { name: 'Validation errors' });
     await problem.getByRole('link', { name: /^tidy, source, line 1:6$/ }).waitFor();
-    expect(await form.getByRole('button', { name: /^Deploy version 1/ }).isDisabled()).to.equal(true);
+    await settles(() => form.getByRole('button', { name: /^Deploy version 1/ }).isDisabled(), true);
     await problem.getByRole('link').click();
     await page.waitForURL(/\/edit\?component=tidy/);
   });
@@ -311,7 +311,7 @@ describe('pipelines made by hand', function () {
     await act('precious', 'Delete');
     const form = dialog('Delete precious');
     const confirm = form.getByRole('button', { name: 'Delete precious' });
-    expect(await confirm.isDisabled()).to.equal(true);
+    await settles(() => confirm.isDisabled(), true);
     await form.getByLabel('Type precious to confirm').fill('precious');
     await confirm.click();
     await form.waitFor({ state: 'hidden' });
@@ -453,12 +453,12 @@ describe('pipelines made by hand', function () {
     await openPage(id, '?tab=settings');
     await page.getByText('This pipeline is described in git').waitFor();
     await page.getByRole('link', { name: 'staging/orders.yaml:1' }).first().waitFor();
-    expect(await button('Deploy').isDisabled()).to.equal(true);
-    expect(await page.getByLabel('Name', { exact: true }).isDisabled()).to.equal(true);
-    expect(await page.getByLabel('Filed in').isDisabled()).to.equal(false);
+    await settles(() => button('Deploy').isDisabled(), true);
+    await settles(() => page.getByLabel('Name', { exact: true }).isDisabled(), true);
+    await settles(() => page.getByLabel('Filed in').isDisabled(), false);
     await page.getByRole('tab', { name: 'Versions' }).click();
-    expect(await button('Roll back to version 1').isDisabled()).to.equal(true);
-    expect(await button('New version from YAML').isDisabled()).to.equal(true);
+    await settles(() => button('Roll back to version 1').isDisabled(), true);
+    await settles(() => button('New version from YAML').isDisabled(), true);
   });
 
   it('lets a VIEWER look and change nothing', async () => {
@@ -466,16 +466,16 @@ describe('pipelines made by hand', function () {
     const viewer = await session.as('VIEWER');
     await viewer.goto(session.at('pipelines'));
     await viewer.getByRole('table', { name: 'Pipelines' }).waitFor();
-    expect(await viewer.getByRole('button', { name: 'New pipeline' }).isDisabled()).to.equal(true);
+    await settles(() => viewer.getByRole('button', { name: 'New pipeline' }).isDisabled(), true);
     await viewer.getByRole('checkbox', { name: 'Choose watched' }).check();
     const chosen = viewer.getByRole('region', { name: 'Chosen pipelines' });
     for (const word of ['Deploy', 'Clone', 'Delete']) {
-      expect(await chosen.getByRole('button', { name: word, exact: true }).isDisabled(), word).to.equal(true);
+      await settles(() => chosen.getByRole('button', { name: word, exact: true }).isDisabled(), true, word);
     }
     await viewer.goto(session.at(`pipelines/${id}?tab=settings`));
     await viewer.getByText('Your role here is VIEWER').waitFor();
-    expect(await viewer.getByLabel('Name', { exact: true }).isDisabled()).to.equal(true);
-    expect(await viewer.getByRole('button', { name: 'Deploy', exact: true }).isDisabled()).to.equal(true);
+    await settles(() => viewer.getByLabel('Name', { exact: true }).isDisabled(), true);
+    await settles(() => viewer.getByRole('button', { name: 'Deploy', exact: true }).isDisabled(), true);
     await viewer.context().close();
   });
 
