@@ -1,5 +1,25 @@
 import { bumpConfigRevision } from '../environments/index.ts';
+import type { AuditEntry } from '../platform/audit-entry.ts';
 import type { MutationContext } from '../platform/context.ts';
+
+/** For the audit log beside what one pipeline became. */
+type Noted = Pick<AuditEntry, 'action' | 'teamId' | 'diff' | 'metadata'>;
+
+interface Changed extends Noted {
+  reason: string;
+  /** Whether any node is served something else than before. */
+  served: boolean;
+}
+
+/** What someone did with one pipeline: an audit row, and word to nodes and pages. */
+export async function pipelineChanged(
+  ctx: MutationContext,
+  { id, environmentId }: { id: string; environmentId: string },
+  { reason, served, ...noted }: Changed,
+): Promise<void> {
+  ctx.audit({ entityType: 'Pipeline', entityId: id, environmentId, ...noted });
+  await pipelinesChanged(ctx, environmentId, { pipelineId: id, reason, served });
+}
 
 export interface PipelineChange {
   /** Undefined for many at once. */

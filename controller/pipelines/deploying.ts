@@ -9,14 +9,14 @@ import {
   Undeployed,
 } from '../../schemas/api/pipelines.ts';
 import { objectScope } from '../access/index.ts';
-import { describedInGit, lockEditable } from '../ownership/index.ts';
+import { describedInGit } from '../ownership/index.ts';
 import type { Context, MutationContext } from '../platform/context.ts';
 import { conflict, notFound, preconditionFailed } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { mutation } from '../platform/operation.ts';
-import { pipelinesChanged } from './changed.ts';
+import { pipelineChanged } from './changed.ts';
 import { graphOfConfig } from './engine-yaml.ts';
-import { existing, renderStored } from './existing.ts';
+import { existing, lockPipeline, renderStored } from './existing.ts';
 import { type Graph, refuseOversized } from './graph.ts';
 import { withLiveLinks } from './shared-components/links.ts';
 import {
@@ -92,8 +92,7 @@ export const deployAgent = mutation({
     return checked(ctx, pipeline.environmentId, pipeline);
   },
   async run(ctx, { pipelineId, changelog }, configYaml) {
-    const { environmentId } = await lockEditable(ctx.db, 'pipelines', pipelineId);
-    const pipeline = await existing(ctx, pipelineId);
+    const pipeline = await lockPipeline(ctx, pipelineId);
     if (renderStored(pipeline) !== configYaml)
       throw conflict('The pipeline was changed while it was being checked; deploy it again');
     const version = await addVersion(ctx, pipeline, pipeline, { configYaml, changelog });
@@ -103,13 +102,8 @@ export const deployAgent = mutation({
       deployedVersionId: version.id,
       deployedAt: new Date(ctx.clock.now()),
     });
-    ctx.audit({
-      entityType: 'Pipeline',
-      entityId: pipelineId,
-      environmentId,
-      metadata: { name: pipeline.name, version: version.number, changelog },
-    });
-    await pipelinesChanged(ctx, environmentId, { pipelineId, reason: 'deployed', served: true });
+    const metadata = { name: pipeline.name, version: version.number, changelog };
+    await pipelineChanged(ctx, pipeline, { reason: 'deployed', served: true, metadata });
     return answer(version);
   },
 });
@@ -124,13 +118,12 @@ export const undeploy = mutation({
   output: Undeployed,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, { pipelineId }) {
-    const { environmentId, name } = await lockEditable(ctx.db, 'pipelines', pipelineId);
-    const { isDraft } = await existing(ctx, pipelineId);
+    const pipeline = await lockPipeline(ctx, pipelineId);
+    const { name, isDraft } = pipeline;
     if (isDraft)
       throw preconditionFailed(`The pipeline "${name}" is a draft; only a deployed one can be undeployed`);
     await updatePipeline(ctx.db, pipelineId, { isDraft: true, deployedVersionId: null, deployedAt: null });
-    ctx.audit({ entityType: 'Pipeline', entityId: pipelineId, environmentId, metadata: { name } });
-    await pipelinesChanged(ctx, environmentId, { pipelineId, reason: 'undeployed', served: true });
+    await pipelineChanged(ctx, pipeline, { reason: 'undeployed', served: true, metadata: { name } });
     return { success: true };
   },
 });
@@ -144,8 +137,7 @@ export const createVersion = mutation({
   output: Deployed,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, { pipelineId, configYaml, changelog }) {
-    const { environmentId, name } = await lockEditable(ctx.db, 'pipelines', pipelineId);
-    const pipeline = await existing(ctx, pipelineId);
+    const pipeline = await lockPipeline(ctx, pipelineId);
     const graph = graphOfConfig(configYaml, pipeline);
     refuseOversized(graph);
     await updatePipeline(ctx.db, pipelineId, graph);
@@ -156,13 +148,8 @@ export const createVersion = mutation({
       changelog: changelog ?? null,
     });
     await updatePipeline(ctx.db, pipelineId, { latestVersionId: version.id });
-    ctx.audit({
-      entityType: 'Pipeline',
-      entityId: pipelineId,
-      environmentId,
-      metadata: { name, version: version.number, changelog: changelog ?? null },
-    });
-    await pipelinesChanged(ctx, environmentId, { pipelineId, reason: 'version created', served: false });
+    const metadata = { name: pipeline.name, version: version.number, changelog: changelog ?? null };
+    await pipelineChanged(ctx, pipeline, { reason: 'version created', served: false, metadata });
     return answer(version);
   },
 });
@@ -190,12 +177,11 @@ export const rollback = mutation({
     return pipeline.isDraft;
   },
   async run(ctx, { pipelineId, targetVersionId }, wasDraft) {
-    const { environmentId, name } = await lockEditable(ctx.db, 'pipelines', pipelineId);
-    const pipeline = await existing(ctx, pipelineId);
+    const pipeline = await lockPipeline(ctx, pipelineId);
     if (wasDraft && !pipeline.isDraft)
       throw conflict('The pipeline was deployed while it was being rolled back; try again');
     const then = await versionOf(ctx, pipelineId, targetVersionId);
-    const target = { ...then, nodes: await withLiveLinks(ctx.db, environmentId, then.nodes) };
+    const target = { ...then, nodes: await withLiveLinks(ctx.db, pipeline.environmentId, then.nodes) };
     const changelog = `Rollback to version ${target.version}`;
     const version = await addVersion(ctx, pipeline, target, { configYaml: target.configYaml, changelog });
     const served = !pipeline.isDraft;
@@ -208,13 +194,8 @@ export const rollback = mutation({
       latestVersionId: version.id,
       ...(served ? { deployedVersionId: version.id, deployedAt: new Date(ctx.clock.now()) } : {}),
     });
-    ctx.audit({
-      entityType: 'Pipeline',
-      entityId: pipelineId,
-      environmentId,
-      metadata: { name, version: version.number, target: target.version },
-    });
-    await pipelinesChanged(ctx, environmentId, { pipelineId, reason: 'rolled back', served });
+    const metadata = { name: pipeline.name, version: version.number, target: target.version };
+    await pipelineChanged(ctx, pipeline, { reason: 'rolled back', served, metadata });
     return answer(version);
   },
 });

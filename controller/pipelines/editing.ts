@@ -14,16 +14,16 @@ import {
 import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { environmentScope, objectScope } from '../access/index.ts';
 import { findEnvironment } from '../environments/index.ts';
-import { lockEditable, lockRow, PURGE_JOB, TOMBSTONE_HOURS } from '../ownership/index.ts';
+import { lockRow, PURGE_JOB, TOMBSTONE_HOURS } from '../ownership/index.ts';
 import { lockOrder, refuseCircleThrough, setPipelineGroup } from '../pipeline-order/index.ts';
 import type { MutationContext } from '../platform/context.ts';
 import { forbidden, notFound, preconditionFailed } from '../platform/errors.ts';
 import { allows, mutation } from '../platform/operation.ts';
 import { secretReferences, secretVariables } from '../secrets/index.ts';
-import { pipelinesChanged } from './changed.ts';
+import { pipelineChanged } from './changed.ts';
 import { compile } from './compile.ts';
 import { stripCredentials, withoutCredentials } from './credentials.ts';
-import { existing } from './existing.ts';
+import { existing, lockPipeline } from './existing.ts';
 import { copyGraph, definitionOf, type Graph } from './graph.ts';
 import { withLiveLinks } from './shared-components/links.ts';
 import {
@@ -74,9 +74,9 @@ export const create = mutation({
       description: description ?? null,
     });
     if (id === null) throw nameTaken(name);
-    ctx.audit({ entityType: 'Pipeline', entityId: id, environmentId, diff: { name: [null, name] } });
-    await pipelinesChanged(ctx, environmentId, { pipelineId: id, reason: 'created', served: false });
-    return reference(await existing(ctx, id));
+    const made = await existing(ctx, id);
+    await pipelineChanged(ctx, made, { reason: 'created', served: false, diff: { name: [null, name] } });
+    return reference(made);
   },
 });
 
@@ -95,16 +95,15 @@ export const update = mutation({
     const { id, groupId } = input;
     const fields = described(input);
     const changes = Object.keys(fields).length > 0;
-    const row = await (changes ? lockEditable : lockRow)(ctx.db, 'pipelines', id);
-    if (!row) throw notFound('Pipeline');
-    const before = await existing(ctx, id);
-    if (groupId !== undefined) await setPipelineGroup(ctx.db, id, row.environmentId, groupId);
+    if (!changes && !(await lockRow(ctx.db, 'pipelines', id))) throw notFound('Pipeline');
+    const before = changes ? await lockPipeline(ctx, id) : await existing(ctx, id);
+    if (groupId !== undefined) await setPipelineGroup(ctx.db, id, before.environmentId, groupId);
     if (changes) await updatePipeline(ctx.db, id, fields);
     const after = await existing(ctx, id);
-    ctx.audit({
-      entityType: 'Pipeline',
-      entityId: id,
-      environmentId: row.environmentId,
+    await pipelineChanged(ctx, after, {
+      reason: 'updated',
+      // The name travels to the nodes; selector and log level ship with the next version.
+      served: !after.isDraft && before.name !== after.name,
       diff: Object.fromEntries(
         (Object.keys(fields) as (keyof typeof fields)[])
           .filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
@@ -112,9 +111,6 @@ export const update = mutation({
       ),
       ...(groupId === undefined ? {} : { metadata: { groupId } }),
     });
-    // The name travels to the nodes; selector and log level ship with the next version.
-    const served = !after.isDraft && before.name !== after.name;
-    await pipelinesChanged(ctx, row.environmentId, { pipelineId: id, reason: 'updated', served });
     return reference(after);
   },
 });
@@ -128,8 +124,7 @@ export const remove = mutation({
   output: DeletedPipeline,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.id),
   async run(ctx, { id }) {
-    const { environmentId, name } = await lockEditable(ctx.db, 'pipelines', id);
-    const { isDraft } = await existing(ctx, id);
+    const pipeline = await lockPipeline(ctx, id);
     const now = ctx.clock.now();
     await updatePipeline(ctx.db, id, {
       isDraft: true,
@@ -143,13 +138,9 @@ export const remove = mutation({
       { table: 'pipelines', id },
       { runAt: new Date(now + TOMBSTONE_HOURS * 3_600_000), key: `${PURGE_JOB}:${id}` },
     );
-    ctx.audit({
-      entityType: 'Pipeline',
-      entityId: id,
-      environmentId,
-      metadata: { name, wasDeployed: !isDraft },
-    });
-    await pipelinesChanged(ctx, environmentId, { pipelineId: id, reason: 'deleted', served: !isDraft });
+    const wasDeployed = !pipeline.isDraft;
+    const metadata = { name: pipeline.name, wasDeployed };
+    await pipelineChanged(ctx, pipeline, { reason: 'deleted', served: wasDeployed, metadata });
     return { deleted: true as const };
   },
 });
@@ -173,17 +164,8 @@ export const restore = mutation({
       await updatePipeline(ctx.db, id, { nodes });
     const pipeline = await existing(ctx, id);
     await refuseCircleThrough(ctx, pipeline.environmentId, id);
-    ctx.audit({
-      entityType: 'Pipeline',
-      entityId: id,
-      environmentId: pipeline.environmentId,
-      metadata: { name: pipeline.name },
-    });
-    await pipelinesChanged(ctx, pipeline.environmentId, {
-      pipelineId: id,
-      reason: 'restored',
-      served: false,
-    });
+    const metadata = { name: pipeline.name };
+    await pipelineChanged(ctx, pipeline, { reason: 'restored', served: false, metadata });
     return reference(pipeline);
   },
 });
@@ -233,14 +215,12 @@ export const clone = mutation({
     const nodes = await withLiveLinks(ctx.db, environmentId, source.nodes);
     const graph = copyGraph({ nodes, edges: source.edges }, true);
     const copy = await insertCopy(ctx, source, { environmentId, names }, graph);
-    ctx.audit({
-      entityType: 'Pipeline',
-      entityId: copy.id,
-      environmentId,
+    await pipelineChanged(ctx, copy, {
+      reason: 'cloned',
+      served: false,
       diff: { name: [null, copy.name] },
       metadata: { clonedFrom: source.id },
     });
-    await pipelinesChanged(ctx, environmentId, { pipelineId: copy.id, reason: 'cloned', served: false });
     return reference(copy);
   },
 });
@@ -283,18 +263,12 @@ export const promote = mutation({
     const missingSecrets = secretReferences(compile(definitionOf(copy)).configYaml)
       .filter(({ variable, optional }) => !optional && !has.has(variable))
       .map(({ variable }) => variable);
-    ctx.audit({
-      entityType: 'Pipeline',
-      entityId: copy.id,
-      environmentId: targetEnvironmentId,
+    await pipelineChanged(ctx, copy, {
+      reason: 'promoted',
+      served: false,
       teamId: scope.teamId,
       diff: { name: [null, copy.name] },
       metadata: { promotedFrom: source.id, strippedFields: stripped },
-    });
-    await pipelinesChanged(ctx, targetEnvironmentId, {
-      pipelineId: copy.id,
-      reason: 'promoted',
-      served: false,
     });
     return { ...reference(copy), strippedFields: stripped, missingSecrets };
   },

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { GraphNode } from '../../schemas/api/pipelines.ts';
-import type { Context } from '../platform/context.ts';
+import { lockEditable } from '../ownership/index.ts';
+import type { Context, MutationContext } from '../platform/context.ts';
 import { notFound } from '../platform/errors.ts';
 import { compile } from './compile.ts';
 import { definitionOf, type Graph } from './graph.ts';
@@ -11,6 +12,15 @@ export async function existing(ctx: Pick<Context, 'db'>, id: string): Promise<Pi
   const pipeline = await findPipeline(ctx.db, id);
   if (!pipeline) throw notFound('Pipeline');
   return pipeline;
+}
+
+/**
+ * The pipeline, locked until the transaction ends.
+ * @throws NOT_FOUND; PRECONDITION_FAILED where git describes it.
+ */
+export async function lockPipeline(ctx: MutationContext, id: string): Promise<PipelineRecord> {
+  await lockEditable(ctx.db, 'pipelines', id);
+  return existing(ctx, id);
 }
 
 /** @throws NOT_FOUND */

@@ -11,13 +11,12 @@ import {
   SaveGraph,
 } from '../../schemas/api/pipelines.ts';
 import { objectScope } from '../access/index.ts';
-import { lockEditable } from '../ownership/index.ts';
 import type { Context } from '../platform/context.ts';
 import { badRequest, conflict } from '../platform/errors.ts';
 import { mutation, query } from '../platform/operation.ts';
-import { pipelinesChanged } from './changed.ts';
+import { pipelineChanged } from './changed.ts';
 import { graphOfConfig } from './engine-yaml.ts';
-import { existing, hasConfigChanges } from './existing.ts';
+import { existing, hasConfigChanges, lockPipeline } from './existing.ts';
 import { type Graph, normaliseGraph, refuseOversized } from './graph.ts';
 import { linkedIds } from './shared-components/links.ts';
 import { listSharedComponents, lockSharedComponents } from './shared-components/store.ts';
@@ -85,8 +84,7 @@ export const saveGraph = mutation({
     const place = await objectScope(ctx, 'Pipeline', pipelineId);
     // First, as whoever deletes one does: he looks for what is linked to it.
     if (place.environmentId) await lockSharedComponents(ctx.db, place.environmentId, linkedIds(input.nodes));
-    const { environmentId, name } = await lockEditable(ctx.db, 'pipelines', pipelineId);
-    const before = await existing(ctx, pipelineId);
+    const before = await lockPipeline(ctx, pipelineId);
     if (input.graphRevision !== undefined && input.graphRevision !== before.graphRevision) {
       throw conflict(
         `Somebody has saved this graph since you opened it (revision ${before.graphRevision}, yours began at ${input.graphRevision}); load it again and repeat your change`,
@@ -99,17 +97,15 @@ export const saveGraph = mutation({
     refuseOversized(graph);
     await refuseUnlinkedChanges(ctx, before, graph.nodes);
     if (!isDeepStrictEqual(graphOf(before), graph)) await updatePipeline(ctx.db, pipelineId, graph);
-    ctx.audit({
-      entityType: 'Pipeline',
-      entityId: pipelineId,
-      environmentId,
+    await pipelineChanged(ctx, before, {
+      reason: 'graph saved',
+      served: false,
       diff: {
         nodes: [before.nodes.length, graph.nodes.length],
         edges: [before.edges.length, graph.edges.length],
       },
-      metadata: { name },
+      metadata: { name: before.name },
     });
-    await pipelinesChanged(ctx, environmentId, { pipelineId, reason: 'graph saved', served: false });
     const after = await existing(ctx, pipelineId);
     return {
       pipelineId,
