@@ -1,0 +1,22 @@
+/** What each procedure is given by the tests that try them all. */
+import type { NOTHING, Person } from '../person.ts';
+import type { Side } from '../two-teams.ts';
+
+export interface Row {
+  /** Input that works for whoever has the role. `n` differs from call to call. */
+  input(side: Side, n: number, root: Person): object | Promise<object> | typeof NOTHING;
+  /** What the input names of another team: a scope is FORBIDDEN, an object NOT_FOUND; what is one’s `own` belongs to the caller alone. */
+  names: 'scope' | 'object' | 'own';
+}
+
+export type Rows = Record<string, Row>;
+
+export const environment = ({ environmentId }: Side) => ({ environmentId });
+export const pipeline = ({ pipelineId }: Side) => ({ pipelineId });
+
+/** Makes something; answers its id. */
+export const fresh = async (root: Person, name: string, input: object): Promise<string> =>
+  (await root.mutate<{ id: string }>(name, input)).id;
+
+export const freshEnvironment = ({ teamId }: Side, n: number, root: Person) =>
+  fresh(root, 'environment.create', { teamId, name: `short-lived ${n}` });
