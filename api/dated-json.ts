@@ -9,18 +9,25 @@ import type { TSchema } from 'typebox';
 type Found = Record<string, ['Date']>;
 type Walk = (value: unknown, path: string, found: Found) => void;
 
-const schemas = new WeakMap<object, TSchema>();
+/** Known until it is sent; one that several callers share is looked through once. */
+const answers = new WeakMap<object, { schema: TSchema; written?: SuperJSONResult }>();
 
-/** Remembers the schema of an answer until it is sent. */
+/** Remembers the schema of an answer. */
 export function answerOf<T>(schema: TSchema, answer: T): T {
-  if (typeof answer === 'object' && answer !== null) schemas.set(answer, schema);
+  if (typeof answer === 'object' && answer !== null && answers.get(answer)?.schema !== schema)
+    answers.set(answer, { schema });
   return answer;
 }
 
 export function datedJson(value: unknown): SuperJSONResult {
+  const answer = typeof value === 'object' && value !== null ? answers.get(value) : undefined;
+  if (!answer) return written(value, everywhere);
+  answer.written ??= written(value, walkOf(answer.schema));
+  return answer.written;
+}
+
+function written(value: unknown, walk: Walk | null): SuperJSONResult {
   const values: Found = {};
-  const schema = typeof value === 'object' && value !== null ? schemas.get(value) : undefined;
-  const walk = schema ? walkOf(schema) : everywhere;
   walk?.(value, '', values);
   const json = value as SuperJSONResult['json'];
   return Object.keys(values).length === 0 ? { json } : { json, meta: { values, v: 1 } };

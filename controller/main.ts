@@ -37,6 +37,7 @@ import { holdFile } from './platform/process-record.ts';
 import { createSchedules } from './platform/schedules.ts';
 import { ensureEmbeddedRepository } from './repository/index.ts';
 import { createSecretStores } from './secrets/index.ts';
+import { createSnapshots } from './status/index.ts';
 
 // An advisory lock of the database.
 const PREPARING = 7_236_003;
@@ -149,8 +150,9 @@ async function compose(
     cloneUrl,
     // What the database says of nodes may be older than what was heard of them.
     listeningSince: () => (behind() ? clock.now() : listeningSince),
+    statuses: createSnapshots({ bus, clock }),
   };
-  const execute = createExecute(writeAudit);
+  const execute = createExecute(writeAudit, () => services.statuses.drop());
   const systemContext = (name: string): Context => ({
     db,
     actor: { type: 'system', name },

@@ -13,7 +13,7 @@ import { environmentScope } from '../access/index.ts';
 import type { Context } from '../platform/context.ts';
 import { forbidden } from '../platform/errors.ts';
 import { ownScope, query } from '../platform/operation.ts';
-import { type NodeStatus, readStatus, readStatusOfMany, sumRates } from '../status/index.ts';
+import { type NodeStatus, readStatus, readStatusOfNodes, sumRates } from '../status/index.ts';
 import { countNodes, countPipelines, stateOf } from './counts.ts';
 import { readOverviews } from './overview.ts';
 import {
@@ -102,7 +102,7 @@ export const nodeCards = query({
   async run(ctx) {
     const { total, nodes } = await listNodePlaces(ctx.db, viewerOf(ctx));
     const environmentIds = [...new Set(nodes.map(({ environmentId }) => environmentId))];
-    const joined = await readStatusOfMany(
+    const joined = await readStatusOfNodes(
       ctx,
       environmentIds,
       nodes.map(({ id }) => id),

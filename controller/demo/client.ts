@@ -5,6 +5,8 @@ export class ProcedureError extends Error {}
 
 export interface ApiClient {
   query<T>(procedure: string, input?: unknown): Promise<T>;
+  /** The answer to a query, not read yet. */
+  ask(procedure: string, input?: unknown): Promise<Response>;
   mutate<T>(procedure: string, input?: unknown): Promise<T>;
 }
 
@@ -20,27 +22,24 @@ export async function signIn(url: string, email: string, password: string): Prom
     .map((one) => one.split(';')[0])
     .join('; ');
 
-  async function call<T>(procedure: string, request: string, init: RequestInit): Promise<T> {
-    const response = await fetch(`${url}/api/trpc/${request}`, {
-      ...init,
-      headers: { cookie, 'content-type': 'application/json' },
-    });
-    const body = (await response.json()) as {
-      result?: { data: SuperJSONResult };
-      error?: { json: { message: string } };
-    };
-    if (!body.result)
-      throw new ProcedureError(`${procedure}: ${body.error?.json.message ?? response.status}`);
-    return superjson.deserialize<T>(body.result.data);
-  }
+  const send = (request: string, init: RequestInit = {}) =>
+    fetch(`${url}/api/trpc/${request}`, { ...init, headers: { cookie, 'content-type': 'application/json' } });
+  const written = (input: unknown) => JSON.stringify(superjson.serialize(input ?? {}));
+  const ask = (procedure: string, input?: unknown) =>
+    send(`${procedure}?input=${encodeURIComponent(written(input))}`);
   return {
-    query: (procedure, input) =>
-      call(
-        procedure,
-        `${procedure}?input=${encodeURIComponent(JSON.stringify(superjson.serialize(input ?? {})))}`,
-        {},
-      ),
-    mutate: (procedure, input) =>
-      call(procedure, procedure, { method: 'POST', body: JSON.stringify(superjson.serialize(input ?? {})) }),
+    ask,
+    query: async (procedure, input) => read(procedure, await ask(procedure, input)),
+    mutate: async (procedure, input) =>
+      read(procedure, await send(procedure, { method: 'POST', body: written(input) })),
   };
+}
+
+async function read<T>(procedure: string, response: Response): Promise<T> {
+  const body = (await response.json()) as {
+    result?: { data: SuperJSONResult };
+    error?: { json: { message: string } };
+  };
+  if (!body.result) throw new ProcedureError(`${procedure}: ${body.error?.json.message ?? response.status}`);
+  return superjson.deserialize<T>(body.result.data, { inPlace: true });
 }

@@ -13,7 +13,7 @@ import { environmentScope, objectScope } from '../access/index.ts';
 import { findEnvironment } from '../environments/index.ts';
 import { notFound } from '../platform/errors.ts';
 import { mutation, query } from '../platform/operation.ts';
-import { type NodeStatus, readStatus } from '../status/index.ts';
+import { type NodeStatus, ofJoined, readStatus } from '../status/index.ts';
 import { findNode, writeMaintenance } from './store.ts';
 
 export function summary(status: NodeStatus): NodeSummary {
@@ -51,6 +51,9 @@ const withPipelines = (status: NodeStatus): NodeWithPipelines => ({
   })),
 });
 
+const summaries = ofJoined(({ nodes }) => nodes.map(summary));
+const matrix = ofJoined(({ nodes }) => nodes.map(withPipelines));
+
 export const list = query({
   name: 'fleet.list',
   summary: 'Nodes of an environment',
@@ -59,7 +62,7 @@ export const list = query({
   input: ListNodes,
   output: NodeList,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
-  run: async (ctx, input) => (await readStatus(ctx, input)).nodes.map(summary),
+  run: async (ctx, input) => summaries(await readStatus(ctx, input)),
 });
 
 export const listWithPipelineStatus = query({
@@ -69,7 +72,7 @@ export const listWithPipelineStatus = query({
   input: ListNodes,
   output: NodeListWithPipelines,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
-  run: async (ctx, input) => (await readStatus(ctx, input)).nodes.map(withPipelines),
+  run: async (ctx, input) => matrix(await readStatus(ctx, input)),
 });
 
 export const get = query({

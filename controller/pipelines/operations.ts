@@ -22,7 +22,7 @@ import { findEnvironment } from '../environments/index.ts';
 import type { Context } from '../platform/context.ts';
 import { notFound } from '../platform/errors.ts';
 import { allows, ownScope, query, type Scope } from '../platform/operation.ts';
-import { type PipelineStatus, readStatus, versionForNode } from '../status/index.ts';
+import { ofJoined, type PipelineStatus, readStatus, versionForNode } from '../status/index.ts';
 import { componentThroughput } from './components.ts';
 import { hasConfigChanges } from './existing.ts';
 import { maskSensitive, maskYaml } from './mask.ts';
@@ -77,6 +77,8 @@ async function readOne(
   return { record, status };
 }
 
+const summaries = ofJoined(({ pipelines }) => pipelines.map(summary));
+
 export const list = query({
   name: 'pipeline.list',
   summary: 'Pipelines of an environment, with how far each has come',
@@ -85,10 +87,7 @@ export const list = query({
   input: ListPipelines,
   output: PipelineList,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
-  async run(ctx, input) {
-    const { pipelines } = await readStatus(ctx, input);
-    return pipelines.map(summary);
-  },
+  run: async (ctx, input) => summaries(await readStatus(ctx, input)),
 });
 
 export const get = query({

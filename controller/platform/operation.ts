@@ -79,7 +79,8 @@ export type Execute = <I extends TSchema, O extends TSchema>(
   input: unknown,
 ) => Promise<Static<O>>;
 
-export function createExecute(writeAudit: AuditWriter): Execute {
+/** `changed` is called after each mutation that was committed. */
+export function createExecute(writeAudit: AuditWriter, changed: () => void = () => {}): Execute {
   return async (op, ctx, raw) => {
     if (ctx.actor.type === 'anonymous') throw unauthorized();
     const input = checkInput(op, raw);
@@ -87,7 +88,7 @@ export function createExecute(writeAudit: AuditWriter): Execute {
     if (!allows(ctx.actor, scope, op)) throw refusal(ctx.actor, op);
     if (op.kind === 'query') return op.run(ctx, input);
     const prepared = await op.prepare?.(ctx, input);
-    return againAfterDeadlock(() =>
+    const output = await againAfterDeadlock(() =>
       ctx.db.transaction(async (tx) => {
         await ctx.fence?.(tx);
         const entries: AuditEntry[] = [];
@@ -98,6 +99,8 @@ export function createExecute(writeAudit: AuditWriter): Execute {
         return output;
       }),
     );
+    changed();
+    return output;
   };
 }
 

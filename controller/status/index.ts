@@ -2,37 +2,64 @@ import type { Context } from '../platform/context.ts';
 import { readFleetSettings } from '../settings/index.ts';
 import { type Joined, type JoinTime, join } from './join.ts';
 import { type ObservedOf, readObserved, readObservedOfMany } from './queries.ts';
+import type { Snapshots } from './snapshots.ts';
 
 export { sumGates } from './gate.ts';
 export { type Joined, type NodeStatus, type PipelineStatus, sumRates } from './join.ts';
 export { datedConditions, datedOrigin, readHealth } from './queries.ts';
 export { versionForNode } from './selection.ts';
+export { createSnapshots } from './snapshots.ts';
 
 declare module '../platform/context.ts' {
   interface Services {
     /** Since when the database has what this controller hears of nodes, in milliseconds since 1970. */
     listeningSince: () => number;
+    /** Of whole environments, as they were read last. */
+    statuses: Snapshots;
   }
 }
 
-/** What should run and what runs, of an environment or one thing in it. */
+/** What should run and what runs, of an environment or one thing in it. Shared: not to be changed by who reads it. */
 export async function readStatus(ctx: Context, of: ObservedOf): Promise<Joined> {
-  const observed = await readObserved(ctx.db, of);
-  return join(observed, await joinTime(ctx));
+  if ('pipelineId' in of || 'nodeId' in of) return join(await readObserved(ctx.db, of), await joinTime(ctx));
+  const { environmentId } = of;
+  return (await readStatusOfMany(ctx, [environmentId])).get(environmentId) ?? { nodes: [], pipelines: [] };
 }
 
-/**
- * The same for several environments at once, in as many statements. `nodeIds` leaves the other nodes out; what it says of
- * pipelines is then of these nodes alone.
- */
+/** The same for several environments at once, in as many statements. */
 export async function readStatusOfMany(
   ctx: Context,
   environmentIds: readonly string[],
-  nodeIds: readonly string[] | null = null,
 ): Promise<ReadonlyMap<string, Joined>> {
-  const observed = await readObservedOfMany(ctx.db, { environmentIds, pipelineId: null, nodeIds });
+  const make = (missing: readonly string[]) => readJoined(ctx, { environmentIds: missing, nodeIds: null });
+  // A transaction sees what nobody else does yet.
+  return ctx.db.isTransaction ? make(environmentIds) : ctx.services.statuses.read(environmentIds, make);
+}
+
+/** Of some nodes of these environments; what it says of pipelines is then of these nodes alone. */
+export const readStatusOfNodes = (
+  ctx: Context,
+  environmentIds: readonly string[],
+  nodeIds: readonly string[],
+): Promise<ReadonlyMap<string, Joined>> => readJoined(ctx, { environmentIds, nodeIds });
+
+async function readJoined(
+  ctx: Context,
+  of: { environmentIds: readonly string[]; nodeIds: readonly string[] | null },
+): Promise<ReadonlyMap<string, Joined>> {
+  const observed = await readObservedOfMany(ctx.db, { ...of, pipelineId: null });
   const time = await joinTime(ctx);
   return new Map([...observed].map(([environmentId, one]) => [environmentId, join(one, time)]));
+}
+
+/** What is made of a join, once for all who read the same one. */
+export function ofJoined<T extends object>(make: (joined: Joined) => T): (joined: Joined) => T {
+  const made = new WeakMap<Joined, T>();
+  return (joined) => {
+    const known = made.get(joined) ?? make(joined);
+    made.set(joined, known);
+    return known;
+  };
 }
 
 const joinTime = async (ctx: Context): Promise<JoinTime> => ({

@@ -70,6 +70,9 @@ export async function startTestController(options: TestControllerOptions = {}): 
   };
   try {
     const controller = await startController(config, { log: createLogger('debug', sink) });
+    // Nobody tells the controller of what a test writes past it.
+    const { statuses } = controller.systemContext('test').services;
+    db.on('query-response', () => statuses.drop());
     const url = `http://127.0.0.1:${controller.port}`;
     return {
       url,

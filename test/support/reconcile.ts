@@ -16,6 +16,7 @@ import { createKeyring } from '../../controller/platform/keyring.ts';
 import { createLogger } from '../../controller/platform/logger.ts';
 import { createExecute, type Execute } from '../../controller/platform/operation.ts';
 import { createSecretStores } from '../../controller/secrets/index.ts';
+import { createSnapshots } from '../../controller/status/index.ts';
 import { insertTeam } from '../../controller/teams/store.ts';
 import { systemClock } from '../../reconcilers/engine/clock.ts';
 import { createPassMemory } from '../../reconcilers/git/memory.ts';
@@ -78,14 +79,16 @@ export class ReconcileScene {
     this.#database = database;
     this.db = connect(database.url, { poolSize: 4, name: 'headgate-test' });
     const keyring = createKeyring('0123456789abcdef0123456789abcdef');
+    const bus = createBus({ url: database.url, log: silent });
     this.services = {
-      bus: createBus({ url: database.url, log: silent }),
+      bus,
       jobs: createJobs({ url: database.url, log: silent }),
       keyring,
       secretStores: createSecretStores({ keyring, execCommands: [] }),
       engine: createEngineChecks({ engineBin: null, log: silent }),
       cloneUrl: '',
       listeningSince: () => 0,
+      statuses: createSnapshots({ bus, clock: systemClock }),
     };
   }
 

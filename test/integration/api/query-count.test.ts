@@ -144,7 +144,7 @@ describe('the database is asked', () => {
     await test?.stop();
   });
 
-  /** What one call asks, after others have filled what is kept in memory. */
+  /** What one call asks, after others have filled what is kept in memory; joins are shared for a moment only. */
   async function asked(name: string): Promise<string[]> {
     const operation = OPERATIONS.get(name) as Operation;
     const input = INPUTS[name]?.(teams.ours);
@@ -152,6 +152,7 @@ describe('the database is asked', () => {
     let statements: string[] = [];
     for (let call = 0; call < 3; call += 1) {
       statements = [];
+      ctx.services.statuses.drop();
       await asking.run(statements, () => test.controller.execute(operation, ctx, input));
     }
     return statements;

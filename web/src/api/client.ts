@@ -1,10 +1,16 @@
 import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client';
-import superjson from 'superjson';
+import superjson, { type SuperJSONResult } from 'superjson';
 import type { AppRouter } from '../../../api/procedures/router.ts';
+
+/** Without a copy of what was just read: a list of thousands of nodes has megabytes. */
+const transformer = {
+  serialize: superjson.serialize,
+  deserialize: (written: SuperJSONResult): unknown => superjson.deserialize(written, { inPlace: true }),
+};
 
 /** One request a call: the browser multiplexes, and each answer can be cached and retried alone. */
 export const api = createTRPCClient<AppRouter>({
-  links: [httpLink({ url: '/api/trpc', transformer: superjson })],
+  links: [httpLink({ url: '/api/trpc', transformer })],
 });
 
 /** What went wrong, in words for people. */

@@ -1,0 +1,81 @@
+/**
+ * The joins of whole environments, shared by all who look at the same time: a page that is open a hundred times asks the
+ * database once. Each holds for a second at most, and only until something of its environment is known to have changed.
+ */
+import type { Clock } from '../../reconcilers/engine/clock.ts';
+import type { UiTopic } from '../../schemas/api/git-sync.ts';
+import type { Bus } from '../platform/bus.ts';
+import type { Joined } from './join.ts';
+
+const MAX_AGE_MS = 1_000;
+const SWEEP_MS = 5_000;
+/** What a join shows. */
+const TOPICS: readonly UiTopic[] = ['fleet', 'pipelines', 'git', 'environments'];
+
+export interface Snapshots {
+  /** One of each environment; `make` is asked for those that nobody has. */
+  read(
+    environmentIds: readonly string[],
+    make: (missing: readonly string[]) => Promise<ReadonlyMap<string, Joined>>,
+  ): Promise<ReadonlyMap<string, Joined>>;
+  /** Of one environment, or of all: whoever asks from now on sees what has changed. */
+  drop(environmentId?: string): void;
+}
+
+interface Held {
+  madeAt: number;
+  joined: Promise<Joined | undefined>;
+}
+
+export function createSnapshots(options: { bus: Bus; clock: Clock }): Snapshots {
+  const { bus, clock } = options;
+  const held = new Map<string, Held>();
+
+  const isFresh = ({ madeAt }: Held) => clock.now() >= madeAt && clock.now() - madeAt < MAX_AGE_MS;
+
+  function drop(environmentId?: string): void {
+    if (environmentId === undefined) held.clear();
+    else held.delete(environmentId);
+  }
+
+  // A large one takes tens of megabytes, which nobody may look at again.
+  setInterval(() => {
+    for (const [environmentId, one] of held) if (!isFresh(one)) held.delete(environmentId);
+  }, SWEEP_MS).unref();
+  bus.on('ui', ({ environmentId, topics }) => {
+    if (topics.some((topic) => TOPICS.includes(topic))) drop(environmentId ?? undefined);
+  });
+  bus.on('node', ({ environmentId }) => drop(environmentId));
+  bus.on('config', ({ environmentId }) => drop(environmentId));
+  bus.on('environment', ({ environmentId }) => drop(environmentId));
+  bus.on('resync', () => drop());
+
+  return {
+    drop,
+    async read(environmentIds, make) {
+      const missing = environmentIds.filter((id) => {
+        const one = held.get(id);
+        return !(one && isFresh(one));
+      });
+      if (missing.length > 0) {
+        const madeAt = clock.now();
+        const made = make(missing);
+        for (const id of missing) {
+          const one: Held = { madeAt, joined: made.then((joined) => joined.get(id)) };
+          held.set(id, one);
+          one.joined.catch(() => {
+            if (held.get(id) === one) held.delete(id);
+          });
+        }
+      }
+      const found = new Map<string, Joined>();
+      // Taken hold of before the first wait: what is dropped meanwhile still answers those who had asked.
+      const asked = environmentIds.map((id) => [id, held.get(id)?.joined] as const);
+      for (const [id, joined] of asked) {
+        const one = await joined;
+        if (one) found.set(id, one);
+      }
+      return found;
+    },
+  };
+}
