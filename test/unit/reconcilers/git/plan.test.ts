@@ -410,7 +410,7 @@ describe('the plan', () => {
               .filter(acts)
               .map((change) =>
                 'manifest' in change
-                  ? [change.action, change.manifest.nameKey, change.manifest.hash]
+                  ? [change.action, change.manifest.nameKey, change.manifest.hash, change.manifest.uid]
                   : [change.action, change.previous?.nameKey, change.previous?.appliedHash],
               );
           const [a, b] = [planOf(one), planOf(other)];
