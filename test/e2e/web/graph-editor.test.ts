@@ -189,6 +189,35 @@ describe('the graph editor', function () {
     await settles(() => page.getByRole('combobox', { name: 'Add an input' }).count(), 0);
   });
 
+  it('puts a snippet of the team into a program, where the cursor is', async () => {
+    const { teamId } = session.site;
+    const snippet = { teamId, name: 'Mark', category: 'Marks', code: '.marked = true' };
+    const { id: snippetId } = await api.mutate<{ id: string }>('vrlSnippet.create', snippet);
+    const { id } = await made({
+      nodes: [
+        node('ticks', 'SOURCE', 'demo_logs', 0),
+        { ...node('mark', 'TRANSFORM', 'remap', 1), config: { source: '.first = 1\n' } },
+        node('discard', 'SINK', 'blackhole', 2),
+      ],
+      edges: [
+        { sourceNodeId: 'ticks', targetNodeId: 'mark' },
+        { sourceNodeId: 'mark', targetNodeId: 'discard' },
+      ],
+    });
+    await open(id);
+    await drawn('mark').click();
+    await options().getByRole('textbox', { name: 'source', exact: true }).click();
+    await page.keyboard.press('Control+End');
+    await options().getByLabel('Insert a snippet').selectOption({ label: 'Marks: Mark' });
+    await page.keyboard.press('Control+s');
+    await savedNote().waitFor();
+    const { nodes } = await stored(id);
+    expect(nodes.find(({ componentKey }) => componentKey === 'mark')?.config).to.deep.equal({
+      source: '.first = 1\n.marked = true\n',
+    });
+    await api.mutate('vrlSnippet.delete', { id: snippetId });
+  });
+
   it('undoes and redoes everything, moves too', async () => {
     const { id } = await made(IDLE);
     await open(id);

@@ -1,7 +1,8 @@
 /** Fields of a text with lines: VRL programs, and YAML for what no other field can show. */
 import type { CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { CodeInput, type CodeProblem } from '../code-input.tsx';
+import { type CodeHandle, CodeInput, type CodeProblem } from '../code-input.tsx';
+import { InsertSnippet } from '../insert-snippet.tsx';
 import { completionsAt } from './complete.ts';
 import { FieldFrame, type FieldProps } from './field-frame.tsx';
 import { useForm, useProblems } from './form-context.ts';
@@ -13,21 +14,28 @@ const inGutter = (problems: readonly Partial<TextProblem>[]): CodeProblem[] =>
   problems.map(({ message = '', line = 1, column = 1 }) => ({ severity: 'error', message, line, column }));
 
 export const VrlField = ({ name, schema, value, onChange, pointer, required }: FieldProps) => {
-  const { readOnly } = useForm();
+  const { readOnly, snippets } = useForm();
+  const handle = useRef<CodeHandle>(null);
   const problems = useProblems(pointer);
   const marks = useMemo(() => inGutter(problems), [problems]);
   const text = typeof value === 'string' ? value : '';
   return (
     <FieldFrame name={name} schema={schema} required={required} pointer={pointer} unlabelled>
       {() => (
-        <CodeInput
-          label={name}
-          language="vrl"
-          value={text}
-          onChange={(next) => next !== text && onChange(next === '' ? undefined : next)}
-          problems={marks}
-          readOnly={readOnly}
-        />
+        <>
+          {!readOnly && (
+            <InsertSnippet snippets={snippets} insert={(piece) => handle.current?.insert(piece)} />
+          )}
+          <CodeInput
+            label={name}
+            language="vrl"
+            value={text}
+            onChange={(next) => next !== text && onChange(next === '' ? undefined : next)}
+            problems={marks}
+            readOnly={readOnly}
+            handle={handle}
+          />
+        </>
       )}
     </FieldFrame>
   );

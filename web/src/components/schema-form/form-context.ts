@@ -1,5 +1,6 @@
 /** What every field of one form has in common. */
 import { createContext, useContext, useMemo } from 'react';
+import type { Snippet } from '../insert-snippet.tsx';
 
 export interface OptionProblem {
   /** JSON pointer of the option in the value of the form. */
@@ -15,6 +16,8 @@ export interface FormContext {
   problems: readonly OptionProblem[];
   /** References to secrets that may be written in the place of a credential. */
   secrets: readonly string[];
+  /** Pieces of VRL to begin with. */
+  snippets: readonly Snippet[];
   /** Told of a text that is no value yet, and with an empty message when it is one, or gone. */
   onDraft: (pointer: string, message: string) => void;
 }
@@ -23,6 +26,7 @@ const Context = createContext<FormContext>({
   readOnly: false,
   problems: [],
   secrets: [],
+  snippets: [],
   onDraft: () => undefined,
 });
 

@@ -4,6 +4,7 @@ import { queries } from '../../api/queries.ts';
 import { readDraft, writeDraft } from '../../app/drafts.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { Icon } from '../../components/icons.tsx';
+import { InsertSnippet } from '../../components/insert-snippet.tsx';
 import { SnippetDialog } from '../library/snippet-dialog.tsx';
 import { type Purpose, VrlBench } from './vrl-bench.tsx';
 
@@ -24,6 +25,7 @@ export const VrlTab = () => {
   const [event, setEvent] = useState(() => readDraft('vrl-event') ?? FIRST_EVENT);
   const [purpose, setPurpose] = useState<Purpose>('program');
   const [saving, setSaving] = useState(false);
+  const snippets = useQuery(queries.snippets(team.id));
   return (
     <>
       <VrlBench
@@ -41,7 +43,7 @@ export const VrlTab = () => {
         setPurpose={setPurpose}
         tools={(insert) => (
           <>
-            <InsertSnippet insert={insert} />
+            <InsertSnippet snippets={snippets.data ?? []} insert={insert} />
             <button
               type="button"
               className="button"
@@ -55,29 +57,5 @@ export const VrlTab = () => {
       />
       <SnippetDialog opened={saving} close={() => setSaving(false)} code={source} />
     </>
-  );
-};
-
-const InsertSnippet = ({ insert }: { insert: (text: string) => void }) => {
-  const { team } = usePlace();
-  const snippets = useQuery(queries.snippets(team.id));
-  const list = snippets.data ?? [];
-  if (list.length === 0) return null;
-  return (
-    <select
-      aria-label="Insert a snippet"
-      value=""
-      onChange={({ target }) => {
-        const code = list.find(({ id }) => id === target.value)?.code;
-        if (code) insert(code.endsWith('\n') ? code : `${code}\n`);
-      }}
-    >
-      <option value="">Insert a snippet</option>
-      {list.map(({ id, name, category }) => (
-        <option key={id} value={id}>
-          {category}: {name}
-        </option>
-      ))}
-    </select>
   );
 };

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
 import { describeFailure } from '../../../api/client.ts';
 import { queries } from '../../../api/queries.ts';
+import { usePlace } from '../../../app/environment.tsx';
 import { YamlText } from '../../../components/schema-form/code-fields.tsx';
 import { type FormContext, FormProvider } from '../../../components/schema-form/form-context.ts';
 import { isPlain, schemaFrom } from '../../../components/schema-form/schema.ts';
@@ -41,6 +42,8 @@ export const ComponentOptions = ({ node }: { node: EditorNode }) => {
   const [view, setView] = useState<'form' | 'yaml'>('form');
   const schema = useQuery(queries.componentSchema(node.kind, node.componentType));
   const secrets = useQuery(queries.secrets(environmentId));
+  const { team } = usePlace();
+  const snippets = useQuery(queries.snippets(team.id));
   const isLinked = node.sharedComponentId !== undefined;
   const context = useMemo(
     (): FormContext => ({
@@ -50,9 +53,10 @@ export const ComponentOptions = ({ node }: { node: EditorNode }) => {
         return pointer === '' ? [] : [{ pointer, message, ...(line && { line }), ...(column && { column }) }];
       }),
       secrets: (secrets.data ?? []).map(({ variable }) => `\${${variable}}`),
+      snippets: snippets.data ?? [],
       onDraft,
     }),
-    [readOnly, isLinked, problems, node, secrets.data, onDraft],
+    [readOnly, isLinked, problems, node, secrets.data, snippets.data, onDraft],
   );
   const { id, componentKey } = node;
   const set = useCallback(
