@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 import { GitClient } from '../../support/git-client.ts';
 import { idleManifest } from '../../support/pipelines.ts';
 import { until } from '../../support/until.ts';
-import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
+import { beyondAPhone, closeByEscape, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 
 const RULE = `apiVersion: headgate/v1
@@ -117,7 +117,7 @@ describe('the page of alert rules', function () {
       .getByRole('alert')
       .getByText(/Choose another name/)
       .waitFor();
-    await page.keyboard.press('Escape');
+    await closeByEscape(page);
     await form.waitFor({ state: 'hidden' });
   });
 
@@ -140,7 +140,7 @@ describe('the page of alert rules', function () {
     await box.press('Enter');
     const form = dialog('New alert rule');
     await form.waitFor();
-    await page.keyboard.press('Escape');
+    await closeByEscape(page);
     await form.waitFor({ state: 'hidden' });
     expect(new URL(page.url()).search).to.equal('');
   });
@@ -198,7 +198,7 @@ describe('the page of alert rules', function () {
       await page.getByRole('button', { name: button }).click();
       await dialog(title).waitFor();
       found.push(...(await violationsInBothSchemes(page, title)));
-      await page.keyboard.press('Escape');
+      await closeByEscape(page);
       await dialog(title).waitFor({ state: 'hidden' });
     }
     expect(found, found.join('\n')).to.deep.equal([]);

@@ -165,3 +165,10 @@ export async function settles<T>(read: () => Promise<T>, value: T, what = ''): P
     { what: () => `${what || 'the page'} to come to ${String(value)}; it is ${String(seen)}`, everyMs: 50 },
   );
 }
+
+/** Closes the dialog or menu on top by Escape. A menu hears the key once it has the focus, a dialog always. */
+export async function closeByEscape(page: Page): Promise<void> {
+  const heard = `[...document.querySelectorAll('[role=menu]')].every((menu) => menu.contains(document.activeElement))`;
+  await until(() => page.evaluate<boolean>(heard), { what: 'the menu to have the focus' });
+  await page.keyboard.press('Escape');
+}

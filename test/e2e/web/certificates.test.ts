@@ -5,7 +5,7 @@ import { enrollNode, heartbeat } from '../../support/agent-client.ts';
 import { AUTHORITY, ENCRYPTED_KEY, EXPIRED, LEAF, LEAF_KEY } from '../../support/certificates.ts';
 import { GitClient } from '../../support/git-client.ts';
 import { namedPipeline, untilRunning } from '../../support/pipelines.ts';
-import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
+import { beyondAPhone, closeByEscape, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 
 /** Names a file and a secret, and reads nothing. */
@@ -59,7 +59,7 @@ describe('the page of secrets and certificates', function () {
     await box.press('Enter');
     await dialog('Upload a certificate').waitFor();
     expect(await violationsInBothSchemes(page, 'uploading')).to.deep.equal([]);
-    await page.keyboard.press('Escape');
+    await closeByEscape(page);
   });
 
   it('uploads a file, takes its name from it, and tells what is in it', async () => {
@@ -86,7 +86,7 @@ describe('the page of secrets and certificates', function () {
     await facts.getByText('O=Headgate tests').first().waitFor();
     await facts.getByRole('button', { name: /^Copy fingerprint/ }).waitFor();
     expect(await violationsInBothSchemes(page, 'facts of a certificate')).to.deep.equal([]);
-    await page.keyboard.press('Escape');
+    await closeByEscape(page);
   });
 
   it('takes a pasted key, draws none that came from a file, and refuses one behind a passphrase', async () => {
@@ -164,14 +164,14 @@ describe('the page of secrets and certificates', function () {
     await row('ca.pem').getByText('shipper').waitFor();
     await page.getByRole('button', { name: 'Replace ca.pem' }).click();
     await dialog('Replace ca.pem').getByText('Restarts 1 process on 1 node').waitFor();
-    await page.keyboard.press('Escape');
+    await closeByEscape(page);
     await page.goto(session.at('secrets'));
     await page.getByRole('button', { name: 'Replace the value of ship-token' }).click();
     const form = dialog('Replace the value of ship-token');
     await form.getByText('Restarts 1 process on 1 node').waitFor();
     await form.getByText('shipper').waitFor();
     expect(await violationsInBothSchemes(page, 'replacing a value')).to.deep.equal([]);
-    await page.keyboard.press('Escape');
+    await closeByEscape(page);
   });
 
   it('does not delete what is deployed refers to, and deletes the rest', async () => {
@@ -180,7 +180,7 @@ describe('the page of secrets and certificates', function () {
     let form = dialog('Delete ca.pem');
     await form.getByText('1 deployed pipeline refers to it and must let go of it first: shipper.').waitFor();
     await settles(() => form.getByRole('button', { name: 'Delete the file' }).isDisabled(), true);
-    await page.keyboard.press('Escape');
+    await closeByEscape(page);
     await page.getByRole('button', { name: 'Delete old.crt' }).click();
     form = dialog('Delete old.crt');
     await form.getByText('Nothing that is deployed refers to it.').waitFor();

@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import { enrollNode, heartbeat } from '../../support/agent-client.ts';
 import { until } from '../../support/until.ts';
 import { VaultServer } from '../../support/vault-server.ts';
-import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
+import { beyondAPhone, closeByEscape, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../support/exec-secrets.sh');
@@ -323,7 +323,7 @@ describe('the settings of an environment', function () {
       expect(await violationsInBothSchemes(page, 'saved filters')).to.deep.equal([]);
       await list.getByRole('button', { name: 'Delete Archives' }).click();
       await list.getByText('None is left.').waitFor();
-      await page.keyboard.press('Escape');
+      await closeByEscape(page);
     });
   });
 
@@ -354,7 +354,7 @@ describe('the settings of an environment', function () {
       await page.getByRole('button', { name: 'New service account' }).click();
       await dialog('New service account').waitFor();
       found.push(...(await violationsInBothSchemes(page, 'a new service account')));
-      await page.keyboard.press('Escape');
+      await closeByEscape(page);
       await page.goto(session.at('settings?tab=environment'));
       for (const backend of ['HashiCorp Vault', 'AWS Secrets Manager', 'A program on the controller']) {
         await page.getByLabel('Secrets are kept in').selectOption(backend);

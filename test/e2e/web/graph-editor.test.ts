@@ -113,6 +113,9 @@ describe('the graph editor', function () {
     await page.getByRole('heading', { name: 'Draw a pipeline' }).waitFor();
     await page.getByRole('region', { name: 'Sources' }).waitFor();
     await button('Add a source').press('Enter');
+    await until(async () => (await focused()) === 'Search the catalogue', {
+      what: 'the search to have the focus',
+    });
     await page.keyboard.type('demo');
     await page.keyboard.press('Enter');
     await options().getByLabel('format').selectOption('json');

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import {
   beyondAPhone,
+  closeByEscape,
   openSession,
   type Session,
   violationsInBothSchemes,
@@ -158,7 +159,7 @@ describe('the pages', function () {
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Enroll a node' }).click();
     expect(await dialog.getByText('SVC_TOKEN').count()).to.equal(0);
-    await page.keyboard.press('Escape');
+    await closeByEscape(page);
     await dialog.waitFor({ state: 'hidden' });
   });
 
@@ -218,7 +219,7 @@ describe('the pages', function () {
     await dialog.getByLabel('Name').fill('7up');
     await dialog.getByText('Begin with a letter').waitFor();
     expect(await dialog.getByRole('button', { name: 'Add the secret' }).isDisabled()).to.equal(true);
-    await page.keyboard.press('Escape');
+    await closeByEscape(page);
   });
 
   it('goes anywhere by the palette', async () => {
@@ -259,7 +260,7 @@ describe('the pages', function () {
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
-    await page.keyboard.press('Escape');
+    await closeByEscape(page);
     await page.getByRole('button', { name: 'Fold the rail' }).click();
     await page.reload();
     await page.getByRole('button', { name: 'Open the rail' }).click();

@@ -7,7 +7,7 @@ import type { GraphNode, Pipeline } from '../../../schemas/api/pipelines.ts';
 import { GitClient } from '../../support/git-client.ts';
 import { idleManifest, namedPipeline, untilRunning } from '../../support/pipelines.ts';
 import { until } from '../../support/until.ts';
-import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
+import { beyondAPhone, closeByEscape, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 
 const ENGINE = join(import.meta.dirname, '../../../dist/headgate-engine');
@@ -284,7 +284,7 @@ describe('pipelines made by hand', function () {
     });
     await page.getByRole('status', { name: 'Notes' }).getByRole('button', { name: 'Deploy' }).click();
     await dialog('Deploy settled well').getByText('No node carries the labels').waitFor();
-    await page.keyboard.press('Escape');
+    await closeByEscape(page);
   });
 
   it('deletes what it says it touches, and brings it back', async () => {
@@ -408,7 +408,7 @@ describe('pipelines made by hand', function () {
     await dialog(/^Copy travelled/)
       .getByText('because git describes their pipelines: staging')
       .waitFor();
-    await page.keyboard.press('Escape');
+    await closeByEscape(page);
   });
 
   it('clones, and deploys and stops several at once; one that is refused stops no other', async () => {
@@ -449,7 +449,7 @@ describe('pipelines made by hand', function () {
         entry,
       ).to.equal(true);
     }
-    await page.keyboard.press('Escape');
+    await closeByEscape(page);
     await openPage(id, '?tab=settings');
     await page.getByText('This pipeline is described in git').waitFor();
     await page.getByRole('link', { name: 'staging/orders.yaml:1' }).first().waitFor();
@@ -488,12 +488,18 @@ describe('pipelines made by hand', function () {
       await opener.press('Enter');
       await page.getByRole('menu').waitFor();
       if (entry === null) {
-        await page.keyboard.press('Escape');
+        await closeByEscape(page);
         await page.getByRole('menu').waitFor({ state: 'hidden' });
       } else {
         await page.getByRole('menuitem', { name: entry }).press('Enter');
         await page.getByRole('dialog').waitFor();
-        await page.keyboard.press('Escape');
+        await until(
+          () => page.evaluate<boolean>(`document.activeElement?.closest('[role=dialog]') != null`),
+          {
+            what: () => `the dialog of ${entry} to have the focus`,
+          },
+        );
+        await closeByEscape(page);
         await page.getByRole('dialog').waitFor({ state: 'hidden' });
       }
       await until(async () => (await focused()) === 'Actions on focused', {
@@ -515,7 +521,7 @@ describe('pipelines made by hand', function () {
     await page.getByRole('combobox', { name: 'Go to anything' }).fill('new pipeline');
     await page.getByRole('combobox', { name: 'Go to anything' }).press('Enter');
     await dialog('New pipeline').waitFor();
-    await page.keyboard.press('Escape');
+    await closeByEscape(page);
   });
 
   it('has no violation that axe-core finds, in light and dark, and is no wider than a phone', async () => {
@@ -534,7 +540,7 @@ describe('pipelines made by hand', function () {
       // What the top bar half covers of the page behind counts as too small a target.
       await page.evaluate('scrollTo(0, 0)');
       await check(where);
-      await page.keyboard.press('Escape');
+      await closeByEscape(page);
       await dialog(name).waitFor({ state: 'hidden' });
     };
     await openList();

@@ -112,6 +112,11 @@ export function SelectField<V extends string>({ label, value, onChange, options,
   );
 }
 
+/** Of what people make: every such name has at most 100 characters. */
+export const NameField = (
+  props: Omit<Props, 'label' | 'type' | 'required' | 'autoComplete' | 'maxLength'>,
+) => <Field label="Name" required autoComplete="off" maxLength={100} {...props} />;
+
 /** Several lines. */
 export const TextAreaField = ({ rows = 3, ...props }: TextProps & { rows?: number }) => {
   const id = useId();

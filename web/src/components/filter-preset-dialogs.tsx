@@ -4,7 +4,7 @@ import type { FilterPreset, PresetScope } from '../../../schemas/api/preferences
 import { api } from '../api/client.ts';
 import { usePlace } from '../app/environment.tsx';
 import { Dialog } from './dialog.tsx';
-import { Field } from './field.tsx';
+import { Field, NameField } from './field.tsx';
 import { IconAction } from './icon-action.tsx';
 import { MutationForm } from './mutation-form.tsx';
 import { InlineError } from './states.tsx';
@@ -65,15 +65,7 @@ const SaveForm = ({ scope, filters, close }: Omit<Props, 'opened'>) => {
       disabled={!name.trim()}
     >
       <FilterWords filters={filters} />
-      <Field
-        label="Name"
-        value={name}
-        onChange={setName}
-        required
-        autoFocus
-        autoComplete="off"
-        hint="Everybody in this environment sees it."
-      />
+      <NameField value={name} onChange={setName} autoFocus hint="Everybody in this environment sees it." />
       <label className="check">
         <input type="checkbox" checked={isDefault} onChange={(event) => setIsDefault(event.target.checked)} />
         <span>The page begins with it</span>

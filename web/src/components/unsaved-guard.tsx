@@ -1,4 +1,4 @@
-/** Asks before something is left that was typed and is not saved: by a link, by Back, or by closing the page. */
+/** Asks before something is left that was typed or drawn and is not saved: by a link, by Back, or by closing the page. */
 import { useEffect } from 'react';
 import { useBlocker } from 'react-router';
 import { Dialog } from './dialog.tsx';
@@ -7,13 +7,17 @@ interface Props {
   unsaved: boolean;
   /** What would be lost, as a sentence. */
   text: string;
+  /** What the address asks for beside the path may change: tabs of the same page. */
+  pathOnly?: boolean;
+  /** Offers to save and go on; resolves to whether it was saved. */
+  save?: () => Promise<boolean>;
+  saving?: boolean;
 }
 
-export const UnsavedGuard = ({ unsaved, text }: Props) => {
+export const UnsavedGuard = ({ unsaved, text, pathOnly = false, save, saving = false }: Props) => {
   const blocker = useBlocker(
-    ({ currentLocation, nextLocation }) =>
-      unsaved &&
-      currentLocation.pathname + currentLocation.search !== nextLocation.pathname + nextLocation.search,
+    ({ currentLocation: here, nextLocation: there }) =>
+      unsaved && (here.pathname !== there.pathname || (!pathOnly && here.search !== there.search)),
   );
   useEffect(() => {
     if (!unsaved) return;
@@ -35,6 +39,20 @@ export const UnsavedGuard = ({ unsaved, text }: Props) => {
           <button type="button" className="button" data-kind="danger" onClick={() => blocker.proceed?.()}>
             Leave
           </button>
+          {save && (
+            <button
+              type="button"
+              className="button"
+              data-kind="primary"
+              disabled={saving}
+              onClick={async () => {
+                if (await save()) blocker.proceed?.();
+                else stay();
+              }}
+            >
+              Save and leave
+            </button>
+          )}
         </div>
       </div>
     </Dialog>

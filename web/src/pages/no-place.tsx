@@ -4,7 +4,7 @@ import type { TeamSummary } from '../../../schemas/api/people.ts';
 import { api } from '../api/client.ts';
 import { queries } from '../api/queries.ts';
 import { useSignOut } from '../app/top-bar.tsx';
-import { Field } from '../components/field.tsx';
+import { NameField } from '../components/field.tsx';
 import { EmptyState, InlineError } from '../components/states.tsx';
 
 /** Signed in, and nothing to look at yet: no team, or a team without an environment. */
@@ -80,7 +80,7 @@ const NameForm = ({ intro, suggestion, noun, create, renews }: NameFormProps) =>
           creation.mutate();
         }}
       >
-        <Field label="Name" value={name} onChange={setName} required autoComplete="off" />
+        <NameField value={name} onChange={setName} />
         <button
           type="submit"
           className="button"

@@ -5,7 +5,7 @@ import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { isProduction, usePlace } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field, SelectField } from '../../components/field.tsx';
+import { Field, NameField, SelectField } from '../../components/field.tsx';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import {
   draftOf,
@@ -85,14 +85,7 @@ const RuleForm = ({ rule, close }: { rule: AlertRule | null; close: () => void }
       working="Saving…"
       disabled={!draft.name.trim() || !meaning}
     >
-      <Field
-        label="Name"
-        value={draft.name}
-        onChange={(name) => set({ name })}
-        required
-        autoFocus
-        autoComplete="off"
-      />
+      <NameField value={draft.name} onChange={(name) => set({ name })} autoFocus />
       {!rule && (
         <>
           <WatchedField value={draft.pipelineId} onChange={(pipelineId) => set({ pipelineId })} />

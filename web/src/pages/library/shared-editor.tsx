@@ -5,7 +5,7 @@ import type { SharedComponent } from '../../../../schemas/api/shared-components.
 import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
-import { Field, SelectField, TextAreaField } from '../../components/field.tsx';
+import { Field, NameField, SelectField, TextAreaField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
 import { CodeField } from '../../components/lazy-code.tsx';
@@ -182,14 +182,7 @@ export const SharedEditor = ({ component, close, made }: Props) => {
               <fieldset className="plain-fieldset" disabled={!mayEdit}>
                 <legend className="sr-only">About the component</legend>
                 <div className="section-body form">
-                  <Field
-                    label="Name"
-                    value={name}
-                    onChange={setName}
-                    required
-                    autoComplete="off"
-                    maxLength={100}
-                  />
+                  <NameField value={name} onChange={setName} />
                   {!component && (
                     <>
                       <SelectField label="Kind" value={kind} onChange={setKind} options={KINDS} />

@@ -5,7 +5,7 @@ import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field } from '../../components/field.tsx';
+import { Field, NameField } from '../../components/field.tsx';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { notify } from '../../components/toasts.tsx';
 
@@ -55,15 +55,7 @@ const SnippetForm = ({ close, code, made }: Omit<Props, 'opened'>) => {
       working="Saving…"
       disabled={!name.trim() || !category.trim() || code.trim() === ''}
     >
-      <Field
-        label="Name"
-        value={name}
-        onChange={setName}
-        required
-        autoFocus
-        autoComplete="off"
-        maxLength={100}
-      />
+      <NameField value={name} onChange={setName} autoFocus />
       <Field
         label="Category"
         value={category}

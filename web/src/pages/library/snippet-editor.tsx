@@ -4,7 +4,7 @@ import type { Snippet } from '../../../../schemas/api/snippets.ts';
 import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
-import { Field } from '../../components/field.tsx';
+import { Field, NameField } from '../../components/field.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { InlineError } from '../../components/states.tsx';
 import { notify } from '../../components/toasts.tsx';
@@ -104,7 +104,7 @@ export const SnippetEditor = ({ snippet, close, made }: Props) => {
         </div>
         <fieldset className="plain-fieldset field-row" disabled={!mayEdit}>
           <legend className="sr-only">About the snippet</legend>
-          <Field label="Name" value={name} onChange={setName} required autoComplete="off" maxLength={100} />
+          <NameField value={name} onChange={setName} />
           <Field
             label="Category"
             value={category}

@@ -9,7 +9,7 @@ import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { paths } from '../../app/paths.ts';
 import { HealthBadge, Labels } from '../../components/bits.tsx';
-import { Field, SelectField, TextAreaField } from '../../components/field.tsx';
+import { NameField, SelectField, TextAreaField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
 import { LabelEditor } from '../../components/label-editor.tsx';
@@ -21,8 +21,8 @@ import { notify } from '../../components/toasts.tsx';
 import { type Actions, useRenewPipelines } from '../pipelines/actions.ts';
 import { FixedNotice, VIEWER_REASON, whyFixed } from '../pipelines/fixed.tsx';
 import { groupOptions } from '../pipelines/move-form.tsx';
+import { pipelineNameProblem } from '../pipelines/pipeline-name.ts';
 
-const NAME = /^[a-zA-Z0-9][a-zA-Z0-9 _-]*$/;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 
 interface Props {
@@ -93,10 +93,7 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
       } else notify('Saved.');
     },
   });
-  const nameProblem =
-    !NAME.test(name) && name !== pipeline.name
-      ? 'Begin with a letter or digit; then letters, digits, spaces, _ and - only.'
-      : '';
+  const nameProblem = name === pipeline.name ? '' : pipelineNameProblem(name);
   return (
     <Section title="Settings">
       <MutationForm
@@ -106,15 +103,7 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
         disabled={Object.keys(changes).length === 0 || name === '' || nameProblem !== ''}
         fieldset={{ disabled: fixed !== null, legend: `Settings of ${pipeline.name}` }}
       >
-        <Field
-          label="Name"
-          value={name}
-          onChange={setName}
-          required
-          autoComplete="off"
-          maxLength={100}
-          problem={nameProblem}
-        />
+        <NameField value={name} onChange={setName} problem={nameProblem} />
         <TextAreaField
           label="Description"
           value={description}

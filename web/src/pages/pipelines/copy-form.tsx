@@ -11,10 +11,9 @@ import { Icon } from '../../components/icons.tsx';
 import { ActionForm } from './action-form.tsx';
 import { nameAll, useRenewPipelines } from './actions.ts';
 import type { FormProps } from './dialogs.tsx';
+import { pipelineNameProblem } from './pipeline-name.ts';
 
 type Copied = Awaited<ReturnType<typeof api.pipeline.promote.mutate>>;
-
-const PIPELINE_NAME = /^[a-zA-Z0-9][a-zA-Z0-9 _-]*$/;
 
 /** Where the person may make pipelines by hand, with the team in the name where there are several. */
 function targetsOf({ teams, environment }: Place): { environment: EnvironmentSummary; word: string }[] {
@@ -42,10 +41,7 @@ export const CopyForm = ({ pipelines, close }: FormProps) => {
   const renew = useRenewPipelines();
   const target = open.find(({ environment }) => environment.id === targetId)?.environment;
   const isSingle = pipelines.length === 1;
-  const nameProblem =
-    isSingle && !PIPELINE_NAME.test(name)
-      ? 'Begin with a letter or digit; then letters, digits, spaces, _ and - only.'
-      : '';
+  const nameProblem = isSingle ? pipelineNameProblem(name) : '';
 
   const copy = async ({ id }: PipelineSummary): Promise<void> => {
     const made = await api.pipeline.promote.mutate({

@@ -5,7 +5,7 @@ import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field, SelectField } from '../../components/field.tsx';
+import { NameField, SelectField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { notify } from '../../components/toasts.tsx';
@@ -105,15 +105,7 @@ const GroupForm = ({ group, parent, close }: FormProps) => {
       working="Saving…"
       disabled={!name.trim()}
     >
-      <Field
-        label="Name"
-        value={name}
-        onChange={setName}
-        required
-        autoFocus
-        autoComplete="off"
-        maxLength={100}
-      />
+      <NameField value={name} onChange={setName} autoFocus />
       <fieldset className="swatches">
         <legend>Colour</legend>
         {[{ value: '', word: 'None' }, ...COLOURS].map(({ value, word }) => (

@@ -6,15 +6,14 @@ import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { paths } from '../../app/paths.ts';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field, SelectField, TextAreaField } from '../../components/field.tsx';
+import { NameField, SelectField, TextAreaField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { notifyFailure } from '../../components/toasts.tsx';
 import { useRenewPipelines } from './actions.ts';
 import { groupOptions } from './move-form.tsx';
+import { pipelineNameProblem } from './pipeline-name.ts';
 import { copyOfTemplate } from './template-copy.ts';
-
-const NAME = /^[a-zA-Z0-9][a-zA-Z0-9 _-]*$/;
 
 interface Props {
   opened: boolean;
@@ -67,10 +66,7 @@ const NewPipelineForm = ({
       await navigate(paths.pipelineEditor(environment.id, id));
     },
   });
-  const nameProblem =
-    name && !NAME.test(name)
-      ? 'Begin with a letter or digit; then letters, digits, spaces, _ and - only.'
-      : '';
+  const nameProblem = name && pipelineNameProblem(name);
   const list = templates.data ?? [];
   const template = list.find(({ id }) => id === templateId);
   return (
@@ -81,16 +77,7 @@ const NewPipelineForm = ({
       working="Making it…"
       disabled={!name || nameProblem !== ''}
     >
-      <Field
-        label="Name"
-        value={name}
-        onChange={setName}
-        required
-        autoFocus
-        autoComplete="off"
-        maxLength={100}
-        problem={nameProblem}
-      />
+      <NameField value={name} onChange={setName} autoFocus problem={nameProblem} />
       <TextAreaField
         label="Description"
         value={description}

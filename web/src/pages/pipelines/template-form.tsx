@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
-import { Field, TextAreaField } from '../../components/field.tsx';
+import { Field, NameField, TextAreaField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { Loaded, SkeletonBlock } from '../../components/states.tsx';
@@ -65,7 +65,7 @@ export const TemplateForm = ({ pipelineId, name: pipelineName, close }: Props) =
             {plural(nodes.length, 'component')} of {pipelineName}, for every environment of {team.name}.
             Credentials that are written out and links to shared components are left out.
           </p>
-          <Field label="Name" value={name} onChange={setName} required autoFocus autoComplete="off" />
+          <NameField value={name} onChange={setName} autoFocus />
           <Field
             label="Category"
             value={category}

@@ -5,7 +5,7 @@ import { api } from '../../api/client.ts';
 import { isProduction, usePlace } from '../../app/environment.tsx';
 import { Copyable } from '../../components/bits.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field, SelectField } from '../../components/field.tsx';
+import { Field, NameField, SelectField } from '../../components/field.tsx';
 import { plural, sentence } from '../../components/format.ts';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { notify } from '../../components/toasts.tsx';
@@ -110,12 +110,9 @@ const UploadForm = ({ certificate, close }: UploadProps) => {
       {!certificate && (
         <>
           <SelectField label="What it is" value={fileType} onChange={setFileType} options={FILE_TYPES} />
-          <Field
-            label="Name"
+          <NameField
             value={name}
             onChange={setName}
-            required
-            autoComplete="off"
             hint="Give a certificate and its key the same one: it is then checked that they belong together."
           />
           <Field

@@ -5,7 +5,7 @@ import type { SecretBackend } from '../../../../schemas/api/secret-backends.ts';
 import { api } from '../../api/client.ts';
 import { isProduction } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field } from '../../components/field.tsx';
+import { Field, NameField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { notify } from '../../components/toasts.tsx';
@@ -73,14 +73,11 @@ const ValueForm = ({ environment, backend, secret, close }: FormProps) => {
       autoComplete="off"
     >
       {!secret && (
-        <Field
-          label="Name"
+        <NameField
           value={name}
           onChange={setName}
           mono
-          required
           autoFocus
-          autoComplete="off"
           problem={problem}
           hint={`Manifests write ${variableOf(name)}`}
         />

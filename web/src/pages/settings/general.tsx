@@ -4,7 +4,7 @@ import type { Environment } from '../../../../schemas/api/environments.ts';
 import type { TeamSummary } from '../../../../schemas/api/people.ts';
 import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
-import { Field } from '../../components/field.tsx';
+import { Field, NameField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { Section } from '../../components/page.tsx';
@@ -53,14 +53,11 @@ export const General = ({ environment, role }: { environment: Environment; role:
         disabled={Object.keys(changes).length === 0 || nameProblem !== '' || limitProblem(maxNodes) !== ''}
         fieldset={{ disabled: role === 'VIEWER' }}
       >
-        <Field
-          label="Name"
+        <NameField
           value={name}
           onChange={setName}
           problem={nameProblem}
           hint="Manifests do not name it, so nothing restarts."
-          autoComplete="off"
-          required
         />
         <fieldset className="form plain" disabled={role !== 'ADMIN'}>
           <label className="check">

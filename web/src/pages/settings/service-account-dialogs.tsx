@@ -4,7 +4,7 @@ import type { Permission, ServiceAccount } from '../../../../schemas/api/service
 import { api } from '../../api/client.ts';
 import { CommandBlock } from '../../components/command-block.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field, SelectField } from '../../components/field.tsx';
+import { Field, NameField, SelectField } from '../../components/field.tsx';
 import { DoneAction, MutationForm } from '../../components/mutation-form.tsx';
 import { PERMISSION_WORDS, PERMISSIONS } from './permission-words.ts';
 
@@ -76,13 +76,10 @@ const CreateForm = ({ environmentId, close }: { environmentId: string; close: ()
       disabled={!name.trim() || permissions.length === 0}
       autoComplete="off"
     >
-      <Field
-        label="Name"
+      <NameField
         value={name}
         onChange={setName}
-        required
         autoFocus
-        autoComplete="off"
         placeholder="deploys from CI"
         hint="It stands in the audit log as who did it."
       />

@@ -9,6 +9,7 @@ import { Badge } from '../../../components/bits.tsx';
 import { Icon } from '../../../components/icons.tsx';
 import { Page } from '../../../components/page.tsx';
 import { InlineError } from '../../../components/states.tsx';
+import { UnsavedGuard } from '../../../components/unsaved-guard.tsx';
 import { FixedNotice, whyFixed } from '../../pipelines/fixed.tsx';
 import { Canvas } from './canvas.tsx';
 import { Catalogue } from './catalogue.tsx';
@@ -19,7 +20,6 @@ import { isDirty } from './editor-state.ts';
 import { EmptyCanvas } from './empty-canvas.tsx';
 import { redoWord, undoWord } from './history.ts';
 import { Inspector } from './inspector.tsx';
-import { LeaveGuard } from './leave-guard.tsx';
 import { ProblemList } from './problem-list.tsx';
 import { optionPointer, type Problem } from './problems.ts';
 import { type PanelName, Panels } from './side-panels.tsx';
@@ -213,11 +213,17 @@ export const GraphEditor = ({ pipeline }: { pipeline: Pipeline }) => {
           }}
           close={closeConflict}
         />
-        <LeaveGuard
-          dirty={dirty || yamlDraft !== null}
-          text={yamlDraft !== null}
+        <UnsavedGuard
+          unsaved={dirty || yamlDraft !== null}
+          text={
+            yamlDraft === null
+              ? 'What you have drawn is not saved.'
+              : 'The YAML that you edited is not applied to the drawing.'
+          }
+          pathOnly
+          // Saving would not take along a text that is not applied.
+          save={yamlDraft === null ? save : undefined}
           saving={saving.pending}
-          save={save}
         />
       </Page>
     </EditorProvider>

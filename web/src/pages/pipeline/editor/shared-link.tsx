@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../../api/client.ts';
 import { Dialog } from '../../../components/dialog.tsx';
-import { Field } from '../../../components/field.tsx';
+import { Field, NameField } from '../../../components/field.tsx';
 import { Icon } from '../../../components/icons.tsx';
 import { MutationForm } from '../../../components/mutation-form.tsx';
 import { useEditor } from './editor-context.ts';
@@ -133,7 +133,7 @@ const ShareForm = ({ node, close }: { node: EditorNode; close: () => void }) => 
         Other pipelines of this environment can then link to it. A change of it is a new version, which each
         of them accepts.
       </p>
-      <Field label="Name" value={name} onChange={setName} required autoFocus maxLength={100} />
+      <NameField value={name} onChange={setName} autoFocus />
       <Field label="Description" value={description} onChange={setDescription} maxLength={2_000} />
     </MutationForm>
   );
