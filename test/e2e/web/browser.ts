@@ -104,12 +104,18 @@ const FRAMES = '.logs, .graph, .chart, .matrix-frame, .command pre, .cm-scroller
 export async function beyondAPhone(page: Page, where: string): Promise<string[]> {
   const before = page.viewportSize();
   await page.setViewportSize({ width: 390, height: 844 });
-  const beyond = await page.evaluate<string[]>(
-    `[...document.querySelectorAll('main *')]
-      .filter((each) => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('${FRAMES}'))
-      .slice(0, ${MAX_ELEMENTS})
-      .map((each) => each.outerHTML.slice(0, 160))`,
-  );
+  let beyond: string[] = [];
+  const fits = async (): Promise<boolean> => {
+    beyond = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('main *')]
+        .filter((each) => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('${FRAMES}'))
+        .slice(0, ${MAX_ELEMENTS})
+        .map((each) => each.outerHTML.slice(0, 160))`,
+    );
+    return beyond.length === 0;
+  };
+  // Menus take their place a moment after the window has another size.
+  await until(fits, { what: 'all to fit', timeoutMs: 2_000 }).catch(() => {});
   if (before) await page.setViewportSize(before);
   return beyond.map((element) => `${where}: beyond a phone's edge\n  ${element}`);
 }
