@@ -141,6 +141,8 @@ async function compose(
   let behind = () => false;
   const secretStores = createSecretStores({ keyring, execCommands: config.execSecretCommands });
   undo.push({ what: 'secret stores', end: () => secretStores.close() });
+  const statuses = createSnapshots({ bus, clock });
+  undo.push({ what: 'statuses', end: () => statuses.stop() });
   const services: Services = {
     bus,
     jobs,
@@ -150,9 +152,9 @@ async function compose(
     cloneUrl,
     // What the database says of nodes may be older than what was heard of them.
     listeningSince: () => (behind() ? clock.now() : listeningSince),
-    statuses: createSnapshots({ bus, clock }),
+    statuses,
   };
-  const execute = createExecute(writeAudit, () => services.statuses.drop());
+  const execute = createExecute(writeAudit, () => statuses.drop());
   const systemContext = (name: string): Context => ({
     db,
     actor: { type: 'system', name },

@@ -20,6 +20,7 @@ export interface Snapshots {
   ): Promise<ReadonlyMap<string, Joined>>;
   /** Of one environment, or of all: whoever asks from now on sees what has changed. */
   drop(environmentId?: string): void;
+  stop(): void;
 }
 
 interface Held {
@@ -39,9 +40,10 @@ export function createSnapshots(options: { bus: Bus; clock: Clock }): Snapshots 
   }
 
   // A large one takes tens of megabytes, which nobody may look at again.
-  setInterval(() => {
+  const sweep = setInterval(() => {
     for (const [environmentId, one] of held) if (!isFresh(one)) held.delete(environmentId);
-  }, SWEEP_MS).unref();
+  }, SWEEP_MS);
+  sweep.unref();
   bus.on('ui', ({ environmentId, topics }) => {
     if (topics.some((topic) => TOPICS.includes(topic))) drop(environmentId ?? undefined);
   });
@@ -52,6 +54,10 @@ export function createSnapshots(options: { bus: Bus; clock: Clock }): Snapshots 
 
   return {
     drop,
+    stop() {
+      clearInterval(sweep);
+      drop();
+    },
     async read(environmentIds, make) {
       const missing = environmentIds.filter((id) => {
         const one = held.get(id);
