@@ -51,6 +51,6 @@ describe('the text of a test event', () => {
   it('is found wrong in no time, however long it is', () => {
     const started = performance.now();
     refusal(`{"a": [${'1,'.repeat(30_000)}x]}`);
-    expect(performance.now() - started).to.be.below(500);
+    expect(performance.now() - started).to.be.below(2_000);
   });
 });
