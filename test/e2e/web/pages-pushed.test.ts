@@ -181,6 +181,9 @@ describe('the pages of what was pushed', function () {
 
   it('says what could not be read in place of the rules and the groups, and reads them again by a click', async () => {
     const { page } = session;
+    // News from the node would have it read again before the click.
+    const news = (url: URL) => url.pathname === '/api/events';
+    await page.route(news, () => {});
     for (const { procedure, path, what, table } of [
       { procedure: 'alert.listRules', path: 'alerts', what: 'Alert rules', table: 'Alert rules' },
       { procedure: 'nodeGroup.list', path: 'fleet?view=groups', what: 'Groups', table: 'Groups' },
@@ -195,6 +198,7 @@ describe('the pages of what was pushed', function () {
       await alert.getByRole('button', { name: 'Try again' }).click();
       await page.getByRole('table', { name: table }).waitFor();
     }
+    await page.unroute(news);
   });
 
   it('shows the nodes that no group wants', async () => {
