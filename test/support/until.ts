@@ -5,7 +5,7 @@ export async function until(
   condition: () => boolean | Promise<boolean>,
   {
     what,
-    timeoutMs = 5_000,
+    timeoutMs = 15_000,
     everyMs = 5,
   }: { what: string | (() => string); timeoutMs?: number; everyMs?: number },
 ): Promise<void> {
