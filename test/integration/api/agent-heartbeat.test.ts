@@ -71,7 +71,7 @@ describe('a heartbeat', () => {
   const see = () => teams.root.query<Seen>('fleet.get', { id: node.nodeId });
   /** fleet.get once it shows what is waited for, which must be within moments. */
   const seen = async (what: string, holds: (node: Seen) => boolean): Promise<Seen> => {
-    await until(async () => holds(await see()), { what, timeoutMs: 2_000 });
+    await until(async () => holds(await see()), { what });
     return see();
   };
   const onNode = (view: Seen) => view.pipelines.find((one) => one.pipelineId === pipelineId);

@@ -165,7 +165,7 @@ describe('streams', () => {
       const person = await signIn(test.url, teams.viewer.email);
       const [ending, staying] = [await listen(person), await listen(teams.viewer)];
       await send(`${test.url}/api/auth/sign-out`, { body: {}, headers: { cookie: person.cookie } });
-      await until(() => ending.ended(), { what: 'the stream to end', timeoutMs: 1_000 });
+      await until(() => ending.ended(), { what: 'the stream to end' });
       expect(staying.ended(), 'the same user’s other session').to.equal(false);
     });
 
@@ -175,7 +175,7 @@ describe('streams', () => {
       const stream = await listen(await signIn(test.url, email));
       await test.db('users').where({ id: userId }).update({ locked_at: new Date() });
       await test.controller.systemContext('test').services.bus.publish(test.db, { type: 'user', userId });
-      await until(() => stream.ended(), { what: 'the stream to end', timeoutMs: 1_000 });
+      await until(() => stream.ended(), { what: 'the stream to end' });
     });
 
     it('stop for a team that the user has left', async () => {
