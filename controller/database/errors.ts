@@ -20,9 +20,9 @@ const FOREIGN_KEY = '23503';
 /** The connection: refused, broken, no room for another one; or the server says that it starts, ends or crashed. */
 const AWAY =
   /^(08...|57P0[123]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
-/** pg and knex give no code to these; knex puts the statement before the text. */
+/** These have no code, or one that other faults have too; knex puts the statement before the text. */
 const AWAY_TEXT =
-  /(?:^| - )(Connection terminated|Connection ended unexpectedly|Client has encountered a connection error|timeout expired|Unable to acquire a connection|Knex: Timeout acquiring a connection)/;
+  /(?:^| - )(Connection terminated|Connection ended unexpectedly|Client has encountered a connection error|timeout expired|Unable to acquire a connection|Knex: Timeout acquiring a connection|database "[^"]*" is not currently accepting connections)/;
 
 /**
  * UNAVAILABLE for an error that says that the database cannot be used at the moment, NOT_FOUND for one that says that what a

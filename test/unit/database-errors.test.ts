@@ -27,6 +27,13 @@ describe('an error of the database', () => {
       error: new Error('Knex: Timeout acquiring a connection. The pool is probably full.'),
       says: /does not answer/,
     },
+    {
+      reason: 'it is closed to new connections',
+      error: Object.assign(new Error('database "headgate" is not currently accepting connections'), {
+        code: '55000',
+      }),
+      says: /does not answer/,
+    },
     { reason: 'its disk is full', error: coded('53100'), says: /disk of the database is full/ },
     { reason: 'two transactions waited for each other', error: coded('40P01'), says: /Try again/ },
   ];
