@@ -152,12 +152,14 @@ export class Agent {
   }
 
   async #poll(): Promise<void> {
-    if (this.#stopping) return;
     const { clock } = this.#parts;
-    this.#cancelTick();
+    const startedAt = clock.monotonic();
+    // A poll that a push message asked for while the one before was being sent away: the tick comes in time.
+    const tooSoon = this.#pushed && startedAt < this.#quietUntil;
     const pushed = this.#pushed;
     this.#pushed = false;
-    const startedAt = clock.monotonic();
+    if (this.#stopping || tooSoon) return;
+    this.#cancelTick();
     if (!pushed) this.#scraper.scrape(this.#supervisor.list());
     const outcome = await this.#poller.poll();
     await this.#orphansStopped;
