@@ -245,7 +245,7 @@ describe('dashboards', () => {
 
   it('show nothing that was done in other teams, and of nothing what it was changed from and to', async () => {
     const { teamId, environmentId } = teams.theirs;
-    await teams.stranger.mutate('environment.update', { id: environmentId, maxNodes: 777 });
+    await teams.stranger.mutate('environment.update', { id: environmentId, maxNodes: 765_432 });
     const snippet = { teamId, name: 'their secret plan', category: 'x', code: '.a = 1' };
     await teams.stranger.mutate('vrlSnippet.create', snippet);
     for (const person of [teams.viewer, nobody]) {
@@ -258,7 +258,7 @@ describe('dashboards', () => {
       ['user.signedIn', nobody.email],
     ]);
     const { answer } = await teams.stranger.call('query', 'dashboard.recentAudit');
-    expect(answer.text).to.include('their secret plan').and.not.to.include('777');
+    expect(answer.text).to.include('their secret plan').and.not.to.include('765432');
     expect(answer.text).not.to.include('127.0.0.1');
   });
 
