@@ -8,13 +8,14 @@ import * as kinds from './migrations/0002-alert-rules-and-node-groups.ts';
 import * as logs from './migrations/0003-logs.ts';
 import * as accounts from './migrations/0004-service-accounts.ts';
 import * as editing from './migrations/0005-editing.ts';
+import * as fleet from './migrations/0006-fleet.ts';
 
 interface Migration {
   name: string;
   up(db: Knex): Promise<void>;
 }
 
-const MIGRATIONS: readonly Migration[] = [foundation, kinds, logs, accounts, editing];
+const MIGRATIONS: readonly Migration[] = [foundation, kinds, logs, accounts, editing, fleet];
 
 /** Changes when a migration is added: names a migrated template database in tests. */
 export const migrationsHash = createHash('sha256')

@@ -6,6 +6,7 @@
 import type { Knex } from 'knex';
 import pg from 'pg';
 import { jitter } from '../../reconcilers/engine/backoff.ts';
+import type { PushMessage } from '../../schemas/agent/protocol.ts';
 import type { UiTopic } from '../../schemas/api/git-sync.ts';
 import { messageOf } from './errors.ts';
 import type { Logger } from './logger.ts';
@@ -15,6 +16,10 @@ export type Signal =
   | { type: 'config'; environmentId: string; pipelineId?: string; reason: string }
   /** A node's token, labels, maintenance mode or existence changed. */
   | { type: 'node'; nodeId: string; environmentId: string }
+  /** A message for the push stream of a node, wherever that is connected. What it says is stored too, or may be lost. */
+  | { type: 'push'; nodeId: string; message: PushMessage }
+  /** There is something new of a live tap: events in the table, who watches it, or the reason of its end. */
+  | { type: 'tap'; tapId: string; ended?: string }
   /** The environment was deleted, with all that it had. */
   | { type: 'environment'; environmentId: string }
   /** Pages of an environment are out of date; null for all. */

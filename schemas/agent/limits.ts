@@ -31,6 +31,19 @@ export const AGENT_LIMITS = {
   pushFailuresBeforeFallback: 3,
   firstPort: 8688,
   pollIntervalMs: 5_000,
+  /** One-shot samples of a pipeline: components of a request, events of each, characters of one event as JSON. */
+  samples: { components: 50, events: 50, defaultEvents: 5, eventChars: 65_536 },
+  /** A request that nobody has answered by then is over; what was answered is kept for a day. */
+  sampleRequestMs: 120_000,
+  sampleResultMs: 86_400_000,
+  /** A live tap ends by itself after this; events of one delivery, and of a second. */
+  tapMs: 300_000,
+  tapBatchEvents: 100,
+  tapEventsPerSecond: 200,
+  /** A downloaded agent must say its version by then; a download may take this long and be this large. */
+  updateVersionMs: 10_000,
+  updateDownloadMs: 300_000,
+  updateBytes: 512 * 1024 * 1024,
   /** Label pairs of one node, characters of a key, characters of a value. */
   labels: { pairs: 64, key: 128, value: 256 },
 } as const;

@@ -64,11 +64,16 @@ export const PipelineEntry = Type.Object({
 });
 export type PipelineEntry = Static<typeof PipelineEntry>;
 
+/** A one-shot tap of each component; `POST /api/agent/samples` answers it. Asked again on every poll until it is answered. */
 export const SampleRequest = Type.Object({
   requestId: Type.String(),
   pipelineId: Type.String(),
+  /** Component ids; `id.port` for a named output. */
   componentKeys: Type.Array(Type.String()),
+  /** Events of each component. */
   limit: Type.Integer(),
+  /** Those of `componentKeys` that are sinks: they have no output and are tapped at their inputs. */
+  sinkKeys: Optional(Type.Array(Type.String())),
 });
 export type SampleRequest = Static<typeof SampleRequest>;
 
@@ -76,7 +81,10 @@ export const PendingAction = Type.Object({
   type: Type.Literal('self_update'),
   targetVersion: Type.String(),
   downloadUrl: Type.String(),
+  /** SHA-256 of the executable: `sha256:<hex>`, or the hex alone. */
   checksum: Type.String(),
+  /** Base64 of the Ed25519 signature over the 32 bytes of the SHA-256; asked for by agents that have a key pinned. */
+  signature: Optional(Type.String()),
 });
 export type PendingAction = Static<typeof PendingAction>;
 
@@ -213,11 +221,75 @@ export type LogsRequest = Static<typeof LogsRequest>;
 export const LogsResponse = Type.Object({ ok: Type.Literal(true), rejected: Type.Integer({ minimum: 0 }) });
 export type LogsResponse = Static<typeof LogsResponse>;
 
+/** An event as the engine's `tap` prints it, without the wrapper that names its kind. */
+export const TappedEvent = Type.Unsafe<unknown>({});
+
+export const EVENT_FIELD_TYPES = [
+  'string',
+  'integer',
+  'float',
+  'boolean',
+  'timestamp',
+  'array',
+  'object',
+  'null',
+  'mixed',
+] as const;
+export type EventFieldType = (typeof EVENT_FIELD_TYPES)[number];
+
+/** A field that sampled events have. */
+export const EventField = Type.Object({
+  /** From the event's root: `.kubernetes.labels.app`, quoted where a key is no plain word, `[]` for the items of an array. */
+  path: Type.String({ minLength: 1, maxLength: 1_024 }),
+  type: Type.Enum([...EVENT_FIELD_TYPES]),
+  /** A value that was seen; cut where it is long. */
+  sample: Optional(Type.Unsafe<unknown>({})),
+});
+export type EventField = Static<typeof EventField>;
+
+/** What one component had to show. An `error` says why it had nothing, for people. */
+export const SampleResult = Type.Object({
+  requestId: Id,
+  componentKey: Type.String({ minLength: 1, maxLength: 256 }),
+  events: Type.Array(TappedEvent, { maxItems: AGENT_LIMITS.samples.events }),
+  schema: Type.Array(EventField, { maxItems: 1_000 }),
+  error: Optional(Type.Union([Text(1_024), Type.Null()])),
+});
+export type SampleResult = Static<typeof SampleResult>;
+
+/** POST /api/agent/samples */
+export const SamplesRequest = Type.Object({
+  results: Type.Array(SampleResult, { maxItems: AGENT_LIMITS.samples.components }),
+});
+export type SamplesRequest = Static<typeof SamplesRequest>;
+
+/** Events of a live tap, or the news that it has ended on the node. */
+export const TapEventsRequest = Type.Union([
+  Type.Object({
+    requestId: Id,
+    pipelineId: Id,
+    componentId: Type.String({ minLength: 1, maxLength: 256 }),
+    events: Type.Array(TappedEvent, { maxItems: AGENT_LIMITS.tapBatchEvents }),
+    /** Events that were left out since the last delivery, since there were more than a second may bring. */
+    dropped: Optional(Type.Integer({ minimum: 0, maximum: MAX_INTEGER })),
+  }),
+  Type.Object({
+    requestId: Id,
+    pipelineId: Id,
+    componentId: Type.String({ minLength: 1, maxLength: 256 }),
+    status: Type.Literal('stopped'),
+    reason: Text(1_024),
+  }),
+]);
+/** POST /api/agent/tap-events: 403 where no such tap is active for this node, which then ends it. */
+export type TapEventsRequest = Static<typeof TapEventsRequest>;
+
 /** GET /api/agent/push: server-sent events, `event: <type>`, `data` this as JSON. */
 export type PushMessage =
   | { type: 'config_changed'; pipelineId?: string; reason: string }
-  | { type: 'sample_request'; requestId: string; pipelineId: string; componentKeys: string[]; limit: number }
-  | { type: 'tap_start'; requestId: string; pipelineId: string; componentId: string }
+  | ({ type: 'sample_request' } & SampleRequest)
+  /** `sink`: it is tapped at its inputs. */
+  | { type: 'tap_start'; requestId: string; pipelineId: string; componentId: string; sink?: boolean }
   | { type: 'tap_stop'; requestId: string }
   | {
       type: 'action';
@@ -225,6 +297,7 @@ export type PushMessage =
       targetVersion?: string;
       downloadUrl?: string;
       checksum?: string;
+      signature?: string;
     }
   | { type: 'poll_interval'; intervalMs: number };
 

@@ -52,6 +52,10 @@ export const Environment = Type.Object({
   maxNodes: Nullable(Type.Integer()),
   enrollmentToken: Nullable(EnrollmentTokenSummary),
   secretStore: Nullable(SecretStore),
+  /** Patterns of keys whose values are blanked in samples of events and live taps. */
+  redactKeys: Type.Array(Type.String()),
+  /** It has none of its own: these are the usual ones. */
+  redactKeysAreDefault: Type.Boolean(),
 });
 export type Environment = Static<typeof Environment>;
 
@@ -65,6 +69,12 @@ export const UpdateEnvironment = Input({
   maxNodes: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
   secretBackend: Type.Optional(SecretBackend),
   secretBackendConfig: Type.Optional(SecretBackendConfig),
+  /** `*` stands for any characters, case does not count. Null is the usual ones, an empty list hides nothing. */
+  redactKeys: Type.Optional(
+    Nullable(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\p{Cc}]+$' }), { maxItems: 100 }),
+    ),
+  ),
 });
 export const DeletedEnvironment = Type.Object({
   deleted: Type.Literal(true),

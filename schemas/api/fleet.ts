@@ -1,6 +1,6 @@
 /** Nodes. */
 import Type, { type Static } from 'typebox';
-import { Gate, Id, Input, LabelMap, Nullable, Timestamp } from './common.ts';
+import { Deleted, Gate, Id, Input, Label, LabelMap, Nullable, Text, Timestamp } from './common.ts';
 import { NodeHealth, NodePipelineStatus, PipelineOnNode } from './pipelines.ts';
 
 export const HostSummary = Type.Object({
@@ -36,9 +36,19 @@ export const NodeSummary = Type.Object({
   agentVersion: Nullable(Type.String()),
   engineVersion: Nullable(Type.String()),
   deploymentMode: Nullable(Type.Enum(['STANDALONE', 'DOCKER'])),
+  /** Its token was taken back: it is heard no more until it enrolls again. */
+  revoked: Type.Boolean(),
+  /** The line of agents that it follows. */
+  channel: Type.Enum(['stable', 'dev']),
+  /** What its agent is being brought to; null where nothing is under way. */
+  updateTo: Nullable(Type.String()),
   maintenance: Type.Boolean(),
   /** Effective: the agent's, overlaid by those set in the UI. */
   labels: LabelMap,
+  /** Its own, by which it belongs to groups; absent where they are the same as `labels`. */
+  ownLabels: Type.Optional(LabelMap),
+  /** The groups that it belongs to, by their names. */
+  groupIds: Type.Array(Id),
   lastHeartbeatAt: Nullable(Timestamp),
   enrolledAt: Nullable(Timestamp),
   /** How far what git wants has come on this node. */
@@ -68,8 +78,35 @@ export const NodeWithPipelines = Type.Object({
 export type NodeWithPipelines = Static<typeof NodeWithPipelines>;
 export const NodeListWithPipelines = Type.Array(NodeWithPipelines);
 
+/** An update of the agent that the node has not carried out yet. */
+export const PendingUpdate = Type.Object({
+  targetVersion: Type.String(),
+  downloadUrl: Type.String(),
+  checksum: Type.String(),
+  requestedAt: Timestamp,
+  /** It is given up then. */
+  expiresAt: Timestamp,
+  /** How often the agent has begun it without an outcome; the third is the last. */
+  tries: Type.Integer(),
+});
+export type PendingUpdate = Static<typeof PendingUpdate>;
+/** An update that failed here, newest first; the same file is not offered to the node again. */
+export const FailedUpdate = Type.Object({
+  targetVersion: Type.String(),
+  checksum: Type.String(),
+  reason: Type.String(),
+  at: Timestamp,
+});
+export type FailedUpdate = Static<typeof FailedUpdate>;
+
 export const FleetNode = Type.Object({
   ...NodeSummary.properties,
+  /** Where its agent's own port is, as somebody wrote it down by hand. */
+  apiPort: Nullable(Type.Integer()),
+  pendingUpdate: Nullable(PendingUpdate),
+  failedUpdates: Type.Array(FailedUpdate),
+  /** What the agent itself says went wrong with its last update. */
+  updateError: Nullable(Type.String()),
   pipelines: Type.Array(PipelineOnNode),
   environment: Type.Object({ id: Id, name: Type.String(), teamId: Id }),
   agentLabels: LabelMap,
@@ -103,3 +140,52 @@ export const MaintainedNode = Type.Object({
   maintenance: Type.Boolean(),
 });
 export type MaintainedNode = Static<typeof MaintainedNode>;
+
+export const NodeName = Label(253);
+/** Labels that are set here win over those that the agent reports. */
+const NodeLabelName = Type.Record(
+  Type.String({ pattern: '^[^\\s=,\\p{Cc}][^=,\\p{Cc}]{0,127}$' }),
+  Text(256),
+  { maxProperties: 64, additionalProperties: false },
+);
+export const CreateNode = Input({
+  name: NodeName,
+  /** The host name under which the agent will enroll: the first that does takes this node over. */
+  host: Type.String({ minLength: 1, maxLength: 253, pattern: '^[^\\s\\u0000-\\u001f\\u007f-\\u009f]+$' }),
+  apiPort: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
+  environmentId: Id,
+});
+export const UpdateNode = Input({
+  id: Id,
+  name: Type.Optional(NodeName),
+  /** All labels that are set here, in place of those before. */
+  labels: Type.Optional(NodeLabelName),
+});
+export const NodeId = Input({ id: Id });
+export const DeletedNode = Type.Object({ ...Deleted.properties, id: Id, name: Type.String() });
+export const RevokedNode = Type.Object({ id: Id, name: Type.String(), revoked: Type.Literal(true) });
+/** A version: `v1.2.3` (also without the v, with a suffix) or `dev-<short hash>`. */
+export const AgentVersion = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  pattern: '^(v?[0-9]+\\.[0-9]+\\.[0-9]+([-+][0-9A-Za-z.-]+)?|dev-[0-9a-f]{4,40})$',
+});
+export const TriggerAgentUpdate = Input({
+  nodeId: Id,
+  targetVersion: AgentVersion,
+  downloadUrl: Type.String({ minLength: 1, maxLength: 2_048 }),
+  /** SHA-256 of the file: `sha256:<hex>`, or the hex alone. */
+  checksum: Type.String({ pattern: '^(sha256:)?[0-9a-fA-F]{64}$' }),
+  /** Base64 of an Ed25519 signature over the 32 bytes of the SHA-256, for agents with a pinned key. */
+  signature: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9+/]{86}==$' })),
+});
+export const TriggeredUpdate = Type.Object({ nodeId: Id, pendingUpdate: PendingUpdate });
+export type TriggeredUpdate = Static<typeof TriggeredUpdate>;
+export const OfNode = Input({ nodeId: Id });
+export const CancelledUpdate = Type.Object({
+  nodeId: Id,
+  cancelled: Type.Literal(true),
+  targetVersion: Type.String(),
+});
+/** The agent was told; whether it does is seen by its uptime. */
+export const RestartedAgent = Type.Object({ nodeId: Id, requested: Type.Literal(true) });

@@ -138,6 +138,8 @@ export const UI_TOPICS = [
   'teams',
   'alerts',
   'logs',
+  /** Answers to requests for samples of events. */
+  'samples',
   /** Templates and snippets of teams. */
   'library',
   'presets',

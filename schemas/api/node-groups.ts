@@ -1,6 +1,6 @@
 /** Node groups: named sets of nodes by their labels, with the labels that they give them. */
 import Type, { type Static } from 'typebox';
-import { GitOrigin, Id, Input, LabelMap, Nullable, Timestamp } from './common.ts';
+import { GitOrigin, GivenName, Id, Input, LabelMap, Nullable, Timestamp } from './common.ts';
 import { NodeSummary } from './fleet.ts';
 
 /** The key of the entry for nodes that belong to no group. */
@@ -57,3 +57,29 @@ export const NodesInGroup = Type.Array(NodeInGroup);
 export const OfEnvironmentGroups = Input({ environmentId: Id });
 /** `groupId` may be `__ungrouped__`. */
 export const ListNodesInGroup = Input({ groupId: Id, environmentId: Id });
+
+/** Keys that a manifest of the same kind may hold too. */
+const GroupLabels = Type.Record(
+  Type.String({ pattern: '^[^\\s\\p{Cc}]{1,128}$' }),
+  Type.String({ maxLength: 256 }),
+  { maxProperties: 64, additionalProperties: false },
+);
+const RequiredLabels = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+  maxItems: 64,
+  uniqueItems: true,
+});
+export const CreateNodeGroup = Input({
+  environmentId: Id,
+  name: GivenName,
+  criteria: GroupLabels,
+  labelTemplate: Type.Optional(GroupLabels),
+  requiredLabels: Type.Optional(RequiredLabels),
+});
+export const UpdateNodeGroup = Input({
+  id: Id,
+  name: Type.Optional(GivenName),
+  criteria: Type.Optional(GroupLabels),
+  labelTemplate: Type.Optional(GroupLabels),
+  requiredLabels: Type.Optional(RequiredLabels),
+});
+export const NodeGroupId = Input({ id: Id });

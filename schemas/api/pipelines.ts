@@ -145,6 +145,8 @@ export const PipelineSummary = Type.Object({
   deployedAt: Nullable(Timestamp),
   deployedVersionNumber: Nullable(Type.Integer()),
   latestVersionNumber: Nullable(Type.Integer()),
+  /** Nodes that carry every pair run it; null is every node. */
+  nodeSelector: Nullable(LabelMap),
   createdAt: Timestamp,
   updatedAt: Timestamp,
   gate: Gate,
