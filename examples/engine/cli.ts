@@ -1,4 +1,6 @@
 import type { LogFormat } from './log.ts';
+import { type TapCommand, tapCommand } from './tap/command.ts';
+import { missingValue, SEE_HELP, type UsageError, unexpected } from './usage.ts';
 
 export type ConfigFormat = 'yaml' | 'json';
 export interface ConfigPath {
@@ -17,13 +19,15 @@ export type Command =
   | { kind: 'generate-schema'; output: string | undefined }
   | { kind: 'version' }
   | { kind: 'help'; text: string }
-  | { kind: 'usage-error'; message: string };
+  | TapCommand
+  | UsageError;
 
 const HELP = `Usage: headgate-engine [OPTIONS] [COMMAND]
 
 Commands:
   validate         Validate the configuration files given as paths, then exit
   generate-schema  Print the JSON Schema of configuration files, then exit
+  tap              Show events of a running engine on their way
 
 Options:
   -c, --config <CONFIG>         Read configuration from a file; may repeat, files are merged
@@ -75,6 +79,7 @@ export function parseCommandLine(argv: readonly string[], env: Record<string, st
   let validate = false;
   const words = argv.flatMap(splitEquals);
   if (words[0] === 'generate-schema') return schemaCommand(words.slice(1));
+  if (words[0] === 'tap') return tapCommand(words.slice(1));
 
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at]!;
@@ -124,7 +129,7 @@ export function parseCommandLine(argv: readonly string[], env: Record<string, st
     else if (word === '-q' || word === '--quiet') state.verbosity -= 1;
     else if (word === 'validate') validate = true;
     else if (word.startsWith('-')) return unexpected(word, 'headgate-engine [OPTIONS] [COMMAND]');
-    else return { kind: 'usage-error', message: `error: unrecognized subcommand '${word}'\n\n${seeHelp}` };
+    else return { kind: 'usage-error', message: `error: unrecognized subcommand '${word}'\n\n${SEE_HELP}` };
   }
 
   if (state.configs.length === 0 && env.VECTOR_CONFIG) {
@@ -144,22 +149,6 @@ function schemaCommand(words: readonly string[]): Command {
     if (output === undefined) return missingValue('--output-path');
   }
   return { kind: 'generate-schema', output };
-}
-
-const seeHelp = "For more information, try '--help'.";
-
-function unexpected(word: string, usage: string): Command {
-  return {
-    kind: 'usage-error',
-    message: `error: unexpected argument '${word}' found\n\nUsage: ${usage}\n\n${seeHelp}`,
-  };
-}
-
-function missingValue(flag: string): Command {
-  return {
-    kind: 'usage-error',
-    message: `error: a valid value is required for '${flag} <VALUE>'\n\n${seeHelp}`,
-  };
 }
 
 function splitEquals(word: string): string[] {

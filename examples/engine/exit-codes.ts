@@ -4,6 +4,8 @@
  */
 export const EXIT_OK = 0;
 export const EXIT_USAGE = 2;
+/** `tap`: there is no API at the address. */
+export const EXIT_UNAVAILABLE = 69;
 /** `generate-schema`: the file is there already, or cannot be written. */
 export const EXIT_CANNOT_CREATE = 73;
 export const EXIT_IO = 74;

@@ -46,6 +46,15 @@ async function main(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
       await print(text);
       return code;
     }
+    case 'tap': {
+      const stop = listenForSignals();
+      const { tap } = await import('./tap/client.ts');
+      return await tap(command, {
+        out: process.stdout,
+        complain: (text) => process.stderr.write(text),
+        stop,
+      });
+    }
     case 'run': {
       const at = Math.min(LEVELS_BY_VERBOSITY.length - 1, Math.max(0, INFO_AT + command.verbosity));
       const log = createLogger({ level: levelOf(env, LEVELS_BY_VERBOSITY[at]!), format: command.logFormat });

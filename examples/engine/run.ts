@@ -61,6 +61,7 @@ export async function run(command: Extract<Command, { kind: 'run' }>, deps: RunD
 
   try {
     const topology = await Topology.start({ compiled, programs, registry: createRegistry(), log });
+    api?.show(topology.tapPoints);
     app.info('Headgate engine has started.', { version: `"${ENGINE_VERSION}"`, arch: `"${process.arch}"` });
     await superviseUntilEnd(topology, command.shutdownLimitSecs, stop, api, app);
   } catch (error) {

@@ -73,7 +73,7 @@ function textOf(value: unknown): string {
 }
 
 /** A metric in the shape of Vector's JSON codec. */
-function metricJson(metric: Metric) {
+export function metricJson(metric: Metric) {
   return {
     name: metric.name,
     namespace: metric.namespace,

@@ -1,4 +1,4 @@
-import type { ComponentContext, RunningSink } from '../component.ts';
+import { type ComponentContext, DEFAULT_OUTPUT, type RunningSink } from '../component.ts';
 import type { Compiled, SinkNode, SourceNode, TransformNode } from '../config/compile.ts';
 import type { Input } from '../config/graph.ts';
 import type { Batch } from '../event.ts';
@@ -9,6 +9,7 @@ import type { VrlProgram } from '../vrl/program.ts';
 import { Channel } from './channel.ts';
 import { LoadGauges } from './load-gauges.ts';
 import { Output } from './output.ts';
+import type { TapPoint } from './tap-point.ts';
 
 const TRANSFORM_BUFFER_EVENTS = 1000;
 
@@ -58,6 +59,11 @@ export class Topology {
     this.#stop.abort();
   }
 
+  /** Where events can be looked at on their way: every output of every component. */
+  get tapPoints(): TapPoint[] {
+    return this.#builder.tapPoints();
+  }
+
   /** Says how many events wait before each transform and sink; for an end that does not wait for them. */
   reportHeld(): void {
     this.#builder.reportHeld();
@@ -79,8 +85,27 @@ class Builder {
   addOutputs(node: SourceNode | TransformNode): void {
     const kind = 'inputs' in node ? 'transform' : 'source';
     const { metrics } = this.#context(node.id, kind, node.type);
-    const ports = 'inputs' in node ? node.definition.ports : ['_default'];
+    const ports = 'inputs' in node ? node.definition.ports : [DEFAULT_OUTPUT];
     this.#outputs.set(node.id, new Map(ports.map((port) => [port, new Output(metrics.sent(port))])));
+  }
+
+  tapPoints(): TapPoint[] {
+    const { sources, transforms, sinks } = this.#options.compiled;
+    const readers = [...transforms, ...sinks];
+    return [...sources, ...transforms].flatMap((node) =>
+      [...this.#outputs.get(node.id)!].map(([port, output]) => ({
+        name: port === DEFAULT_OUTPUT ? node.id : `${node.id}.${port}`,
+        component: {
+          component_id: node.id,
+          component_kind: 'inputs' in node ? ('transform' as const) : ('source' as const),
+          component_type: node.type,
+        },
+        readers: readers
+          .filter(({ inputs }) => inputs.some((input) => input.id === node.id && input.port === port))
+          .map(({ id }) => id),
+        output,
+      })),
+    );
   }
 
   async runSource(node: SourceNode, signal: AbortSignal): Promise<void> {

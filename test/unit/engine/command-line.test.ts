@@ -46,7 +46,7 @@ describe('the command line', () => {
     ['generate-schema', '-o'],
     ['--nope'],
     ['validate', '--config', 'a'],
-    ['tap'],
+    ['top'],
     ['--config'],
   ]) {
     it(`refuses ${argv.join(' ')}`, () => {
