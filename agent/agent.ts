@@ -5,7 +5,9 @@ import { type HeartbeatReason, HeartbeatSchedule, sendHeartbeat } from './link/h
 import { LogFlusher, sendLogs } from './link/log-flusher.ts';
 import { Poller, type PollOutcome } from './link/poll.ts';
 import { PushChannel } from './link/push.ts';
+import type { KnownPushMessage } from './link/push-message.ts';
 import type { Logger } from './log.ts';
+import { Observer } from './observe/observer.ts';
 import { deploymentMode, runningAs } from './report/deployment.ts';
 import { HeartbeatBuilder } from './report/heartbeat-body.ts';
 import { readHostMetrics } from './report/host-metrics.ts';
@@ -15,12 +17,16 @@ import { SelfMetrics } from './report/self-metrics.ts';
 import type { DataDirectory } from './supervise/directories.ts';
 import { stopOrphans } from './supervise/orphans.ts';
 import { Supervisor } from './supervise/supervisor.ts';
+import type { Action } from './update/order.ts';
+import { Updates } from './update/updates.ts';
 import { AGENT_VERSION } from './version.ts';
 
 export interface AgentParts {
   config: AgentConfig;
   directory: DataDirectory;
   nodeToken: string;
+  /** Where this program was started from; undefined where it is not one executable. */
+  executable: string | undefined;
   /** Asked once; a heartbeat that is due before the answer goes without. */
   engineVersion: Promise<string>;
   env: Readonly<Record<string, string | undefined>>;
@@ -45,8 +51,10 @@ export class Agent {
   readonly #supervisor: Supervisor;
   readonly #heartbeats: HeartbeatSchedule;
   readonly #logs: LogFlusher;
+  readonly #observer: Observer;
   readonly #builder = new HeartbeatBuilder();
   readonly #scraper: Scraper;
+  readonly #updates: Updates;
   readonly #metrics = new SelfMetrics();
   readonly #pollNow: () => void;
   readonly #mode = deploymentMode();
@@ -62,6 +70,7 @@ export class Agent {
   #askedRevision: number | undefined;
   #lastReason = '';
   #stopping = false;
+  #ended: Promise<void> | undefined;
   #orphansStopped: Promise<void> = Promise.resolve();
   #closeMetrics = () => {};
 
@@ -87,21 +96,42 @@ export class Agent {
       env,
       clock,
       log,
-      onChange: () => this.#heartbeats.request('status'),
+      onChange: () => {
+        this.#heartbeats.request('status');
+        this.#observer.pipelinesChanged();
+      },
       onLine: (pipeline) => this.#logs.note(pipeline),
+    });
+    this.#observer = new Observer({
+      url: config.url,
+      token: nodeToken,
+      engineBin: config.engineBin,
+      env,
+      engineVersion: () => this.#engineVersion,
+      find: (pipelineId) => this.#supervisor.find(pipelineId),
+      clock,
+      log,
     });
     this.#push = new PushChannel({
       fallbackUrl: `${config.url}/api/agent/push`,
       token: nodeToken,
       clock,
       log,
-      onMessage: (message) => {
-        if (message.type === 'poll_interval') this.#setInterval(message.intervalMs);
-        else this.#pollBecauseOfPush();
-      },
+      onMessage: (message) => this.#hear(message),
       onReconnect: () => this.#pollBecauseOfPush(),
     });
     this.#pollNow = coalesce(() => this.#guard('poll', this.#poll()));
+    this.#updates = new Updates({
+      executable: parts.executable,
+      inContainer: this.#mode === 'DOCKER',
+      serviceUrl: config.url,
+      publicKey: config.updateKey,
+      env,
+      clock,
+      log,
+      leave: () => this.#end(),
+      onError: () => this.#heartbeats.request('status'),
+    });
     const startedAt = clock.monotonic();
     this.#metrics.pushConnected = () => this.#push.connected;
     this.#metrics.pushReconnects = () => this.#push.reconnects;
@@ -129,10 +159,21 @@ export class Agent {
   }
 
   /** Stops all engines, tells the controller once more if it listens, and leaves nothing running. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    this.#updates.stop();
+    return this.#end();
+  }
+
+  #end(): Promise<void> {
+    this.#ended ??= this.#endAll();
+    return this.#ended;
+  }
+
+  async #endAll(): Promise<void> {
     this.#stopping = true;
     this.#cancelTick();
     this.#push.stop();
+    this.#observer.stop();
     this.#heartbeats.stop();
     await this.#orphansStopped;
     await this.#supervisor.stopAll();
@@ -143,6 +184,20 @@ export class Agent {
   /** The user does not want to wait for engines to end in their own order. */
   killEngines(): void {
     this.#supervisor.killAll();
+  }
+
+  #hear(message: KnownPushMessage): void {
+    if (message.type === 'poll_interval') this.#setInterval(message.intervalMs);
+    else if (message.type === 'action') this.#act(message);
+    else if (message.type === 'config_changed') this.#pollBecauseOfPush();
+    else if (message.type === 'sample_request') this.#observer.sample([message]);
+    else this.#observer.tap(message);
+  }
+
+  #act(message: Action): void {
+    if (this.#stopping) return;
+    if (message.action === 'restart') void this.#updates.restart();
+    else void this.#updates.update(message.order);
   }
 
   #pollBecauseOfPush(): void {
@@ -191,6 +246,9 @@ export class Agent {
         this.#push.setPrimaryUrl(outcome.config.pushUrl);
         this.#intervalMs = boundInterval(outcome.config.pollIntervalMs) ?? this.#intervalMs;
         this.#supervisor.apply(outcome.config.pipelines);
+        this.#observer.sample(outcome.config.sampleRequests);
+        this.#updates.confirm();
+        if (outcome.config.pendingAction) void this.#updates.update(outcome.config.pendingAction);
     }
   }
 
@@ -208,8 +266,10 @@ export class Agent {
   #scheduleTick(retryAfterMs: number | undefined): void {
     const { clock } = this.#parts;
     const drift = 1 + POLL_JITTER * (Math.random() - 0.5);
-    const waitMs = Math.max(this.#intervalMs * drift, retryAfterMs ?? 0);
-    if (retryAfterMs) this.#quietUntil = clock.monotonic() + retryAfterMs;
+    const now = clock.monotonic();
+    // Nodes that were sent away in one moment do not come back in one.
+    if (retryAfterMs) this.#quietUntil = now + retryAfterMs * (1 + POLL_JITTER * Math.random());
+    const waitMs = Math.max(this.#intervalMs * drift, this.#quietUntil - now);
     this.#cancelTick();
     if (!this.#stopping) this.#cancelTick = clock.after(waitMs, this.#pollNow);
   }
@@ -250,6 +310,7 @@ export class Agent {
       labels: config.labels,
       agentHealth: this.#metrics.health(),
       runningAs: this.#user,
+      updateError: this.#updates.error,
       pollIntervalMs: Math.round(this.#intervalMs),
     });
     const startedAt = clock.monotonic();
@@ -263,6 +324,7 @@ export class Agent {
       return;
     }
     delivered();
+    this.#updates.reported();
     this.#supervisor.forget(stopped);
     for (const { pipelineId, reason } of outcome.reply.rejected ?? []) {
       log.warn('the controller refused a part of the heartbeat', {

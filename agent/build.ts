@@ -20,12 +20,20 @@ export function bunPath(): string {
   );
 }
 
+export interface BuildOptions {
+  /** What it says that it is; `agent/version.ts` unless given. */
+  version?: string;
+  /** The runtime that becomes part of it, for another platform than this one. */
+  runtime?: string;
+}
+
 /** Replaces `outfile` in one step: an agent that runs from it is not disturbed. */
-export async function buildAgent(outfile: string): Promise<void> {
+export async function buildAgent(outfile: string, options: BuildOptions = {}): Promise<void> {
   const folder = dirname(outfile);
   mkdirSync(folder, { recursive: true });
-  // The compiler names the executable's temporary parts after the output, beside it.
-  const temporary = join(folder, `.headgate-agent-${process.pid}`);
+  // The compiler names parts of the executable after the output: always the same gives the same executable.
+  const half = join(folder, `.headgate-agent-${process.pid}`);
+  const temporary = join(half, 'headgate-agent');
   const args = [
     'build',
     join(ROOT, 'agent/main.ts'),
@@ -37,13 +45,16 @@ export async function buildAgent(outfile: string): Promise<void> {
     // Otherwise the agent would take settings from files in whatever folder it is started in.
     '--no-compile-autoload-dotenv',
     '--no-compile-autoload-bunfig',
+    ...(options.version ? ['--define', `HEADGATE_AGENT_VERSION=${JSON.stringify(options.version)}`] : []),
+    ...(options.runtime ? [`--compile-executable-path=${options.runtime}`] : []),
     `--outfile=${temporary}`,
   ];
   try {
+    mkdirSync(half);
     await promisify(execFile)(bunPath(), args, { cwd: ROOT });
     renameSync(temporary, outfile);
   } finally {
-    rmSync(temporary, { force: true });
+    rmSync(half, { recursive: true, force: true });
   }
 }
 

@@ -23,8 +23,13 @@ Environment:
   SVC_METRICS_PORT        port of the agent's own /metrics (default 9090; 0 turns it off)
   SVC_METRICS_HOST        address that /metrics listens on (default 0.0.0.0)
   SVC_PORT_BASE           first of the ports that engines get, two each (default 8688)
+  SVC_UPDATE_PUBLIC_KEY   Ed25519 public key (base64 or PEM) that updates must be signed with
+  SVC_SUPERVISED          set where something but systemd starts the agent again when it ends
   SVC_AGENT_USER          container entrypoint only: the user that the agent runs as
-  NODE_EXTRA_CA_CERTS     a PEM file of further certificate authorities to trust
+  NODE_EXTRA_CA_CERTS     a PEM file of certificate authorities to trust beside the system's
+  SSL_CERT_FILE           the same in place of the system's
+  HTTPS_PROXY, HTTP_PROXY proxy to the controller, http://host:port; never used for this machine
+  NO_PROXY                hosts that are asked for without it, separated by commas
 `;
 
 /** Throws ConfigError for what is not known. Address and token are taken from the environment only. */

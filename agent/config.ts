@@ -1,6 +1,8 @@
+import type { KeyObject } from 'node:crypto';
 import { parseDuration } from './duration.ts';
 import { LIMITS } from './limits.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
+import { readPublicKey } from './update/verify.ts';
 
 export interface AgentConfig {
   /** Without a trailing slash. */
@@ -17,6 +19,8 @@ export interface AgentConfig {
   metricsPort: number;
   metricsHost: string;
   portBase: number;
+  /** Updates must be signed by it; undefined asks for no signature. */
+  updateKey: KeyObject | undefined;
 }
 
 /** A setting that stops the start. The message is the whole of what the user sees, so it says what to do. */
@@ -40,6 +44,7 @@ export function readConfig(env: Environment): AgentConfig {
     metricsPort: readPort(env, 'SVC_METRICS_PORT', 9090, 0),
     metricsHost: env.SVC_METRICS_HOST || '0.0.0.0',
     portBase: readPort(env, 'SVC_PORT_BASE', LIMITS.firstPort, 1),
+    updateKey: readUpdateKey(env.SVC_UPDATE_PUBLIC_KEY),
   };
 }
 
@@ -84,6 +89,15 @@ function readLogLevel(text: string | undefined): LogLevel {
   const level = LOG_LEVELS.find((name) => name === wanted);
   if (!level) throw new ConfigError(`config error: SVC_LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}`);
   return level;
+}
+
+function readUpdateKey(text: string | undefined): KeyObject | undefined {
+  if (!text?.trim()) return undefined;
+  const key = readPublicKey(text);
+  if (key) return key;
+  throw new ConfigError(
+    'config error: SVC_UPDATE_PUBLIC_KEY must be an Ed25519 public key: its 32 bytes in base64, or PEM',
+  );
 }
 
 function readPort(env: Environment, name: string, fallback: number, lowest: number): number {

@@ -6,10 +6,11 @@ import { type AgentConfig, ConfigError, readConfig } from './config.ts';
 import { EnrollError, enroll } from './link/enroll.ts';
 import { loadNodeToken, saveNodeToken, TokenError } from './link/node-token.ts';
 import { createLogger, type Logger } from './log.ts';
-import { applyRuntimeSettings } from './runtime-settings.ts';
+import { applyRuntimeSettings, isCompiled } from './runtime-settings.ts';
 import { DataDirectory } from './supervise/directories.ts';
 import { engineVersion } from './supervise/executable.ts';
 import { LockedError, lockDirectory } from './supervise/lock.ts';
+import { channelOf } from './update/order.ts';
 import { AGENT_VERSION } from './version.ts';
 
 /** Ends the start with lines for the user: the first is the error, the rest says what to do. */
@@ -35,6 +36,7 @@ async function main(): Promise<void> {
     config,
     directory,
     nodeToken,
+    executable: isCompiled() ? process.execPath : undefined,
     engineVersion: version,
     env: process.env,
     clock: systemClock,
@@ -85,7 +87,7 @@ async function enrollNode(
     agentVersion: AGENT_VERSION,
     engineVersion: await version,
     labels: config.labels,
-    channel: channel ?? 'stable',
+    channel: channel ?? channelOf(AGENT_VERSION),
   });
   try {
     saveNodeToken(directory, answer.nodeToken);

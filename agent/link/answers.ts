@@ -10,9 +10,9 @@ import type {
   LogsResponse,
   PendingAction,
   PipelineEntry,
-  SampleRequest,
 } from '../../schemas/agent/protocol.ts';
 import { ID } from '../limits.ts';
+import { parseSampleRequest } from './observe-request.ts';
 
 type Json = Record<string, unknown>;
 
@@ -22,6 +22,7 @@ export class MalformedAnswer extends Error {
 }
 
 const MAX_PIPELINES = 2_000;
+const MAX_SAMPLE_REQUESTS = 100;
 
 export function parseConfig(text: string): ConfigResponse {
   const json = object(parse(text), 'answer');
@@ -37,7 +38,11 @@ export function parseConfig(text: string): ConfigResponse {
     // These three stop nothing and start nothing: older controllers leave them out.
     secretBackend: typeof json.secretBackend === 'string' ? json.secretBackend : '',
     sampleRequests:
-      json.sampleRequests == null ? [] : array(json.sampleRequests, 'sampleRequests').map(sample),
+      json.sampleRequests == null
+        ? []
+        : array(json.sampleRequests, 'sampleRequests')
+            .slice(0, MAX_SAMPLE_REQUESTS)
+            .flatMap((value) => parseSampleRequest(value) ?? []),
     pendingAction: pendingAction(json.pendingAction),
     configRevision: typeof revision === 'number' ? revision : undefined,
     pushUrl: typeof pushUrl === 'string' && pushUrl !== '' ? pushUrl : undefined,
@@ -115,19 +120,6 @@ function certFile(value: unknown, at: string): CertFile {
   };
 }
 
-function sample(value: unknown, index: number): SampleRequest {
-  const at = `sampleRequests[${index}]`;
-  const json = object(value, at);
-  return {
-    requestId: string(json.requestId, `${at}.requestId`),
-    pipelineId: string(json.pipelineId, `${at}.pipelineId`),
-    componentKeys: array(json.componentKeys, `${at}.componentKeys`).map((key) =>
-      string(key, `${at}.componentKeys`),
-    ),
-    limit: integer(json.limit, `${at}.limit`),
-  };
-}
-
 /** An action of a type that this agent does not know is left to newer agents. */
 function pendingAction(value: unknown): PendingAction | null {
   if (value == null) return null;
@@ -138,6 +130,7 @@ function pendingAction(value: unknown): PendingAction | null {
     targetVersion: string(json.targetVersion, 'pendingAction.targetVersion'),
     downloadUrl: string(json.downloadUrl, 'pendingAction.downloadUrl'),
     checksum: string(json.checksum, 'pendingAction.checksum'),
+    signature: json.signature == null ? undefined : string(json.signature, 'pendingAction.signature'),
   };
 }
 

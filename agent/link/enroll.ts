@@ -52,7 +52,7 @@ export async function enroll(url: string, body: EnrollRequest): Promise<EnrollRe
 
 function networkRemedy(reason: string, url: string): string {
   if (reason.startsWith('certificate')) {
-    return 'Fix the certificate, or name its authority in NODE_EXTRA_CA_CERTS.';
+    return 'Fix the certificate, or name its authority in NODE_EXTRA_CA_CERTS or SSL_CERT_FILE.';
   }
-  return `Check that ${url} is right and that the controller runs.`;
+  return `Check that ${url} is right, that the controller runs, and that a proxy in HTTPS_PROXY or HTTP_PROXY lets through to it.`;
 }

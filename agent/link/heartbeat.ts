@@ -46,6 +46,8 @@ export class HeartbeatSchedule {
   /** The controller asked for quiet. */
   pause(ms: number): void {
     this.#notBefore = this.#clock.monotonic() + ms;
+    // One that became due while the refused one was under way waits too.
+    if (this.#dueAt < this.#notBefore) this.#dueAt = this.#notBefore;
   }
 
   stop(): void {

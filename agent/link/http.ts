@@ -23,12 +23,22 @@ export async function request(url: string, options: HttpRequest): Promise<HttpAn
   const { method, headers, body, timeoutMs, maxBytes } = options;
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await fetch(url, { method, headers, body, signal, redirect: 'manual' });
+    const response = await fetch(url, { method, headers, body, signal, redirect: 'manual', ...route(url) });
     const text = await readBounded(response, maxBytes);
     return { status: response.status, headers: response.headers, text };
   } catch (error) {
     throw error instanceof LinkError ? error : new LinkError(describe(error), { cause: error });
   }
+}
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/**
+ * For `fetch`: what is on this machine is asked for directly, whatever HTTP_PROXY says. A proxy elsewhere would look for
+ * the engines' metrics on its own machine.
+ */
+export function route(url: string): { proxy?: false } {
+  return LOOPBACK.test(new URL(url).hostname) ? { proxy: false } : {};
 }
 
 async function readBounded(response: Response, maxBytes: number): Promise<string> {
@@ -67,7 +77,7 @@ const PHRASES: Record<string, string> = {
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/;
 
 /** The runtimes name one and the same failure differently, and hide it at different depths. */
-function describe(error: unknown): string {
+export function describe(error: unknown): string {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     const code = 'code' in at && typeof at.code === 'string' ? at.code : at.name;
     if (CERTIFICATE.test(code)) return `certificate verify failed (${code})`;
@@ -78,11 +88,17 @@ function describe(error: unknown): string {
   return error instanceof Error ? error.message.slice(0, 300) : 'request failed';
 }
 
-/** Milliseconds that a 429 or 503 asks us to wait; undefined when it does not say. At most an hour. */
+/**
+ * Milliseconds that a 429 or 503 asks us to wait; undefined when it does not say. At most an hour. A date is compared
+ * with the answer's own: this machine's clock, which `nowMs` is from, may be years off.
+ */
 export function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
   const text = headers.get('retry-after')?.trim();
   if (!text) return undefined;
-  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - nowMs;
+  const sentAt = Date.parse(headers.get('date') ?? '');
+  const ms = /^\d{1,9}$/.test(text)
+    ? Number(text) * 1_000
+    : Date.parse(text) - (Number.isNaN(sentAt) ? nowMs : sentAt);
   return Number.isFinite(ms) ? Math.min(3_600_000, Math.max(0, ms)) : undefined;
 }
 

@@ -1,7 +1,9 @@
 import type { PushMessage } from '../../schemas/agent/protocol.ts';
+import { type Action, readAction } from '../update/order.ts';
+import { parseSampleRequest, parseTapStart, parseTapStop } from './observe-request.ts';
 
-/** The messages that this agent acts on. The others are for pipelines' events and for updates. */
-export type KnownPushMessage = Extract<PushMessage, { type: 'config_changed' | 'poll_interval' }>;
+/** The messages that this agent acts on. */
+export type KnownPushMessage = Exclude<PushMessage, { type: 'action' }> | ({ type: 'action' } & Action);
 
 /** Undefined for what is unknown or broken: a newer controller must not disturb an older agent. */
 export function parsePushMessage(data: string): KnownPushMessage | undefined {
@@ -15,6 +17,16 @@ export function parsePushMessage(data: string): KnownPushMessage | undefined {
   if (value.type === 'config_changed') {
     return { type: 'config_changed', reason: 'reason' in value ? String(value.reason).slice(0, 200) : '' };
   }
+  if (value.type === 'action') {
+    const action = readAction(value);
+    return action && { type: 'action', ...action };
+  }
+  if (value.type === 'sample_request') {
+    const request = parseSampleRequest(value);
+    return request && { type: 'sample_request', ...request };
+  }
+  if (value.type === 'tap_start') return parseTapStart(value);
+  if (value.type === 'tap_stop') return parseTapStop(value);
   if (value.type === 'poll_interval' && 'intervalMs' in value && Number.isSafeInteger(value.intervalMs)) {
     return { type: 'poll_interval', intervalMs: Number(value.intervalMs) };
   }

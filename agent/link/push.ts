@@ -2,6 +2,7 @@ import { backoff, jitter } from '../../reconcilers/engine/backoff.ts';
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { Logger } from '../log.ts';
+import { route } from './http.ts';
 import { type KnownPushMessage, parsePushMessage } from './push-message.ts';
 import { SseParser } from './sse-parser.ts';
 
@@ -24,6 +25,11 @@ const CONNECT_MS = 15_000;
 const SHORT_LIVED_MS = 10_000;
 
 const delay = backoff({ firstMs: LIMITS.pushBackoffMs.first, capMs: LIMITS.pushBackoffMs.cap });
+
+/** Milliseconds until the next try after so many failures; never the same for two, so that a fleet comes back spread. */
+export function reconnectDelay(failures: number, random: () => number = Math.random): number {
+  return jitter(delay(failures), random);
+}
 
 /** The stream that says *look again*. It only makes things faster: everything it brings, the next poll brings too. */
 export class PushChannel {
@@ -89,7 +95,7 @@ export class PushChannel {
       this.#failures = short ? this.#failures + 1 : 1;
       this.#failuresAtUrl = short ? this.#failuresAtUrl + 1 : 0;
       this.#changeUrl();
-      const waitMs = jitter(delay(this.#failures), random);
+      const waitMs = reconnectDelay(this.#failures, random);
       log.debug('push channel dropped', { reason, retryMs: Math.round(waitMs) });
       await new Promise<void>((done) => {
         const cancel = clock.after(waitMs, done);
@@ -124,6 +130,7 @@ export class PushChannel {
         headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' },
         signal: abort.signal,
         redirect: 'manual',
+        ...route(this.#url),
       });
       cancelConnect();
       if (response.status !== 200 || !response.body) {

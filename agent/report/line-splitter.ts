@@ -11,12 +11,15 @@ export type OnLine = (line: string, cut: boolean) => void;
  */
 export class LineSplitter {
   readonly #onLine: OnLine;
+  readonly #lineBytes: number;
   #parts: Uint8Array[] = [];
   #bytes = 0;
   #cut = false;
 
-  constructor(onLine: OnLine) {
+  /** `lineBytes` are kept of one line. */
+  constructor(onLine: OnLine, lineBytes: number = LINE_BYTES) {
     this.#onLine = onLine;
+    this.#lineBytes = lineBytes;
   }
 
   push(chunk: Uint8Array): void {
@@ -43,7 +46,7 @@ export class LineSplitter {
   }
 
   #keep(part: Uint8Array): void {
-    const room = LINE_BYTES - this.#bytes;
+    const room = this.#lineBytes - this.#bytes;
     if (part.length > room) this.#cut = true;
     if (part.length === 0 || room <= 0) return;
     // A copy: the runtime may reuse the chunk, and a view would hold all of it.

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import {
-  chmodSync,
   closeSync,
   constants,
   fchmodSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -90,10 +90,28 @@ export function flushDirectory(path: string): void {
   }
 }
 
-/** Makes the folder if needed, mode 0700 whatever the umask. */
+/**
+ * Makes the folder if needed, mode 0700 whatever the umask. A link in its place is refused: whoever can place one would
+ * choose where files are written. Throws.
+ */
 export function ensurePrivateDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  chmodSync(path, 0o700);
+  const handle = openDirectory(path);
+  try {
+    fchmodSync(handle, 0o700);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function openDirectory(path: string): number {
+  const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
+  try {
+    return openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  } catch (error) {
+    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+    throw isLink ? new Error(`${path} is a symbolic link: put a folder there`) : error;
+  }
 }
 
 /** True when it was there and is gone; a missing file is no error, nor is one that cannot be removed. */

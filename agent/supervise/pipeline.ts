@@ -90,6 +90,10 @@ export class Pipeline {
     return this.#ports?.metrics;
   }
 
+  get apiPort(): number | undefined {
+    return this.#ports?.api;
+  }
+
   /** Version and checksum of what runs; of what is wanted where nothing runs, or where that is being started. */
   get current(): PipelineEntry {
     const { phase, next, alive } = this.#state;
@@ -314,6 +318,6 @@ export class Pipeline {
 
   #fail(problem: string): void {
     this.#problem = this.#redact(problem);
-    this.#parts.log.error(problem, { pipeline: this.id });
+    this.#parts.log.error(this.#problem, { pipeline: this.id });
   }
 }

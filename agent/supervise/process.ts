@@ -7,6 +7,8 @@ export interface EngineCommand {
   args: string[];
   env: Record<string, string>;
   cwd: string;
+  /** Bytes that are kept of one line of its output; as for logs where this is left out. */
+  stdoutLineBytes?: number;
 }
 
 export interface EngineExit {
@@ -17,6 +19,8 @@ export interface EngineExit {
 export interface EngineHandlers {
   onLine: (line: string, cut: boolean, from: 'stdout' | 'stderr') => void;
   onExit: (exit: EngineExit) => void;
+  /** It has ended, and all that it wrote was read. */
+  onClose?: () => void;
   /** The process could not be made; no exit follows. */
   onError: (error: Error) => void;
 }
@@ -48,9 +52,11 @@ export function startEngine(command: EngineCommand, handlers: EngineHandlers): E
     if (!ended) handlers.onExit({ code, signal });
     ended = true;
   });
+  if (handlers.onClose) child.once('close', handlers.onClose);
   for (const from of ['stdout', 'stderr'] as const) {
     const stream = child[from];
-    const splitter = new LineSplitter((line, cut) => handlers.onLine(line, cut, from));
+    const lineBytes = from === 'stdout' ? command.stdoutLineBytes : undefined;
+    const splitter = new LineSplitter((line, cut) => handlers.onLine(line, cut, from), lineBytes);
     stream?.on('data', (chunk: Buffer) => splitter.push(chunk));
     stream?.on('end', () => splitter.end());
     stream?.on('error', () => {});

@@ -41,6 +41,10 @@ export class Supervisor {
     return [...this.#pipelines.values()];
   }
 
+  find(pipelineId: string): Pipeline | undefined {
+    return this.#pipelines.get(pipelineId);
+  }
+
   get runningCount(): number {
     return this.list().filter((pipeline) => pipeline.status === 'RUNNING').length;
   }

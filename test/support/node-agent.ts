@@ -7,7 +7,8 @@ import { type DemoAgent, startAgent } from '../../controller/demo/agents.ts';
 import { runningProcess } from '../../controller/platform/process-record.ts';
 import { freeBase } from './headgate.ts';
 
-const dist = join(import.meta.dirname, '../../dist');
+/** HEADGATE_TEST_DIST: a folder with executables of one's own. */
+const dist = process.env.HEADGATE_TEST_DIST ?? join(import.meta.dirname, '../../dist');
 export const ENGINE = join(dist, 'headgate-engine');
 
 export interface NodeAgent {

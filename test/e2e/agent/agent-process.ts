@@ -7,15 +7,18 @@ import { join, resolve } from 'node:path';
 import { buildAgent } from '../../../agent/build.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
-export const AGENT = join(ROOT, 'dist/headgate-agent');
-export const ENGINE = join(ROOT, 'dist/headgate-engine');
+/** HEADGATE_TEST_DIST: a folder with executables of one's own, taken as they are. */
+const GIVEN = process.env.HEADGATE_TEST_DIST;
+const DIST = GIVEN ?? join(ROOT, 'dist');
+export const AGENT = join(DIST, 'headgate-agent');
+export const ENGINE = join(DIST, 'headgate-engine');
 export const FAKE_ENGINE = join(import.meta.dirname, 'fake-engine.sh');
 
 let built: Promise<void> | undefined;
 
 /** Builds the agent once a run, where its sources are newer than the executable. */
 export function ensureAgent(): Promise<void> {
-  built ??= isStale() ? buildAgent(AGENT) : Promise.resolve();
+  built ??= GIVEN === undefined && isStale() ? buildAgent(AGENT) : Promise.resolve();
   return built;
 }
 
@@ -41,25 +44,28 @@ export interface Workplace {
   dir: string;
   dataDir: string;
   portBase: number;
-  /** Starts the compiled agent; `under` goes before it, such as a shell that sets the umask. */
-  run(env: Record<string, string>, args?: string[], under?: string): AgentProcess;
+  /**
+   * Starts the compiled agent; `under` goes before it, such as a shell line that sets the umask. Only root may have it
+   * run as another user.
+   */
+  run(env: Record<string, string>, args?: string[], under?: string, uid?: number): AgentProcess;
   /** Pids of the engines that run on this data directory. */
   engines(): number[];
   path(...parts: string[]): string;
   clean(): Promise<void>;
 }
 
-/** A folder and a port range of its own; `clean` ends whatever still runs in it. */
-export async function makeWorkplace(): Promise<Workplace> {
+/** A folder and a range of ports of its own; `clean` ends whatever still runs in it. */
+export async function makeWorkplace(ports = 8): Promise<Workplace> {
   const dir = mkdtempSync(join(tmpdir(), 'headgate-agent-'));
   const dataDir = join(dir, 'data');
-  const portBase = await freePorts(8);
+  const portBase = await freePorts(ports);
   const started: AgentProcess[] = [];
   const workplace: Workplace = {
     dir,
     dataDir,
     portBase,
-    run(env, args = [], under) {
+    run(env, args = [], under, uid) {
       const full = {
         PATH: '/usr/bin:/bin',
         SVC_DATA_DIR: dataDir,
@@ -72,7 +78,7 @@ export async function makeWorkplace(): Promise<Workplace> {
       const [file, argv] = under
         ? ['/bin/sh', ['-c', `${under}; exec "$0" "$@"`, AGENT, ...args]]
         : [AGENT, args];
-      const child = spawn(file, argv, { env: full, stdio: ['ignore', 'pipe', 'pipe'] });
+      const child = spawn(file, argv, { env: full, stdio: ['ignore', 'pipe', 'pipe'], uid, gid: uid });
       let text = '';
       for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (text += chunk));
       const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);

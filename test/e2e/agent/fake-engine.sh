@@ -1,6 +1,20 @@
 #!/bin/sh
 # An engine for faults. What it does stands in the pipeline's YAML as a comment: "# fault: <name>".
 if [ "$1" = --version ]; then echo 'fake-engine 1.0'; exit 0; fi
+if [ "$1" = tap ]; then
+  # What a tap does is the component that it looks at.
+  case $3 in
+    leave-child) setsid sleep 5 & exit 0 ;;
+    hang) sleep 1000 & exec sleep 1000 ;;
+    flood) while :; do echo '{"log":{"n":1}}'; done ;;
+    huge) printf '{"log":{"big":"'; head -c 70000 /dev/zero | tr '\0' 'x'; echo '"}}'; echo '{"log":{"small":1}}' ;;
+    endless) head -c 3000000 /dev/zero | tr '\0' 'y'; echo; echo 'no event'; echo '{"log":{"small":1}}' ;;
+    env) printf '{"log":{"env":"%s"}}\n' "$(env | cut -d= -f1 | tr '\n' ' ')" ;;
+    args) printf '{"log":{"args":"%s"}}\n' "$*" ;;
+    *) printf "error: unrecognized subcommand 'tap'\n\nUsage: fake-engine\n" >&2; exit 2 ;;
+  esac
+  exit 0
+fi
 config=$2
 fault=$(sed -n 's/^# fault: //p' "$config")
 echo "started with $fault" >&2
@@ -14,6 +28,7 @@ case $fault in
   long-line) head -c 10000000 /dev/zero | tr '\0' 'y' >&2; printf '\377\376\n' >&2; trap 'exit 0' TERM; while :; do sleep 0.05; done ;;
   echo-env) env >&2; ulimit -c >&2; trap 'exit 0' TERM; while :; do sleep 0.05; done ;;
   count) trap 'exit 0' TERM; n=0; while :; do echo "count $n"; n=$((n + 1)); sleep 0.02; done ;;
+  idle) trap 'exit 0' TERM; sleep 100000 & wait ;;
   bye) trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done ;;
   *) trap 'exit 0' TERM; while :; do sleep 0.05; done ;;
 esac

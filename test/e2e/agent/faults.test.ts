@@ -21,6 +21,7 @@ import {
   makeWorkplace,
   type Workplace,
 } from './agent-process.ts';
+import { filesUnder, residentBytes, zombiesOf } from './scene.ts';
 import { pipeline, type ScriptedServer, startServer } from './scripted-server.ts';
 
 const CANARY = 'canary-Ω-71f0e2&=/"x';
@@ -252,9 +253,7 @@ describe('faults of engines, disks and hostile input on a node', function () {
     for (const beat of server.heartbeats) {
       for (const { recentLogs } of beat.pipelines) expect(recentLogs?.length ?? 0).to.be.at.most(500);
     }
-    const resident =
-      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${agent.pid}/status`, 'utf8'))?.[1]) * 1024;
-    expect(resident).to.be.below(200 * 1024 * 1024);
+    expect(residentBytes(agent.pid, 'VmHWM')).to.be.below(200 * 1024 * 1024);
   });
 
   it('keeps the old engine on a disk that is full, says so, and takes the change over when there is room', async function () {
@@ -358,23 +357,4 @@ describe('faults of engines, disks and hostile input on a node', function () {
 
 function isRunning(pid: number): boolean {
   return isAlive(pid) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-}
-
-function zombiesOf(parent: number): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => {
-      try {
-        const status = readFileSync(`/proc/${name}/status`, 'utf8');
-        return /^State:\s+Z/m.test(status) && new RegExp(`^PPid:\\s+${parent}$`, 'm').test(status);
-      } catch {
-        return false;
-      }
-    });
-}
-
-function filesUnder(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
 }

@@ -10,6 +10,10 @@ import type {
   PipelineEntry,
   PipelineReport,
   PushMessage,
+  SampleRequest,
+  SampleResult,
+  SamplesRequest,
+  TapEventsRequest,
 } from '../../../schemas/agent/protocol.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -22,15 +26,27 @@ export interface ScriptedServer {
   pollIntervalMs: number;
   pushUrl: string | undefined;
   /** Answers one endpoint in place of the usual answer. */
-  override: Partial<Record<'enroll' | 'config' | 'heartbeat' | 'logs' | 'push', Answer>>;
+  override: Partial<
+    Record<'enroll' | 'config' | 'heartbeat' | 'logs' | 'push' | 'samples' | 'tap-events', Answer>
+  >;
+  /** What is at a path outside of /api/agent. */
+  files: Record<string, Answer>;
+  pendingAction: ConfigResponse['pendingAction'];
   revision: number;
   enrollments: EnrollRequest[];
   heartbeats: HeartbeatRequest[];
   /** Deliveries of log lines. */
   logs: LogsRequest[];
+  /** Asked for in every config answer. */
+  sampleRequests: SampleRequest[];
+  /** Deliveries of samples and of live taps. */
+  samples: SamplesRequest[];
+  tapEvents: TapEventsRequest[];
   polls: { at: number; status: number }[];
   pushStreams: ServerResponse[];
   push(message: PushMessage | { type: string }): void;
+  /** What was answered to a request for samples. */
+  resultsOf(requestId: string): SampleResult[];
   /** All lines of a pipeline that were delivered, in order. */
   linesOf(pipelineId: string): string[];
   /** The newest report on a pipeline. */
@@ -51,15 +67,25 @@ export async function startServer(): Promise<ScriptedServer> {
     pollIntervalMs: 500,
     pushUrl: undefined,
     override: {},
+    files: {},
+    pendingAction: null,
     revision: 1,
     enrollments: [],
     heartbeats: [],
     logs: [],
+    sampleRequests: [],
+    samples: [],
+    tapEvents: [],
     polls: [],
     pushStreams: [],
     push(message) {
       for (const stream of server.pushStreams)
         stream.write(`event: ${message.type}\ndata: ${JSON.stringify(message)}\n\n`);
+    },
+    resultsOf(requestId) {
+      return server.samples
+        .flatMap(({ results }) => results)
+        .filter((result) => result.requestId === requestId);
     },
     linesOf(pipelineId) {
       const entries = server.logs.flat().filter((entry) => entry.pipelineId === pipelineId);
@@ -83,6 +109,8 @@ export async function startServer(): Promise<ScriptedServer> {
 
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const endpoint = request.url?.replace('/api/agent/', '') as keyof ScriptedServer['override'];
+    const file = server.files[request.url ?? ''];
+    if (file) return file(request, response);
     const body = await read(request);
     if (endpoint === 'enroll') server.enrollments.push(JSON.parse(body) as EnrollRequest);
     const special = server.override[endpoint];
@@ -116,6 +144,14 @@ export async function startServer(): Promise<ScriptedServer> {
         server.logs.push(JSON.parse(body) as LogsRequest);
         send(response, 200, { ok: true, rejected: 0 });
         return;
+      case 'samples':
+        server.samples.push(JSON.parse(body) as SamplesRequest);
+        send(response, 200, { ok: true });
+        return;
+      case 'tap-events':
+        server.tapEvents.push(JSON.parse(body) as TapEventsRequest);
+        send(response, 200, { ok: true });
+        return;
       case 'push':
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write(': connected\n\n');
@@ -134,8 +170,8 @@ export async function startServer(): Promise<ScriptedServer> {
       pipelines: server.pipelines,
       pollIntervalMs: server.pollIntervalMs,
       secretBackend: 'BUILTIN',
-      sampleRequests: [],
-      pendingAction: null,
+      sampleRequests: server.sampleRequests,
+      pendingAction: server.pendingAction,
       configRevision: server.revision,
       pushUrl: server.pushUrl,
     };

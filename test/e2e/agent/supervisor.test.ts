@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { createLogger } from '../../../agent/log.ts';
 import { DataDirectory } from '../../../agent/supervise/directories.ts';
@@ -6,6 +6,7 @@ import { Supervisor } from '../../../agent/supervise/supervisor.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import { until } from '../../support/until.ts';
 import { FAKE_ENGINE, isAlive, makeWorkplace, type Workplace } from './agent-process.ts';
+import { zombiesOf } from './scene.ts';
 import { pipeline } from './scripted-server.ts';
 
 describe('long limits of the supervisor, with real engines and a clock moved by hand', () => {
@@ -76,6 +77,23 @@ describe('long limits of the supervisor, with real engines and a clock moved by 
     supervisor.apply([faulty('p1', 'none', 2)]);
     clock.advance(120_000);
     expect(only()).to.include({ status: 'STOPPED', pid: undefined });
+    expect(place.engines()).to.deep.equal([]);
+  });
+
+  it('leaves no zombie and no open file after 50 crashes', async () => {
+    supervisor.apply([faulty('p1', 'fork-and-crash')]);
+    const openFiles = () => readdirSync('/proc/self/fd').length;
+    let before = 0;
+    for (let crash = 1; crash <= 50; crash += 1) {
+      await until(() => only().status === 'CRASHED' && only().restarts === crash, { what: `crash ${crash}` });
+      if (crash === 5) before = openFiles();
+      clock.advance(60_000);
+    }
+    await until(() => only().status === 'CRASHED', { what: 'the last crash' });
+    await until(() => openFiles() <= before + 2, {
+      what: () => `${openFiles()} files are open, ${before} were`,
+    });
+    expect(zombiesOf(process.pid)).to.deep.equal([]);
     expect(place.engines()).to.deep.equal([]);
   });
 

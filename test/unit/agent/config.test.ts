@@ -1,7 +1,11 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { parseCommandLine } from '../../../agent/command-line.ts';
+import { HELP, parseCommandLine } from '../../../agent/command-line.ts';
 import { ConfigError, readConfig } from '../../../agent/config.ts';
 import { parseDuration } from '../../../agent/duration.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
 
 describe('settings of the agent', () => {
   it('reads durations of one or more parts', () => {
@@ -25,6 +29,7 @@ describe('settings of the agent', () => {
       metricsPort: 9090,
       metricsHost: '0.0.0.0',
       portBase: 8688,
+      updateKey: undefined,
     });
   });
 
@@ -50,6 +55,7 @@ describe('settings of the agent', () => {
     ['SVC_LABELS', Array.from({ length: 65 }, (_, n) => `k${n}=v`).join(), /more than 64/],
     ['SVC_METRICS_PORT', '65536', /a port from 0/],
     ['SVC_PORT_BASE', '0', /a port from 1/],
+    ['SVC_UPDATE_PUBLIC_KEY', 'bm90IGEga2V5', /Ed25519 public key/],
     ['SVC_DATA_DIR', '/data/{a,b}', /SVC_DATA_DIR must not contain/],
   ];
   for (const [name, value, message] of wrong) {
@@ -57,6 +63,29 @@ describe('settings of the agent', () => {
       expect(() => readConfig({ SVC_URL: 'http://c', [name]: value })).to.throw(ConfigError, message);
     });
   }
+
+  it('is explained by --help and in docs/agents.md, every variable that is read', () => {
+    const sources = globSync('agent/**/*.ts', { cwd: ROOT })
+      .map((file) => readFileSync(join(ROOT, file), 'utf8'))
+      .join('\n');
+    const read = [...sources.matchAll(/env\.(SVC_[A-Z_]+)|\(env, '(SVC_[A-Z_]+)'/g)].map(
+      (match) => match[1] ?? match[2] ?? '',
+    );
+    const page = readFileSync(join(ROOT, 'docs/agents.md'), 'utf8');
+    const names = [
+      ...read,
+      'SVC_AGENT_USER',
+      'NODE_EXTRA_CA_CERTS',
+      'SSL_CERT_FILE',
+      'HTTPS_PROXY',
+      'NO_PROXY',
+    ];
+    expect(read).to.include.members(['SVC_URL', 'SVC_TOKEN', 'SVC_POLL_INTERVAL', 'SVC_NODE_LABELS']);
+    for (const name of names) {
+      expect(HELP, name).to.match(new RegExp(`\\b${name}\\b`));
+      expect(page, name).to.match(new RegExp(`\`${name}\``));
+    }
+  });
 
   it('knows its flags and no others', () => {
     expect(parseCommandLine([])).to.deep.equal({ run: 'agent', channel: undefined });

@@ -1,0 +1,240 @@
+import type { KeyObject } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../reconcilers/engine/clock.ts';
+import type { Logger } from '../log.ts';
+import { removeFile } from '../supervise/files.ts';
+import { AGENT_VERSION } from '../version.ts';
+import { download, UpdateError } from './download.ts';
+import { digestOf, failureText, refusal, sameVersion, type UpdateOrder } from './order.ts';
+import {
+  confirm,
+  failedOf,
+  pendingOf,
+  putBack,
+  readSwap,
+  removeHalfDownloads,
+  replaceExecutable,
+  type Swap,
+  temporaryPath,
+  undo,
+} from './swap.ts';
+import { checkSignature, checkVersion } from './verify.ts';
+import { startWatchdog } from './watchdog.ts';
+
+export interface UpdateParts {
+  /** Where this agent was started from; undefined where it does not run as an executable of its own. */
+  executable: string | undefined;
+  inContainer: boolean;
+  serviceUrl: string;
+  /** Only what this key has signed is run; undefined asks for no signature. */
+  publicKey: KeyObject | undefined;
+  env: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
+  log: Logger;
+  /** Stops all engines and lets go of everything. */
+  leave: () => Promise<void>;
+  /** The error is another than before. */
+  onError: () => void;
+  /** Becomes the executable, under the same pid; returns only by throwing. */
+  exec?: (file: string, args: string[], env: NodeJS.ProcessEnv) => void;
+}
+
+const COMEBACK = 'the new version ended before its first poll';
+/** So long, this process does not try a file again that failed. */
+const REMEMBER_MS = 86_400_000;
+
+/** Brings the agent to another version, or starts it anew, in place. One at a time; what fails leaves all as it was. */
+export class Updates {
+  readonly #parts: UpdateParts;
+  readonly #failed = new Map<string, number>();
+  readonly #abort = new AbortController();
+  #error: string | null = null;
+  #busy = false;
+  #next: UpdateOrder | undefined;
+  #confirmed = false;
+  #cameBack = false;
+
+  constructor(parts: UpdateParts) {
+    this.#parts = parts;
+    this.#recall();
+  }
+
+  /** Why the last update failed, for the heartbeat. */
+  get error(): string | null {
+    return this.#error;
+  }
+
+  /** Resolves when nothing more will come of it: it is done, refused, or has failed. */
+  async update(order: UpdateOrder): Promise<void> {
+    if (sameVersion(order.targetVersion, AGENT_VERSION) || this.#hasFailed(order)) return;
+    if (this.#busy) {
+      this.#next = order;
+      return;
+    }
+    this.#busy = true;
+    try {
+      await this.#attempt(order);
+    } finally {
+      this.#busy = false;
+    }
+    const next = this.#next;
+    this.#next = undefined;
+    if (next) await this.update(next);
+  }
+
+  /** Stops the engines and starts this very version again, under the same pid. */
+  async restart(): Promise<void> {
+    const { executable, log } = this.#parts;
+    if (this.#busy) return log.warn('restart ignored: an update is under way');
+    if (!executable || !this.#canExec())
+      return log.warn('restart ignored: this agent cannot start itself anew');
+    this.#busy = true;
+    log.info('restarting as the controller asks');
+    await this.#become(executable);
+  }
+
+  /** A poll has succeeded: the version that runs is the one to keep. */
+  confirm(): void {
+    const { executable } = this.#parts;
+    if (this.#confirmed || this.#busy) return;
+    this.#confirmed = true;
+    if (executable) confirm(executable);
+  }
+
+  /** The controller has heard of the error. */
+  reported(): void {
+    const { executable } = this.#parts;
+    if (executable && this.#cameBack) removeFile(failedOf(executable));
+    this.#cameBack = false;
+  }
+
+  /** Ends in order: a download is given up, and nobody takes the end for that of a broken version. */
+  stop(): void {
+    this.#abort.abort();
+    const { executable } = this.#parts;
+    if (executable && !this.#confirmed && !this.#busy) removeFile(pendingOf(executable));
+  }
+
+  async #attempt(order: UpdateOrder): Promise<void> {
+    const { log } = this.#parts;
+    try {
+      const executable = this.#ready(order);
+      this.#setError(null);
+      log.info('update begins', { from: AGENT_VERSION, to: order.targetVersion });
+      const swap = await this.#swap(executable, order);
+      log.info('update verified; the engines are stopped for it', { to: order.targetVersion });
+      await this.#become(executable, swap);
+    } catch (error) {
+      if (this.#abort.signal.aborted) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#failed.set(keyOf(order), this.#parts.clock.monotonic() + REMEMBER_MS);
+      const text = failureText(order.targetVersion, reason);
+      log.error(text);
+      this.#setError(text);
+    }
+  }
+
+  /** Throws for an order that is not begun. */
+  #ready(order: UpdateOrder): string {
+    const { executable, inContainer } = this.#parts;
+    if (inContainer) throw new UpdateError('runs in a container: pull a new image');
+    if (!executable || !this.#canExec())
+      throw new UpdateError('this agent does not run as an executable of its own');
+    const problem = refusal(order, AGENT_VERSION);
+    if (problem) throw new UpdateError(problem);
+    return executable;
+  }
+
+  async #swap(executable: string, order: UpdateOrder): Promise<Swap> {
+    const { serviceUrl, clock, env, publicKey } = this.#parts;
+    const wanted = digestOf(order.checksum) ?? '';
+    removeHalfDownloads(executable);
+    const fresh = temporaryPath(executable, randomBytes(6).toString('hex'));
+    const { signal } = this.#abort;
+    const digest = await download(order.downloadUrl, { path: fresh, serviceUrl, clock, signal });
+    try {
+      if (digest.toString('hex') !== wanted)
+        throw new UpdateError('the file is not the one that was announced: its SHA-256 differs');
+      if (publicKey) checkSignature(publicKey, digest, order.signature);
+      await checkVersion(fresh, order.targetVersion, env);
+      signal.throwIfAborted();
+      const swap = { to: order.targetVersion, digest: wanted, from: AGENT_VERSION };
+      replaceExecutable(executable, fresh, swap);
+      return swap;
+    } finally {
+      removeFile(fresh);
+    }
+  }
+
+  /**
+   * Becomes what is at the executable's path now. When that cannot be, the old one is put back, which then tells why and
+   * starts the engines again.
+   */
+  async #become(executable: string, swap?: Swap): Promise<void> {
+    const { env, log, leave } = this.#parts;
+    await leave().catch((error: unknown) => log.error('not ended cleanly', { reason: String(error) }));
+    if (this.#abort.signal.aborted) {
+      // A signal came meanwhile and ends the process: the next start is to find all as it was.
+      if (swap) undo(executable);
+      return;
+    }
+    const { exec = execute } = this.#parts;
+    const watchdog = swap ? startWatchdog(executable, env) : null;
+    try {
+      exec(executable, [executable], { ...env });
+    } catch (error) {
+      watchdog?.kill('SIGKILL');
+      const reason = `the new version cannot be started (${(error as NodeJS.ErrnoException).code ?? String(error)})`;
+      log.error(reason);
+      if (swap) putBack(executable, { ...swap, reason });
+      this.#startOver(executable);
+    }
+  }
+
+  /** The engines are stopped by now: whoever starts agents here is the last resort. */
+  #startOver(executable: string): void {
+    const { env, log, exec = execute } = this.#parts;
+    try {
+      exec(executable, [executable], { ...env });
+    } catch (error) {
+      log.error('this agent cannot start itself anew and ends', { reason: String(error) });
+      process.exit(1);
+    }
+  }
+
+  #canExec(): boolean {
+    return this.#parts.exec !== undefined || typeof process.execve === 'function';
+  }
+
+  /** What an earlier process of this executable has left to tell. */
+  #recall(): void {
+    const { executable, clock, log } = this.#parts;
+    if (!executable) return;
+    const done = readSwap(pendingOf(executable));
+    if (done && sameVersion(done.to, AGENT_VERSION)) log.info(`updated from ${done.from} to ${done.to}`);
+    const failed = readSwap(failedOf(executable));
+    if (!failed) return;
+    if (sameVersion(failed.to, AGENT_VERSION)) return void removeFile(failedOf(executable));
+    this.#cameBack = true;
+    this.#error = failureText(failed.to, failed.reason || COMEBACK);
+    this.#failed.set(`${failed.to} ${failed.digest}`, clock.monotonic() + REMEMBER_MS);
+    log.error(this.#error);
+  }
+
+  #hasFailed(order: UpdateOrder): boolean {
+    return (this.#failed.get(keyOf(order)) ?? Number.NEGATIVE_INFINITY) > this.#parts.clock.monotonic();
+  }
+
+  #setError(error: string | null): void {
+    if (error === this.#error) return;
+    this.#error = error;
+    if (error) this.#parts.onError();
+  }
+}
+
+const keyOf = ({ targetVersion, checksum }: UpdateOrder) =>
+  `${targetVersion} ${digestOf(checksum) ?? checksum.slice(0, 80)}`;
+
+function execute(file: string, args: string[], env: NodeJS.ProcessEnv): void {
+  process.execve?.(file, args, env);
+}

@@ -1,0 +1,292 @@
+/** The install script, run as a person would, into folders of the test's own. */
+import { execFile, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { type BuiltRelease, buildRelease } from '../../../agent/release.ts';
+import { AGENT_VERSION } from '../../../agent/version.ts';
+import { installScript } from '../../../controller/releases/index.ts';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { type ScriptedServer, startServer } from './scripted-server.ts';
+
+const SCRIPT = join(import.meta.dirname, '../../../controller/releases/install.sh');
+const SHELLS = ['sh', 'dash', 'bash', 'busybox'].filter(
+  (shell) => spawnSync(shell, ['-c', ':'].slice(shell === 'busybox' ? 2 : 0)).error === undefined,
+);
+const HOST = { arch: process.arch === 'arm64' ? 'arm64' : 'x64', libc: 'glibc' } as const;
+const FILE = `headgate-agent-linux-${HOST.arch}`;
+
+interface Outcome {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+describe('the install script', function () {
+  this.timeout(30_000);
+  let dir: string;
+  let prefix: string;
+  let release: BuiltRelease;
+  let test: TestController;
+
+  before(async function () {
+    if (process.platform !== 'linux') this.skip();
+    dir = mkdtempSync(join(tmpdir(), 'headgate-install-'));
+    const out = join(dir, 'releases');
+    const common = { out, targets: [HOST], releasedAt: new Date(0).toISOString() };
+    release = await buildRelease({ ...common, version: AGENT_VERSION });
+    await buildRelease({ ...common, version: 'dev-1a2b3c4' });
+    test = await startTestController({ agentReleases: out });
+  });
+  after(async () => {
+    await test?.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  let n = 0;
+  beforeEach(() => {
+    n += 1;
+    prefix = join(dir, `prefix-${n}`);
+  });
+
+  const run = (command: string, env: Record<string, string> = {}): Promise<Outcome> =>
+    new Promise((done) => {
+      execFile(
+        'sh',
+        ['-c', command],
+        { env: { PATH: process.env.PATH ?? '', ...env }, cwd: dir },
+        (error, stdout, stderr) => done({ code: Number(error?.code ?? 0), stdout, stderr }),
+      );
+    });
+  const install = (words = '', url = test.url, env: Record<string, string> = {}) =>
+    run(`curl -fsSL ${url}/agent/install.sh | sh -s -- --no-service --prefix '${prefix}' ${words}`, env);
+  const executable = () => join(prefix, 'lib/headgate-agent/headgate-agent');
+  const nothing = () =>
+    existsSync(prefix)
+      ? readdirSync(prefix, { recursive: true })
+          .map(String)
+          .filter((name) => !['lib', 'bin'].includes(name))
+      : [];
+
+  for (const shell of SHELLS) {
+    it(`is understood by ${shell}`, () => {
+      const words = shell === 'busybox' ? ['sh', '-n', SCRIPT] : ['-n', SCRIPT];
+      expect(spawnSync(shell, words, { encoding: 'utf8' }).stderr).to.equal('');
+    });
+  }
+
+  it('installs the newest agent, which says its version', async () => {
+    const { code, stdout, stderr } = await install();
+    expect(stderr).to.equal('');
+    expect(code).to.equal(0);
+    expect(stdout).to.include(`installed ${executable()} ${AGENT_VERSION}`);
+    expect(stdout).to.include(`SVC_URL=${test.config.baseUrl}`);
+    const said = spawnSync(join(prefix, 'bin/headgate-agent'), ['--version'], { encoding: 'utf8' });
+    expect(said.stdout.trim()).to.equal(AGENT_VERSION);
+    expect(statSync(executable()).mode & 0o777).to.equal(0o755);
+    expect(readdirSync(join(prefix, 'lib/headgate-agent'))).to.deep.equal(['headgate-agent']);
+  });
+
+  it('changes nothing the second time, and brings another version up to date', async () => {
+    await install('--channel dev');
+    expect(spawnSync(executable(), ['--version'], { encoding: 'utf8' }).stdout.trim()).to.equal(
+      'dev-1a2b3c4',
+    );
+    const { ino } = statSync(executable());
+    const again = await install('--channel dev');
+    expect(again.stdout).to.include('is dev-1a2b3c4 already');
+    expect(statSync(executable()).ino).to.equal(ino);
+    await install(`--version ${AGENT_VERSION}`);
+    expect(spawnSync(executable(), ['--version'], { encoding: 'utf8' }).stdout.trim()).to.equal(
+      AGENT_VERSION,
+    );
+  });
+
+  it('is removed again with all that it brought', async () => {
+    await install();
+    const { code, stdout } = await install('--uninstall');
+    expect(code).to.equal(0);
+    expect(stdout).to.include('removed');
+    expect(nothing()).to.deep.equal([]);
+  });
+
+  const wrong: [words: string, message: RegExp][] = [
+    ['--frobnicate', /unknown option --frobnicate/],
+    ['--version', /--version needs a value/],
+    ['--version "v1; touch x"', /--version must be like v1\.2\.3/],
+    ['--version v9.9.9', /does not serve the agent v9\.9\.9/],
+    ['--channel nightly', /--channel must be stable or dev/],
+    ['--prefix relative', /--prefix must be an absolute path/],
+    ['--prefix /tmp/../etc', /--prefix must be an absolute path/],
+    ["--prefix '/tmp/a b'", /--prefix must be an absolute path/],
+    ['--user -x', /--user must be the name of a user/],
+  ];
+  for (const [words, message] of wrong) {
+    it(`refuses ${words} with one line`, async () => {
+      const { code, stderr } = await install(words);
+      expect(code).to.equal(1);
+      const lines = stderr.split('\n').filter((line) => line !== '' && !line.startsWith('curl:'));
+      expect(lines).to.have.length(1);
+      expect(lines[0]).to.match(message);
+      expect(nothing()).to.deep.equal([]);
+    });
+  }
+
+  describe('of a server that is not what it should be', () => {
+    let server: ScriptedServer;
+    let content: Buffer;
+    beforeEach(async () => {
+      server = await startServer();
+      content = readFileSync(join(dir, 'releases', AGENT_VERSION, FILE));
+      const at = `/agent/releases/${AGENT_VERSION}`;
+      server.files['/agent/install.sh'] = (_, response) => response.end(installScript(server.url));
+      server.files['/agent/releases/stable/VERSION'] = (_, response) => response.end(`${AGENT_VERSION}\n`);
+      server.files[`${at}/SHA256SUMS`] = (_, response) =>
+        response.end(`${release.files[0]?.checksum.slice(7)}  ${FILE}\n`);
+      server.files[`${at}/${FILE}`] = (_, response) => response.end(content);
+    });
+    afterEach(() => server.close());
+    const refused = async (message: RegExp) => {
+      const { code, stderr } = await install('', server.url);
+      expect(stderr).to.match(message);
+      expect(code).to.equal(1);
+      expect(nothing()).to.deep.equal([]);
+    };
+    const at = (name: string) => `/agent/releases/${AGENT_VERSION}/${name}`;
+
+    it('installs what is as announced', async () => {
+      expect((await install('', server.url)).code).to.equal(0);
+    });
+    it('refuses another file', async () => {
+      content = Buffer.from(content);
+      content[1_000] = (content[1_000] ?? 0) ^ 1;
+      await refused(/the SHA-256 of .* is not the one that was announced; nothing was installed/);
+    });
+    it('refuses a download that was cut off', async () => {
+      server.files[at(FILE)] = (_, response) => {
+        response.writeHead(200, { 'content-length': String(content.length) });
+        response.write(content.subarray(0, 100_000), () => response.destroy());
+      };
+      await refused(/the download of .* broke off; run this again/);
+    });
+    it('refuses one that is short and says so', async () => {
+      content = content.subarray(0, 100_000);
+      await refused(/is not the one that was announced/);
+    });
+    it('refuses a page in place of a version, and sums without our file', async () => {
+      server.files['/agent/releases/stable/VERSION'] = (_, response) =>
+        response.end('<html>; rm -rf /</html>');
+      await refused(/names no version; is it a Headgate controller\?/);
+      server.files['/agent/releases/stable/VERSION'] = (_, response) => response.end(AGENT_VERSION);
+      server.files[at('SHA256SUMS')] = (_, response) => response.end(`${'0'.repeat(64)}  other\n`);
+      await refused(/was not built for this machine/);
+    });
+    it('does nothing where the script itself was cut off', async () => {
+      const whole = installScript(server.url);
+      for (const part of [0.5, 0.9, 0.99]) {
+        server.files['/agent/install.sh'] = (_, response) =>
+          response.end(whole.slice(0, whole.length * part));
+        await install('', server.url);
+        expect(nothing()).to.deep.equal([]);
+      }
+    });
+    it('leaves the agent that is there alone when a new one is refused', async () => {
+      mkdirSync(join(prefix, 'lib/headgate-agent'), { recursive: true });
+      writeFileSync(executable(), 'the one before', { mode: 0o755 });
+      content = Buffer.from('something else');
+      const { code } = await install('', server.url);
+      expect(code).to.equal(1);
+      expect(readFileSync(executable(), 'utf8')).to.equal('the one before');
+      expect(readdirSync(join(prefix, 'lib/headgate-agent'))).to.deep.equal(['headgate-agent']);
+    });
+  });
+
+  describe('of the service', () => {
+    const service = (words = '', env: Record<string, string> = {}) =>
+      run(`curl -fsSL ${test.url}/agent/install.sh | sh -s -- ${words}`, { DESTDIR: prefix, ...env });
+    const settings = () => join(prefix, 'etc/headgate-agent/agent.env');
+    const unit = () => readFileSync(join(prefix, 'etc/systemd/system/headgate-agent.service'), 'utf8');
+
+    it('writes settings that only root may read, and keeps them the next time', async () => {
+      const { code, stderr } = await service('', {
+        SVC_TOKEN: 'hge_canary',
+        SVC_NODE_LABELS: 'role=edge,note=a "b" \\c',
+        SVC_DATA_DIR: '/var/lib/elsewhere',
+        OTHER: 'x',
+      });
+      expect(stderr).to.equal('');
+      expect(code).to.equal(0);
+      expect(statSync(settings()).mode & 0o777).to.equal(0o600);
+      const text = readFileSync(settings(), 'utf8');
+      expect(text.split('\n').slice(1).filter(Boolean).sort()).to.deep.equal([
+        'SVC_DATA_DIR="/var/lib/elsewhere"',
+        'SVC_NODE_LABELS="role=edge,note=a \\"b\\" \\\\c"',
+        'SVC_TOKEN="hge_canary"',
+        `SVC_URL=${test.config.baseUrl}`,
+      ]);
+      expect(unit()).to.include('\nReadWritePaths=/usr/local/lib/headgate-agent /var/lib/elsewhere\n');
+      const again = await service('--user root', { SVC_TOKEN: 'hge_other' });
+      expect(again.stdout).to.include(`kept ${settings()}`);
+      expect(readFileSync(settings(), 'utf8')).to.equal(text);
+      expect(unit()).to.include('\nUser=root\n').and.not.to.include('hge_');
+    });
+
+    it('writes a unit that systemd understands', async function () {
+      await service();
+      expect(unit()).to.match(/^ExecStart=\/usr\/local\/lib\/headgate-agent\/headgate-agent$/m);
+      for (const line of ['Restart=always', 'KillMode=mixed', 'TimeoutStopSec=45', 'User=headgate-agent'])
+        expect(unit()).to.include(`\n${line}\n`);
+      const file = join(prefix, 'headgate-agent.service');
+      // The paths of this machine, which has neither the program nor the user.
+      writeFileSync(
+        file,
+        unit()
+          .replace(/^ExecStart=.*$/m, 'ExecStart=/bin/true')
+          .replace(/^User=.*$/m, ''),
+      );
+      const said = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' });
+      if (said.error) this.skip();
+      expect(said.stderr.split('\n').filter((line) => line.includes('headgate-agent'))).to.deep.equal([]);
+    });
+
+    it('takes back an update that did not live, before it starts the agent', async () => {
+      await service();
+      const command = /^ExecStartPre=\/bin\/sh -c '(.*)'$/m.exec(unit())?.[1] ?? '';
+      const folder = join(dir, `unit-${n}`);
+      mkdirSync(folder);
+      const here = command.replaceAll('/usr/local/lib/headgate-agent/', `${folder}/`);
+      const file = (ending: string) => join(folder, `headgate-agent${ending}`);
+      writeFileSync(file(''), 'new');
+      expect((await run(here)).code).to.equal(0);
+      expect(readdirSync(folder)).to.deep.equal(['headgate-agent']);
+      writeFileSync(file('.previous'), 'old');
+      writeFileSync(file('.pending'), 'which');
+      expect((await run(here)).code).to.equal(0);
+      expect(readFileSync(file(''), 'utf8')).to.equal('old');
+      expect(readFileSync(file('.failed'), 'utf8')).to.equal('which');
+      expect(readdirSync(folder).sort()).to.deep.equal(['headgate-agent', 'headgate-agent.failed']);
+    });
+
+    it('is removed with the data where that is asked for, and nothing else', async () => {
+      await service('', { SVC_DATA_DIR: '/srv/shared' });
+      const data = join(prefix, 'srv/shared');
+      mkdirSync(join(data, 'pipelines'), { recursive: true });
+      writeFileSync(join(data, 'node-token'), 'x');
+      writeFileSync(join(data, 'of-others'), 'x');
+      expect((await service('--uninstall')).stdout).to.include('kept:');
+      expect(existsSync(settings())).to.equal(true);
+      expect((await service('--uninstall --purge')).code).to.equal(0);
+      expect(readdirSync(data)).to.deep.equal(['of-others']);
+      expect(existsSync(settings())).to.equal(false);
+    });
+  });
+});

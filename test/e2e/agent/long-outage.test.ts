@@ -1,0 +1,116 @@
+/** The whole agent, in this process, with real engines and a clock moved by hand: hours without a controller. */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect } from 'chai';
+import { Agent } from '../../../agent/agent.ts';
+import { readConfig } from '../../../agent/config.ts';
+import { createLogger } from '../../../agent/log.ts';
+import { DataDirectory } from '../../../agent/supervise/directories.ts';
+import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { until } from '../../support/until.ts';
+import { FAKE_ENGINE, makeWorkplace, type Workplace } from './agent-process.ts';
+import { faulty } from './scene.ts';
+import { pipeline } from './scripted-server.ts';
+
+const HOURS = 6;
+const POLL_MS = 20_000;
+
+describe('a controller that is away for hours', function () {
+  this.timeout(120_000);
+  const clock = manualClock();
+  const lines: string[] = [];
+  let place: Workplace;
+  let server: Server;
+  let agent: Agent;
+  let polls = 0;
+  let away = false;
+
+  before(async () => {
+    place = await makeWorkplace();
+    const config = JSON.stringify({
+      pipelines: [faulty('writes', 'count'), pipeline('quiet', { configYaml: '# fault: idle\n' })],
+      pollIntervalMs: POLL_MS,
+    });
+    server = createServer((request, response) => {
+      request.resume();
+      if (request.url?.endsWith('/config')) polls += 1;
+      if (away) return response.destroy();
+      if (request.url?.endsWith('/config')) return response.end(config);
+      if (request.url?.endsWith('/push')) return response.writeHead(503).end();
+      return response.end('{"ok":true,"configRevision":1,"rejected":0}');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const env = {
+      PATH: '/usr/bin:/bin',
+      SVC_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      SVC_DATA_DIR: place.dataDir,
+      SVC_ENGINE_BIN: FAKE_ENGINE,
+      SVC_METRICS_PORT: '0',
+      SVC_PORT_BASE: String(place.portBase),
+    };
+    const directory = new DataDirectory(place.dataDir);
+    directory.ensureRoot();
+    agent = new Agent({
+      config: readConfig(env),
+      directory,
+      nodeToken: 'token',
+      executable: undefined,
+      engineVersion: Promise.resolve('fake-engine 1.0'),
+      env,
+      clock,
+      log: createLogger('info', (line) => lines.push(line)),
+    });
+    agent.start();
+    await until(() => place.engines().length === 2, { what: 'both engines run' });
+  });
+  after(async () => {
+    const ended = agent.stop();
+    // The last words have their time limits on this clock too.
+    const pump = setInterval(() => clock.advance(1_000), 20);
+    await ended;
+    clearInterval(pump);
+    await place.clean();
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('leaves engines running, asks on and on, says so once, and lets no memory grow', async () => {
+    const engines = place.engines();
+    away = true;
+    const rounds = (HOURS * 3_600_000) / POLL_MS;
+    const heap: number[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const before = polls;
+      for (let waited = 0; polls === before && waited < 100; waited += 1) {
+        clock.advance(POLL_MS / 4);
+        for (let turn = 0; turn < 8 && polls === before; turn += 1)
+          await new Promise((done) => setImmediate(done));
+      }
+      expect(polls).to.be.greaterThan(before);
+      if (round % 200 === 199) heap.push(usedHeap());
+    }
+    expect(place.engines()).to.deep.equal(engines);
+    expect(lines.filter((line) => line.includes('poll failed'))).to.have.length(1);
+    const [first = 0] = heap;
+    expect((heap.at(-1) ?? 0) - first, heap.join(' ')).to.be.below(3 * 1024 * 1024);
+    away = false;
+    await until(
+      () => {
+        clock.advance(POLL_MS / 4);
+        return lines.some((line) => line.includes('poll works again'));
+      },
+      { what: 'it works again' },
+    );
+    expect(place.engines()).to.deep.equal(engines);
+  });
+});
+
+/** Bytes, after a full collection. */
+function usedHeap(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed;
+}

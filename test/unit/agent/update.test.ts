@@ -1,0 +1,333 @@
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parsePushMessage } from '../../../agent/link/push-message.ts';
+import { createLogger } from '../../../agent/log.ts';
+import { addressProblem } from '../../../agent/update/address.ts';
+import { download } from '../../../agent/update/download.ts';
+import { channelOf, digestOf, refusal, sameVersion } from '../../../agent/update/order.ts';
+import { failedOf, pendingOf, previousOf, readSwap } from '../../../agent/update/swap.ts';
+import { Updates } from '../../../agent/update/updates.ts';
+import { checkSignature, checkVersion, readPublicKey } from '../../../agent/update/verify.ts';
+import { AGENT_VERSION } from '../../../agent/version.ts';
+import { manualClock, systemClock } from '../../../reconcilers/engine/clock.ts';
+import { until } from '../../support/until.ts';
+
+const silent = createLogger('error', () => {});
+const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
+
+describe('what an update may be', () => {
+  it('tells the channel by the version', () => {
+    expect(['v1.2.3', '1.2.3', 'dev-1a2b3c4'].map(channelOf)).to.deep.equal(['stable', 'stable', 'dev']);
+    expect(sameVersion('v1.2.3', '1.2.3')).to.equal(true);
+    expect(sameVersion('v1.2.3', 'v1.2.30')).to.equal(false);
+  });
+
+  it('takes a checksum in either form and any case', () => {
+    const hex = 'ab'.repeat(32);
+    for (const text of [hex, `sha256:${hex}`, `SHA256:${hex.toUpperCase()}`])
+      expect(digestOf(text)).to.equal(hex);
+    for (const text of ['', hex.slice(1), `md5:${hex}`, `${hex}0`, `${hex}\n`])
+      expect(digestOf(text)).to.equal(undefined);
+  });
+
+  const order = { targetVersion: 'v0.2.0', downloadUrl: 'https://x/y', checksum: 'ab'.repeat(32) };
+  const refused: [fields: Partial<typeof order>, reason: RegExp][] = [
+    [{ targetVersion: 'latest' }, /no version/],
+    [{ targetVersion: 'v1.2' }, /no version/],
+    [{ targetVersion: 'v1.2.3\n' }, /no version/],
+    [{ targetVersion: `v1.2.3-${'x'.repeat(60)}` }, /no version/],
+    [{ targetVersion: 'dev-1a2b3c4' }, /follows the channel stable/],
+    [{ checksum: 'sha256:' }, /no SHA-256/],
+  ];
+  for (const [fields, reason] of refused) {
+    it(`refuses ${JSON.stringify(fields).slice(0, 60)}`, () => {
+      expect(refusal({ ...order, ...fields }, 'v0.1.0')).to.match(reason);
+    });
+  }
+  it('accepts an earlier version, and dev for dev', () => {
+    expect(refusal({ ...order, targetVersion: 'v0.0.9' }, 'v0.1.0')).to.equal(undefined);
+    expect(refusal({ ...order, targetVersion: 'dev-1a2b3c4' }, 'dev-ffff')).to.equal(undefined);
+  });
+
+  const addresses: [address: string, from: string | undefined, good: boolean][] = [
+    ['https://elsewhere.example/agent', undefined, true],
+    ['http://headgate.example:8080/agent', undefined, true],
+    ['http://headgate.example:8081/agent', undefined, false],
+    ['http://headgate.example/agent', undefined, false],
+    ['http://elsewhere.example/agent', undefined, false],
+    ['https://user:password@elsewhere.example/', undefined, false],
+    ['file:///etc/passwd', undefined, false],
+    ['ftp://elsewhere.example/', undefined, false],
+    ['/agent', undefined, false],
+    ['https://elsewhere.example/b', 'https://elsewhere.example/a', true],
+    ['https://elsewhere.example/b', 'http://headgate.example:8080/a', true],
+    ['http://headgate.example:8080/agent', 'https://elsewhere.example/a', false],
+  ];
+  for (const [address, from, good] of addresses) {
+    it(`${good ? 'fetches from' : 'refuses'} ${address}${from ? ` after ${from}` : ''}`, () => {
+      const problem = addressProblem(
+        address,
+        'http://headgate.example:8080/base',
+        from ? new URL(from) : undefined,
+      );
+      expect(problem === undefined, problem).to.equal(good);
+      expect(problem ?? '').not.to.include('password@');
+    });
+  }
+
+  it('reads the push message, and drops one that lacks something', () => {
+    const full = {
+      type: 'action',
+      action: 'self_update',
+      targetVersion: 'v1.0.0',
+      downloadUrl: 'u',
+      checksum: 'c',
+    };
+    const { type, action, ...asked } = full;
+    expect(parsePushMessage(JSON.stringify(full))).to.deep.equal({
+      type,
+      action,
+      order: { ...asked, signature: undefined },
+    });
+    expect(parsePushMessage('{"type":"action","action":"restart"}')).to.deep.equal({
+      type,
+      action: 'restart',
+    });
+    for (const bad of [
+      { checksum: 7 },
+      { downloadUrl: 'x'.repeat(9_000) },
+      { action: 'explode' },
+      { action: null },
+    ])
+      expect(parsePushMessage(JSON.stringify({ ...full, ...bad }))).to.equal(undefined);
+  });
+});
+
+describe('what is asked of a new version', () => {
+  let dir: string;
+  beforeEach(() => (dir = mkdtempSync(join(tmpdir(), 'headgate-verify-'))));
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64');
+  const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
+
+  it('reads a key in base64, as PEM, and as PEM on one line', () => {
+    const digest = Buffer.from(sha256('x'), 'hex');
+    const signature = sign(null, digest, privateKey).toString('base64');
+    for (const text of [raw, ` ${raw}\n`, pem, pem.trim().replaceAll('\n', '\\n')]) {
+      const key = readPublicKey(text);
+      expect(key, text).not.to.equal(undefined);
+      if (key) checkSignature(key, digest, signature);
+    }
+    const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 }).publicKey;
+    for (const text of ['', 'x', raw.slice(4), rsa.export({ format: 'pem', type: 'spki' }).toString()])
+      expect(readPublicKey(text), text).to.equal(undefined);
+  });
+
+  it('sees nothing of the environment of the agent', async () => {
+    const file = join(dir, 'agent');
+    writeFileSync(file, `#!/bin/sh\nenv >${dir}/env\necho v0.2.0\n`);
+    chmodSync(file, 0o700);
+    await checkVersion(file, 'v0.2.0', {
+      PATH: process.env.PATH,
+      SVC_TOKEN: 'secret',
+      SVC_URL: 'x',
+      LD_PRELOAD: 'x',
+    });
+    expect(readFileSync(join(dir, 'env'), 'utf8'))
+      .to.match(/^PATH=/m)
+      .and.not.to.match(/SVC_|LD_/);
+  });
+
+  it('has its time, and takes its children along', async () => {
+    const file = join(dir, 'agent');
+    writeFileSync(file, '#!/bin/sh\nsleep 60 &\nsleep 60\n');
+    chmodSync(file, 0o700);
+    const startedAt = Date.now();
+    const error = await checkVersion(file, 'v0.2.0', process.env, 200).catch(String);
+    expect(error).to.include('did not tell its version within 0.2 s');
+    expect(Date.now() - startedAt).to.be.below(5_000);
+  });
+});
+
+describe('a download', () => {
+  let dir: string;
+  let server: Server;
+  let url: string;
+  let answer: Parameters<typeof createServer>[1];
+  beforeEach(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'headgate-download-'));
+    server = createServer((request, response) => answer?.(request, response)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const fetchIt = (clock = systemClock, signal = new AbortController().signal) =>
+    download(`${url}/a`, { path: join(dir, 'file'), serviceUrl: url, clock, signal });
+
+  it('answers the digest of what it stored, which only its owner may read', async () => {
+    const seen: (string | undefined)[] = [];
+    answer = (request, response) => {
+      seen.push(request.url, request.headers.authorization);
+      if (request.url === '/a') response.writeHead(302, { location: 'b' }).end();
+      else response.end('content');
+    };
+    expect((await fetchIt()).toString('hex')).to.equal(sha256('content'));
+    expect(readFileSync(join(dir, 'file'), 'utf8')).to.equal('content');
+    expect(seen).to.deep.equal(['/a', undefined, '/b', undefined]);
+  });
+
+  it('is given up 30 s after the last byte, and 300 s after its begin', async () => {
+    for (const [stepMs, reason] of [
+      [30_001, /sent nothing for 30 s/],
+      [20_000, /longer than 300 s/],
+    ] as const) {
+      const clock = manualClock();
+      let more = () => {};
+      answer = (_, response) => {
+        more = () => response.write('x');
+        more();
+      };
+      let error = '';
+      const done = fetchIt(clock).catch((reason) => (error = String(reason)));
+      await until(() => readdirSync(dir).length === 1, { what: 'it has begun' });
+      for (let n = 0; n < 20 && error === ''; n += 1) {
+        // It is gone a moment before the reason is known.
+        const bytes = () => statSync(join(dir, 'file'), { throwIfNoEntry: false })?.size ?? Infinity;
+        const before = bytes();
+        if (stepMs < 30_000 && before !== Infinity) {
+          more();
+          await until(() => bytes() > before, { what: 'a byte has come' });
+        }
+        clock.advance(stepMs);
+        await new Promise((next) => setImmediate(next));
+      }
+      await done;
+      expect(error).to.match(reason);
+      expect(readdirSync(dir)).to.deep.equal([]);
+    }
+  });
+
+  it('ends with the agent', async () => {
+    const abort = new AbortController();
+    answer = (_, response) => response.write('x');
+    const done = fetchIt(systemClock, abort.signal).catch(String);
+    await until(() => readdirSync(dir).length === 1, { what: 'it has begun' });
+    abort.abort();
+    expect(await done).to.include('the agent is stopping');
+    expect(readdirSync(dir)).to.deep.equal([]);
+  });
+});
+
+describe('an update that cannot be begun in the end', () => {
+  let dir: string;
+  let executable: string;
+  let server: Server;
+  const fresh = '#!/bin/sh\necho v0.2.0\n';
+  beforeEach(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'headgate-updates-'));
+    executable = join(dir, 'agent');
+    writeFileSync(executable, 'the old one', { mode: 0o755 });
+    server = createServer((_, response) => response.end(fresh)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const order = () => ({
+    targetVersion: 'v0.2.0',
+    downloadUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    checksum: sha256(fresh),
+  });
+  /** `execs` gets what is at the executable's path when it is to be started. */
+  function make(exec: (content: string) => void, leave = async () => {}) {
+    return new Updates({
+      ...{
+        executable,
+        inContainer: false,
+        serviceUrl: new URL(order().downloadUrl).origin,
+        publicKey: undefined,
+      },
+      ...{
+        env: { ...process.env, SVC_SUPERVISED: '1' },
+        clock: systemClock,
+        log: silent,
+        leave,
+        onError: () => {},
+      },
+      exec: () => exec(readFileSync(executable, 'utf8')),
+    });
+  }
+
+  it('starts the old one again, which tells why', async () => {
+    const started: string[] = [];
+    let left = 0;
+    const updates = make(
+      (content) => {
+        started.push(content);
+        if (content === fresh) throw Object.assign(new Error('no'), { code: 'E2BIG' });
+      },
+      async () => {
+        left += 1;
+      },
+    );
+    await updates.update(order());
+    expect(started).to.deep.equal([fresh, 'the old one']);
+    expect(left).to.equal(1);
+    expect(readdirSync(dir).sort()).to.deep.equal(['agent', 'agent.failed']);
+    const next = make(() => {});
+    expect(next.error).to.equal('update to v0.2.0 failed: the new version cannot be started (E2BIG)');
+    await next.update(order());
+    expect(readFileSync(executable, 'utf8'), 'it is not tried again').to.equal('the old one');
+    next.reported();
+    expect(readdirSync(dir)).to.deep.equal(['agent']);
+    expect(next.error).not.to.equal(null);
+  });
+
+  it('is as if it had never been where the agent is ended meanwhile', async () => {
+    let exec = 0;
+    const updates: Updates = make(
+      () => {
+        exec += 1;
+      },
+      async () => updates.stop(),
+    );
+    await updates.update(order());
+    expect(exec).to.equal(0);
+    expect(readFileSync(executable, 'utf8')).to.equal('the old one');
+    expect(readdirSync(dir)).to.deep.equal(['agent']);
+    expect(updates.error).to.equal(null);
+  });
+
+  it('leaves the files by which it could be taken back, until it is confirmed', async () => {
+    await make(() => {}).update(order());
+    expect(readFileSync(executable, 'utf8')).to.equal(fresh);
+    expect(readFileSync(previousOf(executable), 'utf8')).to.equal('the old one');
+    expect(readSwap(pendingOf(executable))).to.deep.include({
+      to: 'v0.2.0',
+      from: AGENT_VERSION,
+      digest: sha256(fresh),
+    });
+    make(() => {}).confirm();
+    expect(readdirSync(dir)).to.deep.equal(['agent']);
+  });
+
+  it('is not misled by what lies beside the executable', () => {
+    for (const text of ['', 'v0.2.0', 'v0.2.0\nzz\nv0.1.0\n', '\0'.repeat(5_000)]) {
+      writeFileSync(failedOf(executable), text);
+      expect(make(() => {}).error, text.slice(0, 20)).to.equal(null);
+    }
+  });
+});
