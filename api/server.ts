@@ -21,8 +21,10 @@ import { healthRoutes } from './health.ts';
 import { createAddressReader, type RequestState, withRequest } from './middleware/request.ts';
 import { openApiRoutes } from './openapi/routes.ts';
 import { procedureRoutes } from './procedures/routes.ts';
+import { releaseRoutes } from './releases/routes.ts';
 import { restRoutes } from './rest/routes.ts';
 import { webRoutes } from './static.ts';
+import { tapRoutes } from './taps.ts';
 
 export interface ApiOptions {
   baseUrl: string;
@@ -65,6 +67,8 @@ export function createApi(options: ApiOptions): Api {
   authRoutes(router, door);
   healthRoutes(router, options);
   events.routes(router);
+  tapRoutes(router, door, options.agent.taps);
+  releaseRoutes(router, { releases: options.services.releases, baseUrl: options.baseUrl });
   schemaRoutes(router, options.baseUrl);
   app.use(router.routes());
   app.use(webRoutes(options.webDir));
@@ -83,6 +87,7 @@ export function createApi(options: ApiOptions): Api {
     server,
     closeStreams() {
       events.stop();
+      options.agent.taps.closeViewers();
       options.agent.push.stop();
     },
   };

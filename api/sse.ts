@@ -3,6 +3,8 @@ import type { Context as KoaContext } from 'koa';
 import type { PushStream } from '../controller/fleet/index.ts';
 
 export interface EventStream extends PushStream {
+  /** Bytes that wait to be sent. */
+  backlog(): number;
   onClose(listener: () => void): void;
 }
 
@@ -38,6 +40,7 @@ export function openEventStream(ctx: KoaContext): EventStream {
   return {
     send: (event, data) => write(`event: ${event}\ndata: ${data}\n\n`),
     comment: (text) => write(`: ${text}\n\n`),
+    backlog: () => res.writableLength,
     close,
     onClose: (listener) => void listeners.push(listener),
   };

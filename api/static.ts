@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Middleware } from 'koa';
 import sirv from 'sirv';
 
-const NOT_PAGES = ['/api/', '/git/', '/schemas/'];
+const NOT_PAGES = ['/api/', '/git/', '/schemas/', '/agent/'];
 
 export function webRoutes(folder: string): Middleware {
   if (!existsSync(join(folder, 'index.html'))) {

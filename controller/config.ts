@@ -23,6 +23,8 @@ export interface Config {
   /** The engine that checks configs; null when there is none. */
   engineBin: string | null;
   enrollPerMinute: number;
+  /** Folder of the agents that are served to nodes. */
+  agentReleases: string;
 }
 
 export class ConfigError extends Error {
@@ -89,6 +91,11 @@ export const VARIABLES: readonly Variable[] = [
     help: 'engine that checks configs before they are accepted',
   },
   { name: 'HEADGATE_ENROLL_PER_MINUTE', default: '10', help: 'enrollments a minute from one address' },
+  {
+    name: 'HEADGATE_AGENT_RELEASES',
+    default: 'dist/agent-release',
+    help: 'folder of the agents that are served to nodes, as make agent-release writes it',
+  },
 ];
 const ALSO_KNOWN = new Set(['HEADGATE_ADMIN_PASSWORD_FILE']);
 
@@ -127,6 +134,7 @@ export function readConfig(env: Environment): Config {
     trustedProxies: proxies(env.HEADGATE_TRUSTED_PROXIES),
     engineBin: engine(env),
     enrollPerMinute: integer(env, 'HEADGATE_ENROLL_PER_MINUTE', 10, 1, 1_000_000),
+    agentReleases: resolve(env.HEADGATE_AGENT_RELEASES || join(import.meta.dirname, '../dist/agent-release')),
   };
 }
 

@@ -21,6 +21,7 @@ import {
   createHeartbeatIngest,
   createNodeDirectory,
   createPushHub,
+  createUpdateTracker,
 } from './fleet/index.ts';
 import { listBindings } from './git-sync/index.ts';
 import { agreeOnKeys, keysName, openKeyring } from './keys.ts';
@@ -35,7 +36,9 @@ import { createLogger, type Logger } from './platform/logger.ts';
 import { createExecute, type Execute } from './platform/operation.ts';
 import { holdFile } from './platform/process-record.ts';
 import { createSchedules } from './platform/schedules.ts';
+import { createReleases } from './releases/index.ts';
 import { ensureEmbeddedRepository } from './repository/index.ts';
+import { createSampleIngest, createTaps, keepSamples, keepTaps } from './samples/index.ts';
 import { createSecretStores } from './secrets/index.ts';
 import { createSnapshots } from './status/index.ts';
 
@@ -63,6 +66,8 @@ export interface StartOptions {
   log?: Logger;
   /** Refuses to start where another that asked for this runs on the data directory. Replicas share one. */
   alone?: boolean;
+  /** An agent that was built on this machine: served where no release is. */
+  ownAgent?: string;
 }
 
 export async function startController(config: Config, options: StartOptions = {}): Promise<Controller> {
@@ -80,7 +85,7 @@ export async function startController(config: Config, options: StartOptions = {}
   };
   try {
     if (options.alone) undo.push({ what: 'data directory', end: await holdDataDir(config.dataDir) });
-    return await compose(config, log, progress, undo, stop);
+    return await compose(config, options, log, progress, undo, stop);
   } catch (error) {
     await stop();
     throw error;
@@ -89,6 +94,7 @@ export async function startController(config: Config, options: StartOptions = {}
 
 async function compose(
   given: Config,
+  { ownAgent = null }: { ownAgent?: string | null },
   log: Logger,
   progress: (step: string) => void,
   undo: { what: string; end: () => Promise<unknown> | unknown }[],
@@ -149,6 +155,14 @@ async function compose(
     keyring,
     secretStores,
     engine,
+    baseUrl: config.baseUrl,
+    releases: createReleases({
+      folder: config.agentReleases,
+      ownAgent,
+      baseUrl: config.baseUrl,
+      clock,
+      log,
+    }),
     cloneUrl,
     // What the database says of nodes may be older than what was heard of them.
     listeningSince: () => (behind() ? clock.now() : listeningSince),
@@ -189,6 +203,8 @@ async function compose(
   const configs = createConfigServer({ db, bus, keyring, log, pushUrl: `${config.baseUrl}/api/agent/push` });
   const logs = createLogIngest({ db, bus, log, clock, knownPipelines: configs.knownPipelines });
   undo.push({ what: 'logs', end: () => logs.stop() });
+  const updates = createUpdateTracker({ db, bus, clock, log });
+  undo.push({ what: 'updates of agents', end: () => updates.stop() });
   const heartbeats = createHeartbeatIngest({
     db,
     bus,
@@ -196,6 +212,7 @@ async function compose(
     directory,
     configs,
     logs,
+    updates,
     now: () => clock.now(),
     caughtUp: () => {
       listeningSince = clock.now();
@@ -203,7 +220,10 @@ async function compose(
   });
   behind = heartbeats.behind;
   undo.push({ what: 'heartbeats', end: () => heartbeats.stop() });
-  const push = createPushHub({ bus, log });
+  const push = createPushHub({ bus, log, directory });
+  const samples = createSampleIngest({ db, bus, clock });
+  const taps = createTaps({ db, bus, clock, log });
+  undo.push({ what: 'live taps', end: () => taps.stop() });
 
   const api = createApi({
     baseUrl: config.baseUrl,
@@ -215,7 +235,10 @@ async function compose(
     execute,
     lease,
     diskFull,
-    agent: { directory, configs, heartbeats, logs, push, enrollPerMinute: config.enrollPerMinute },
+    agent: {
+      ...{ directory, configs, heartbeats, updates, logs, samples, taps, push },
+      enrollPerMinute: config.enrollPerMinute,
+    },
     git: {
       repository,
       teams: async () => {
@@ -245,6 +268,9 @@ async function compose(
 
   const schedules = createSchedules({ lease, log });
   schedules.every('log days', '0 5 * * * *', keepDays);
+  schedules.every('agent updates', '40 * * * * *', () => updates.sweep());
+  schedules.every('samples', '*/10 * * * * *', () => keepSamples(systemContext('samples')));
+  schedules.every('live taps', '*/5 * * * * *', () => keepTaps(systemContext('live taps')));
   schedules.every('expired sessions', '0 17 * * * *', () => deleteExpiredSessions(db));
   schedules.every('idempotent answers', '0 29 * * * *', () => deleteOldAnswers(db));
   undo.push({ what: 'schedules', end: () => schedules.stop() });

@@ -4,7 +4,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ConfigServer, HeartbeatIngest, NodeDirectory } from '../../controller/fleet/index.ts';
+import type {
+  ConfigServer,
+  HeartbeatIngest,
+  NodeDirectory,
+  UpdateTracker,
+} from '../../controller/fleet/index.ts';
 import type { Logger } from '../../controller/platform/logger.ts';
 import { AGENT_LIMITS } from '../../schemas/agent/limits.ts';
 import { HeartbeatRequest } from '../../schemas/agent/protocol.ts';
@@ -19,6 +24,7 @@ export interface HotPathParts {
   directory: NodeDirectory;
   configs: ConfigServer;
   heartbeats: HeartbeatIngest;
+  updates: Pick<UpdateTracker, 'offered'>;
 }
 
 interface Answer {
@@ -41,10 +47,11 @@ export function agentHotPath(
   async function config(request: IncomingMessage): Promise<Answer> {
     const node = await authenticateNode(parts.directory, request);
     configLimit.take(node.nodeId);
-    const { etag, body } = await parts.configs.forNode(node);
-    const headers = { ETag: etag, 'Cache-Control': 'no-store' };
-    const known = request.headers['if-none-match'] === etag;
-    return known ? { status: 304, headers, body: null } : { status: 200, headers, body };
+    const served = await parts.configs.forNode(node);
+    const headers = { ETag: served.etag, 'Cache-Control': 'no-store' };
+    if (request.headers['if-none-match'] === served.etag) return { status: 304, headers, body: null };
+    if (node.update) parts.updates.offered(node);
+    return { status: 200, headers, body: served.body };
   }
 
   async function heartbeat(request: IncomingMessage): Promise<Answer> {

@@ -2,8 +2,15 @@
 import type { Context as KoaContext, Middleware } from 'koa';
 import { enroll, type PushHub } from '../../controller/fleet/index.ts';
 import type { LogIngest } from '../../controller/logs/index.ts';
+import { forbidden } from '../../controller/platform/errors.ts';
+import type { SampleIngest, Taps } from '../../controller/samples/index.ts';
 import { AGENT_LIMITS } from '../../schemas/agent/limits.ts';
-import { EnrollRequest, LogsRequest } from '../../schemas/agent/protocol.ts';
+import {
+  EnrollRequest,
+  LogsRequest,
+  SamplesRequest,
+  TapEventsRequest,
+} from '../../schemas/agent/protocol.ts';
 import { validator } from '../../schemas/validate.ts';
 import type { Door } from '../door.ts';
 import { readJson } from '../middleware/body.ts';
@@ -15,6 +22,8 @@ import { invalidBody } from './invalid-body.ts';
 
 export interface AgentParts extends HotPathParts {
   logs: LogIngest;
+  samples: SampleIngest;
+  taps: Taps;
   push: PushHub;
   /** Enrollments a minute from one address. */
   enrollPerMinute: number;
@@ -22,10 +31,14 @@ export interface AgentParts extends HotPathParts {
 
 const ENROLL_BODY_BYTES = 64 * 1024;
 const LOGS_PER_MINUTE = 60;
+const SAMPLES_PER_MINUTE = 60;
+const TAP_EVENTS_PER_MINUTE = 120;
 
 export function agentRoutes(door: Door, parts: AgentParts): Middleware {
   const enrollLimit = perMinute(parts.enrollPerMinute);
   const logsLimit = perMinute(LOGS_PER_MINUTE);
+  const samplesLimit = perMinute(SAMPLES_PER_MINUTE);
+  const tapEventsLimit = perMinute(TAP_EVENTS_PER_MINUTE);
 
   const handlers: Record<string, (ctx: KoaContext) => Promise<void>> = {
     async 'POST /api/agent/enroll'(ctx) {
@@ -46,10 +59,32 @@ export function agentRoutes(door: Door, parts: AgentParts): Middleware {
       ctx.body = await parts.logs.deliver(node, body, signal);
     },
 
+    async 'POST /api/agent/samples'(ctx) {
+      const node = await authenticateNode(parts.directory, ctx.req);
+      samplesLimit.take(node.nodeId);
+      const body = await readJson(ctx.req, AGENT_LIMITS.bodyBytes);
+      const check = validator(SamplesRequest);
+      if (!check.fits(body)) throw invalidBody(check.issues(body));
+      ctx.body = await parts.samples.take(node, body);
+    },
+
+    async 'POST /api/agent/tap-events'(ctx) {
+      const node = await authenticateNode(parts.directory, ctx.req);
+      tapEventsLimit.take(node.nodeId);
+      const body = await readJson(ctx.req, AGENT_LIMITS.bodyBytes);
+      const check = validator(TapEventsRequest);
+      if (!check.fits(body)) throw invalidBody(check.issues(body));
+      if (!(await parts.taps.take(node, body)))
+        throw forbidden('No such tap is active for this node; end it');
+      ctx.body = { ok: true };
+    },
+
     async 'GET /api/agent/push'(ctx) {
       const node = await authenticateNode(parts.directory, ctx.req);
       const stream = openEventStream(ctx);
       stream.onClose(parts.push.attach(node, stream));
+      for (const message of await parts.taps.startsFor(node.nodeId).catch(() => []))
+        stream.send(message.type, JSON.stringify(message));
     },
   };
 

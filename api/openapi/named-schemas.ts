@@ -14,7 +14,9 @@ import * as people from '../../schemas/api/people.ts';
 import * as pipelineOrder from '../../schemas/api/pipeline-order.ts';
 import * as pipelines from '../../schemas/api/pipelines.ts';
 import * as preferences from '../../schemas/api/preferences.ts';
+import * as releases from '../../schemas/api/releases.ts';
 import * as rest from '../../schemas/api/rest.ts';
+import * as samples from '../../schemas/api/samples.ts';
 import * as secretBackends from '../../schemas/api/secret-backends.ts';
 import * as serviceAccounts from '../../schemas/api/service-accounts.ts';
 import * as sharedComponents from '../../schemas/api/shared-components.ts';
@@ -38,7 +40,9 @@ export const SCHEMA_MODULES: Readonly<Record<string, Readonly<Record<string, unk
   'pipeline-order': pipelineOrder,
   pipelines,
   preferences,
+  releases,
   rest,
+  samples,
   'secret-backends': secretBackends,
   'service-accounts': serviceAccounts,
   'shared-components': sharedComponents,

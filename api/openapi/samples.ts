@@ -42,6 +42,10 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   reason: 'It runs on every node',
   message: 'It runs on every node',
   labels: { region: 'eu' },
+  targetVersion: 'v1.4.0',
+  downloadUrl: 'https://headgate.example.org/agent/headgate-agent-linux-x64',
+  checksum: 'sha256:5f2b8e0c94d17a36e1c0f9b85d42a7e36b9d08c1f4a25e7390bd6c18e2f7a041',
+  signature: `${'k'.repeat(85)}A==`,
 };
 
 /** For texts with a pattern: the first that fits. */

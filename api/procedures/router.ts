@@ -7,7 +7,14 @@ import { alertOperations as alerts } from '../../controller/alerts/index.ts';
 import { certificateOperations as certificates } from '../../controller/certificates/index.ts';
 import { dashboardOperations as dashboard } from '../../controller/dashboard/index.ts';
 import { environmentOperations as environments } from '../../controller/environments/index.ts';
-import { fleetOperations as fleet, nodeGroupOperations as nodeGroups } from '../../controller/fleet/index.ts';
+import {
+  agentUpdateOperations as agentUpdates,
+  fleetOperations as fleet,
+  nodeGroupEditing as groupEditing,
+  matrixOperations as matrix,
+  nodeGroupOperations as nodeGroups,
+  nodeOperations as nodes,
+} from '../../controller/fleet/index.ts';
 import { gitSyncOperations as gitSync } from '../../controller/git-sync/index.ts';
 import { logOperations as logs } from '../../controller/logs/index.ts';
 import {
@@ -26,6 +33,8 @@ import {
   filterPresetOperations as filterPresets,
   userPreferenceOperations as userPreferences,
 } from '../../controller/preferences/index.ts';
+import { releaseOperations as releases } from '../../controller/releases/index.ts';
+import { sampleOperations as samples, tapOperations as taps } from '../../controller/samples/index.ts';
 import { secretOperations as secrets } from '../../controller/secrets/index.ts';
 import { snippetOperations as snippets } from '../../controller/snippets/index.ts';
 import { teamOperations as teams } from '../../controller/teams/index.ts';
@@ -86,6 +95,11 @@ export const appRouter = router({
     rollback: m(deploying.rollback),
     deploymentStatus: q(pipelines.deploymentStatus),
     logs: q(logs.pipelineLogs),
+    requestSamples: m(samples.requestSamples),
+    sampleResult: q(samples.sampleResult),
+    eventSchemas: q(samples.eventSchemas),
+    startTap: m(taps.startTap),
+    stopTap: m(taps.stopTap),
   }),
   deploy: router({
     preview: q(pipelines.preview),
@@ -110,11 +124,22 @@ export const appRouter = router({
     list: q(fleet.list),
     get: q(fleet.get),
     listWithPipelineStatus: q(fleet.listWithPipelineStatus),
+    matrix: q(matrix.read),
     nodeLogs: q(logs.nodeLogs),
+    create: m(nodes.create),
+    update: m(nodes.update),
+    delete: m(nodes.remove),
+    revokeNode: m(nodes.revokeNode),
     setMaintenance: m(fleet.setMaintenance),
+    triggerAgentUpdate: m(agentUpdates.triggerAgentUpdate),
+    cancelAgentUpdate: m(agentUpdates.cancelAgentUpdate),
+    restartAgent: m(agentUpdates.restartAgent),
   }),
   nodeGroup: router({
     list: q(nodeGroups.list),
+    create: m(groupEditing.create),
+    update: m(groupEditing.update),
+    delete: m(groupEditing.remove),
     groupHealthStats: q(nodeGroups.groupHealthStats),
     nodesInGroup: q(nodeGroups.nodesInGroup),
   }),
@@ -169,6 +194,7 @@ export const appRouter = router({
     setDefault: m(filterPresets.setDefault),
     clearDefault: m(filterPresets.clearDefault),
   }),
+  settings: router({ checkVersion: q(releases.checkVersion) }),
   userPreference: router({
     get: q(userPreferences.get),
     set: m(userPreferences.set),

@@ -57,6 +57,8 @@ const OBJECTS = {
   Version: `SELECT e.team_id, p.environment_id FROM pipeline_versions o JOIN pipelines p ON p.id = o.pipeline_id
     JOIN environments e ON e.id = p.environment_id WHERE o.id = ? AND p.tombstoned_at IS NULL`,
   Node: `SELECT e.team_id, o.environment_id FROM nodes o JOIN environments e ON e.id = o.environment_id WHERE o.id = ?`,
+  'Node group': `SELECT e.team_id, o.environment_id FROM node_groups o JOIN environments e ON e.id = o.environment_id
+    WHERE o.id = ? AND o.tombstoned_at IS NULL`,
   'Alert rule': `SELECT e.team_id, o.environment_id FROM alert_rules o JOIN environments e ON e.id = o.environment_id
     WHERE o.id = ? AND o.tombstoned_at IS NULL`,
   'Pipeline group': `SELECT e.team_id, o.environment_id FROM pipeline_groups o
@@ -64,6 +66,9 @@ const OBJECTS = {
   'Pipeline dependency': `SELECT e.team_id, p.environment_id FROM pipeline_dependencies o
     JOIN pipelines p ON p.id = o.downstream_id JOIN environments e ON e.id = p.environment_id
     WHERE o.id = ? AND p.tombstoned_at IS NULL`,
+  'Sample request': `SELECT e.team_id, o.environment_id FROM sample_requests o
+    JOIN environments e ON e.id = o.environment_id WHERE o.id = ?`,
+  Tap: `SELECT e.team_id, o.environment_id FROM taps o JOIN environments e ON e.id = o.environment_id WHERE o.id = ?`,
   Template: `SELECT team_id, NULL AS environment_id FROM templates WHERE id = ?`,
   Snippet: `SELECT team_id, NULL AS environment_id FROM vrl_snippets WHERE id = ?`,
   'Service account': `SELECT e.team_id, o.environment_id FROM service_accounts o

@@ -52,6 +52,8 @@ export async function startAgent(options: AgentOptions): Promise<DemoAgent> {
       SVC_METRICS_PORT: String(options.metricsPort),
       SVC_METRICS_HOST: '127.0.0.1',
       SVC_NODE_LABELS: options.labels,
+      // One that comes back from a failed update on its own would not end with the demo.
+      SVC_SUPERVISED: '1',
     },
   });
   if (child.pid !== undefined) recordProcess(pidFile(options.dataDir), child.pid);

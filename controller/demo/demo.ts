@@ -49,6 +49,7 @@ export async function demo(): Promise<void> {
     log: createLogger(config.logLevel, await openLog(config.dataDir, logFile)),
     // A second one would take the agents from the first.
     alone: true,
+    ownAgent: agentBinary,
   });
   const agents: DemoAgent[] = [];
   try {

@@ -139,14 +139,18 @@ export const update = mutation({
   async run(ctx, { id, ...change }, backend) {
     await lockEnvironment(ctx.db, id);
     const before = await existing(ctx, id);
-    const guarded = change.requireApproval !== undefined || change.maxNodes !== undefined;
-    // Who may not approve must not be able to do away with approvals.
+    const guarded =
+      change.requireApproval !== undefined ||
+      change.maxNodes !== undefined ||
+      change.redactKeys !== undefined;
+    // Who may not approve must not be able to do away with approvals, nor with what hides values from him.
     if (guarded && !allows(ctx.actor, { teamId: before.teamId, environmentId: id }, { role: 'ADMIN' }))
-      throw forbidden('requireApproval and maxNodes need the role ADMIN in the team');
+      throw forbidden('requireApproval, maxNodes and redactKeys need the role ADMIN in the team');
     const after = {
       name: change.name ?? before.name,
       requireApproval: change.requireApproval ?? before.requireApproval,
       maxNodes: change.maxNodes === undefined ? before.maxNodes : change.maxNodes,
+      redactKeys: change.redactKeys,
     };
     await updateEnvironment(ctx.db, id, after);
     if (backend) await ctx.services.secretStores.applyChange(ctx, backend);
@@ -155,7 +159,7 @@ export const update = mutation({
       entityType: 'Environment',
       entityId: id,
       diff: Object.fromEntries(
-        FIELDS.filter((field) => before[field] !== now[field]).map((field) => [
+        FIELDS.filter((field) => String(before[field]) !== String(now[field])).map((field) => [
           field,
           [before[field], now[field]],
         ]),
@@ -167,7 +171,7 @@ export const update = mutation({
   },
 });
 
-const FIELDS = ['name', 'requireApproval', 'maxNodes', 'secretBackend'] as const;
+const FIELDS = ['name', 'requireApproval', 'maxNodes', 'secretBackend', 'redactKeys'] as const;
 
 async function existing(ctx: Context, id: string): Promise<EnvironmentRecord> {
   const environment = await findEnvironment(ctx.db, id);

@@ -3,6 +3,7 @@ import type { Environment, EnvironmentSummary } from '../../schemas/api/environm
 import { brokeUnique } from '../database/errors.ts';
 import { conflict, notFound } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
+import { effectiveRedactKeys } from './redact-keys.ts';
 
 const SUMMARY = `
   e.id, e.name, e.team_id AS "teamId", e.secret_backend AS "secretBackend", e.created_at AS "createdAt",
@@ -19,13 +20,18 @@ export async function listEnvironments(db: Knex, teamId: string): Promise<Enviro
   return rows;
 }
 
-type Row = EnvironmentSummary & { requireApproval: boolean; maxNodes: number | null };
+type Row = EnvironmentSummary & {
+  requireApproval: boolean;
+  maxNodes: number | null;
+  redactKeys: string[] | null;
+};
 /** Without what only its store of secrets knows. */
 export type EnvironmentRecord = Omit<Environment, 'secretStore'>;
 
 export async function findEnvironment(db: Knex, id: string): Promise<EnvironmentRecord | null> {
   const { rows } = await db.raw<{ rows: Row[] }>(
-    `SELECT ${SUMMARY}, e.require_approval AS "requireApproval", e.max_nodes AS "maxNodes"
+    `SELECT ${SUMMARY}, e.require_approval AS "requireApproval", e.max_nodes AS "maxNodes",
+       e.redact_keys AS "redactKeys"
      FROM environments e LEFT JOIN git_bindings b ON b.environment_id = e.id WHERE e.id = ?`,
     [id],
   );
@@ -35,7 +41,12 @@ export async function findEnvironment(db: Knex, id: string): Promise<Environment
     .where({ environment_id: id, revoked_at: null })
     .orderBy('created_at', 'desc')
     .first('id', 'uses', { createdAt: 'created_at', expiresAt: 'expires_at', maxUses: 'max_uses' });
-  return { ...row, enrollmentToken: enrollmentToken ?? null };
+  return {
+    ...row,
+    redactKeys: [...effectiveRedactKeys(row.redactKeys)],
+    redactKeysAreDefault: row.redactKeys === null,
+    enrollmentToken: enrollmentToken ?? null,
+  };
 }
 
 export async function insertEnvironment(
@@ -93,7 +104,13 @@ export async function lockEnvironment(tx: Knex, id: string): Promise<void> {
 export async function updateEnvironment(
   tx: Knex,
   id: string,
-  columns: { name: string; requireApproval: boolean; maxNodes: number | null },
+  columns: {
+    name: string;
+    requireApproval: boolean;
+    maxNodes: number | null;
+    /** Absent leaves them as they are. */
+    redactKeys?: readonly string[] | null | undefined;
+  },
 ): Promise<void> {
   await tx('environments')
     .where({ id })
@@ -101,6 +118,7 @@ export async function updateEnvironment(
       name: columns.name,
       require_approval: columns.requireApproval,
       max_nodes: columns.maxNodes,
+      ...(columns.redactKeys === undefined ? {} : { redact_keys: columns.redactKeys }),
       updated_at: tx.fn.now(),
     })
     .catch((error: unknown) => {

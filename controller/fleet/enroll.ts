@@ -2,9 +2,8 @@ import type { EnrollRequest, EnrollResponse } from '../../schemas/agent/protocol
 import { writeAudit } from '../platform/audit-writer.ts';
 import type { Context } from '../platform/context.ts';
 import { forbidden, unauthorized } from '../platform/errors.ts';
-import { newId } from '../platform/ids.ts';
 import { mintToken, parseToken, sameHash } from '../platform/tokens.ts';
-import { countNodes, countUse, enrollNode, lockEnrollmentToken } from './store.ts';
+import { countNodes, countUse, enrollNode, lockEnrollmentToken, lockWaitingNode } from './store.ts';
 
 /**
  * A node joins: 401 for a token that is unknown or expired; 403 where it is revoked or used up, or the environment is
@@ -26,12 +25,18 @@ export async function enroll(ctx: Context, request: EnrollRequest): Promise<Enro
     if (token.maxUses !== null && token.uses >= token.maxUses) {
       throw forbidden('The enrollment token is used up; generate a new one in the environment');
     }
-    if (token.maxNodes !== null && (await countNodes(tx, token.environmentId)) >= token.maxNodes) {
+    const waiting = await lockWaitingNode(tx, token.environmentId, request.hostname);
+    // One that waits is among them already.
+    if (
+      !waiting &&
+      token.maxNodes !== null &&
+      (await countNodes(tx, token.environmentId)) >= token.maxNodes
+    ) {
       throw forbidden(`The environment has reached its limit of ${token.maxNodes} nodes`);
     }
     const minted = mintToken('hgn');
     const nodeId = await enrollNode(tx, {
-      nodeId: newId(),
+      waiting,
       environmentId: token.environmentId,
       name: request.hostname,
       host: request.hostname,

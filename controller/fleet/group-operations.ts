@@ -13,7 +13,7 @@ import { type GroupRule, listGroups, missingLabels } from '../node-groups/index.
 import { notFound } from '../platform/errors.ts';
 import { query } from '../platform/operation.ts';
 import { datedOrigin, type NodeStatus, readStatus } from '../status/index.ts';
-import { summary } from './operations.ts';
+import { summary } from './summary.ts';
 
 const inGroup = (nodes: readonly NodeStatus[], groupId: string) =>
   groupId === UNGROUPED

@@ -17,6 +17,8 @@ const RETRY_MS = 1_000;
 export interface NodeDirectory {
   /** Null for a token that is not known; a revoked one is answered with `revoked`. */
   authenticate(token: string): Promise<KnownNode | null>;
+  /** Whether the node of a token is there and was not revoked. Asks the database where nothing is remembered of it. */
+  stands(tokenId: string): Promise<boolean>;
   /** Labels as the node just reported them. */
   setAgentLabels(node: KnownNode, labels: LabelMap): void;
   warm(): Promise<void>;
@@ -93,17 +95,24 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus }): NodeDirect
     return node;
   }
 
+  async function find(tokenId: string): Promise<KnownNode | null> {
+    const known = byToken.get(tokenId);
+    if (known) return known;
+    const ongoing = loading.get(tokenId) ?? load(tokenId).finally(() => loading.delete(tokenId));
+    loading.set(tokenId, ongoing);
+    return ongoing;
+  }
+
   return {
     async authenticate(token) {
       const parsed = parseToken('hgn', token);
       if (!parsed) return null;
-      let node = byToken.get(parsed.id) ?? null;
-      if (!node) {
-        const ongoing = loading.get(parsed.id) ?? load(parsed.id).finally(() => loading.delete(parsed.id));
-        loading.set(parsed.id, ongoing);
-        node = await ongoing;
-      }
+      const node = await find(parsed.id);
       return node && sameHash(node.tokenHash, parsed.hash) ? node : null;
+    },
+    async stands(tokenId) {
+      const node = await find(tokenId);
+      return node !== null && !node.revoked;
     },
     setAgentLabels(node, labels) {
       node.agentLabels = labels;

@@ -5,7 +5,6 @@ import {
   MaintainedNode,
   NodeList,
   NodeListWithPipelines,
-  type NodeSummary,
   type NodeWithPipelines,
   SetMaintenance,
 } from '../../schemas/api/fleet.ts';
@@ -15,30 +14,8 @@ import { notFound } from '../platform/errors.ts';
 import { mutation, query } from '../platform/operation.ts';
 import { type NodeStatus, ofJoined, readStatus } from '../status/index.ts';
 import { findNode, writeMaintenance } from './store.ts';
-
-export function summary(status: NodeStatus): NodeSummary {
-  const { node } = status;
-  return {
-    id: node.id,
-    environmentId: node.environmentId,
-    name: node.name,
-    host: node.host,
-    os: node.os,
-    status: status.health,
-    statusReason: status.healthReason,
-    agentVersion: node.agentVersion,
-    engineVersion: node.engineVersion,
-    deploymentMode: node.deploymentMode,
-    maintenance: node.maintenance,
-    labels: status.labels,
-    gate: status.gate,
-    lastHeartbeatAt: node.reportedAt,
-    enrolledAt: node.enrolledAt,
-    pipelinesDesired: status.desired,
-    pipelinesRunning: status.running,
-    pipelinesCrashed: status.crashed,
-  };
-}
+import { summary } from './summary.ts';
+import { pendingOf } from './updates/under-way.ts';
 
 const withPipelines = (status: NodeStatus): NodeWithPipelines => ({
   ...summary(status),
@@ -94,6 +71,10 @@ export const get = query({
     if (!status || !environment) throw notFound('Node');
     return {
       ...summary(status),
+      apiPort: found.apiPort,
+      pendingUpdate: found.update && pendingOf(found.update),
+      failedUpdates: found.failedUpdates,
+      updateError: status.node.updateError,
       pipelines: status.pipelines,
       environment: { id: environment.id, name: environment.name, teamId: environment.teamId },
       agentLabels: status.node.agentLabels,

@@ -3,6 +3,7 @@ import { AGENT_LIMITS } from '../../schemas/agent/limits.ts';
 import type { PushMessage } from '../../schemas/agent/protocol.ts';
 import type { Bus } from '../platform/bus.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { NodeDirectory } from './node-directory.ts';
 
 export interface PushStream {
   /** `event` and `data` of one server-sent event. False when the stream cannot take more. */
@@ -13,7 +14,7 @@ export interface PushStream {
 
 export interface PushHub {
   /** One stream a node: a newer one ends the older. The answer takes it off again. */
-  attach(node: { nodeId: string; environmentId: string }, stream: PushStream): () => void;
+  attach(node: { nodeId: string; environmentId: string; tokenId: string }, stream: PushStream): () => void;
   connected(nodeId: string): boolean;
   count(): number;
   stop(): void;
@@ -22,12 +23,38 @@ export interface PushHub {
 /** A comment this often keeps proxies from closing the stream, and lets the agent see that it lives. */
 export const KEEP_ALIVE_MS = 30_000;
 
-export function createPushHub(options: { bus: Bus; log: Logger }): PushHub {
-  const streams = new Map<string, { environmentId: string; stream: PushStream }>();
+interface Attached {
+  environmentId: string;
+  tokenId: string;
+  stream: PushStream;
+}
+
+export function createPushHub(options: {
+  bus: Bus;
+  log: Logger;
+  /** Hears of a node before this does. */
+  directory: Pick<NodeDirectory, 'stands'>;
+}): PushHub {
+  const streams = new Map<string, Attached>();
+  let checking = false;
   const keepAlive = setInterval(() => {
     for (const { stream } of streams.values()) stream.comment('keep-alive');
+    void checkAll();
   }, KEEP_ALIVE_MS);
   keepAlive.unref();
+
+  /** Ends the stream of a node that is gone or revoked. One whose state cannot be read keeps it. */
+  async function check({ tokenId, stream }: Attached): Promise<void> {
+    if (!(await options.directory.stands(tokenId).catch(() => true))) stream.close();
+  }
+
+  /** The signal of a revocation may have been lost. One after the other: hardly any has to be asked for. */
+  async function checkAll(): Promise<void> {
+    if (checking) return;
+    checking = true;
+    for (const attached of [...streams.values()]) await check(attached);
+    checking = false;
+  }
 
   function send(stream: PushStream, message: PushMessage): void {
     const data = JSON.stringify(message);
@@ -49,7 +76,13 @@ export function createPushHub(options: { bus: Bus; log: Logger }): PushHub {
   });
   options.bus.on('node', ({ nodeId }) => {
     const attached = streams.get(nodeId);
-    if (attached) send(attached.stream, { type: 'config_changed', reason: 'node changed' });
+    if (!attached) return;
+    send(attached.stream, { type: 'config_changed', reason: 'node changed' });
+    void check(attached);
+  });
+  options.bus.on('push', ({ nodeId, message }) => {
+    const attached = streams.get(nodeId);
+    if (attached) send(attached.stream, message);
   });
   options.bus.on('environment', ({ environmentId }) => {
     for (const attached of [...streams.values()])
@@ -62,7 +95,7 @@ export function createPushHub(options: { bus: Bus; log: Logger }): PushHub {
   return {
     attach(node, stream) {
       streams.get(node.nodeId)?.stream.close();
-      const attached = { environmentId: node.environmentId, stream };
+      const attached = { environmentId: node.environmentId, tokenId: node.tokenId, stream };
       streams.set(node.nodeId, attached);
       return () => {
         if (streams.get(node.nodeId) === attached) streams.delete(node.nodeId);

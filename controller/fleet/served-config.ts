@@ -227,18 +227,36 @@ function answerOf(environment: EnvironmentConfig, node: KnownNode, push: string)
   );
   const text = textOf(environment, chosen);
   const revision = environment.revision + node.revision;
+  const etag = `${revision}-${environment.pollIntervalMs}-${text.hash}`;
+  const body = (asked: string) =>
+    `{"pipelines":${text.json},"pollIntervalMs":${environment.pollIntervalMs},` +
+    `"secretBackend":${JSON.stringify(environment.secretBackend)},${asked},"configRevision":${revision}${push}}`;
+  const asked = askedOf(node);
+  if (asked !== NOTHING_ASKED) {
+    const hash = createHash('sha256').update(asked).digest('hex').slice(0, 12);
+    // Put together when it is sent, and not kept: a fleet that is updated would hold a text a node.
+    return {
+      etag: `"${etag}-${hash}"`,
+      revision,
+      get body() {
+        return body(asked);
+      },
+    };
+  }
   const known = text.answers.get(revision);
   if (known) return known;
-  const made: ServedConfig = {
-    etag: `"${revision}-${environment.pollIntervalMs}-${text.hash}"`,
-    revision,
-    body:
-      `{"pipelines":${text.json},"pollIntervalMs":${environment.pollIntervalMs},` +
-      `"secretBackend":${JSON.stringify(environment.secretBackend)},"sampleRequests":[],"pendingAction":null,` +
-      `"configRevision":${revision}${push}}`,
-  };
+  const made: ServedConfig = { etag: `"${etag}"`, revision, body: body(asked) };
   if (text.answers.size < 100) text.answers.set(revision, made);
   return made;
+}
+
+const NOTHING_ASKED = '"sampleRequests":[],"pendingAction":null';
+
+/** What this node alone is asked to do, as JSON; the very constant where that is nothing. */
+function askedOf({ update, sampleRequests }: KnownNode): string {
+  if (!update && sampleRequests.length === 0) return NOTHING_ASKED;
+  const action = update ? JSON.stringify(update.action) : 'null';
+  return `"sampleRequests":${JSON.stringify(sampleRequests)},"pendingAction":${action}`;
 }
 
 function textOf(environment: EnvironmentConfig, chosen: readonly Rendered[]): Text {

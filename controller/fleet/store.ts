@@ -1,7 +1,10 @@
 /** Nodes, their tokens, and what they report. */
 import type { Knex } from 'knex';
 import type { LabelMap } from '../../schemas/api/common.ts';
-import type { MaintainedNode } from '../../schemas/api/fleet.ts';
+import type { FailedUpdate, MaintainedNode } from '../../schemas/api/fleet.ts';
+import { newId } from '../platform/ids.ts';
+import { SAMPLES_ASKED, type SamplesAsked } from './sample-requests.ts';
+import { UNDER_WAY, type UpdateUnderWay } from './updates/under-way.ts';
 
 export interface NodeIdentity {
   nodeId: string;
@@ -16,12 +19,17 @@ export interface NodeIdentity {
   revision: number;
   /** Its log lines have come by /api/agent/logs: those in its heartbeats are the same ones. */
   deliversLogs: boolean;
+  /** The update of its agent that is under way; null mostly. */
+  update: UpdateUnderWay | null;
+  /** None mostly. */
+  sampleRequests: SamplesAsked;
 }
 
 const IDENTITY = `SELECT n.id AS "nodeId", n.environment_id AS "environmentId", n.token_id AS "tokenId",
     n.token_hash AS "tokenHash", n.token_revoked_at IS NOT NULL AS revoked, n.maintenance, n.ui_labels AS "uiLabels",
     coalesce(r.agent_labels, '{}') AS "agentLabels", n.config_revision AS revision,
-    coalesce(r.delivers_logs, false) AS "deliversLogs"
+    coalesce(r.delivers_logs, false) AS "deliversLogs", ${UNDER_WAY} AS update,
+    ${SAMPLES_ASKED} AS "sampleRequests"
   FROM nodes n LEFT JOIN node_reports r ON r.node_id = n.id WHERE n.token_id IS NOT NULL`;
 
 export async function findIdentity(db: Knex, tokenId: string): Promise<NodeIdentity | null> {
@@ -79,7 +87,8 @@ export async function countNodes(db: Knex, environmentId: string): Promise<numbe
 }
 
 export interface NodeEnrollment {
-  nodeId: string;
+  /** The id of the node that it takes over. */
+  waiting: string | null;
   environmentId: string;
   name: string;
   host: string;
@@ -89,7 +98,17 @@ export interface NodeEnrollment {
   tokenHash: Buffer;
 }
 
-/** A node that somebody made by hand for this host and that never enrolled is taken over; otherwise a new one is made. */
+/** The node that somebody made by hand for this host and that never enrolled; locked until the transaction ends. */
+export async function lockWaitingNode(tx: Knex, environmentId: string, host: string): Promise<string | null> {
+  const row: { id: string } | undefined = await tx('nodes')
+    .where({ environment_id: environmentId, host })
+    .whereNull('enrolled_at')
+    .forUpdate()
+    .first('id');
+  return row?.id ?? null;
+}
+
+/** Answers the node's id: that of the one which waited, with its name and labels, or a new one. */
 export async function enrollNode(tx: Knex, node: NodeEnrollment): Promise<string> {
   const columns = {
     os: node.os,
@@ -99,27 +118,40 @@ export async function enrollNode(tx: Knex, node: NodeEnrollment): Promise<string
     token_revoked_at: null,
     enrolled_at: tx.fn.now(),
   };
-  const waiting: { id: string } | undefined = await tx('nodes')
-    .where({ environment_id: node.environmentId, host: node.host })
-    .whereNull('enrolled_at')
-    .forUpdate()
-    .first('id');
-  if (waiting) {
-    await tx('nodes').where({ id: waiting.id }).update(columns);
-    return waiting.id;
+  if (node.waiting !== null) {
+    await tx('nodes').where({ id: node.waiting }).update(columns);
+    return node.waiting;
   }
+  const id = newId();
   await tx('nodes').insert({
-    id: node.nodeId,
+    id,
     environment_id: node.environmentId,
     name: node.name,
     host: node.host,
     ...columns,
   });
-  return node.nodeId;
+  return id;
 }
 
-export async function findNode(db: Knex, id: string): Promise<{ id: string; environmentId: string } | null> {
-  return (await db('nodes').where({ id }).first({ id: 'id', environmentId: 'environment_id' })) ?? null;
+export interface FoundNode {
+  id: string;
+  environmentId: string;
+  apiPort: number | null;
+  update: UpdateUnderWay | null;
+  failedUpdates: FailedUpdate[];
+}
+
+export async function findNode(db: Knex, id: string): Promise<FoundNode | null> {
+  const { rows } = await db.raw<{ rows: FoundNode[] }>(
+    `SELECT n.id, n.environment_id AS "environmentId", n.api_port AS "apiPort", ${UNDER_WAY} AS update,
+       n.failed_updates AS "failedUpdates"
+     FROM nodes n WHERE n.id = ?`,
+    [id],
+  );
+  const found = rows[0];
+  return found
+    ? { ...found, failedUpdates: found.failedUpdates.map((one) => ({ ...one, at: new Date(one.at) })) }
+    : null;
 }
 
 /** Null where there is no such node. `changed` is false where it was so already: then nothing is written. */

@@ -1,8 +1,7 @@
 /** What git does to node groups. Their label templates can change what nodes are served. */
 import type { NodeGroupSpec } from '../../schemas/manifests/node-group.ts';
-import { bumpConfigRevision } from '../environments/index.ts';
 import { convergeOperation, pruneOperation } from '../ownership/index.ts';
-import type { MutationContext } from '../platform/context.ts';
+import { groupsChanged } from './changed.ts';
 import { GROUP_COLUMNS, groupColumns } from './store.ts';
 
 const GROUPS = { entityType: 'NodeGroup', table: 'node_groups' } as const;
@@ -22,9 +21,3 @@ export const pruneNodeGroup = pruneOperation({
   audit: 'nodeGroup.pruned',
   changed: groupsChanged,
 });
-
-async function groupsChanged(ctx: MutationContext, environmentId: string): Promise<void> {
-  await bumpConfigRevision(ctx.db, environmentId);
-  await ctx.services.bus.publish(ctx.db, { type: 'config', environmentId, reason: 'node groups' });
-  await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['fleet', 'pipelines'] });
-}

@@ -1,9 +1,20 @@
-export { convergeNodeGroups, pruneNodeGroup } from './converge.ts';
 export {
   effectiveLabels,
   type GroupRule,
   labelsOf,
   missingLabels,
   type NodeLabels,
-} from './membership.ts';
-export { listGroupRules, listGroups } from './store.ts';
+} from '../../schemas/node-groups/membership.ts';
+export { groupsChanged } from './changed.ts';
+export { convergeNodeGroups, pruneNodeGroup } from './converge.ts';
+export {
+  countGroups,
+  deleteGroup,
+  findGroup,
+  type GroupDefinition,
+  insertGroup,
+  listGroupRules,
+  listGroups,
+  type StoredGroup,
+  updateGroup,
+} from './store.ts';

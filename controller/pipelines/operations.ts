@@ -53,6 +53,7 @@ function summary(status: PipelineStatus): PipelineSummary {
     deployedAt: pipeline.deployedAt,
     deployedVersionNumber: pipeline.deployedVersion,
     latestVersionNumber: pipeline.latestVersion,
+    nodeSelector: pipeline.nodeSelector,
     createdAt: pipeline.createdAt,
     updatedAt: pipeline.updatedAt,
     gate: status.gate,

@@ -14,9 +14,15 @@ export interface HealthInput {
   /** Pipelines whose running version has differed from the desired one for more than two intervals. */
   lagging: readonly string[];
   updateError: string | null;
+  /** Its token was taken back. */
+  revoked: boolean;
 }
 
+const REVOKED =
+  'Its token was revoked; delete the node-token file in SVC_DATA_DIR and start the agent with a new SVC_TOKEN: it joins as a new node';
+
 export function nodeHealth(input: HealthInput): { status: NodeHealth; reason: string } {
+  if (input.revoked) return { status: 'UNREACHABLE', reason: REVOKED };
   if (input.lastHeartbeatAt === null) return { status: 'UNKNOWN', reason: 'It has not been heard from yet' };
   const limitMs = input.unhealthyThreshold * input.intervalMs;
   const silentMs = input.now - Math.max(input.lastHeartbeatAt, input.listeningSince);

@@ -101,6 +101,7 @@ export function join(observed: Observed, time: JoinTime): Joined {
       crashed,
       lagging,
       updateError: node.updateError,
+      revoked: node.revoked,
     });
     const isWanted = shown.length > wanted.length ? new Set(wanted) : null;
     let running = 0;

@@ -10,6 +10,10 @@ export interface NodeRow {
   name: string;
   host: string;
   os: string | null;
+  channel: 'stable' | 'dev';
+  revoked: boolean;
+  /** The version of the agent that is under way to it. */
+  updateTo: string | null;
   maintenance: boolean;
   uiLabels: LabelMap;
   agentLabels: LabelMap;
@@ -161,7 +165,8 @@ async function readBindings(db: Knex, of: Narrowed): Promise<OfEnvironment<Bindi
 
 async function readNodes(db: Knex, of: Narrowed): Promise<NodeRow[]> {
   const { rows } = await db.raw<{ rows: NodeRow[] }>(
-    `SELECT n.id, n.environment_id AS "environmentId", n.name, n.host, n.os, n.maintenance,
+    `SELECT n.id, n.environment_id AS "environmentId", n.name, n.host, n.os, n.channel,
+       n.token_revoked_at IS NOT NULL AS revoked, n.pending_action->>'targetVersion' AS "updateTo", n.maintenance,
        n.ui_labels AS "uiLabels", coalesce(r.agent_labels, '{}') AS "agentLabels", n.enrolled_at AS "enrolledAt",
        r.reported_at AS "reportedAt", r.agent_version AS "agentVersion", r.engine_version AS "engineVersion",
        r.deployment_mode AS "deploymentMode", coalesce(r.host_metrics, '{}') AS "hostMetrics",

@@ -44,6 +44,7 @@ function startOn(dataDir: string, logged: (text: string) => void): Promise<Contr
       trustedProxies: [],
       engineBin: null,
       enrollPerMinute: 1_000,
+      agentReleases: '/nonexistent',
     },
     { log: createLogger('info', sink) },
   );

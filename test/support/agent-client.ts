@@ -17,6 +17,8 @@ export interface TestNode extends EnrollResponse {
   config(headers?: SendOptions['headers']): Promise<Answer>;
   heartbeat(body: unknown, headers?: SendOptions['headers']): Promise<Answer>;
   logs(body: unknown, headers?: SendOptions['headers']): Promise<Answer>;
+  samples(body: unknown, headers?: SendOptions['headers']): Promise<Answer>;
+  tapEvents(body: unknown, headers?: SendOptions['headers']): Promise<Answer>;
   push(): Promise<OpenStream>;
 }
 
@@ -39,6 +41,10 @@ export async function enrollNode(
     heartbeat: (body, headers) =>
       send(`${url}/api/agent/heartbeat`, { body, headers: { authorization, ...headers } }),
     logs: (body, headers) => send(`${url}/api/agent/logs`, { body, headers: { authorization, ...headers } }),
+    samples: (body, headers) =>
+      send(`${url}/api/agent/samples`, { body, headers: { authorization, ...headers } }),
+    tapEvents: (body, headers) =>
+      send(`${url}/api/agent/tap-events`, { body, headers: { authorization, ...headers } }),
     push: () => openStream(`${url}/api/agent/push`, { authorization }),
   };
 }

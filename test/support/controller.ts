@@ -58,6 +58,7 @@ export async function startTestController(options: TestControllerOptions = {}): 
     trustedProxies: [],
     engineBin: null,
     enrollPerMinute: 10_000,
+    agentReleases: join(dataDir, 'agent-release'),
     ...options,
     dataDir,
     databaseUrl,

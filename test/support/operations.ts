@@ -6,7 +6,14 @@ import { auditOperations } from '../../controller/audit/index.ts';
 import { certificateOperations } from '../../controller/certificates/index.ts';
 import { dashboardOperations } from '../../controller/dashboard/index.ts';
 import { environmentOperations } from '../../controller/environments/index.ts';
-import { fleetOperations, nodeGroupOperations } from '../../controller/fleet/index.ts';
+import {
+  agentUpdateOperations,
+  fleetOperations,
+  matrixOperations,
+  nodeGroupEditing,
+  nodeGroupOperations,
+  nodeOperations,
+} from '../../controller/fleet/index.ts';
 import { gitSyncOperations } from '../../controller/git-sync/index.ts';
 import { logOperations } from '../../controller/logs/index.ts';
 import {
@@ -23,6 +30,8 @@ import {
 import type { Needs } from '../../controller/platform/operation.ts';
 import { engineOperations, vrlOperations } from '../../controller/playground/index.ts';
 import { filterPresetOperations, userPreferenceOperations } from '../../controller/preferences/index.ts';
+import { releaseOperations } from '../../controller/releases/index.ts';
+import { sampleOperations, tapOperations } from '../../controller/samples/index.ts';
 import { secretOperations } from '../../controller/secrets/index.ts';
 import { snippetOperations } from '../../controller/snippets/index.ts';
 import { teamOperations } from '../../controller/teams/index.ts';
@@ -38,6 +47,7 @@ export type DescribedOperation = Described & ({ kind: 'query' } | { kind: 'mutat
 export const OPERATIONS: ReadonlyMap<string, DescribedOperation> = new Map(
   [
     accessOperations,
+    agentUpdateOperations,
     alertOperations,
     auditOperations,
     dashboardOperations,
@@ -47,7 +57,10 @@ export const OPERATIONS: ReadonlyMap<string, DescribedOperation> = new Map(
     filterPresetOperations,
     fleetOperations,
     gitSyncOperations,
+    matrixOperations,
+    nodeGroupEditing,
     nodeGroupOperations,
+    nodeOperations,
     logOperations,
     pipelineDependencyOperations,
     pipelineGroupOperations,
@@ -56,10 +69,13 @@ export const OPERATIONS: ReadonlyMap<string, DescribedOperation> = new Map(
     pipelineGraphs,
     pipelineOperations,
     sharedComponentOperations,
+    sampleOperations,
+    releaseOperations,
     secretOperations,
     serviceAccountOperations,
     snippetOperations,
     teamOperations,
+    tapOperations,
     templateOperations,
     userPreferenceOperations,
     vrlOperations,

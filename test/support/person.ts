@@ -85,6 +85,8 @@ export function readAnswer<T>(answer: Answer): ProcedureAnswer<T> {
 }
 
 export interface Person {
+  /** Of the controller that they are signed in to. */
+  url: string;
   email: string;
   /** As the browser sends it back: `name=value`. */
   cookie: string;
@@ -120,6 +122,7 @@ export async function signIn(url: string, email: string, password: string = PASS
     return output;
   };
   return {
+    url,
     email,
     cookie,
     call,

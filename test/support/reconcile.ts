@@ -86,6 +86,8 @@ export class ReconcileScene {
       keyring,
       secretStores: createSecretStores({ keyring, execCommands: [] }),
       engine: createEngineChecks({ engineBin: null, log: silent }),
+      baseUrl: 'http://localhost',
+      releases: { list: async () => ({ releases: [], checkedAt: new Date(0) }), find: async () => null },
       cloneUrl: '',
       listeningSince: () => 0,
       statuses: createSnapshots({ bus, clock: systemClock }),

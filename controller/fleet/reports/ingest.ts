@@ -19,6 +19,7 @@ import { messageOf } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { KnownNode, NodeDirectory } from '../node-directory.ts';
 import type { ConfigServer } from '../served-config.ts';
+import type { UpdateTracker } from '../updates/tracker.ts';
 import { type CpuSample, nextCpuSample } from './cpu.ts';
 import { type NodeReport, type PipelineReportRow, writeReports } from './store.ts';
 
@@ -38,6 +39,7 @@ export interface IngestOptions {
   directory: NodeDirectory;
   configs: ConfigServer;
   logs: Pick<LogIngest, 'delivers' | 'fromHeartbeat'>;
+  updates: Pick<UpdateTracker, 'heard'>;
   now: () => number;
   /** Told when reports are stored that had waited for the database for longer than usual. */
   caughtUp: () => void;
@@ -65,7 +67,7 @@ interface Before {
 }
 
 export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
-  const { db, bus, log, directory, configs, logs } = options;
+  const { db, bus, log, directory, configs, logs, updates } = options;
   const waiting = new Map<string, NodeReport>();
   const before = new Map<string, Before>();
   let timer: NodeJS.Timeout | undefined;
@@ -213,25 +215,32 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
         labels: labelText,
         cpu,
       });
+      const agentVersion = clean(request.agentVersion, 64);
+      const agentHealth = healthOf(request.agentHealth);
+      const updateError = clean(request.updateError, 4096);
       waiting.set(node.nodeId, {
         nodeId: node.nodeId,
         environmentId: node.environmentId,
         receivedAt: new Date(receivedAt),
-        agentVersion: clean(request.agentVersion, 64),
+        agentVersion,
         engineVersion: clean(request.engineVersion, 256),
         deploymentMode: request.deploymentMode ?? null,
         labels,
         labelsChanged: labelsChanged || (waitingNow?.labelsChanged ?? false),
         hostMetrics: { ...hostMetrics, ...(cpu && cpu.percent !== null ? { cpuPercent: cpu.percent } : {}) },
-        agentHealth: healthOf(request.agentHealth),
+        agentHealth,
         runningAs: clean(request.runningAs, 128),
-        updateError: clean(request.updateError, 4096),
+        updateError,
         pollIntervalMs: request.pollIntervalMs ?? null,
         deliversLogs,
         pipelines: [...rows.values()],
         mayHaveLess: mayHaveLess || (waitingNow?.mayHaveLess ?? false),
       });
       schedule();
+      if (node.update) {
+        const { uptimeSeconds } = request.agentHealth ?? {};
+        updates.heard(node, { agentVersion, updateError, uptimeSeconds: finite(uptimeSeconds) });
+      }
       const configRevision = await configs.revisionFor(node);
       return { ok: true, configRevision, ...(rejected.length > 0 ? { rejected } : {}) };
     },

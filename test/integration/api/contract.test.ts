@@ -7,6 +7,9 @@ import { CONTRACT, type ContractField, PROCEDURE_KINDS } from '../../support/pro
 const BESIDE: Record<string, string> = {
   'engine.catalogue': 'query VIEWER',
   'engine.componentSchema': 'query VIEWER',
+  'fleet.cancelAgentUpdate': 'mutation ADMIN',
+  'fleet.matrix': 'query VIEWER',
+  'fleet.restartAgent': 'mutation ADMIN',
   'fleet.setMaintenance': 'mutation EDITOR',
   'gitSync.configure': 'mutation ADMIN',
   'gitSync.syncNow': 'mutation EDITOR',
@@ -14,6 +17,8 @@ const BESIDE: Record<string, string> = {
   'pipeline.readYaml': 'mutation EDITOR',
   'pipeline.renderGraph': 'mutation EDITOR',
   'pipeline.restore': 'mutation EDITOR',
+  'pipeline.startTap': 'mutation EDITOR',
+  'pipeline.stopTap': 'mutation EDITOR',
   'secret.register': 'mutation EDITOR',
   'user.createToken': 'mutation VIEWER',
   'user.deleteToken': 'mutation VIEWER',
@@ -46,8 +51,10 @@ const LATER = [
   ],
   ...['alert.listWebhooks', 'alert.createWebhook', 'alert.updateWebhook', 'alert.deleteWebhook'],
   ...['alert.testWebhook', 'alert.listEvents', 'pipeline.metrics', 'dashboard.chartMetrics'],
-  ...['pipeline.requestSamples', 'pipeline.sampleResult', 'pipeline.eventSchemas'],
 ];
+
+/** And of those routers, what is there already. */
+const HERE = ['settings.checkVersion'];
 
 interface FieldSchema {
   type?: string;
@@ -117,7 +124,8 @@ describe('the contract of the procedures', () => {
   });
 
   it('is met under its own names, with nothing beside it but what is known', () => {
-    const isLater = (name: string) => LATER.includes(name) || LATER.includes(name.split('.')[0] ?? '');
+    const isLater = (name: string) =>
+      LATER.includes(name) || (LATER.includes(name.split('.')[0] ?? '') && !HERE.includes(name));
     const lacking = [...CONTRACT.keys()].filter((name) => !NAMES.includes(name) && !isLater(name));
     expect(lacking.sort()).to.deep.equal([]);
     const beside = NAMES.filter((name) => !CONTRACT.has(name)).sort();

@@ -299,7 +299,7 @@ describe('dashboards', () => {
       );
       await test.db.raw(
         `INSERT INTO nodes (id, environment_id, name, host)
-         SELECT 'n-' || n, CASE WHEN n % 2 = 0 THEN 'e-' || (1 + n % 30) ELSE ? END, 'many ' || n, 'h'
+         SELECT 'n-' || n, CASE WHEN n % 2 = 0 THEN 'e-' || (1 + n % 30) ELSE ? END, 'many ' || n, 'h-' || n
          FROM generate_series(1, 1100) n`,
         [environmentId],
       );

@@ -54,6 +54,7 @@ describe('the variables of the controller', () => {
     trustedProxies: [],
     engineBin: null,
     enrollPerMinute: 10,
+    agentReleases: join(root, 'dist/agent-release'),
   };
 
   it('may all be left out', () => {
@@ -96,6 +97,7 @@ describe('the variables of the controller', () => {
     { env: { HEADGATE_ENGINE_BIN: engine }, is: { engineBin: engine } },
     { env: { PATH: `/nowhere::${folder}` }, is: { engineBin: engine } },
     { env: { HEADGATE_ENROLL_PER_MINUTE: '500' }, is: { enrollPerMinute: 500 } },
+    { env: { HEADGATE_AGENT_RELEASES: '/srv/agents' }, is: { agentReleases: '/srv/agents' } },
   ];
   for (const { env, is } of GOOD) {
     it(`take ${JSON.stringify(env).replaceAll(folder, '…')}`, () => {

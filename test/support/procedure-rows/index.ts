@@ -4,6 +4,7 @@ import { FLEET } from './fleet.ts';
 import { LIBRARY } from './library.ts';
 import { PIPELINES } from './pipelines.ts';
 import type { Rows } from './row.ts';
+import { SAMPLES } from './samples.ts';
 import { SHARED_COMPONENTS } from './shared-components.ts';
 
 /** Of every procedure. */
@@ -11,6 +12,7 @@ export const ROWS: Rows = {
   ...ACCOUNTS,
   ...ENVIRONMENTS,
   ...PIPELINES,
+  ...SAMPLES,
   ...SHARED_COMPONENTS,
   ...FLEET,
   ...LIBRARY,

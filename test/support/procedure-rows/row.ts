@@ -7,6 +7,8 @@ export interface Row {
   input(side: Side, n: number, root: Person): object | Promise<object> | typeof NOTHING;
   /** What the input names of another team: a scope is FORBIDDEN, an object NOT_FOUND; what is one’s `own` belongs to the caller alone. */
   names: 'scope' | 'object' | 'own';
+  /** Gives back what was made, where only few of it may be there at a time. */
+  undo?(side: Side, output: Record<string, unknown>, caller: Person): Promise<unknown>;
 }
 
 export type Rows = Record<string, Row>;

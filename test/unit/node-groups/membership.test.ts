@@ -5,7 +5,7 @@ import {
   type GroupRule,
   labelsOf,
   missingLabels,
-} from '../../../controller/node-groups/membership.ts';
+} from '../../../schemas/node-groups/membership.ts';
 
 const group = (name: string, more: Partial<GroupRule> = {}): GroupRule => ({
   id: name,

@@ -11,6 +11,7 @@ const well: HealthInput = {
   crashed: [],
   lagging: [],
   updateError: null,
+  revoked: false,
 };
 
 describe('the health of a node', () => {
@@ -20,6 +21,12 @@ describe('the health of a node', () => {
       input: { lastHeartbeatAt: null },
       status: 'UNKNOWN',
       says: /not been heard from/,
+    },
+    {
+      reason: 'its token was revoked, though it was heard from a moment ago',
+      input: { revoked: true },
+      status: 'UNREACHABLE',
+      says: /token was revoked; delete .* new SVC_TOKEN/,
     },
     { reason: 'it was heard from a moment ago', input: {}, status: 'HEALTHY', says: /^$/ },
     {

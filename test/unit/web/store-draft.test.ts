@@ -17,6 +17,8 @@ const shown = (
   createdAt: new Date(0),
   requireApproval: false,
   maxNodes: null,
+  redactKeys: [],
+  redactKeysAreDefault: false,
   enrollmentToken: null,
   secretBackend,
   secretStore: config && { config, fetchedAt: null, failing: 0, error: null },

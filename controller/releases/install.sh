@@ -1,0 +1,309 @@
+#!/bin/sh
+# Installs the Headgate agent on Linux, brings it up to date, or removes it.
+#
+#   curl -fsSL https://headgate.example.com/agent/install.sh | SVC_TOKEN=… sh -s -- [options]
+#
+#   --version <v>   this version and not the newest
+#   --channel <c>   stable (default) or dev
+#   --user <u>      the user that the agent runs as (default headgate-agent, which is made; root for privileged sources)
+#   --prefix <dir>  where it goes: <dir>/lib/headgate-agent and a link in <dir>/bin (default /usr/local)
+#   --no-service    no service, no user and no settings: only the program
+#   --uninstall     removes the service and the program; --purge its data, settings and user too
+#
+# SVC_TOKEN, SVC_ENGINE_BIN, SVC_NODE_LABELS, SVC_DATA_DIR, SVC_UPDATE_PUBLIC_KEY and the like go from the environment into
+# the settings of the service when it is installed for the first time. With DESTDIR set, as images are built, everything goes
+# below that folder, no user is made and nothing is started.
+set -eu
+umask 022
+
+BASE_URL=''
+
+NAME=headgate-agent
+DESTDIR=${DESTDIR:-}
+CONFIG=$DESTDIR/etc/headgate-agent
+UNIT=$DESTDIR/etc/systemd/system/$NAME.service
+WORK=''
+
+say() { printf '%s\n' "$*"; }
+fail() {
+  printf 'install: %s\n' "$*" >&2
+  exit 1
+}
+have() { command -v "$1" >/dev/null 2>&1; }
+
+clean() {
+  [ -z "$WORK" ] || rm -rf "$WORK"
+  # Only where nothing came to be in it.
+  rmdir "$lib" 2>/dev/null || true
+}
+
+# fetch <url> <file>
+fetch() {
+  if have curl; then
+    case $BASE_URL in https:*) proto='=https' ;; *) proto='=http,https' ;; esac
+    curl -fsSL --proto "$proto" --connect-timeout 20 --max-time 600 --retry 2 -o "$2" "$1"
+  elif have wget; then
+    wget -q -T 60 -O "$2" "$1"
+  else
+    fail 'curl or wget is needed; install one of them'
+  fi
+}
+
+digest() {
+  if have sha256sum; then
+    sha256sum "$1" | cut -d ' ' -f 1
+  elif have openssl; then
+    openssl dgst -sha256 -r "$1" | cut -d ' ' -f 1
+  else
+    fail 'sha256sum or openssl is needed; install one of them'
+  fi
+}
+
+architecture() {
+  case $(uname -m) in
+    x86_64 | amd64) echo x64 ;;
+    aarch64 | arm64) echo arm64 ;;
+    *) fail "there is no agent for the processor $(uname -m): x86_64 and aarch64 are supported" ;;
+  esac
+}
+
+c_library() {
+  for loader in /lib/ld-musl-*; do
+    [ ! -e "$loader" ] || [ -e /lib64/ld-linux-x86-64.so.2 ] || [ -e /lib/ld-linux-aarch64.so.1 ] || {
+      echo -musl
+      return
+    }
+  done
+}
+
+with_systemd() { [ -d /run/systemd/system ] && have systemctl; }
+
+is_path() {
+  case $1 in
+    *[!A-Za-z0-9/._+-]* | */../* | */..) return 1 ;;
+    /?*) ;;
+    *) return 1 ;;
+  esac
+}
+
+is_word() {
+  case $1 in
+    '' | -* | .* | *[!A-Za-z0-9._+-]*) return 1 ;;
+  esac
+}
+
+uninstall() {
+  if [ "$service" = 1 ] && with_systemd; then
+    systemctl disable --now "$NAME" >/dev/null 2>&1 || true
+    rm -f "$UNIT"
+    systemctl daemon-reload || true
+  fi
+  rm -rf "$lib"
+  [ ! -L "$bin/$NAME" ] || rm -f "$bin/$NAME"
+  say "removed $lib"
+  [ "$service" = 1 ] || return 0
+  data=$DESTDIR$(data_dir)
+  if [ "$purge" = 0 ]; then
+    say "kept: $data and $CONFIG (--uninstall --purge removes them)"
+    return 0
+  fi
+  # The folder itself only where nothing else is in it: it may be one that others use.
+  for entry in node-token agent.lock pipelines certs data; do
+    rm -rf "${data:?}/$entry"
+  done
+  rmdir "$data" 2>/dev/null || true
+  rm -rf "$CONFIG"
+  [ -n "$DESTDIR" ] || ! have userdel || userdel "$NAME" >/dev/null 2>&1 || true
+  say "removed the data in $data, and $CONFIG"
+}
+
+# The value of a variable in the settings of the service.
+setting() {
+  [ ! -r "$CONFIG/agent.env" ] || sed -n "s/^$1=//p" "$CONFIG/agent.env" | tail -n 1 | sed 's/^"\(.*\)"$/\1/'
+}
+
+data_dir() {
+  data=$(setting SVC_DATA_DIR)
+  printf '%s' "${data:-/var/lib/svc-agent}"
+}
+
+make_user() {
+  if id "$user" >/dev/null 2>&1; then
+    return 0
+  fi
+  [ "$user" = "$NAME" ] || fail "there is no user $user; make it first"
+  if have useradd; then
+    useradd --system --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin "$user"
+  elif have adduser; then
+    adduser -S -D -H -h /nonexistent -s /sbin/nologin "$user"
+  else
+    fail "the user $user cannot be made: there is neither useradd nor adduser"
+  fi || fail "the user $user cannot be made"
+}
+
+# In the form of systemd's EnvironmentFile: in double quotes, where \ and " take a backslash.
+write_settings() {
+  mkdir -p "$CONFIG"
+  if [ -e "$CONFIG/agent.env" ]; then
+    say "kept $CONFIG/agent.env"
+    return 0
+  fi
+  (
+    umask 077
+    {
+      printf '%s\n' '# Settings of the Headgate agent. SVC_TOKEN is used once: remove its line when the node is enrolled.'
+      printf 'SVC_URL=%s\n' "${SVC_URL:-$BASE_URL}"
+      env | sed -n '/^SVC_URL=/d; /^SVC_[A-Z_]*=[ -~]*$/p' | sed 's/\\/\\\\/g; s/"/\\"/g; s/=\(.*\)$/="\1"/'
+    } >"$CONFIG/agent.env.new"
+  ) || fail "cannot write $CONFIG/agent.env"
+  mv -f "$CONFIG/agent.env.new" "$CONFIG/agent.env"
+}
+
+write_unit() {
+  data=$(data_dir)
+  is_path "$data" || fail "SVC_DATA_DIR must be an absolute path of letters, digits, dots, dashes and underscores"
+  executable=$prefix/lib/$NAME/$NAME
+  mkdir -p "$DESTDIR$data" "$(dirname "$UNIT")"
+  if [ -z "$DESTDIR" ]; then
+    chown "$user" "$data"
+    chmod 700 "$data"
+  fi
+  cat >"$UNIT.new" <<END
+[Unit]
+Description=Headgate agent
+Documentation=$BASE_URL
+Wants=network-online.target
+After=network-online.target
+StartLimitIntervalSec=0
+
+[Service]
+User=$user
+EnvironmentFile=$CONFIG/agent.env
+# An update that did not live until its first poll is taken back.
+ExecStartPre=/bin/sh -c '[ ! -e $executable.previous ] || { [ ! -e $executable.pending ] || mv -f $executable.pending $executable.failed; mv -f $executable.previous $executable; }'
+ExecStart=$executable${channel:+ --channel $channel}
+Restart=always
+RestartSec=2
+KillMode=mixed
+TimeoutStopSec=45
+LimitNOFILE=65536
+LimitCORE=0
+UMask=0077
+NoNewPrivileges=yes
+ProtectSystem=full
+ReadWritePaths=$prefix/lib/$NAME $data
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+ProtectControlGroups=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+
+[Install]
+WantedBy=multi-user.target
+END
+  if cmp -s "$UNIT.new" "$UNIT"; then
+    rm -f "$UNIT.new"
+  else
+    mv -f "$UNIT.new" "$UNIT"
+    changed=1
+  fi
+}
+
+# The program is replaced in one step: one that runs is not disturbed.
+install_program() {
+  arch=$(architecture)
+  file=$NAME-linux-$arch$(c_library)
+  release=$BASE_URL/agent/releases
+  { mkdir -p "$lib" "$bin" && WORK=$(mktemp -d "$lib/.install.XXXXXX"); } 2>/dev/null ||
+    fail "cannot write to $lib; run this as root, or give --prefix"
+  if [ -z "$version" ]; then
+    fetch "$release/${channel:-stable}/VERSION" "$WORK/VERSION" || fail "$BASE_URL serves no agent of the channel ${channel:-stable}, or cannot be reached"
+    version=$(cat "$WORK/VERSION")
+    is_word "$version" || fail "$BASE_URL names no version; is it a Headgate controller?"
+  fi
+  fetch "$release/$version/SHA256SUMS" "$WORK/SHA256SUMS" || fail "$BASE_URL does not serve the agent $version"
+  wanted=$(sed -n "s/^\([0-9a-f]\{64\}\)  $file\$/\1/p" "$WORK/SHA256SUMS")
+  [ -n "$wanted" ] || fail "the agent $version was not built for this machine ($file)"
+  if [ -x "$lib/$NAME" ] && [ "$(digest "$lib/$NAME")" = "$wanted" ]; then
+    say "$lib/$NAME is $version already"
+  else
+    fetch "$release/$version/$file" "$WORK/$NAME" || fail "the download of $file broke off; run this again"
+    [ "$(digest "$WORK/$NAME")" = "$wanted" ] || fail "the SHA-256 of $file is not the one that was announced; nothing was installed"
+    chmod 755 "$WORK/$NAME"
+    said=$("$WORK/$NAME" --version) || fail "$file does not run on this machine"
+    [ "$said" = "$version" ] || fail "$file says that it is $said and not $version; nothing was installed"
+    mv -f "$WORK/$NAME" "$lib/$NAME"
+    rm -f "$lib/$NAME.previous" "$lib/$NAME.pending" "$lib/$NAME.failed"
+    say "installed $lib/$NAME $version"
+    changed=1
+  fi
+  ln -sfn "../lib/$NAME/$NAME" "$bin/$NAME"
+}
+
+start_service() {
+  if [ -n "$DESTDIR" ]; then
+    write_unit
+    return 0
+  fi
+  # The agent replaces itself when it is updated from the controller.
+  chown -R "$user" "$lib"
+  if ! with_systemd; then
+    say "there is no systemd here: run $prefix/bin/$NAME under a supervisor, with the settings in $CONFIG/agent.env"
+    return 0
+  fi
+  write_unit
+  systemctl daemon-reload
+  systemctl enable "$NAME" >/dev/null 2>&1
+  # Engines are not disturbed where nothing is new.
+  if [ "$changed" = 1 ]; then action=restart; else action=start; fi
+  systemctl "$action" "$NAME" || fail "the service does not start; see: journalctl -u $NAME"
+  say "$NAME runs; see: journalctl -u $NAME"
+  [ -n "$(setting SVC_ENGINE_BIN)" ] || have vector || say 'no engine is on the path: install Vector, or set SVC_ENGINE_BIN'
+}
+
+main() {
+  version='' channel='' user='' prefix=/usr/local service=1 uninstall=0 purge=0 changed=0
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --version | --channel | --user | --prefix)
+        [ $# -gt 1 ] || fail "$1 needs a value"
+        ;;
+    esac
+    case $1 in
+      --version) version=$2 && shift ;;
+      --channel) channel=$2 && shift ;;
+      --user) user=$2 && shift ;;
+      --prefix) prefix=$2 && shift ;;
+      --no-service) service=0 ;;
+      --uninstall) uninstall=1 ;;
+      --purge) purge=1 ;;
+      *) fail "unknown option $1; there are --version, --channel, --user, --prefix, --no-service, --uninstall, --purge" ;;
+    esac
+    shift
+  done
+  case $channel in '' | stable | dev) ;; *) fail '--channel must be stable or dev' ;; esac
+  is_path "$prefix" || fail '--prefix must be an absolute path of letters, digits, dots, dashes and underscores'
+  [ -z "$version" ] || is_word "$version" || fail '--version must be like v1.2.3'
+  [ -z "$user" ] || is_word "$user" || fail '--user must be the name of a user'
+  user=${user:-$NAME} lib=$DESTDIR$prefix/lib/$NAME bin=$DESTDIR$prefix/bin
+  [ "$(uname -s)" = Linux ] || fail "there is no agent for $(uname -s)"
+  [ "$service" = 0 ] || [ -n "$DESTDIR" ] || [ "$(id -u)" = 0 ] || fail 'the service needs root: run this as root, or give --no-service and --prefix'
+  trap clean EXIT
+  trap 'exit 1' HUP INT TERM
+  if [ "$uninstall" = 1 ]; then
+    uninstall
+    return 0
+  fi
+  install_program
+  if [ "$service" = 0 ]; then
+    say "start it with: SVC_URL=$BASE_URL SVC_TOKEN=… $bin/$NAME"
+    return 0
+  fi
+  [ -e "$CONFIG/agent.env" ] || [ -n "${SVC_TOKEN:-}" ] || say "no SVC_TOKEN was given: put one into $CONFIG/agent.env"
+  [ -n "$DESTDIR" ] || make_user
+  write_settings
+  start_service
+}
+
+# All of it is here before any of it is done: a script that was cut off does nothing.
+main "$@"

@@ -1,0 +1,139 @@
+/**
+ * Blanks `key=value`, `key: value` and `"key": "value"` in lines of text, quotes escaped or not. One pass over the text:
+ * what stands before a separator is looked at once, and what is blanked is skipped. Where an end is in doubt, more is
+ * blanked rather than less.
+ */
+export const MASK = '[redacted]';
+
+const QUOTES = '"\'`';
+/** What cannot be in a key that stands without quotes. */
+const AROUND_KEY = new Set(' \t\r\n"\'`,;&?{}[]()<>|=:\\#');
+const AFTER_WORD = new Set(' \t\r\n"\'`,;&)]}>');
+const WORD = /[\p{L}\p{N}_]/u;
+const SPACES = 8;
+const QUOTED_KEY_CHARS = 256;
+/** Their values are a word and then the credential. */
+const SCHEMES = new Set(['bearer', 'basic', 'digest', 'token', 'negotiate', 'ntlm', 'apikey']);
+/** Headers whose value is the rest of the line. */
+const WHOLE_LINE = /(authorization|cookie)$/i;
+
+const isSpace = (char: string | undefined) => char === ' ' || char === '\t';
+
+interface Before {
+  /** Readings of what stands before the separator. */
+  keys: string[];
+  /** The quote that the whole `key: value` stands in, as in `-H 'Cookie: a=b'`. */
+  enclosing: string | null;
+}
+
+/** `floor` is the end of what was blanked last: a key does not reach into a value. */
+function before(text: string, separator: number, floor: number): Before {
+  let end = separator;
+  while (end > Math.max(floor, separator - SPACES) && isSpace(text[end - 1])) end -= 1;
+  const keys: string[] = [];
+  const quote = text[end - 1];
+  const isQuoted = end > floor && quote !== undefined && QUOTES.includes(quote);
+  if (isQuoted) {
+    end -= 1;
+    while (end > floor && text[end - 1] === '\\') end -= 1;
+    const start = text.lastIndexOf(quote, end - 1);
+    // Searching for it may go far back, but then it is not the key's.
+    if (start >= floor && end - start <= QUOTED_KEY_CHARS) keys.push(text.slice(start + 1, end));
+  }
+  let start = end;
+  while (start > floor && !AROUND_KEY.has(text[start - 1] ?? '')) start -= 1;
+  const word = text.slice(start, end);
+  if (word !== '') keys.push(word);
+  const segment = Math.max(...['.', '/', '@', '$', '-'].map((sign) => word.lastIndexOf(sign)));
+  if (segment >= 0 && segment < word.length - 1) keys.push(word.slice(segment + 1));
+  const opening = text[start - 1];
+  return {
+    keys,
+    enclosing: !isQuoted && opening !== undefined && QUOTES.includes(opening) ? opening : null,
+  };
+}
+
+interface Span {
+  from: number;
+  to: number;
+}
+
+function wordEnd(text: string, from: number): number {
+  let to = from;
+  while (to < text.length && !AFTER_WORD.has(text[to] ?? '')) to += 1;
+  if (QUOTES.includes(text[to] ?? ' ')) while (to > from && text[to - 1] === '\\') to -= 1;
+  return to;
+}
+
+/** The value after a separator; null where there is none. */
+function valueAfter(
+  text: string,
+  separator: number,
+  isWholeLine: boolean,
+  enclosing: string | null,
+): Span | null {
+  let from = separator + 1;
+  while (text[from] === '=' || text[from] === ':' || text[from] === '>') from += 1;
+  while (isSpace(text[from])) from += 1;
+  let opening = from;
+  while (text[opening] === '\\') opening += 1;
+  const quote = text[opening];
+  if (quote !== undefined && QUOTES.includes(quote) && quote !== enclosing) {
+    const level = opening - from;
+    for (let at = text.indexOf(quote, opening + 1); at >= 0; at = text.indexOf(quote, at + 1)) {
+      let to = at;
+      while (to > opening + 1 && text[to - 1] === '\\') to -= 1;
+      if (at - to > level) continue;
+      const next = text[at + 1] ?? '';
+      // A quote too few, or doubled quotes: nobody knows where this ends.
+      const isNoEnd = WORD.test(next) || (level === 0 && next === quote);
+      return isNoEnd ? { from, to: text.length } : { from: opening + 1, to };
+    }
+    return { from: opening + 1, to: text.length };
+  }
+  if (text.startsWith(MASK, from) && !WORD.test(text[from + MASK.length] ?? ''))
+    return { from, to: from + MASK.length };
+  if (isWholeLine) {
+    let to = from;
+    while (to < text.length && text[to] !== '\n' && text[to] !== '\r' && text[to] !== enclosing) to += 1;
+    return to === from ? null : { from, to };
+  }
+  if (text[from] === '{' || text[from] === '[') return { from, to: text.length };
+  let to = wordEnd(text, from);
+  if (to === from) return null;
+  if (SCHEMES.has(text.slice(from, to).toLowerCase()) && isSpace(text[to])) {
+    let next = to;
+    while (isSpace(text[next])) next += 1;
+    to = Math.max(to, wordEnd(text, next));
+  }
+  return { from, to };
+}
+
+const SEPARATOR = /[=:]/g;
+
+export function redactText(text: string, hides: (key: string) => boolean): string {
+  let out = '';
+  let copied = 0;
+  SEPARATOR.lastIndex = 0;
+  const next = (from: number): number => {
+    SEPARATOR.lastIndex = from;
+    return SEPARATOR.exec(text)?.index ?? -1;
+  };
+  for (let at = next(0); at >= 0; ) {
+    const { keys, enclosing } = before(text, at, copied);
+    if (!keys.some(hides)) {
+      at = next(at + 1);
+      continue;
+    }
+    const isWholeLine = keys.some((key) => WHOLE_LINE.test(key));
+    const span = valueAfter(text, at, isWholeLine, enclosing);
+    if (!span) {
+      at = next(at + 1);
+      continue;
+    }
+    out += text.slice(copied, span.from) + MASK;
+    copied = span.to;
+    at = next(span.to);
+  }
+  return copied === 0 ? text : out + text.slice(copied);
+}
