@@ -1,7 +1,7 @@
 # Everything that is done with this repository. `make help` lists it.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run dev test check format bench build clean screenshots install chromium
+.PHONY: help run dev test check format bench build agent-release clean screenshots install chromium
 
 NODE := bin/node
 BIN := node_modules/.bin
@@ -12,7 +12,7 @@ ENGINE_SOURCES := $(shell find examples/engine -name '*.ts' 2>/dev/null)
 WEB_SOURCES := $(shell find web schemas -type f -not -path '*/node_modules/*' 2>/dev/null)
 
 help: ## list what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## install, build and start everything with an example; Ctrl-C ends it
 	@exec bin/headgate demo
@@ -35,6 +35,9 @@ build: dist/headgate-agent dist/headgate-engine dist/web/index.html ## build the
 dist/headgate-agent: $(AGENT_SOURCES) node_modules/.installed
 	@echo "Building the agent …"
 	@$(NODE) agent/build.ts
+
+agent-release: install ## agents for every platform into dist/agent-release; CHANNEL=dev for that channel
+	@$(NODE) agent/release.ts --channel $(or $(CHANNEL),stable)
 
 dist/headgate-engine: $(ENGINE_SOURCES) node_modules/.installed
 	@echo "Building the reference engine …"

@@ -1,10 +1,11 @@
 /**
- * Runs every suite, one after the other, and closes with one line: `N passed, N failed`, and `, N skipped` with each
+ * Runs every suite, in two lanes side by side, and closes with one line: `N passed, N failed`, and `, N skipped` with each
  * failure and each reason above it. A suite that fails to load, hangs, or dies counts as failed.
  */
 import { spawn } from 'node:child_process';
 import { globSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { startTestCluster } from './support/postgres.ts';
 
 interface Suite {
@@ -18,18 +19,32 @@ interface Summary {
   skipped: string[];
 }
 
-const SUITES: readonly Suite[] = [
-  { name: 'unit', files: 'test/unit/**/*.test.ts', limitMinutes: 3 },
-  { name: 'integration', files: 'test/integration/**/*.test.ts', limitMinutes: 15 },
-  { name: 'engine', files: 'test/e2e/engine/**/*.test.ts', limitMinutes: 3 },
-  { name: 'agent', files: 'test/e2e/agent/**/*.test.ts', limitMinutes: 6 },
-  { name: 'main job', files: 'test/e2e/main/**/*.test.ts', limitMinutes: 10 },
-  { name: 'web', files: 'test/e2e/web/**/*.test.ts', limitMinutes: 15 },
+/** Two lanes of about the same length. In one much is computed, in the other much is waited for. */
+const LANES: readonly (readonly Suite[])[] = [
+  [
+    { name: 'unit', files: 'test/unit/**/*.test.ts', limitMinutes: 5 },
+    { name: 'integration', files: 'test/integration/**/*.test.ts', limitMinutes: 20 },
+    { name: 'main job', files: 'test/e2e/main/**/*.test.ts', limitMinutes: 15 },
+  ],
+  [
+    { name: 'web', files: 'test/e2e/web/**/*.test.ts', limitMinutes: 25 },
+    { name: 'engine', files: 'test/e2e/engine/**/*.test.ts', limitMinutes: 5 },
+    { name: 'agent', files: 'test/e2e/agent/**/*.test.ts', limitMinutes: 15 },
+  ],
 ];
 
 const root = join(import.meta.dirname, '..');
 const artifacts = join(root, 'test/.artifacts');
 const wanted = process.argv.slice(2);
+const lanes = LANES.map((suites) =>
+  suites.filter(({ name }) => wanted.length === 0 || wanted.includes(name)),
+).filter((suites) => suites.length > 0);
+const sideBySide = lanes.length > 1;
+
+/** What suites print side by side bears the name of each. */
+function tell(suite: Suite, line: string): void {
+  process.stdout.write(sideBySide ? `${suite.name.padEnd(11)} │ ${line}\n` : `${line}\n`);
+}
 
 function run(suite: Suite, databaseUrl: string): Promise<Summary> {
   const files = globSync(suite.files, { cwd: root }).sort();
@@ -40,12 +55,14 @@ function run(suite: Suite, databaseUrl: string): Promise<Summary> {
   const reporter = join(root, 'test/support/reporter.cjs');
   const child = spawn(process.execPath, [mocha, '--reporter', reporter, '--forbid-only', ...files], {
     cwd: root,
-    stdio: 'inherit',
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, HEADGATE_TEST_DATABASE_URL: databaseUrl, HEADGATE_TEST_SUMMARY: output },
   });
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream }).on('line', (line) => tell(suite, line));
   return new Promise((resolve) => {
     const limit = setTimeout(() => {
-      process.stdout.write(`\n${suite.name}: still running after ${suite.limitMinutes} minutes, ended\n`);
+      tell(suite, `${suite.name}: still running after ${suite.limitMinutes} minutes, ended`);
       child.kill('SIGKILL');
     }, suite.limitMinutes * 60_000);
     child.on('close', (code) => {
@@ -69,21 +86,25 @@ function summaryOf(suite: Suite, output: string, code: number | null): Summary {
   }
 }
 
+/** One suite after the other. */
+async function runLane(suites: readonly Suite[], databaseUrl: string): Promise<void> {
+  for (const suite of suites) {
+    const startedAt = performance.now();
+    tell(suite, `== ${suite.name}`);
+    const summary = await run(suite, databaseUrl);
+    tell(suite, `== ${suite.name}: ${Math.round((performance.now() - startedAt) / 1000)} s`);
+    total.passed += summary.passed;
+    total.failures.push(...summary.failures);
+    total.skipped.push(...summary.skipped);
+  }
+}
+
 mkdirSync(artifacts, { recursive: true });
 process.stdout.write('Starting a Postgres for the tests …\n');
 const cluster = await startTestCluster();
 const total: Summary = { passed: 0, failures: [], skipped: [] };
 try {
-  for (const suite of SUITES) {
-    if (wanted.length > 0 && !wanted.includes(suite.name)) continue;
-    const startedAt = performance.now();
-    process.stdout.write(`\n== ${suite.name}\n`);
-    const summary = await run(suite, cluster.url);
-    process.stdout.write(`== ${suite.name}: ${Math.round((performance.now() - startedAt) / 1000)} s\n`);
-    total.passed += summary.passed;
-    total.failures.push(...summary.failures);
-    total.skipped.push(...summary.skipped);
-  }
+  await Promise.all(lanes.map((suites) => runLane(suites, cluster.url)));
 } finally {
   await cluster.stop();
 }

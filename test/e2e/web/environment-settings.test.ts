@@ -266,7 +266,7 @@ describe('the settings of an environment', function () {
   });
 
   describe('saved filters of the matrix', () => {
-    const matrix = (): Locator => page.getByRole('table', { name: 'What runs where' });
+    const matrix = (): Locator => page.getByRole('grid', { name: 'What runs where' });
     const menu = (): Locator => page.getByRole('button', { name: /^Saved filters/ });
 
     it('keeps the present filters under a name, and begins with them', async () => {

@@ -140,7 +140,7 @@ describe('the pages', function () {
     await page.getByRole('region', { name: 'Host' }).waitFor();
     await page.getByRole('region', { name: 'Logs' }).waitFor();
     await page.goto(at('fleet?view=matrix'));
-    await page.getByRole('table', { name: 'What runs where' }).waitFor();
+    await page.getByRole('grid', { name: 'What runs where' }).waitFor();
   });
 
   it('shows an enrollment token once, in the lines that start an agent', async () => {
@@ -291,7 +291,7 @@ describe('the pages', function () {
         `${production}fleet?view=groups`,
         () => page.getByRole('heading', { name: 'No groups yet' }).waitFor(),
       ],
-      [at('fleet?view=matrix'), () => page.getByRole('table', { name: 'What runs where' }).waitFor()],
+      [at('fleet?view=matrix'), () => page.getByRole('grid', { name: 'What runs where' }).waitFor()],
       [nodeUrl, () => page.getByRole('region', { name: 'Logs' }).waitFor()],
       [at('git'), () => page.getByRole('list', { name: 'Manifests', exact: true }).waitFor()],
       [at('secrets'), () => page.getByRole('button', { name: 'Add a secret' }).first().waitFor()],

@@ -13,6 +13,17 @@ export const api = createTRPCClient<AppRouter>({
   links: [httpLink({ url: '/api/trpc', transformer })],
 });
 
+/** For calls that are to arrive although the page is being left. */
+export const partingApi = createTRPCClient<AppRouter>({
+  links: [
+    httpLink({
+      url: '/api/trpc',
+      transformer,
+      fetch: (url, init) => fetch(url, { ...(init as RequestInit), keepalive: true }),
+    }),
+  ],
+});
+
 /** What went wrong, in words for people. */
 export interface Failure {
   /** The procedure's error code, or `NETWORK` when no answer came. */

@@ -14,10 +14,17 @@ export interface LiveMeta extends Record<string, unknown> {
 
 /** Rates move with every heartbeat; this is the slowest that they are shown when no event comes. */
 const RATES_MS = 5_000;
+/** To read thousands of nodes with all that they run is work for the controller: they are asked for less often. */
+const LARGE_NODES = 1_000;
+const LARGE_FLEET_MS = 15_000;
 /** A node becomes unreachable by saying nothing: no event tells of that. */
 const HEALTH_MS = 5_000;
+/** Samples come within seconds, and are waited for. */
+const SAMPLES_MS = 1_000;
 /** What an engine knows stays as long as it is the same one. */
 const ENGINE_MS = 300_000;
+/** Releases come with files that somebody puts there. */
+const RELEASES_MS = 60_000;
 
 const live = (topics: readonly UiTopic[], environmentId?: string): LiveMeta => ({ topics, environmentId });
 
@@ -120,6 +127,21 @@ export const queries = {
       },
       refetchInterval: RATES_MS,
       meta: live(['pipelines', 'fleet', 'git']),
+    }),
+  /** Asked again while components are still to answer. */
+  sampleResult: (requestId: string) =>
+    queryOptions({
+      queryKey: ['pipeline.sampleResult', requestId],
+      queryFn: () => api.pipeline.sampleResult.query({ requestId }),
+      refetchInterval: ({ state: { data, error } }) =>
+        error === null && data?.status === 'PENDING' ? SAMPLES_MS : false,
+      meta: live(['samples']),
+    }),
+  eventSchemas: (pipelineId: string) =>
+    queryOptions({
+      queryKey: ['pipeline.eventSchemas', pipelineId],
+      queryFn: () => api.pipeline.eventSchemas.query({ pipelineId }),
+      meta: live(['samples']),
     }),
   versions: (pipelineId: string) =>
     queryOptions({
@@ -239,12 +261,29 @@ export const queries = {
       refetchInterval: RATES_MS,
       meta: live(['fleet', 'pipelines'], environmentId),
     }),
+  /** Of thousands of nodes: not compared with the answer before. */
+  fleetMatrix: (environmentId: string) =>
+    queryOptions({
+      queryKey: ['fleet.matrix', environmentId],
+      queryFn: () => api.fleet.matrix.query({ environmentId }),
+      refetchInterval: ({ state }) =>
+        (state.data?.nodes.length ?? 0) > LARGE_NODES ? LARGE_FLEET_MS : RATES_MS,
+      structuralSharing: false,
+      meta: live(['fleet', 'pipelines'], environmentId),
+    }),
   node: (id: string) =>
     queryOptions({
       queryKey: ['fleet.get', id],
       queryFn: () => api.fleet.get.query({ id }),
       refetchInterval: RATES_MS,
       meta: live(['fleet', 'pipelines']),
+    }),
+  /** Of the controller, and the newest agents that it serves. */
+  releases: () =>
+    queryOptions({
+      queryKey: ['settings.checkVersion'],
+      queryFn: () => api.settings.checkVersion.query({}),
+      staleTime: RELEASES_MS,
     }),
   nodeGroups: (environmentId: string) =>
     queryOptions({

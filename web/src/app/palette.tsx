@@ -108,6 +108,27 @@ const WAYS: readonly (Pick<Entry, 'id' | 'icon'> & {
     roles: ['EDITOR', 'ADMIN'],
   },
   {
+    id: 'do-node',
+    icon: 'fleet',
+    word: () => 'Add a node by hand',
+    to: (env) => paths.fleet(env, { new: 'node' }),
+    roles: ['EDITOR', 'ADMIN'],
+  },
+  {
+    id: 'do-enroll',
+    icon: 'fleet',
+    word: () => 'Enroll a node',
+    to: (env) => paths.fleet(env, { new: 'enroll' }),
+    roles: ['EDITOR', 'ADMIN'],
+  },
+  {
+    id: 'do-node-group',
+    icon: 'fleet',
+    word: () => 'Make a node group',
+    to: (env) => paths.fleet(env, { view: 'groups', new: 'group' }),
+    roles: ['ADMIN'],
+  },
+  {
     id: 'do-certificates',
     icon: 'shield',
     word: () => 'Certificates',
@@ -293,6 +314,16 @@ function useEntries(openShortcuts: () => void): Entry[] {
       icon: 'fleet',
       word: name,
       run: go(paths.node(environment.id, id)),
+    });
+  }
+  for (const { id, name, maintenance } of nodes.data ?? []) {
+    if (team.role === 'VIEWER') break;
+    entries.push({
+      id: `maintain-${id}`,
+      group: 'Action',
+      icon: maintenance ? 'moving' : 'held',
+      word: maintenance ? `End the maintenance of ${name}` : `Put ${name} into maintenance`,
+      run: go(paths.node(environment.id, id, { do: 'maintenance' })),
     });
   }
   return entries;

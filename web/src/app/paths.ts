@@ -13,7 +13,7 @@ function build(segments: string[], query: Query = {}): string {
   return search.size > 0 ? `${path}?${search}` : path;
 }
 
-export type PipelineTab = 'nodes' | 'logs' | 'versions' | 'config' | 'dependencies' | 'settings';
+export type PipelineTab = 'nodes' | 'logs' | 'events' | 'versions' | 'config' | 'dependencies' | 'settings';
 export type LibraryTab = 'templates' | 'snippets' | 'shared';
 
 export type SettingsTab = 'environment' | 'access';
@@ -34,6 +34,8 @@ export const paths = {
       focus?: string;
       level?: string;
       node?: string;
+      /** Key of a component, with `.port` for a named output. */
+      component?: string;
       /** `1` opens the dialog. */
       deploy?: string;
     },
@@ -44,10 +46,27 @@ export const paths = {
   library: (env: string, query?: { tab?: LibraryTab; id?: string; new?: string }) =>
     build(['e', env, 'library'], query),
   playground: (env: string, query?: { tab?: 'vrl' | 'config' }) => build(['e', env, 'playground'], query),
-  fleet: (env: string, query?: { q?: string; health?: string; view?: string }) =>
-    build(['e', env, 'fleet'], query),
-  node: (env: string, id: string, query?: { level?: string; pipeline?: string }) =>
-    build(['e', env, 'fleet', id], query),
+  fleet: (
+    env: string,
+    query?: {
+      q?: string;
+      health?: string;
+      state?: string;
+      view?: string;
+      /** Opens a dialog: `node` one that makes a node by hand, `enroll` one that makes a token, `group` a group. */
+      new?: string;
+    },
+  ) => build(['e', env, 'fleet'], query),
+  node: (
+    env: string,
+    id: string,
+    query?: {
+      level?: string;
+      pipeline?: string;
+      /** Opens the dialog of an action. */
+      do?: 'maintenance';
+    },
+  ) => build(['e', env, 'fleet', id], query),
   groups: (env: string) => build(['e', env, 'fleet'], { view: 'groups' }),
   group: (env: string, id: string, query?: { health?: string }) =>
     build(['e', env, 'fleet', 'groups', id], query),

@@ -9,6 +9,8 @@ const SHORTCUTS: readonly (readonly [keys: readonly string[], what: string])[] =
   [['x'], 'Choose the row'],
   [['/'], 'Filter the table'],
   [['←', '→'], 'Walk a gate strip'],
+  [['n'], 'Next problem of the matrix'],
+  [['p'], 'Previous problem of the matrix'],
   [['g', 'o'], 'Overview'],
   [['g', 'p'], 'Pipelines'],
   [['g', 'l'], 'Library'],

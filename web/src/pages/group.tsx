@@ -1,21 +1,29 @@
 import { useQuery } from '@tanstack/react-query';
-import { useMemo } from 'react';
-import { useParams, useSearchParams } from 'react-router';
+import { lazy, Suspense, useMemo, useState } from 'react';
+import { useNavigate, useParams, useSearchParams } from 'react-router';
 import type { GroupHealth, NodeGroup, NodeInGroup } from '../../../schemas/api/node-groups.ts';
 import { queries } from '../api/queries.ts';
 import { usePlace } from '../app/environment.tsx';
+import { useEver } from '../app/ever.ts';
 import { paths, UNGROUPED } from '../app/paths.ts';
 import { Badge, Fact, HealthBadge, Labels, ShortId, Time } from '../components/bits.tsx';
 import { CountBar } from '../components/count-bar.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
+import { Icon } from '../components/icons.tsx';
 import { ManifestProblems, OwnerCell } from '../components/manifest-owner.tsx';
 import { momentColumn } from '../components/moment-column.tsx';
 import { Page } from '../components/page.tsx';
 import { Segmented } from '../components/segmented.tsx';
 import { type SourcedLabel, SourcedLabels } from '../components/sourced-labels.tsx';
 import { EmptyState, ErrorState, Loaded, SkeletonBlock, SkeletonRows } from '../components/states.tsx';
+import type { GroupAction } from './fleet/group-dialogs.tsx';
 import { Criteria, groupCounts, LabelKeys } from './fleet/groups.tsx';
+import { whyNot } from './fleet/may.ts';
 import { HEALTH_ORDER, HEALTHS } from './fleet/node-table.tsx';
+
+const NodeGroupDialogs = lazy(() =>
+  import('./fleet/group-dialogs.tsx').then((module) => ({ default: module.NodeGroupDialogs })),
+);
 
 /** A group, or with the id `__ungrouped__` the nodes that no group wants. */
 export const GroupPage = () => {
@@ -26,9 +34,16 @@ export const GroupPage = () => {
   const nodes = useQuery(queries.nodesInGroup(environment.id, groupId));
   const group = groups.data?.find(({ id }) => id === groupId) ?? null;
   const health = stats.data?.find(({ key }) => key === groupId);
+  const navigate = useNavigate();
+  const [action, setAction] = useState<GroupAction | null>(null);
+  const actedEver = useEver(action !== null);
   const title = groupId === UNGROUPED ? 'Nodes in no group' : (group?.name ?? 'Group');
   return (
-    <Page title={title} back={{ to: paths.groups(environment.id), word: 'Groups' }}>
+    <Page
+      title={title}
+      back={{ to: paths.groups(environment.id), word: 'Groups' }}
+      actions={group && <GroupActions group={group} act={setAction} />}
+    >
       {group && (
         <ManifestProblems environmentId={environment.id} kind="NodeGroup" owned={[group]} ownedOnly />
       )}
@@ -61,7 +76,50 @@ export const GroupPage = () => {
           </Loaded>
         </>
       )}
+      <Suspense fallback={null}>
+        {actedEver && (
+          <NodeGroupDialogs
+            action={action}
+            close={() => setAction(null)}
+            deleted={() => void navigate(paths.groups(environment.id))}
+          />
+        )}
+      </Suspense>
     </Page>
+  );
+};
+
+interface GroupActionsProps {
+  group: NodeGroup;
+  act: (action: GroupAction) => void;
+}
+
+const GroupActions = ({ group, act }: GroupActionsProps) => {
+  const { team } = usePlace();
+  const reason = group.git
+    ? `Described in git at ${group.git.path}:${group.git.line}: change it there and push.`
+    : whyNot(team.role, 'ADMIN');
+  return (
+    <>
+      <button
+        type="button"
+        className="button"
+        disabled={reason !== null}
+        data-tip={reason ?? undefined}
+        onClick={() => act({ kind: 'change', group })}
+      >
+        <Icon name="pencil" size={14} /> Change
+      </button>
+      <button
+        type="button"
+        className="button"
+        disabled={reason !== null}
+        data-tip={reason ?? undefined}
+        onClick={() => act({ kind: 'delete', group })}
+      >
+        <Icon name="trash" size={14} /> Delete
+      </button>
+    </>
   );
 };
 
@@ -222,7 +280,8 @@ const NoNodes = ({ group }: { group: NodeGroup | null }) => (
     {group ? (
       <p>
         It wants nodes with <Labels labels={group.criteria} />. Give a node these labels by{' '}
-        <code>SVC_NODE_LABELS</code>, or change <code>criteria</code> in the manifest.
+        <code>SVC_NODE_LABELS</code> or on its page, or change what the group asks for
+        {group.git ? ', in its manifest' : ''}.
       </p>
     ) : (
       <p>A node whose labels match no group would be listed here.</p>

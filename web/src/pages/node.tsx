@@ -1,12 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from 'react-router';
+import { lazy, Suspense, useRef, useState } from 'react';
+import { useNavigate, useParams } from 'react-router';
 import type { FleetNode } from '../../../schemas/api/fleet.ts';
 import type { PipelineOnNode } from '../../../schemas/api/pipelines.ts';
 import { queries } from '../api/queries.ts';
+import { useAddressParam } from '../app/address.ts';
 import { usePlace } from '../app/environment.tsx';
+import { useEver } from '../app/ever.ts';
 import { paths } from '../app/paths.ts';
-import { Banner } from '../components/banner.tsx';
-import { Badge, HealthBadge, Time } from '../components/bits.tsx';
+import { Badge, HealthBadge } from '../components/bits.tsx';
 import { nodeCause } from '../components/causes.ts';
 import { Crashes } from '../components/crashes.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
@@ -15,10 +17,19 @@ import { GateStrip } from '../components/gate-strip.tsx';
 import { LazyLogViewer } from '../components/logs/lazy-log-viewer.tsx';
 import { Page, Section } from '../components/page.tsx';
 import { Loaded, SkeletonBlock } from '../components/states.tsx';
+import { whyNot } from './fleet/may.ts';
+import type { NodeAction, StartNodeAction } from './fleet/node-actions.ts';
 import { AgentFacts } from './node/agent-facts.tsx';
+import { AgentUpdates } from './node/agent-updates.tsx';
 import { HostMeters } from './node/host-meters.tsx';
+import { NodeBanner } from './node/node-banners.tsx';
 import { NodeFacts } from './node/node-facts.tsx';
+import { NodeMenu } from './node/node-menu.tsx';
 import { runColumns } from './pipeline/nodes-tab.tsx';
+
+const NodeDialogs = lazy(() =>
+  import('./fleet/node-dialogs.tsx').then((module) => ({ default: module.NodeDialogs })),
+);
 
 const columns: Column<PipelineOnNode>[] = [
   {
@@ -53,20 +64,24 @@ export const NodePage = () => {
 };
 
 const NodeView = ({ env, node, updatedAt }: { env: string; node: FleetNode; updatedAt: number }) => {
-  const unheard = node.status === 'UNREACHABLE';
+  const unheard = node.status === 'UNREACHABLE' || node.revoked;
+  const { action, start, close } = useNodeDialog(node);
+  const actedEver = useEver(action !== null);
+  const navigate = useNavigate();
   return (
     <Page
       title={node.name}
       back={{ to: paths.fleet(env), word: 'Fleet' }}
+      actions={<NodeMenu node={node} start={start} />}
       beside={
         <>
-          <HealthBadge health={node.status} />
+          {node.revoked ? <Badge tone="failed">Revoked</Badge> : <HealthBadge health={node.status} />}
           {node.maintenance && <Badge tone="held">In maintenance</Badge>}
           {node.statusReason && !unheard && <span className="muted">{node.statusReason}</span>}
         </>
       }
     >
-      {unheard && <Unheard node={node} />}
+      <NodeBanner env={env} node={node} />
       <Crashes
         rows={node.pipelines}
         title={(count) => `${plural(count, 'pipeline')} crashed here`}
@@ -105,6 +120,7 @@ const NodeView = ({ env, node, updatedAt }: { env: string; node: FleetNode; upda
         <Section title={unheard ? 'Agent when last heard' : 'Agent'}>
           <div className="section-body">
             <AgentFacts health={node.agentHealth} unheard={unheard} />
+            <AgentUpdates node={node} />
           </div>
         </Section>
       </div>
@@ -117,27 +133,34 @@ const NodeView = ({ env, node, updatedAt }: { env: string; node: FleetNode; upda
           }))}
         />
       </Section>
+      <Suspense fallback={null}>
+        {actedEver && (
+          <NodeDialogs action={action} close={close} deleted={() => void navigate(paths.fleet(env))} />
+        )}
+      </Suspense>
     </Page>
   );
 };
 
-/** An agent that is silent says nothing about its engines. */
-const Unheard = ({ node }: { node: FleetNode }) => (
-  <Banner
-    tone="failed"
-    title={
-      <>
-        Last heard <Time at={node.lastHeartbeatAt} />
-      </>
-    }
-  >
-    <p>
-      What it ran then is shown below. Its engines may well run on: they do so without the agent’s reports,
-      and the agent without the controller.
-    </p>
-    <p>
-      On the machine {node.host}, look whether <code>headgate-agent</code> runs and reaches{' '}
-      <code>{window.location.origin}</code>; its own log says what fails.
-    </p>
-  </Banner>
-);
+/** The dialog that is open: by a button here, or by the address. */
+function useNodeDialog(node: FleetNode): {
+  action: NodeAction | null;
+  start: StartNodeAction;
+  close: () => void;
+} {
+  const { team } = usePlace();
+  const [asked, setAsked] = useAddressParam('do', { replace: true });
+  const [chosen, setChosen] = useState<NodeAction | null>(null);
+  // What it asks for when it opens: the node changes while the dialog is there.
+  const byAddress = useRef<NodeAction | null>(null);
+  if (asked !== 'maintenance' || whyNot(team.role, 'EDITOR') !== null) byAddress.current = null;
+  else byAddress.current ??= { kind: node.maintenance ? 'release' : 'maintain', nodes: [node] };
+  return {
+    action: chosen ?? byAddress.current,
+    start: (kind, nodes) => setChosen({ kind, nodes }),
+    close: () => {
+      setChosen(null);
+      if (asked) setAsked('');
+    },
+  };
+}

@@ -26,6 +26,12 @@ const Graph = lazy(() => import('./pipeline/graph.tsx').then((module) => ({ defa
 const Throughput = lazy(() =>
   import('./pipeline/throughput.tsx').then((module) => ({ default: module.Throughput })),
 );
+const ComponentPanel = lazy(() =>
+  import('./pipeline/component-panel.tsx').then((module) => ({ default: module.ComponentPanel })),
+);
+const EventsTab = lazy(() =>
+  import('./pipeline/events/events-tab.tsx').then((module) => ({ default: module.EventsTab })),
+);
 const VersionsTab = lazy(() =>
   import('./pipeline/versions-tab.tsx').then((module) => ({ default: module.VersionsTab })),
 );
@@ -45,6 +51,7 @@ const ConfigTab = lazy(() =>
 const TABS: readonly { value: PipelineTab; word: string }[] = [
   { value: 'nodes', word: 'Nodes' },
   { value: 'logs', word: 'Logs' },
+  { value: 'events', word: 'Events' },
   { value: 'versions', word: 'Versions' },
   { value: 'config', word: 'Config' },
   { value: 'dependencies', word: 'Dependencies' },
@@ -78,12 +85,18 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
   const wanted = params.get('tab');
   const tab = TABS.find(({ value }) => value === wanted)?.value ?? 'nodes';
   const parts = useRef<HTMLDivElement>(null);
-  // A log needs the height of the window, and links to one come from anywhere.
+  // A log and events need the height of the window, and links to them come from anywhere.
   useEffect(() => {
-    if (tab !== 'logs') return;
+    if (tab !== 'logs' && tab !== 'events') return;
     const frame = requestAnimationFrame(() => parts.current?.scrollIntoView());
     return () => cancelAnimationFrame(frame);
   }, [tab]);
+  const [component, setComponent] = useComponent();
+  const selected = pipeline.nodes.find(({ componentKey }) => componentKey === component.split('.')[0]);
+  /** Events are always of some component: beside the nodes of the graph nothing is chosen there. */
+  const choose = (key: string | null): void => {
+    if (key !== selected?.componentKey && (key !== null || tab !== 'events')) setComponent(key ?? '');
+  };
   const actions = useActionsOf(pipeline);
   const dialogsEver = useEver(actions.action !== null);
   const { tone, word } = pipelineStatus(pipeline);
@@ -136,8 +149,19 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
         }
       >
         <Suspense fallback={<div className="graph" style={{ height: 200 }} />}>
-          <Graph nodes={pipeline.nodes} edges={pipeline.edges} components={pipeline.components} />
+          <Graph
+            nodes={pipeline.nodes}
+            edges={pipeline.edges}
+            components={pipeline.components}
+            selected={selected?.componentKey}
+            select={choose}
+          />
         </Suspense>
+        {selected && tab !== 'events' && (
+          <Suspense fallback={<SkeletonRows rows={4} label="Loading the component" />}>
+            <ComponentPanel env={env} pipeline={pipeline} node={selected} close={() => setComponent('')} />
+          </Suspense>
+        )}
       </Section>
       <Section title="Throughput since you opened this page">
         <Suspense fallback={<div style={{ height: 189 }} />}>
@@ -150,10 +174,13 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
         onChange={(value) => {
           const next = TABS.find((each) => each.value === value)?.value;
           if (next)
-            void navigate(paths.pipeline(env, pipeline.id, { tab: next }), {
-              replace: true,
-              preventScrollReset: true,
-            });
+            void navigate(
+              paths.pipeline(env, pipeline.id, { tab: next, component: component || undefined }),
+              {
+                replace: true,
+                preventScrollReset: true,
+              },
+            );
         }}
         keepMounted={false}
       >
@@ -172,6 +199,11 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
             source={{ kind: 'pipeline', id: pipeline.id, environmentId: pipeline.environmentId }}
             choices={pipeline.statuses.map(({ nodeId, nodeName }) => ({ id: nodeId, name: nodeName }))}
           />
+        </Tabs.Panel>
+        <Tabs.Panel value="events">
+          <Suspense fallback={<SkeletonRows rows={6} />}>
+            <EventsTab env={env} pipeline={pipeline} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="versions">
           <Suspense fallback={<SkeletonRows rows={6} />}>
@@ -202,6 +234,22 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
     </Page>
   );
 };
+
+/** The component that is looked at, as the address holds it; empty for none. What was shown of another goes. */
+function useComponent(): [string, (component: string) => void] {
+  const [params, setParams] = useSearchParams();
+  const set = (component: string): void =>
+    setParams(
+      (before) => {
+        const next = new URLSearchParams(before);
+        for (const key of ['component', 'beside', 'request']) next.delete(key);
+        if (component) next.set('component', component);
+        return next;
+      },
+      { replace: true, preventScrollReset: true },
+    );
+  return [params.get('component') ?? '', set];
+}
 
 /** The address may ask for the deploy dialog, so that other pages lead to it. */
 function useActionsOf(pipeline: Pipeline): Actions {

@@ -1,4 +1,5 @@
-import { memo, useState } from 'react';
+import { memo } from 'react';
+import { CopyButton } from '../copy-button.tsx';
 import { formatExact } from '../format.ts';
 import { Icon } from '../icons.tsx';
 import type { ShownLine } from './log-buffer.ts';
@@ -48,29 +49,14 @@ const PlainLogRow = ({ line, from, nameWidth, unfolded, toggle, reachable }: Pro
       <span className="log-text" data-level={line.level}>
         {pretty ?? line.text}
       </span>
-      <CopyLine text={pretty ?? line.text} tabIndex={tabIndex} />
+      <CopyButton
+        text={() => pretty ?? line.text}
+        label="Copy the line"
+        className="log-button log-copy"
+        tabIndex={tabIndex}
+      />
     </>
   );
 };
 
 export const LogRow = memo(PlainLogRow);
-
-const CopyLine = ({ text, tabIndex }: { text: string; tabIndex: number }) => {
-  const [copied, setCopied] = useState(false);
-  return (
-    <button
-      type="button"
-      className="log-button log-copy"
-      tabIndex={tabIndex}
-      aria-label={copied ? 'Copied' : 'Copy the line'}
-      onClick={() => {
-        void navigator.clipboard.writeText(text).then(() => {
-          setCopied(true);
-          setTimeout(() => setCopied(false), 1_500);
-        });
-      }}
-    >
-      <Icon name={copied ? 'check' : 'copy'} size={12} />
-    </button>
-  );
-};

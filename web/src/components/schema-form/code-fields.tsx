@@ -2,6 +2,7 @@
 import type { CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { type CodeHandle, CodeInput, type CodeProblem } from '../code-input.tsx';
+import { completePaths } from '../complete-paths.ts';
 import { InsertSnippet } from '../insert-snippet.tsx';
 import { completionsAt } from './complete.ts';
 import { FieldFrame, type FieldProps } from './field-frame.tsx';
@@ -14,7 +15,7 @@ const inGutter = (problems: readonly Partial<TextProblem>[]): CodeProblem[] =>
   problems.map(({ message = '', line = 1, column = 1 }) => ({ severity: 'error', message, line, column }));
 
 export const VrlField = ({ name, schema, value, onChange, pointer, required }: FieldProps) => {
-  const { readOnly, snippets } = useForm();
+  const { readOnly, snippets, paths } = useForm();
   const handle = useRef<CodeHandle>(null);
   const problems = useProblems(pointer);
   const marks = useMemo(() => inGutter(problems), [problems]);
@@ -33,6 +34,7 @@ export const VrlField = ({ name, schema, value, onChange, pointer, required }: F
             onChange={(next) => next !== text && onChange(next === '' ? undefined : next)}
             problems={marks}
             readOnly={readOnly}
+            complete={paths && completePaths(paths)}
             handle={handle}
           />
         </>

@@ -1,6 +1,7 @@
 /** What every field of one form has in common. */
 import { createContext, useContext, useMemo } from 'react';
 import type { Snippet } from '../insert-snippet.tsx';
+import type { PathOffer } from '../vrl-paths.ts';
 
 export interface OptionProblem {
   /** JSON pointer of the option in the value of the form. */
@@ -18,6 +19,8 @@ export interface FormContext {
   secrets: readonly string[];
   /** Pieces of VRL to begin with. */
   snippets: readonly Snippet[];
+  /** Fields that events have where the form's component takes them in; absent where none are known. */
+  paths?: readonly PathOffer[];
   /** Told of a text that is no value yet, and with an empty message when it is one, or gone. */
   onDraft: (pointer: string, message: string) => void;
 }

@@ -28,12 +28,18 @@ const EnrollForm = ({ environmentId, close }: Omit<Props, 'opened'>) => {
   const [labels, setLabels] = useState('');
   const { generate, lifetime } = useEnrollmentToken(environmentId);
   const current = environment.data?.enrollmentToken;
+  const releases = useQuery(queries.releases());
 
   if (generate.data) {
+    const given = labels.trim().replaceAll("'", '');
+    const install = [
+      `curl -fsSL ${window.location.origin}/agent/install.sh |`,
+      `  SVC_TOKEN=${generate.data.token}${given ? ` SVC_NODE_LABELS='${given}'` : ''} sh`,
+    ];
     const lines = [
       `export SVC_URL=${window.location.origin}`,
       `export SVC_TOKEN=${generate.data.token}`,
-      ...(labels.trim() ? [`export SVC_NODE_LABELS='${labels.trim().replaceAll("'", '')}'`] : []),
+      ...(given ? [`export SVC_NODE_LABELS='${given}'`] : []),
       'headgate-agent',
     ];
     return (
@@ -44,12 +50,28 @@ const EnrollForm = ({ environmentId, close }: Omit<Props, 'opened'>) => {
           {generate.data.expiresAt && <Time at={generate.data.expiresAt} />}
           {generate.data.expiresAt ? '.' : ''}
         </p>
+        {releases.data?.agent && (
+          <>
+            <CommandBlock label="commands that install the agent" lines={install} />
+            <p className="muted">
+              As root: this installs the agent {releases.data.agent.version} that this controller serves, as a
+              service where systemd runs. Or start an agent that is there already:
+            </p>
+          </>
+        )}
         <CommandBlock label="commands that start the agent" lines={lines} />
         <p className="muted">
-          The agent is one file, <code>dist/headgate-agent</code> of this installation: copy it to the machine
-          first. It keeps its own key under <code>/var/lib/svc-agent</code>: set <code>SVC_DATA_DIR</code>{' '}
-          where it may not write there, and <code>SVC_ENGINE_BIN</code> where the engine is not on the search
-          path. The node appears in the list as soon as it was heard.
+          {releases.data?.agent ? (
+            'It'
+          ) : (
+            <>
+              The agent is one file, <code>dist/headgate-agent</code> of this installation: copy it to the
+              machine first. It
+            </>
+          )}{' '}
+          keeps its own key under <code>/var/lib/svc-agent</code>: set <code>SVC_DATA_DIR</code> where it may
+          not write there, and <code>SVC_ENGINE_BIN</code> where the engine is not on the search path. The
+          node appears in the list as soon as it was heard.
         </p>
         <DoneAction close={close} />
       </div>

@@ -1,14 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from 'react-router';
 import type { GroupHealth, NodeGroup } from '../../../../schemas/api/node-groups.ts';
 import { queries } from '../../api/queries.ts';
+import { usePlace } from '../../app/environment.tsx';
 import { paths } from '../../app/paths.ts';
 import { Badge, Labels } from '../../components/bits.tsx';
 import { CommandBlock } from '../../components/command-block.tsx';
 import { type Count, CountBar } from '../../components/count-bar.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { plural } from '../../components/format.ts';
+import { IconAction } from '../../components/icon-action.tsx';
 import { ManifestProblems, OwnerCell, problemOf } from '../../components/manifest-owner.tsx';
 import { EmptyState, Loaded, SkeletonRows } from '../../components/states.tsx';
+import type { GroupAction } from './group-dialogs.tsx';
+import { whyNot } from './may.ts';
 
 /** Null for the nodes that belong to no group. */
 export interface GroupRow {
@@ -27,7 +32,11 @@ export function groupCounts(env: string, health: GroupHealth): Count[] {
   ];
 }
 
-const columns = (env: string): Column<GroupRow>[] => [
+const columns = (
+  env: string,
+  mayNot: string | null,
+  act: (action: GroupAction) => void,
+): Column<GroupRow>[] => [
   {
     key: 'name',
     title: 'Name',
@@ -95,7 +104,57 @@ const columns = (env: string): Column<GroupRow>[] => [
         </>
       ),
   },
+  {
+    key: 'actions',
+    title: 'Actions',
+    width: '88px',
+    align: 'end',
+    cell: ({ group }) => group && <Actions env={env} group={group} mayNot={mayNot} act={act} />,
+  },
 ];
+
+interface ActionsProps {
+  env: string;
+  group: NodeGroup;
+  /** Why nothing may be changed; null where it may. */
+  mayNot: string | null;
+  act: (action: GroupAction) => void;
+}
+
+/** A group of git has its place instead: it is changed there. */
+const Actions = ({ env, group, mayNot, act }: ActionsProps) => {
+  if (group.git) {
+    const place = `${group.git.path}:${group.git.line}`;
+    return (
+      <Link
+        to={paths.git(env, { focus: group.git.path })}
+        className="in-git"
+        aria-label={`In git at ${place}`}
+        data-tip={`Described at ${place}: change it there`}
+      >
+        in git
+      </Link>
+    );
+  }
+  return (
+    <>
+      <IconAction
+        icon="pencil"
+        label={`Change ${group.name}`}
+        tip={mayNot ?? 'Change'}
+        disabled={mayNot !== null}
+        act={() => act({ kind: 'change', group })}
+      />
+      <IconAction
+        icon="trash"
+        label={`Delete ${group.name}`}
+        tip={mayNot ?? 'Delete'}
+        disabled={mayNot !== null}
+        act={() => act({ kind: 'delete', group })}
+      />
+    </>
+  );
+};
 
 /** No criteria at all are met by every node. */
 export const Criteria = ({ labels, limit }: { labels: NodeGroup['criteria']; limit?: number }) =>
@@ -116,7 +175,13 @@ export const LabelKeys = ({ keys }: { keys: readonly string[] }) =>
   );
 
 /** Every group with what it asks for, what it gives and how its nodes are. */
-export const FleetGroups = ({ environmentId: env }: { environmentId: string }) => {
+export const FleetGroups = ({
+  environmentId: env,
+  act,
+}: {
+  environmentId: string;
+  act: (action: GroupAction) => void;
+}) => {
   const groups = useQuery(queries.nodeGroups(env));
   const health = useQuery(queries.groupHealth(env));
   const skeleton = <SkeletonRows rows={8} label="Loading groups" />;
@@ -126,7 +191,7 @@ export const FleetGroups = ({ environmentId: env }: { environmentId: string }) =
       <Loaded query={groups} what="Groups" skeleton={skeleton}>
         {(list) => (
           <Loaded query={health} what="The health of the groups" skeleton={skeleton}>
-            {(stats) => <GroupTable env={env} groups={list} stats={stats} />}
+            {(stats) => <GroupTable env={env} groups={list} stats={stats} act={act} />}
           </Loaded>
         )}
       </Loaded>
@@ -138,9 +203,11 @@ interface TableProps {
   env: string;
   groups: readonly NodeGroup[];
   stats: readonly GroupHealth[];
+  act: (action: GroupAction) => void;
 }
 
-const GroupTable = ({ env, groups, stats }: TableProps) => {
+const GroupTable = ({ env, groups, stats, act }: TableProps) => {
+  const { team } = usePlace();
   if (groups.length === 0) return <NoGroups env={env} />;
   const byId = new Map(groups.map((group) => [group.id, group]));
   return (
@@ -148,7 +215,7 @@ const GroupTable = ({ env, groups, stats }: TableProps) => {
       caption="Groups"
       noun="group"
       rows={stats.map((health) => ({ group: byId.get(health.key) ?? null, health }))}
-      columns={columns(env)}
+      columns={columns(env, whyNot(team.role, 'ADMIN'), act)}
       rowKey={({ health }) => health.key}
       rowHref={({ health }) => paths.group(env, health.key)}
       filterText={({ group }) => [group?.name, ...labelWords(group)].join(' ')}
@@ -168,7 +235,7 @@ const NoGroups = ({ env }: { env: string }) => {
     <EmptyState icon="fleet" title="No groups yet">
       <p>
         A group is a set of nodes by their labels. It gives them labels, says which ones they must have, and
-        counts their health. It is a manifest: push one.
+        counts their health. Make one by the button above, or push it as a manifest.
       </p>
       <CommandBlock
         label="commands that push a first group"

@@ -1,6 +1,6 @@
-import { useMemo } from 'react';
-import { useSearchParams } from 'react-router';
+import { useMemo, useState } from 'react';
 import type { NodeSummary } from '../../../../schemas/api/fleet.ts';
+import { useAddressParam } from '../../app/address.ts';
 import { paths } from '../../app/paths.ts';
 import { Badge, HealthBadge, Labels } from '../../components/bits.tsx';
 import { nodeCause } from '../../components/causes.ts';
@@ -8,6 +8,9 @@ import { type Column, DataTable } from '../../components/data-table.tsx';
 import { GateStrip } from '../../components/gate-strip.tsx';
 import { momentColumn } from '../../components/moment-column.tsx';
 import { Segmented } from '../../components/segmented.tsx';
+import type { StartNodeAction } from './node-actions.ts';
+import { NodeBulk } from './node-bulk.tsx';
+import { useNodeFilters } from './node-filters.tsx';
 
 export const HEALTH_ORDER = { UNREACHABLE: 0, DEGRADED: 1, UNKNOWN: 2, HEALTHY: 3 } as const;
 
@@ -18,7 +21,14 @@ const columns = (env: string): Column<NodeSummary>[] => [
     title: 'Health',
     width: '128px',
     sort: (row) => HEALTH_ORDER[row.status],
-    cell: (row) => <HealthBadge health={row.status} reason={row.statusReason} />,
+    cell: (row) =>
+      row.revoked ? (
+        <Badge tone="failed" tip={row.statusReason || undefined}>
+          Revoked
+        </Badge>
+      ) : (
+        <HealthBadge health={row.status} reason={row.statusReason} />
+      ),
   },
   {
     key: 'gate',
@@ -65,10 +75,10 @@ const columns = (env: string): Column<NodeSummary>[] => [
   {
     key: 'agent',
     title: 'Agent',
-    width: '76px',
+    width: '112px',
     priority: 3,
     sort: (row) => row.agentVersion,
-    cell: (row) => <span className="mono">{row.agentVersion ?? '–'}</span>,
+    cell: (row) => <AgentCell node={row} />,
   },
   momentColumn({
     key: 'heard',
@@ -79,6 +89,18 @@ const columns = (env: string): Column<NodeSummary>[] => [
   }),
 ];
 
+const AgentCell = ({ node: { agentVersion, updateTo, channel } }: { node: NodeSummary }) =>
+  updateTo ? (
+    <Badge tone="moving" tip={`The agent is being brought from ${agentVersion ?? 'unknown'} to ${updateTo}`}>
+      {updateTo}
+    </Badge>
+  ) : (
+    <span className="mono" data-tip={channel === 'dev' ? 'It follows the channel dev' : undefined}>
+      {agentVersion ?? '–'}
+      {channel === 'dev' && !agentVersion?.startsWith('dev-') ? ' (dev)' : ''}
+    </span>
+  );
+
 export const HEALTHS = [
   { value: '', word: 'All' },
   { value: 'HEALTHY', word: 'Healthy' },
@@ -88,39 +110,47 @@ export const HEALTHS = [
 ] as const;
 
 const searchText = (row: NodeSummary): string =>
-  [row.name, row.host, row.os, ...Object.entries(row.labels).map(([key, value]) => `${key}=${value}`)].join(
-    ' ',
-  );
+  [
+    row.name,
+    row.host,
+    row.os,
+    row.agentVersion,
+    ...Object.entries(row.labels).map(([key, value]) => `${key}=${value}`),
+  ].join(' ');
 
-export const NodeTable = ({ env, nodes }: { env: string; nodes: readonly NodeSummary[] }) => {
-  const [params, setParams] = useSearchParams();
+interface Props {
+  env: string;
+  nodes: readonly NodeSummary[];
+  start: StartNodeAction;
+}
+
+export const NodeTable = ({ env, nodes, start }: Props) => {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const { shown, filters } = useNodeFilters(nodes);
   const tableColumns = useMemo(() => columns(env), [env]);
-  const health = params.get('health') ?? '';
+  const [health, setHealth] = useAddressParam('health');
   return (
     <DataTable
       caption="Nodes"
       noun="node"
-      rows={health ? nodes.filter(({ status }) => status === health) : nodes}
+      rows={health ? shown.filter(({ status }) => status === health) : shown}
       columns={tableColumns}
       rowKey={(row) => row.id}
       rowHref={(row) => paths.node(env, row.id)}
       filterText={searchText}
       defaultSort="name"
       remember="nodes"
+      selection={{
+        chosen,
+        change: setChosen,
+        nameOf: (row) => row.name,
+        actions: (rows) => <NodeBulk nodes={rows} start={start} />,
+      }}
       toolbar={
-        <Segmented
-          label="Health"
-          value={health}
-          options={HEALTHS}
-          onChange={(value) =>
-            setParams((before) => {
-              const next = new URLSearchParams(before);
-              if (value) next.set('health', value);
-              else next.delete('health');
-              return next;
-            })
-          }
-        />
+        <>
+          <Segmented label="Health" value={health} options={HEALTHS} onChange={setHealth} />
+          {filters}
+        </>
       }
     />
   );

@@ -20,6 +20,11 @@ export const NodeFacts = ({ env, node }: { env: string; node: FleetNode }) => (
       <Fact name="System">{node.os ?? 'unknown'}</Fact>
       <Fact name="Agent">
         <span className="mono">{node.agentVersion ?? 'unknown'}</span>
+        <span className="muted">
+          {' '}
+          {node.channel}
+          {node.deploymentMode === 'DOCKER' ? ', in a container' : ''}
+        </span>
       </Fact>
       <Fact name="Engine">
         <span className="mono">{node.engineVersion ?? 'unknown'}</span>

@@ -8,6 +8,7 @@ import {
   Handle,
   MiniMap,
   type Node,
+  type NodeChange,
   type NodeProps,
   Position,
   ReactFlow,
@@ -22,6 +23,10 @@ interface Props {
   nodes: readonly GraphNode[];
   edges: readonly GraphEdge[];
   components: readonly ComponentThroughput[];
+  /** Key of a component. */
+  selected?: string | undefined;
+  /** Null when none is to be selected any longer. Absent, nothing can be. */
+  select?: (componentKey: string | null) => void;
 }
 
 type FlowNode = Node<{ node: GraphNode; seen: ComponentThroughput | undefined }, 'component'>;
@@ -94,7 +99,7 @@ function place(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): Layout
   return { places, width, height };
 }
 
-export const Graph = ({ nodes, edges, components }: Props) => {
+export const Graph = ({ nodes, edges, components, selected, select }: Props) => {
   const frame = useRef<HTMLElement>(null);
   const { colorScheme } = useMantineColorScheme();
   const named = useMemo(() => normalised(nodes, edges), [nodes, edges]);
@@ -111,6 +116,7 @@ export const Graph = ({ nodes, edges, components }: Props) => {
     width: WIDTH,
     draggable: false,
     connectable: false,
+    selected: node.componentKey === selected,
   }));
   const flowEdges: Edge[] = named.map((edge, index) => {
     const source = seen.get(keys.get(edge.sourceNodeId) ?? '');
@@ -127,6 +133,12 @@ export const Graph = ({ nodes, edges, components }: Props) => {
       style: { strokeWidth: rate ? 1.25 + Math.min(Math.log10(1 + rate), 4) * 0.75 : 1.25 },
     };
   });
+
+  const onChanges = (changes: NodeChange<FlowNode>[]): void => {
+    const selections = changes.filter((change) => change.type === 'select');
+    const chosen = selections.find((change) => change.selected);
+    if (selections.length > 0) select?.(chosen ? (keys.get(chosen.id) ?? null) : null);
+  };
 
   /** A graph that cannot be shown whole begins at its sources. */
   const showStart = (flow: ReactFlowInstance<FlowNode>): void => {
@@ -151,6 +163,11 @@ export const Graph = ({ nodes, edges, components }: Props) => {
         onInit={showStart}
         fitViewOptions={{ maxZoom: 1, minZoom: MIN_FIT, padding: 0.08 }}
         minZoom={0.15}
+        onNodesChange={onChanges}
+        elementsSelectable={select !== undefined}
+        deleteKeyCode={null}
+        multiSelectionKeyCode={null}
+        selectionKeyCode={null}
         nodesDraggable={false}
         nodesConnectable={false}
         edgesFocusable={false}

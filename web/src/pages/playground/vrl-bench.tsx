@@ -1,16 +1,18 @@
 /** A program, an event, and what becomes of it: run a moment after each change, on the compiler that the engine has. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { type ReactNode, useRef } from 'react';
+import { type ReactNode, useMemo, useRef } from 'react';
 import type { VrlDiagnostic, VrlTestResult } from '../../../../schemas/api/engine.ts';
 import { api } from '../../api/client.ts';
 import { Badge } from '../../components/bits.tsx';
 import type { CodeHandle } from '../../components/code-input.tsx';
 import { CodeText } from '../../components/code-text.tsx';
+import { completePaths } from '../../components/complete-paths.ts';
 import { useSettled } from '../../components/config-check.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { CodeField, YamlText } from '../../components/lazy-code.tsx';
 import { Segmented } from '../../components/segmented.tsx';
 import { InlineError } from '../../components/states.tsx';
+import { type PathOffer, pathsOfEvent } from '../../components/vrl-paths.ts';
 import { eventProblem } from './event-problem.ts';
 
 export type Purpose = 'program' | 'condition';
@@ -59,6 +61,7 @@ export const VrlBench = ({
     gcTime: 0,
     retry: false,
   });
+  const complete = useMemo(() => completePaths(pathsIn(event)), [event]);
   const isBehind = settled !== JSON.stringify(written) || test.isFetching;
   const result = source.trim() === '' ? undefined : test.data;
   const diagnostics = result?.diagnostics ?? NONE;
@@ -78,6 +81,7 @@ export const VrlBench = ({
           value={source}
           onChange={setSource}
           problems={diagnostics}
+          complete={complete}
           handle={program}
           onSubmit={() => void test.refetch()}
           readOnly={readOnly}
@@ -124,6 +128,14 @@ export const VrlBench = ({
     </div>
   );
 };
+
+function pathsIn(event: string): PathOffer[] {
+  try {
+    return pathsOfEvent(JSON.parse(event));
+  } catch {
+    return [];
+  }
+}
 
 interface VerdictProps {
   result: VrlTestResult | undefined;

@@ -7,6 +7,7 @@ import { Section } from '../../components/page.tsx';
 import { Loaded, SkeletonBlock } from '../../components/states.tsx';
 import { DeleteEnvironment } from './delete-environment.tsx';
 import { General } from './general.tsx';
+import { HiddenKeys } from './hidden-keys.tsx';
 import { SecretStoreSettings } from './secret-store.tsx';
 
 /** What holds for the whole environment. */
@@ -23,6 +24,7 @@ export const EnvironmentTab = () => {
         <div className="stack">
           <General environment={data} role={place.team.role} />
           <SecretStoreSettings environment={data} mayEdit={place.team.role !== 'VIEWER'} />
+          <HiddenKeys environment={data} mayEdit={place.team.role === 'ADMIN'} />
           <Section title="Git">
             <div className="section-body">
               <p>

@@ -1,6 +1,7 @@
 /** The options of a component: a form as the engine's schema has it, or YAML. */
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
+import type { EventSchemas } from '../../../../../schemas/api/samples.ts';
 import { describeFailure } from '../../../api/client.ts';
 import { queries } from '../../../api/queries.ts';
 import { usePlace } from '../../../app/environment.tsx';
@@ -11,9 +12,10 @@ import { refuseOther, SchemaForm } from '../../../components/schema-form/schema-
 import { isEqual } from '../../../components/schema-form/value.ts';
 import { Segmented } from '../../../components/segmented.tsx';
 import { InlineError, SkeletonRows } from '../../../components/states.tsx';
+import { type PathOffer, vrlPath } from '../../../components/vrl-paths.ts';
 import { useEditor } from './editor-context.ts';
 import { setConfig } from './edits.ts';
-import type { Config, EditorNode } from './model.ts';
+import type { Config, EditorGraph, EditorNode } from './model.ts';
 import { optionPointer, problemsOf } from './problems.ts';
 
 const VIEWS = [
@@ -37,13 +39,31 @@ function changedOption(before: Config, after: Config): string {
   return names.find((name) => !isEqual(before[name], after[name])) ?? '';
 }
 
+/** Fields of the events that come into a component, as samples showed them where they come from. */
+function pathsInto(graph: EditorGraph, node: EditorNode, sampled: EventSchemas): PathOffer[] {
+  const sources = graph.edges
+    .filter(({ targetNodeId }) => targetNodeId === node.id)
+    .map(({ sourceNodeId, sourcePort }) => {
+      const key = graph.nodes.find(({ id }) => id === sourceNodeId)?.componentKey;
+      return sourcePort ? `${key}.${sourcePort}` : key;
+    });
+  const known = new Map(
+    sampled
+      .filter(({ componentKey }) => sources.includes(componentKey))
+      .flatMap(({ fields }) => fields)
+      .map(({ path, type }) => [vrlPath(path), type]),
+  );
+  return [...known].map(([path, about]) => ({ path, about }));
+}
+
 export const ComponentOptions = ({ node }: { node: EditorNode }) => {
-  const { environmentId, readOnly, problems, change, onDraft } = useEditor();
+  const { pipelineId, environmentId, graph, readOnly, problems, change, onDraft } = useEditor();
   const [view, setView] = useState<'form' | 'yaml'>('form');
   const schema = useQuery(queries.componentSchema(node.kind, node.componentType));
   const secrets = useQuery(queries.secrets(environmentId));
   const { team } = usePlace();
   const snippets = useQuery(queries.snippets(team.id));
+  const sampled = useQuery(queries.eventSchemas(pipelineId));
   const isLinked = node.sharedComponentId !== undefined;
   const context = useMemo(
     (): FormContext => ({
@@ -54,9 +74,10 @@ export const ComponentOptions = ({ node }: { node: EditorNode }) => {
       }),
       secrets: (secrets.data ?? []).map(({ variable }) => `\${${variable}}`),
       snippets: snippets.data ?? [],
+      paths: pathsInto(graph, node, sampled.data ?? []),
       onDraft,
     }),
-    [readOnly, isLinked, problems, node, secrets.data, snippets.data, onDraft],
+    [readOnly, isLinked, problems, graph, node, secrets.data, snippets.data, sampled.data, onDraft],
   );
   const { id, componentKey } = node;
   const set = useCallback(

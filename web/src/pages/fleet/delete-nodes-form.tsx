@@ -1,0 +1,58 @@
+import { useQueryClient } from '@tanstack/react-query';
+import type { NodeSummary } from '../../../../schemas/api/fleet.ts';
+import { api } from '../../api/client.ts';
+import { usePlace } from '../../app/environment.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { notify } from '../../components/toasts.tsx';
+import { confirmation } from '../pipelines/actions.ts';
+import { nameNodes } from './node-actions.ts';
+import type { NodeFormProps } from './node-dialogs.tsx';
+import { listed, NodesForm } from './nodes-form.tsx';
+
+interface Props extends NodeFormProps {
+  deleted?: () => void;
+}
+
+const isHeard = ({ status }: NodeSummary): boolean => status === 'HEALTHY' || status === 'DEGRADED';
+
+export const DeleteNodesForm = ({ nodes, close, deleted }: Props) => {
+  const { environment } = usePlace();
+  const queryClient = useQueryClient();
+  const heard = nodes.filter(isHeard);
+  const running = heard.filter(({ maintenance }) => !maintenance);
+  const one = nodes.length === 1;
+  return (
+    <NodesForm
+      nodes={nodes}
+      run={({ id }) => api.fleet.delete.mutate({ id })}
+      done={(through) => {
+        notify(`${nameNodes(through)} ${through.length === 1 ? 'was' : 'were'} deleted.`);
+        close();
+        deleted?.();
+        // What is gone must not be asked for again.
+        for (const { id } of through) queryClient.removeQueries({ queryKey: ['fleet.get', id] });
+      }}
+      close={close}
+      words={{ act: `Delete ${nameNodes(nodes)}`, acting: 'Deleting…' }}
+      danger
+      confirm={confirmation(environment, nodes)}
+    >
+      <p>
+        {one ? 'The node goes' : `${nodes.length} nodes go`} from {environment.name} for good, with the labels
+        that were set here, what was reported and the log. {one ? 'Its agent is' : 'Their agents are'} refused
+        from then on; to come back, {one ? 'it enrolls' : 'they enroll'} anew with an enrollment token.
+      </p>
+      {running.length > 0 && (
+        <p className="notice" data-tone="held" role="status">
+          <Icon name="warning" size={14} />
+          <span>
+            {one
+              ? 'It is heard of now: its engines run on until the agent is stopped.'
+              : `${heard.length === nodes.length ? 'They are' : listed(heard.map(({ name }) => name))} heard of now: their engines run on until the agents are stopped.`}{' '}
+            Put {one ? 'it' : 'them'} into maintenance first, which stops the engines.
+          </span>
+        </p>
+      )}
+    </NodesForm>
+  );
+};

@@ -1,0 +1,206 @@
+/** The matrix as it is shown: which rows and columns, what is in each cell, where something is wrong. Pure. */
+import {
+  CELL_NUMBERS,
+  type FleetMatrix,
+  type MatrixNode,
+  readCellCode,
+} from '../../../../schemas/api/matrix.ts';
+import type { NodeGroup } from '../../../../schemas/api/node-groups.ts';
+import { STATUS, type Tone } from '../../components/bits.tsx';
+
+export interface MatrixFilter {
+  /** Words that a node's name, host or labels (`key=value`) hold. */
+  node: string;
+  pipeline: string;
+  /** A health; empty is any. */
+  health: string;
+  /** Only what is not as it should be. */
+  differing: boolean;
+  grouped: boolean;
+}
+
+export interface MatrixColumn {
+  id: string;
+  name: string;
+  /** Place among the pipelines of the answer. */
+  place: number;
+  version: number | null;
+  /** Of the rows that are shown. */
+  desired: number;
+  running: number;
+  wrong: number;
+}
+
+export type MatrixRow =
+  | { kind: 'node'; node: MatrixNode; wrong: number }
+  | { kind: 'group'; id: string; name: string; nodes: number; wrong: number };
+
+export interface MatrixView {
+  rows: MatrixRow[];
+  columns: MatrixColumn[];
+  /** Nodes among the rows; one of several groups stands in the first of them. */
+  nodes: number;
+  /** Cells that are not as they should be, and nodes that are not heard. */
+  problems: number;
+}
+
+export interface Cell {
+  tone: Tone;
+  /** Of which pipeline on which node, and how it is there. */
+  text: string;
+}
+
+export const isUnheard = ({ status }: Pick<MatrixNode, 'status'>): boolean =>
+  status === 'UNREACHABLE' || status === 'UNKNOWN';
+
+const collator = new Intl.Collator(undefined, { numeric: true });
+const NO_GROUP = '';
+
+const wordsOf = (filter: string): string[] => filter.toLowerCase().split(/\s+/).filter(Boolean);
+
+function nodeMatches({ name, host, labels }: MatrixNode, words: readonly string[]): boolean {
+  if (words.length === 0) return true;
+  const pairs = Object.entries(labels).map((pair) => pair.join('='));
+  const text = [name, host, ...pairs].join(' ').toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+/** Not what it should be: of a node that is heard. */
+function isWrong(code: number, version: number, wanted: number | null): boolean {
+  const { status, desired } = readCellCode(code);
+  return !desired || status !== 'RUNNING' || version !== wanted;
+}
+
+export function viewOf(
+  { nodes, pipelines }: FleetMatrix,
+  groups: readonly Pick<NodeGroup, 'id' | 'name'>[],
+  filter: MatrixFilter,
+): MatrixView {
+  const nodeWords = wordsOf(filter.node);
+  const pipelineWords = wordsOf(filter.pipeline);
+  const shownPipeline = pipelines.map(({ name }) =>
+    pipelineWords.every((word) => name.toLowerCase().includes(word)),
+  );
+  const counts = pipelines.map(() => ({ cells: 0, desired: 0, running: 0, wrong: 0 }));
+  const narrowed = pipelineWords.length > 0 || filter.differing;
+  const kept: { kind: 'node'; node: MatrixNode; wrong: number }[] = [];
+  let problems = 0;
+  for (const node of nodes) {
+    if (filter.health && node.status !== filter.health) continue;
+    if (!nodeMatches(node, nodeWords)) continue;
+    const unheard = isUnheard(node);
+    const touched: number[] = [];
+    let wrong = 0;
+    for (let at = 0; at < node.cells.length; at += CELL_NUMBERS) {
+      const [place = 0, code = 0, version = -1] = [node.cells[at], node.cells[at + 1], node.cells[at + 2]];
+      if (!shownPipeline[place]) continue;
+      const wanted = pipelines[place]?.version ?? null;
+      const bad = unheard || isWrong(code, version, wanted);
+      if (filter.differing && !bad) continue;
+      touched.push(place, code, bad ? 1 : 0);
+      if (bad) wrong += 1;
+    }
+    if (narrowed && touched.length === 0) continue;
+    for (let at = 0; at < touched.length; at += CELL_NUMBERS) {
+      const count = counts[touched[at] ?? 0];
+      if (!count) continue;
+      const { status, desired } = readCellCode(touched[at + 1] ?? 0);
+      count.cells += 1;
+      if (desired) count.desired += 1;
+      if (desired && status === 'RUNNING' && !unheard) count.running += 1;
+      count.wrong += touched[at + 2] ?? 0;
+    }
+    kept.push({ kind: 'node', node, wrong });
+    problems += unheard ? 1 : wrong;
+  }
+  const columns = pipelines
+    .map(({ id, name, version }, place) => ({ id, name, place, version, ...counts[place] }))
+    .filter(({ cells = 0 }) => cells > 0)
+    .map(({ cells: _, desired = 0, running = 0, wrong = 0, ...rest }) => ({
+      ...rest,
+      desired,
+      running,
+      wrong,
+    }))
+    .sort((a, b) => collator.compare(a.name, b.name));
+  kept.sort((a, b) => collator.compare(a.node.name, b.node.name));
+  return {
+    rows: filter.grouped ? inGroups(kept, groups) : kept,
+    columns,
+    nodes: kept.length,
+    problems,
+  };
+}
+
+function inGroups(
+  rows: readonly { kind: 'node'; node: MatrixNode; wrong: number }[],
+  groups: readonly Pick<NodeGroup, 'id' | 'name'>[],
+): MatrixRow[] {
+  const names = new Map(groups.map(({ id, name }) => [id, name]));
+  const byGroup = Map.groupBy(rows, ({ node }) => node.groupIds.find((id) => names.has(id)) ?? NO_GROUP);
+  return [...byGroup]
+    .map(([id, members]) => ({ id, members, name: names.get(id) ?? 'In no group' }))
+    .sort((a, b) => Number(a.id === NO_GROUP) - Number(b.id === NO_GROUP) || collator.compare(a.name, b.name))
+    .flatMap(({ id, members, name }) => [
+      {
+        kind: 'group' as const,
+        id,
+        name,
+        nodes: members.length,
+        wrong: members.filter(({ node, wrong }) => wrong > 0 || isUnheard(node)).length,
+      },
+      ...members,
+    ]);
+}
+
+/** The cells of a node, by the place of the pipeline. Made for the rows in sight only. */
+export function cellsOf(node: MatrixNode, columns: readonly MatrixColumn[]): Map<number, Cell> {
+  const unheard = isUnheard(node);
+  const byPlace = new Map(columns.map((column) => [column.place, column]));
+  const cells = new Map<number, Cell>();
+  for (let at = 0; at < node.cells.length; at += CELL_NUMBERS) {
+    const column = byPlace.get(node.cells[at] ?? -1);
+    if (!column) continue;
+    const { status, desired } = readCellCode(node.cells[at + 1] ?? 0);
+    const version = node.cells[at + 2] ?? -1;
+    const { tone, word } = STATUS[status];
+    const wanted = desired ? column.version : null;
+    const runs = version === -1 ? null : version;
+    const lag =
+      runs === wanted ? '' : `, runs v${runs ?? '–'}, should run ${desired ? `v${wanted}` : 'nothing'}`;
+    cells.set(column.place, {
+      tone: unheard ? 'unknown' : lag && tone === 'ok' ? 'moving' : tone,
+      text: `${column.name} on ${node.name}: ${unheard ? 'not known, its node is not heard; last ' : ''}${word.toLowerCase()}${lag}`,
+    });
+  }
+  return cells;
+}
+
+export interface Position {
+  row: number;
+  /** -1 is the head of the row. */
+  column: number;
+}
+
+/** The next place that is not as it should be, row by row, round the end; null where all is well. */
+export function nextProblem(
+  { rows, columns }: MatrixView,
+  from: Position,
+  step: 1 | -1,
+  differs: (node: MatrixNode, column: MatrixColumn) => boolean,
+): Position | null {
+  for (let turn = 0; turn <= rows.length; turn += 1) {
+    const row = (((from.row + turn * step) % rows.length) + rows.length) % rows.length;
+    const here = rows[row];
+    if (here?.kind !== 'node' || (here.wrong === 0 && !isUnheard(here.node))) continue;
+    // Of a node that is not heard nothing is known: one stop, at its head.
+    const places = isUnheard(here.node)
+      ? [-1]
+      : columns.flatMap((column, index) => (differs(here.node, column) ? [index] : []));
+    const left =
+      turn > 0 ? places : places.filter((column) => (step > 0 ? column > from.column : column < from.column));
+    const column = step > 0 ? left[0] : left.at(-1);
+    if (column !== undefined) return { row, column };
+  }
+  return null;
+}
