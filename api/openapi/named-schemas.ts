@@ -9,6 +9,7 @@ import * as environments from '../../schemas/api/environments.ts';
 import * as fleet from '../../schemas/api/fleet.ts';
 import * as gitSync from '../../schemas/api/git-sync.ts';
 import * as logs from '../../schemas/api/logs.ts';
+import * as matrix from '../../schemas/api/matrix.ts';
 import * as nodeGroups from '../../schemas/api/node-groups.ts';
 import * as people from '../../schemas/api/people.ts';
 import * as pipelineOrder from '../../schemas/api/pipeline-order.ts';
@@ -35,6 +36,7 @@ export const SCHEMA_MODULES: Readonly<Record<string, Readonly<Record<string, unk
   fleet,
   'git-sync': gitSync,
   logs,
+  matrix,
   'node-groups': nodeGroups,
   people,
   'pipeline-order': pipelineOrder,

@@ -17,6 +17,7 @@ import type { StoredComponent } from '../../pipelines/index.ts';
 import type { Bus } from '../../platform/bus.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { DEFAULT_FLEET_SETTINGS } from '../../settings/index.ts';
 import type { KnownNode, NodeDirectory } from '../node-directory.ts';
 import type { ConfigServer } from '../served-config.ts';
 import type { UpdateTracker } from '../updates/tracker.ts';
@@ -57,11 +58,16 @@ const PART = 500;
 /** Another replica may have stored rows of a node that this one does not know of: looked for this often. */
 const LEFTOVERS_EVERY_MS = 60_000;
 
-interface Before {
+/** The report that the next rates are counted from. */
+interface Counted {
+  row: PipelineReportRow;
   at: number;
+}
+
+interface Before {
   /** When leftover rows were last looked for. */
   clearedAt: number;
-  rows: Map<string, PipelineReportRow>;
+  rows: Map<string, Counted>;
   labels: string;
   cpu: CpuSample | null;
 }
@@ -175,6 +181,8 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       const earlier = before.get(node.nodeId);
       const rejected: { pipelineId: string; reason: string }[] = [];
       const rows = new Map<string, PipelineReportRow>();
+      const counted = new Map<string, Counted>();
+      const intervalMs = request.pollIntervalMs ?? DEFAULT_FLEET_SETTINGS.pollIntervalMs;
       const accepted: PipelineReport[] = [];
       const check = validator(PipelineReport);
       for (const entry of request.pipelines) {
@@ -187,9 +195,12 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
               : null;
         if (reason === null) {
           accepted.push(entry);
-          rows.set(
+          const then = earlier?.rows.get(entry.pipelineId);
+          const row = toRow(entry, then?.row, receivedAt - (then?.at ?? 0), intervalMs);
+          rows.set(entry.pipelineId, row);
+          counted.set(
             entry.pipelineId,
-            toRow(entry, earlier?.rows.get(entry.pipelineId), receivedAt - (earlier?.at ?? 0)),
+            then && row.rates === then.row.rates ? then : { row, at: receivedAt },
           );
         } else if (rejected.length < 100)
           rejected.push({
@@ -209,9 +220,8 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       const mayHaveLess =
         !earlier || receivedAt - earlier.clearedAt >= LEFTOVERS_EVERY_MS || hasOther(earlier.rows, rows);
       before.set(node.nodeId, {
-        at: receivedAt,
         clearedAt: mayHaveLess ? receivedAt : earlier.clearedAt,
-        rows,
+        rows: counted,
         labels: labelText,
         cpu,
       });
@@ -264,11 +274,24 @@ function hasOther(earlier: ReadonlyMap<string, unknown>, now: ReadonlyMap<string
   return false;
 }
 
-/** What is stored of an entry: counters that it leaves out stay, rates come from the report before, `elapsedMs` ago. */
+/** Two reports of almost one moment tell nothing of the speed. */
+const SHORTEST_MS = 200;
+const COUNTERS = ['eventsIn', 'eventsOut', 'bytesIn', 'bytesOut', 'errorsTotal', 'eventsDiscarded'] as const;
+/**
+ * An agent reads its engines once an interval. What it sends in between, since a status changed or somebody asked, has the
+ * counters of before.
+ */
+const READ_AGAIN = 0.7;
+
+/**
+ * What is stored of an entry: counters that it leaves out stay. Rates are counted from the report `elapsedMs` ago; where
+ * this one tells nothing new they are the very object of that one.
+ */
 export function toRow(
   entry: PipelineReport,
   earlier: PipelineReportRow | undefined,
   elapsedMs: number,
+  intervalMs = 0,
 ): PipelineReportRow {
   const row = {
     pipelineId: entry.pipelineId,
@@ -288,10 +311,12 @@ export function toRow(
     lastError: clean(entry.lastError, 4096),
   };
   const seconds = elapsedMs / 1000;
-  const usable = earlier !== undefined && seconds > 0.2;
+  const usable =
+    earlier !== undefined &&
+    elapsedMs > SHORTEST_MS &&
+    (elapsedMs >= intervalMs * READ_AGAIN || COUNTERS.some((name) => row[name] !== earlier[name]));
   const rate = (now: number, then: number) =>
     usable ? Math.max(0, now >= then ? now - then : now) / seconds : 0;
-  // Two reports within the same moment tell nothing new of the speed.
   const rates =
     earlier && !usable
       ? earlier.rates

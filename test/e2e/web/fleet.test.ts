@@ -12,6 +12,7 @@ import { until } from '../../support/until.ts';
 import { beyondAPhone, closeByEscape, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 
+const IN_CONTAINER = 'hub-2';
 const SUM = `sha256:${'ab'.repeat(32)}`;
 
 /** A release as `make agent-release` leaves it; nobody loads its file. */
@@ -43,7 +44,9 @@ describe('the pages of nodes', function () {
   const beat = async (name: string, more: Record<string, unknown> = {}): Promise<void> => {
     const role = name.split('-')[0];
     const running = role === 'edge' ? [{ pipelineId, version: 1, status: 'RUNNING', eventsIn: 1 }] : [];
-    await nodes.get(name)?.heartbeat(heartbeat({ labels: { role }, pipelines: running, ...more }));
+    const deploymentMode = name === IN_CONTAINER ? 'DOCKER' : 'STANDALONE';
+    const said = { labels: { role }, pipelines: running, deploymentMode, ...more };
+    await nodes.get(name)?.heartbeat(heartbeat(said));
   };
 
   before(async () => {
@@ -157,8 +160,6 @@ describe('the pages of nodes', function () {
     });
 
     it('asks several agents to update themselves, and says which it leaves out', async () => {
-      await beat('hub-2', { deploymentMode: 'DOCKER' });
-      await until(async () => (await seen('hub-2')).deploymentMode === 'DOCKER', { what: 'a container' });
       await page.goto(session.at('fleet'));
       for (const name of ['hub-1', 'hub-2'])
         await table()
@@ -232,8 +233,6 @@ describe('the pages of nodes', function () {
     });
 
     it('says of a container that a new image is pulled', async () => {
-      await beat('hub-2', { deploymentMode: 'DOCKER' });
-      await until(async () => (await seen('hub-2')).deploymentMode === 'DOCKER', { what: 'a container' });
       await openNode('hub-2');
       await page.getByText('in a container').waitFor();
       await act('hub-2', 'Update the agent…');

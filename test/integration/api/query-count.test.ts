@@ -71,6 +71,7 @@ const OF_ONE_THING = [
   'pipeline.readYaml',
   'pipeline.renderGraph',
   'pipeline.sampleResult',
+  'settings.checkVersion',
   'sharedComponent.getById',
   'template.get',
   'validator.validate',

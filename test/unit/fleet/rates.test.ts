@@ -56,6 +56,15 @@ describe('rates from the counters of heartbeats', () => {
       expect(toRow(report({ eventsIn: 60 }), second, elapsed).rates.eventsIn, `${elapsed} ms`).to.equal(10);
   });
 
+  it('stay as they were for a report between two readings of the engine, and nothing once it has been read', () => {
+    const first = toRow(report({ eventsIn: 0 }), undefined, 0);
+    const second = toRow(report({ eventsIn: 50 }), first, 5_000, 5_000);
+    const again = toRow(report({ eventsIn: 50 }), second, 1_000, 5_000);
+    expect(again.rates).to.equal(second.rates);
+    expect(toRow(report({ eventsIn: 50 }), second, 5_000, 5_000).rates.eventsIn).to.equal(0);
+    expect(toRow(report({ eventsIn: 60 }), second, 1_000, 5_000).rates.eventsIn).to.equal(10);
+  });
+
   it('are nothing while a report leaves the counters out, and the counters stay', () => {
     const first = toRow(report({ eventsIn: 100, errorsTotal: 3 }), undefined, 0);
     const second = toRow(report(), first, 5_000);

@@ -1,7 +1,8 @@
 /** Walking the matrix by keys, as grids are walked everywhere. */
 import type { KeyboardEvent } from 'react';
 import type { MatrixNode } from '../../../../schemas/api/matrix.ts';
-import { cellsOf, type MatrixColumn, type MatrixView, type Position } from './matrix-model.ts';
+import type { MatrixColumn, MatrixView, Position } from './matrix-model.ts';
+import { cellsOf } from './matrix-words.ts';
 
 /** Whether a cell is not as it should be. */
 export const differsIn = (node: MatrixNode, column: MatrixColumn): boolean => {

@@ -6,7 +6,6 @@ import {
   readCellCode,
 } from '../../../../schemas/api/matrix.ts';
 import type { NodeGroup } from '../../../../schemas/api/node-groups.ts';
-import { STATUS, type Tone } from '../../components/bits.tsx';
 
 export interface MatrixFilter {
   /** Words that a node's name, host or labels (`key=value`) hold. */
@@ -42,12 +41,6 @@ export interface MatrixView {
   nodes: number;
   /** Cells that are not as they should be, and nodes that are not heard. */
   problems: number;
-}
-
-export interface Cell {
-  tone: Tone;
-  /** Of which pipeline on which node, and how it is there. */
-  text: string;
 }
 
 export const isUnheard = ({ status }: Pick<MatrixNode, 'status'>): boolean =>
@@ -151,29 +144,6 @@ function inGroups(
       },
       ...members,
     ]);
-}
-
-/** The cells of a node, by the place of the pipeline. Made for the rows in sight only. */
-export function cellsOf(node: MatrixNode, columns: readonly MatrixColumn[]): Map<number, Cell> {
-  const unheard = isUnheard(node);
-  const byPlace = new Map(columns.map((column) => [column.place, column]));
-  const cells = new Map<number, Cell>();
-  for (let at = 0; at < node.cells.length; at += CELL_NUMBERS) {
-    const column = byPlace.get(node.cells[at] ?? -1);
-    if (!column) continue;
-    const { status, desired } = readCellCode(node.cells[at + 1] ?? 0);
-    const version = node.cells[at + 2] ?? -1;
-    const { tone, word } = STATUS[status];
-    const wanted = desired ? column.version : null;
-    const runs = version === -1 ? null : version;
-    const lag =
-      runs === wanted ? '' : `, runs v${runs ?? '–'}, should run ${desired ? `v${wanted}` : 'nothing'}`;
-    cells.set(column.place, {
-      tone: unheard ? 'unknown' : lag && tone === 'ok' ? 'moving' : tone,
-      text: `${column.name} on ${node.name}: ${unheard ? 'not known, its node is not heard; last ' : ''}${word.toLowerCase()}${lag}`,
-    });
-  }
-  return cells;
 }
 
 export interface Position {

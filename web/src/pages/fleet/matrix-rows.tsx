@@ -4,8 +4,8 @@ import { memo } from 'react';
 import { paths } from '../../app/paths.ts';
 import { TONE_ICON } from '../../components/bits.tsx';
 import { Icon } from '../../components/icons.tsx';
-import { cellsOf, isUnheard, type MatrixColumn, type MatrixRow } from './matrix-model.ts';
-import { groupText } from './matrix-words.ts';
+import { isUnheard, type MatrixColumn, type MatrixRow } from './matrix-model.ts';
+import { cellsOf, groupText } from './matrix-words.ts';
 
 interface HeadProps {
   env: string;

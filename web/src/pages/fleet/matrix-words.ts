@@ -1,5 +1,36 @@
+import { CELL_NUMBERS, type MatrixNode, readCellCode } from '../../../../schemas/api/matrix.ts';
+import { STATUS, type Tone } from '../../components/bits.tsx';
 import { plural } from '../../components/format.ts';
-import { cellsOf, isUnheard, type MatrixView, type Position } from './matrix-model.ts';
+import { isUnheard, type MatrixColumn, type MatrixView, type Position } from './matrix-model.ts';
+
+export interface Cell {
+  tone: Tone;
+  /** Of which pipeline on which node, and how it is there. */
+  text: string;
+}
+
+/** The cells of a node, by the place of the pipeline. Made for the rows in sight only. */
+export function cellsOf(node: MatrixNode, columns: readonly MatrixColumn[]): Map<number, Cell> {
+  const unheard = isUnheard(node);
+  const byPlace = new Map(columns.map((column) => [column.place, column]));
+  const cells = new Map<number, Cell>();
+  for (let at = 0; at < node.cells.length; at += CELL_NUMBERS) {
+    const column = byPlace.get(node.cells[at] ?? -1);
+    if (!column) continue;
+    const { status, desired } = readCellCode(node.cells[at + 1] ?? 0);
+    const version = node.cells[at + 2] ?? -1;
+    const { tone, word } = STATUS[status];
+    const wanted = desired ? column.version : null;
+    const runs = version === -1 ? null : version;
+    const lag =
+      runs === wanted ? '' : `, runs v${runs ?? '–'}, should run ${desired ? `v${wanted}` : 'nothing'}`;
+    cells.set(column.place, {
+      tone: unheard ? 'unknown' : lag && tone === 'ok' ? 'moving' : tone,
+      text: `${column.name} on ${node.name}: ${unheard ? 'not known, its node is not heard; last ' : ''}${word.toLowerCase()}${lag}`,
+    });
+  }
+  return cells;
+}
 
 /** What the cell at a place says, in words. */
 export function cellText({ rows, columns }: MatrixView, { row, column }: Position): string {
