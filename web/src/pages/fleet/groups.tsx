@@ -82,6 +82,7 @@ const columns = (
     key: 'missing',
     title: 'Lack a label',
     width: '104px',
+    priority: 2,
     sort: ({ health }) => health.missingLabels,
     cell: ({ health }) =>
       health.missingLabels > 0 ? (
