@@ -48,7 +48,7 @@ describe('updates of agents', () => {
   }
   const see = ({ nodeId } = node) => places.viewer.query<FleetNode>('fleet.get', { id: nodeId });
   const seen = async (what: string, holds: (view: FleetNode) => boolean, one = node) => {
-    await until(async () => holds(await see(one)), { what, timeoutMs: 2_000 });
+    await until(async () => holds(await see(one)), { what });
     return see(one);
   };
   const input = (more: object = {}) => ({
@@ -102,7 +102,9 @@ describe('updates of agents', () => {
 
     it('with all of the address, of which nobody else sees a signature', async () => {
       const { pendingUpdate } = await trigger({ downloadUrl: `${FILE}?X-Signature=hunter2#top` });
-      expect((await served()).pendingAction?.downloadUrl).to.equal(`${FILE}?X-Signature=hunter2`);
+      const address = async () => (await served()).pendingAction?.downloadUrl;
+      await until(async () => (await address()) !== undefined, { what: 'the config' });
+      expect(await address()).to.equal(`${FILE}?X-Signature=hunter2`);
       expect(pendingUpdate.downloadUrl).to.equal(`${FILE}?…`);
       expect(JSON.stringify([await see(), await test.db('audit_log')])).not.to.include('hunter2');
       expect(test.log()).not.to.include('hunter2');

@@ -42,7 +42,7 @@ describe('nodes', () => {
   const audit = (action: string, id: string) =>
     test.db('audit_log').where({ action, entity_id: id }).orderBy('created_at').select('diff', 'metadata');
   const seen = (id: string, what: string, holds: (node: FleetNode) => boolean) =>
-    until(async () => holds(await see(id)), { what, timeoutMs: 2_000 });
+    until(async () => holds(await see(id)), { what });
 
   describe('made by hand', () => {
     it('wait for their host, whose agent takes them over with their name and labels', async () => {
