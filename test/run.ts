@@ -1,5 +1,5 @@
 /**
- * Runs every suite, in two lanes side by side, and closes with one line: `N passed, N failed`, and `, N skipped` with each
+ * Runs every suite, in lanes side by side, and closes with one line: `N passed, N failed`, and `, N skipped` with each
  * failure and each reason above it. A suite that fails to load, hangs, or dies counts as failed.
  */
 import { spawn } from 'node:child_process';
@@ -19,17 +19,17 @@ interface Summary {
   skipped: string[];
 }
 
-/** Two lanes of about the same length. In one much is computed, in the other much is waited for. */
+/** Of about the same length. The agent's suites mostly wait: for limits of time, and for processes to end. */
 const LANES: readonly (readonly Suite[])[] = [
   [
     { name: 'unit', files: 'test/unit/**/*.test.ts', limitMinutes: 5 },
     { name: 'integration', files: 'test/integration/**/*.test.ts', limitMinutes: 20 },
     { name: 'main job', files: 'test/e2e/main/**/*.test.ts', limitMinutes: 15 },
   ],
+  [{ name: 'web', files: 'test/e2e/web/**/*.test.ts', limitMinutes: 25 }],
   [
-    { name: 'web', files: 'test/e2e/web/**/*.test.ts', limitMinutes: 25 },
     { name: 'engine', files: 'test/e2e/engine/**/*.test.ts', limitMinutes: 5 },
-    { name: 'agent', files: 'test/e2e/agent/**/*.test.ts', limitMinutes: 15 },
+    { name: 'agent', files: 'test/e2e/agent/**/*.test.ts', limitMinutes: 20 },
   ],
 ];
 

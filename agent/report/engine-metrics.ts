@@ -39,6 +39,13 @@ const MAX_COMPONENTS = 1_000;
 /** What the agent looks at lies under these beginnings; everything else is passed over without a look. */
 const PREFIXES = ['vector_component_', 'vector_utilization{'];
 
+/** What a series tells; null for one that tells nothing here. */
+type Meaning = { id: string; kind: Sums['kind']; series: Series } | null;
+
+/** The same series come again with every scrape: reading their labels anew would cost more than all else. */
+const MAX_KNOWN = 5_000;
+const known = new Map<string, Meaning>();
+
 /** Reads the exporter's text. Each counter is the sum over its series; a series that is absent counts 0. */
 export function readEngineMetrics(text: string): EngineMetrics {
   const components = new Map<string, Sums>();
@@ -55,23 +62,14 @@ export function readEngineMetrics(text: string): EngineMetrics {
 }
 
 function addSample(components: Map<string, Sums>, line: string): void {
-  const open = line.indexOf('{');
   const close = line.lastIndexOf('}');
-  if (open === -1 || close < open) return;
-  const name = line.slice(0, open);
-  const series = Object.hasOwn(SERIES, name) ? SERIES[name as keyof typeof SERIES] : undefined;
-  const value = Number(
-    line
-      .slice(close + 1)
-      .trim()
-      .split(' ')[0],
-  );
-  if (!series || !Number.isFinite(value)) return;
-  const labels = line.slice(open + 1, close);
-  const id = label(labels, ID_LABEL);
-  const kind = label(labels, KIND_LABEL);
-  if (!id || id.length > 256 || id.startsWith(RESERVED_PREFIX)) return;
-  if (kind !== 'source' && kind !== 'transform' && kind !== 'sink') return;
+  if (close === -1) return;
+  const meaning = meaningOf(line.slice(0, close));
+  if (!meaning) return;
+  const end = line.indexOf(' ', close + 2);
+  const value = Number(end === -1 ? line.slice(close + 1) : line.slice(close + 1, end));
+  if (!Number.isFinite(value)) return;
+  const { id, kind, series } = meaning;
   let sums = components.get(id);
   if (!sums) {
     if (components.size >= MAX_COMPONENTS) return;
@@ -79,6 +77,30 @@ function addSample(components: Map<string, Sums>, line: string): void {
     components.set(id, sums);
   }
   sums.values[series] = (sums.values[series] ?? 0) + value;
+}
+
+/** `name{labels`, without the bracket at the end. */
+function meaningOf(text: string): Meaning {
+  let meaning = known.get(text);
+  if (meaning === undefined) {
+    meaning = readMeaning(text);
+    if (known.size >= MAX_KNOWN) known.clear();
+    // A copy: a part of a text keeps the whole of it in memory.
+    if (text.length <= 1_024) known.set(Buffer.from(text).toString(), meaning);
+  }
+  return meaning;
+}
+
+function readMeaning(text: string): Meaning {
+  const open = text.indexOf('{');
+  const name = text.slice(0, Math.max(0, open));
+  if (!Object.hasOwn(SERIES, name)) return null;
+  const series = SERIES[name as keyof typeof SERIES];
+  const labels = text.slice(open + 1);
+  const id = label(labels, ID_LABEL);
+  const kind = label(labels, KIND_LABEL);
+  if (!id || id.length > 256 || id.startsWith(RESERVED_PREFIX)) return null;
+  return kind === 'source' || kind === 'transform' || kind === 'sink' ? { id, kind, series } : null;
 }
 
 const ID_LABEL = /(?:^|,)\s*component_id="((?:[^"\\]|\\.)*)"/;
