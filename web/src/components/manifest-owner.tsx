@@ -7,6 +7,7 @@ import { paths } from '../app/paths.ts';
 import { Badge, Commit, Time } from './bits.tsx';
 import { CodeText } from './code-text.tsx';
 import { sentence } from './format.ts';
+import { IconAction } from './icon-action.tsx';
 
 export interface Owned {
   name: string;
@@ -35,6 +36,51 @@ export const OwnerCell = ({ env, owned: { git }, short = false }: OwnerProps) =>
         {git.path.split('/').slice(-2).join('/')}:{git.line}
       </Link>
     </span>
+  );
+};
+
+interface OwnedActionsProps {
+  env: string;
+  owned: Owned;
+  /** Why nothing may be changed; null where it may. */
+  mayNot: string | null;
+  change: () => void;
+  remove: () => void;
+}
+
+/** Change and delete. What is kept in git has its place there instead. */
+export const OwnedActions = ({ env, owned: { name, git }, mayNot, change, remove }: OwnedActionsProps) => {
+  if (git) {
+    const place = `${git.path}:${git.line}`;
+    return (
+      <Link
+        to={paths.git(env, { focus: git.path })}
+        className="in-git"
+        aria-label={`In git at ${place}`}
+        data-tip={`Described at ${place}: change it there`}
+      >
+        in git
+      </Link>
+    );
+  }
+  const disabled = mayNot !== null;
+  return (
+    <>
+      <IconAction
+        icon="pencil"
+        label={`Change ${name}`}
+        tip={mayNot ?? 'Change'}
+        disabled={disabled}
+        act={change}
+      />
+      <IconAction
+        icon="trash"
+        label={`Delete ${name}`}
+        tip={mayNot ?? 'Delete'}
+        disabled={disabled}
+        act={remove}
+      />
+    </>
   );
 };
 

@@ -9,9 +9,8 @@ import { paths } from '../app/paths.ts';
 import { Badge } from '../components/bits.tsx';
 import { CommandBlock } from '../components/command-block.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
-import { IconAction } from '../components/icon-action.tsx';
 import { Icon } from '../components/icons.tsx';
-import { ManifestProblems, OwnerCell, problemOf } from '../components/manifest-owner.tsx';
+import { ManifestProblems, OwnedActions, OwnerCell, problemOf } from '../components/manifest-owner.tsx';
 import { momentColumn } from '../components/moment-column.tsx';
 import { Page } from '../components/page.tsx';
 import { Segmented } from '../components/segmented.tsx';
@@ -67,51 +66,17 @@ const columns = (env: string, mayEdit: boolean, act: (action: RuleAction) => voi
     title: 'Actions',
     width: '104px',
     align: 'end',
-    cell: (row) => <Actions env={env} rule={row} mayEdit={mayEdit} act={act} />,
+    cell: (row) => (
+      <OwnedActions
+        env={env}
+        owned={row}
+        mayNot={mayEdit ? null : 'Viewers cannot change or delete rules'}
+        change={() => act({ kind: 'edit', rule: row })}
+        remove={() => act({ kind: 'delete', rule: row })}
+      />
+    ),
   },
 ];
-
-interface ActionsProps {
-  env: string;
-  rule: AlertRule;
-  mayEdit: boolean;
-  act: (action: RuleAction) => void;
-}
-
-/** A rule of git has its place instead: it is changed there. */
-const Actions = ({ env, rule, mayEdit, act }: ActionsProps) => {
-  if (rule.git) {
-    const place = `${rule.git.path}:${rule.git.line}`;
-    return (
-      <Link
-        to={paths.git(env, { focus: rule.git.path })}
-        className="in-git"
-        aria-label={`In git at ${place}`}
-        data-tip={`Described at ${place}: change it there`}
-      >
-        in git
-      </Link>
-    );
-  }
-  return (
-    <>
-      <IconAction
-        icon="pencil"
-        label={`Change ${rule.name}`}
-        tip={mayEdit ? 'Change' : 'Viewers cannot change rules'}
-        disabled={!mayEdit}
-        act={() => act({ kind: 'edit', rule })}
-      />
-      <IconAction
-        icon="trash"
-        label={`Delete ${rule.name}`}
-        tip={mayEdit ? 'Delete' : 'Viewers cannot delete rules'}
-        disabled={!mayEdit}
-        act={() => act({ kind: 'delete', rule })}
-      />
-    </>
-  );
-};
 
 const StateBadge = ({ rule }: { rule: AlertRule }) => {
   const problem = problemOf(rule);

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from 'react-router';
 import type { GroupHealth, NodeGroup } from '../../../../schemas/api/node-groups.ts';
 import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
@@ -9,8 +8,7 @@ import { CommandBlock } from '../../components/command-block.tsx';
 import { type Count, CountBar } from '../../components/count-bar.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { plural } from '../../components/format.ts';
-import { IconAction } from '../../components/icon-action.tsx';
-import { ManifestProblems, OwnerCell, problemOf } from '../../components/manifest-owner.tsx';
+import { ManifestProblems, OwnedActions, OwnerCell, problemOf } from '../../components/manifest-owner.tsx';
 import { EmptyState, Loaded, SkeletonRows } from '../../components/states.tsx';
 import type { GroupAction } from './group-dialogs.tsx';
 import { whyNot } from './may.ts';
@@ -110,52 +108,18 @@ const columns = (
     title: 'Actions',
     width: '88px',
     align: 'end',
-    cell: ({ group }) => group && <Actions env={env} group={group} mayNot={mayNot} act={act} />,
+    cell: ({ group }) =>
+      group && (
+        <OwnedActions
+          env={env}
+          owned={group}
+          mayNot={mayNot}
+          change={() => act({ kind: 'change', group })}
+          remove={() => act({ kind: 'delete', group })}
+        />
+      ),
   },
 ];
-
-interface ActionsProps {
-  env: string;
-  group: NodeGroup;
-  /** Why nothing may be changed; null where it may. */
-  mayNot: string | null;
-  act: (action: GroupAction) => void;
-}
-
-/** A group of git has its place instead: it is changed there. */
-const Actions = ({ env, group, mayNot, act }: ActionsProps) => {
-  if (group.git) {
-    const place = `${group.git.path}:${group.git.line}`;
-    return (
-      <Link
-        to={paths.git(env, { focus: group.git.path })}
-        className="in-git"
-        aria-label={`In git at ${place}`}
-        data-tip={`Described at ${place}: change it there`}
-      >
-        in git
-      </Link>
-    );
-  }
-  return (
-    <>
-      <IconAction
-        icon="pencil"
-        label={`Change ${group.name}`}
-        tip={mayNot ?? 'Change'}
-        disabled={mayNot !== null}
-        act={() => act({ kind: 'change', group })}
-      />
-      <IconAction
-        icon="trash"
-        label={`Delete ${group.name}`}
-        tip={mayNot ?? 'Delete'}
-        disabled={mayNot !== null}
-        act={() => act({ kind: 'delete', group })}
-      />
-    </>
-  );
-};
 
 /** No criteria at all are met by every node. */
 export const Criteria = ({ labels, limit }: { labels: NodeGroup['criteria']; limit?: number }) =>
