@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { deleteOldAnswers } from '../api/rest/idempotency-store.ts';
 import { type Api, createApi } from '../api/server.ts';
 import { systemClock } from '../reconcilers/engine/clock.ts';
+import { createGitGateway } from '../reconcilers/git/gateway.ts';
 import { createGitReconciler } from '../reconcilers/git/index.ts';
 import { createSecretReconciler } from '../reconcilers/secrets/index.ts';
 import { deleteExpiredSessions, ensureFirstAdmin } from './access/index.ts';
@@ -164,6 +165,7 @@ async function compose(
       log,
     }),
     cloneUrl,
+    git: createGitGateway(),
     // What the database says of nodes may be older than what was heard of them.
     listeningSince: () => (behind() ? clock.now() : listeningSince),
     statuses,

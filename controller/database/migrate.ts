@@ -9,13 +9,14 @@ import * as logs from './migrations/0003-logs.ts';
 import * as accounts from './migrations/0004-service-accounts.ts';
 import * as editing from './migrations/0005-editing.ts';
 import * as fleet from './migrations/0006-fleet.ts';
+import * as gitops from './migrations/0007-gitops.ts';
 
 interface Migration {
   name: string;
   up(db: Knex): Promise<void>;
 }
 
-const MIGRATIONS: readonly Migration[] = [foundation, kinds, logs, accounts, editing, fleet];
+const MIGRATIONS: readonly Migration[] = [foundation, kinds, logs, accounts, editing, fleet, gitops];
 
 /** Changes when a migration is added: names a migrated template database in tests. */
 export const migrationsHash = createHash('sha256')

@@ -1,5 +1,6 @@
 export { dated as datedCommit } from './commit-text.ts';
 export { gateEnds, type ManifestCounts, UNBOUND } from './gate-ends.ts';
+export type { GitGateway, OwnedChange, PlainManifest } from './gateway.ts';
 export {
   deleteManifests,
   followNames,
@@ -21,4 +22,12 @@ export {
   reportOfPass,
 } from './jobs-store.ts';
 export * as gitSyncOperations from './operations.ts';
-export { type Binding, findBinding, type GitMode, listBindings, updateBindingStatus } from './store.ts';
+export { intervalOf, type ManifestPolicy, type PolicyParts, policiesOf } from './policy.ts';
+export {
+  type Binding,
+  findBinding,
+  type GitMode,
+  listBindings,
+  updateBindingStatus,
+  type WaitingPlan,
+} from './store.ts';

@@ -22,6 +22,7 @@ import {
   type ManifestRecord,
 } from './inventory-store.ts';
 import { countJobs, insertPendingJob, listJobs } from './jobs-store.ts';
+import { policiesOf } from './policy.ts';
 import { normalizeFolder, refuseBadRef } from './scope.ts';
 import { findBinding, orphanObjects, saveBinding } from './store.ts';
 
@@ -46,6 +47,16 @@ async function readSyncStatus(ctx: Context, environmentId: string): Promise<GitS
       branch: null,
       path: null,
       suspended: false,
+      suspension: null,
+      intervalSeconds: null,
+      sharedPaths: [],
+      credentials: null,
+      knownHosts: null,
+      caCertificate: null,
+      webhookUrl: null,
+      policy: null,
+      waitsForFirstPlan: false,
+      waitingPlan: null,
       pendingCount: 0,
       failedCount: 0,
       importErrorCount: 0,
@@ -69,6 +80,20 @@ async function readSyncStatus(ctx: Context, environmentId: string): Promise<GitS
     branch: binding.ref,
     path: binding.path,
     suspended: binding.suspendedAt !== null,
+    suspension: binding.suspendedAt && {
+      by: binding.suspendedBy,
+      at: binding.suspendedAt,
+      reason: binding.suspendReason,
+    },
+    intervalSeconds: binding.intervalSeconds,
+    sharedPaths: binding.sharedPaths,
+    credentials: null,
+    knownHosts: binding.knownHosts,
+    caCertificate: binding.caCertificate,
+    webhookUrl: null,
+    policy: policiesOf(binding),
+    waitsForFirstPlan: binding.mode === 'sync' && binding.begunAt === null,
+    waitingPlan: binding.waitingPlan,
     pendingCount: jobs.pending,
     failedCount: jobs.failed,
     importErrorCount,

@@ -2,6 +2,8 @@
 import Type, { type Static } from 'typebox';
 import { Condition, Gate, Id, Input, Nullable, Timestamp } from './common.ts';
 import { GitMode } from './environments.ts';
+import { GuardResult } from './git-plan.ts';
+import { GitPolicy } from './git-policy.ts';
 
 export const CommitInfo = Type.Object({
   sha: Type.String(),
@@ -59,6 +61,26 @@ export const GitJob = Type.Object({
 export type GitJob = Static<typeof GitJob>;
 export const GitJobList = Type.Array(GitJob);
 
+/** How a remote lets us in. What was given is sealed and never shown again. */
+export const GitCredentials = Type.Union([
+  Input({ type: Type.Literal('none') }),
+  /** HTTPS: a user name and a password or token. */
+  Input({
+    type: Type.Literal('basic'),
+    username: Type.String({ minLength: 1, maxLength: 255 }),
+    password: Type.String({ minLength: 1, maxLength: 4096 }),
+  }),
+  /** ssh: a private key in OpenSSH or PEM form, without a passphrase. */
+  Input({ type: Type.Literal('ssh'), privateKey: Type.String({ minLength: 1, maxLength: 16_384 }) }),
+]);
+export type GitCredentials = Static<typeof GitCredentials>;
+export const ShownGitCredentials = Type.Object({
+  type: Type.Enum(['none', 'basic', 'ssh']),
+  username: Nullable(Type.String()),
+  /** Of an ssh key: its public half, to be given to the server. */
+  publicKey: Nullable(Type.String()),
+});
+
 export const GitSyncStatus = Type.Object({
   environmentId: Id,
   configured: Type.Boolean(),
@@ -70,6 +92,24 @@ export const GitSyncStatus = Type.Object({
   branch: Nullable(Type.String()),
   path: Nullable(Type.String()),
   suspended: Type.Boolean(),
+  suspension: Nullable(
+    Type.Object({ by: Nullable(Type.String()), at: Timestamp, reason: Nullable(Type.String()) }),
+  ),
+  intervalSeconds: Nullable(Type.Integer()),
+  sharedPaths: Type.Array(Type.String()),
+  credentials: Nullable(ShownGitCredentials),
+  knownHosts: Nullable(Type.String()),
+  caCertificate: Nullable(Type.String()),
+  /** `POST` to it wakes the loop; it says nothing else to it. Null for the embedded repository. */
+  webhookUrl: Nullable(Type.String()),
+  /** What the binding allows, and what holds: the same, tightened by the Environment manifest of the applied commit. */
+  policy: Nullable(Type.Object({ binding: GitPolicy, effective: GitPolicy })),
+  /** True until the first plan was empty or approved: nothing is applied before. */
+  waitsForFirstPlan: Type.Boolean(),
+  /** A plan that is not applied before an ADMIN approves it. */
+  waitingPlan: Nullable(
+    Type.Object({ hash: Type.String(), guards: Type.Array(GuardResult), since: Timestamp }),
+  ),
   pendingCount: Type.Integer(),
   failedCount: Type.Integer(),
   importErrorCount: Type.Integer(),
@@ -115,8 +155,16 @@ export const ListImportErrors = Input({
 export const ConfigureGitSync = Input({
   environmentId: Id,
   mode: GitMode,
-  /** `embedded`, the repository that Headgate itself serves. */
+  /** `embedded`, the repository that Headgate itself serves; or an http(s):// or ssh:// address, or user@host:path. */
   repositoryUrl: Type.Optional(Type.String({ minLength: 1, maxLength: 2048 })),
+  /** Absent: as before. Another host than before needs them anew. */
+  credentials: Type.Optional(GitCredentials),
+  /** Lines of a known_hosts file; an ssh remote needs its server's. Null takes them away. */
+  knownHosts: Type.Optional(Nullable(Type.String({ maxLength: 65_536 }))),
+  /** Certificates as PEM that an https remote may be signed by, beside the system's. Null takes them away. */
+  caCertificate: Type.Optional(Nullable(Type.String({ maxLength: 65_536 }))),
+  /** The parts that are to change. */
+  policy: Type.Optional(Type.Partial(GitPolicy, { additionalProperties: false })),
   branch: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   /** Folder of the environment inside the repository, for example `environments/staging`. */
   path: Type.Optional(Type.String({ maxLength: 1024 })),

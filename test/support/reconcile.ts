@@ -19,6 +19,7 @@ import { createSecretStores } from '../../controller/secrets/index.ts';
 import { createSnapshots } from '../../controller/status/index.ts';
 import { insertTeam } from '../../controller/teams/store.ts';
 import { systemClock } from '../../reconcilers/engine/clock.ts';
+import { createGitGateway } from '../../reconcilers/git/gateway.ts';
 import { createPassMemory } from '../../reconcilers/git/memory.ts';
 import { type PassResult, runPass } from '../../reconcilers/git/pass.ts';
 import type { Condition } from '../../schemas/api/common.ts';
@@ -89,6 +90,7 @@ export class ReconcileScene {
       baseUrl: 'http://localhost',
       releases: { list: async () => ({ releases: [], checkedAt: new Date(0) }), find: async () => null },
       cloneUrl: '',
+      git: createGitGateway(),
       listeningSince: () => 0,
       statuses: createSnapshots({ bus, clock: systemClock }),
     };
