@@ -1,7 +1,7 @@
 # Everything that is done with this repository. `make help` lists it.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run dev test check format bench build agent-release clean screenshots install chromium
+.PHONY: help run dev test check format bench build agent-release clean screenshots install chromium sshd
 
 NODE := bin/node
 BIN := node_modules/.bin
@@ -57,7 +57,7 @@ check: install ## types, lint, format, import rules
 format: install ## format and sort imports
 	@$(BIN)/biome check --write .
 
-test: build chromium test/tools/openapi/node_modules/.installed ## every test, closing with one line
+test: build chromium sshd test/tools/openapi/node_modules/.installed ## every test, closing with one line
 	@$(NODE) test/run.ts
 
 test/tools/openapi/node_modules/.installed: test/tools/openapi/package.json test/tools/openapi/package-lock.json node_modules/.installed
@@ -65,8 +65,8 @@ test/tools/openapi/node_modules/.installed: test/tools/openapi/package.json test
 	@cd test/tools/openapi && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-chromium:
-	@$(NODE) test/support/install-chromium.ts
+chromium sshd:
+	@$(NODE) test/support/install-tools.ts $@
 
 bench: build ## measure against docs/benchmarks.md
 	@$(NODE) test/bench/run.ts

@@ -17,6 +17,7 @@ import { authRoutes } from './auth/routes.ts';
 import { createDoor } from './door.ts';
 import { createUiEvents } from './events.ts';
 import { type GitParts, gitRoutes } from './git/routes.ts';
+import { webhookRoutes } from './git/webhook.ts';
 import { healthRoutes } from './health.ts';
 import { createAddressReader, type RequestState, withRequest } from './middleware/request.ts';
 import { openApiRoutes } from './openapi/routes.ts';
@@ -68,6 +69,7 @@ export function createApi(options: ApiOptions): Api {
   healthRoutes(router, options);
   events.routes(router);
   tapRoutes(router, door, options.agent.taps);
+  webhookRoutes(router, options);
   releaseRoutes(router, { releases: options.services.releases, baseUrl: options.baseUrl });
   schemaRoutes(router, options.baseUrl);
   app.use(router.routes());

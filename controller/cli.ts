@@ -1,121 +1,143 @@
-/** The `headgate` command. */
-import { parseArgs } from 'node:util';
-import { ConfigError, readConfig, VARIABLES } from './config.ts';
-import { EmbeddedPostgresError } from './database/embedded-postgres.ts';
-import { listKeys, rotateKeys } from './keys.ts';
-import { startController } from './main.ts';
-import { messageOf } from './platform/errors.ts';
-import { KeyringError } from './platform/keyring.ts';
-import { untilSignal } from './signals.ts';
+/** The `headgate` command: finds the command that is meant, and turns how it ended into an exit code. */
+import {
+  CannotRun,
+  type Command,
+  EXIT,
+  type ExitCode,
+  helpOf,
+  type Io,
+  parse,
+  UsageError,
+} from './commands/command.ts';
+import { ConfigError } from './config.ts';
+
+interface Entry {
+  name: string;
+  summary: string;
+  /** What only one command needs is loaded for that one. */
+  load(): Promise<Command>;
+}
+
+const COMMANDS: readonly Entry[] = [
+  {
+    name: 'serve',
+    summary: 'run the controller',
+    load: async () => (await import('./commands/serve.ts')).serve,
+  },
+  {
+    name: 'validate',
+    summary: 'check manifests, without a server',
+    load: async () => (await import('./commands/validate.ts')).validate,
+  },
+  {
+    name: 'test',
+    summary: 'run the transform tests of manifests, without a server',
+    load: async () => (await import('./commands/test.ts')).test,
+  },
+  {
+    name: 'plan',
+    summary: 'ask a server what manifests would change',
+    load: async () => (await import('./commands/plan.ts')).plan,
+  },
+  {
+    name: 'export',
+    summary: 'write what an environment holds as manifests',
+    load: async () => (await import('./commands/export.ts')).exportManifests,
+  },
+  {
+    name: 'migrate',
+    summary: 'bring the database up to date, and end',
+    load: async () => (await import('./commands/migrate.ts')).migrate,
+  },
+  {
+    name: 'keys',
+    summary: 'the keys for encryption at rest: list, rotate',
+    load: async () => (await import('./commands/keys.ts')).keys,
+  },
+  {
+    name: 'audit',
+    summary: 'verify that the audit log is as it was written',
+    load: async () => (await import('./commands/audit.ts')).audit,
+  },
+  {
+    name: 'demo',
+    summary: 'run the controller with an example: two environments, an agent in each',
+    load: async () => (await import('./commands/demo.ts')).demo,
+  },
+];
 
 const USAGE = `headgate <command>
 
-  serve      run the controller
-  keys       the keys for encryption at rest: list, rotate
-  demo       run the controller with an example: two environments, an agent in each
+${COMMANDS.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join('\n')}
   help       print this
 
 headgate <command> --help tells more.
 `;
 
-const SERVE_HELP = `headgate serve
+const io: Io = {
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  env: process.env,
+  cwd: process.cwd(),
+};
 
-Runs the controller until SIGTERM or Ctrl-C. It is set up by environment variables:
-
-${VARIABLES.map((variable) => `  ${variable.name.padEnd(28)} ${variable.help} [${variable.default}]`).join('\n')}
-`;
-
-const KEYS_HELP = `headgate keys list      the fingerprints of the keys, and how many texts each has sealed
-headgate keys rotate    a new key: everything is sealed with it anew
-
-Both take the variables of headgate serve, and work while controllers run. Without HEADGATE_SECRET_KEY the new key is made
-and put into the file secret-key of the data directory; running controllers take it over by themselves.
-
-With HEADGATE_SECRET_KEY, restart every controller with the new key in it and the earlier one in
-HEADGATE_PREVIOUS_SECRET_KEYS, then run headgate keys rotate with both, too. A rotation that was ended goes on when it is run
-again.
-`;
-
-const DEMO_HELP = `headgate demo
-
-What make run starts: the controller on the data directory, two environments bound to the embedded repository, and an
-agent in each. Takes the variables of headgate serve, and SVC_PORT_BASE [8688] and SVC_METRICS_PORT [9090], from where
-the agents' ports are counted.
-`;
-
-async function serve(): Promise<void> {
-  const controller = await startController(readConfig(process.env));
-  if (controller.firstAdmin?.generatedPassword) {
-    process.stdout.write(
-      `First start. Sign in at ${controller.url} as ${controller.firstAdmin.email} with the password ${controller.firstAdmin.generatedPassword}\n` +
-        'It is shown this once.\n',
-    );
-  }
-  await untilSignal();
-  await controller.stop();
-}
-
-async function keys(action: string | undefined): Promise<void> {
-  const config = readConfig(process.env);
-  const say = (line: string) => process.stdout.write(`${line}\n`);
-  switch (action) {
-    case 'list':
-      return listKeys(config, { say });
-    case 'rotate':
-      return rotateKeys(config, { say });
-    default:
-      process.stderr.write(KEYS_HELP);
-      process.exitCode = 2;
-  }
-}
-
-async function main(): Promise<void> {
+async function main(): Promise<ExitCode> {
   // A terminal that is closed takes its streams along; everything is to be ended in order all the same.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-  const { positionals, values } = parseArgs({
-    allowPositionals: true,
-    options: { help: { type: 'boolean', short: 'h' } },
-  });
-  const command = positionals[0] ?? 'help';
-  switch (command) {
-    case 'serve':
-      if (values.help) process.stdout.write(SERVE_HELP);
-      else await serve();
-      return;
-    case 'keys':
-      if (values.help) process.stdout.write(KEYS_HELP);
-      else await keys(positionals[1]);
-      return;
-    case 'demo': {
-      if (values.help) {
-        process.stdout.write(DEMO_HELP);
-        return;
-      }
-      const { demo } = await import('./demo/demo.ts');
-      await demo();
-      return;
+  const [name = 'help', ...args] = process.argv.slice(2);
+  if (name === 'help' || name === '--help' || name === '-h') {
+    io.out(USAGE);
+    return EXIT.fine;
+  }
+  const entry = COMMANDS.find((one) => one.name === name);
+  if (!entry) {
+    io.err(`headgate: there is no command "${name}"\n\n${USAGE}`);
+    return EXIT.couldNotRun;
+  }
+  const command = await entry.load();
+  try {
+    const given = parse(command, args);
+    if (given.help) {
+      io.out(helpOf(command));
+      return EXIT.fine;
     }
-    case 'help':
-      process.stdout.write(USAGE);
-      return;
-    default:
-      process.stderr.write(`headgate: there is no command "${command}"\n\n${USAGE}`);
-      process.exitCode = 2;
+    return await command.run(given, io);
+  } catch (error) {
+    if (error instanceof UsageError) io.err(`headgate ${name}: ${error.message}\n\n${helpOf(command)}`);
+    else if (error instanceof CannotRun) io.err(`headgate ${name}: ${error.message}\n`);
+    else {
+      io.err(explain(error));
+      return command.failure ?? EXIT.couldNotRun;
+    }
+    return EXIT.couldNotRun;
   }
 }
+
+/** By name: to load the classes would load all that throws them. */
+const FOR_PEOPLE = new Set(['EmbeddedPostgresError', 'KeyringError', 'FolderError']);
 
 /** What a person can mend is one line; anything else is a fault of ours and shows where. */
 function explain(error: unknown): string {
-  const expected =
-    error instanceof ConfigError || error instanceof EmbeddedPostgresError || error instanceof KeyringError;
-  if (expected) return `headgate: ${error.message}\n`;
-  return `headgate: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`;
+  if (!(error instanceof Error)) return `headgate: ${String(error)}\n`;
+  const expected = error instanceof ConfigError || FOR_PEOPLE.has(error.name);
+  return `headgate: ${expected ? error.message : (error.stack ?? error.message)}\n`;
+}
+
+/** What was written to a pipe is not there yet when a process exits. */
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.writableLength === 0 || stream.destroyed) resolve();
+    else stream.write('', () => resolve());
+  });
 }
 
 main().then(
-  () => process.exit(process.exitCode ?? 0),
+  async (code) => {
+    await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+    process.exit(code);
+  },
   (error: unknown) => {
     process.stderr.write(explain(error));
-    process.exit(1);
+    process.exit(EXIT.couldNotRun);
   },
 );

@@ -97,7 +97,8 @@ export const VARIABLES: readonly Variable[] = [
     help: 'folder of the agents that are served to nodes, as make agent-release writes it',
   },
 ];
-const ALSO_KNOWN = new Set(['HEADGATE_ADMIN_PASSWORD_FILE']);
+/** The last two are for the commands that ask a server, and may be set where one runs. */
+const ALSO_KNOWN = new Set(['HEADGATE_ADMIN_PASSWORD_FILE', 'HEADGATE_URL', 'HEADGATE_API_KEY']);
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -228,6 +229,15 @@ export function readDemoConfig(env: Environment): DemoConfig {
     engineBin: engine(env),
   };
 }
+
+/** For commands that check without a controller: its variables need not be there. */
+export const readEngineBin = (env: Environment): string | null => engine(env);
+
+/** For commands that ask a server: where it is, and the key of a service account. Null where it is not set. */
+export const readClientConfig = (env: Environment): { url: string | null; apiKey: string | null } => ({
+  url: env.HEADGATE_URL || null,
+  apiKey: env.HEADGATE_API_KEY || null,
+});
 
 /** What a child process of ours may know of the environment. */
 export function plainEnvironment(env: Environment): Record<string, string> {

@@ -38,7 +38,7 @@ import { createExecute, type Execute } from './platform/operation.ts';
 import { holdFile } from './platform/process-record.ts';
 import { createSchedules } from './platform/schedules.ts';
 import { createReleases } from './releases/index.ts';
-import { ensureEmbeddedRepository } from './repository/index.ts';
+import { createRepositories, ensureEmbeddedRepository } from './repository/index.ts';
 import { createSampleIngest, createTaps, keepSamples, keepTaps } from './samples/index.ts';
 import { createSecretStores } from './secrets/index.ts';
 import { createSnapshots } from './status/index.ts';
@@ -150,6 +150,7 @@ async function compose(
   undo.push({ what: 'secret stores', end: () => secretStores.close() });
   const statuses = createSnapshots({ bus, clock });
   undo.push({ what: 'statuses', end: () => statuses.stop() });
+  const configs = createConfigServer({ db, bus, keyring, log, pushUrl: `${config.baseUrl}/api/agent/push` });
   const services: Services = {
     bus,
     jobs,
@@ -166,9 +167,11 @@ async function compose(
     }),
     cloneUrl,
     git: createGitGateway(),
+    repositories: createRepositories({ ...repository, keyring, log }),
     // What the database says of nodes may be older than what was heard of them.
     listeningSince: () => (behind() ? clock.now() : listeningSince),
     statuses,
+    servedChecksums: configs.checksums,
   };
   const execute = createExecute(writeAudit, () => statuses.drop());
   const systemContext = (name: string): Context => ({
@@ -202,7 +205,6 @@ async function compose(
   const secrets = createSecretReconciler({ db, clock, log, services, lease });
   const directory = createNodeDirectory({ db, bus });
   await directory.warm();
-  const configs = createConfigServer({ db, bus, keyring, log, pushUrl: `${config.baseUrl}/api/agent/push` });
   const logs = createLogIngest({ db, bus, log, clock, knownPipelines: configs.knownPipelines });
   undo.push({ what: 'logs', end: () => logs.stop() });
   const updates = createUpdateTracker({ db, bus, clock, log });
@@ -273,6 +275,9 @@ async function compose(
   schedules.every('agent updates', '40 * * * * *', () => updates.sweep());
   schedules.every('samples', '*/10 * * * * *', () => keepSamples(systemContext('samples')));
   schedules.every('live taps', '*/5 * * * * *', () => keepTaps(systemContext('live taps')));
+  schedules.every('repositories', '0 41 * * * *', async () =>
+    services.repositories.sweep(await listBindings(db)),
+  );
   schedules.every('expired sessions', '0 17 * * * *', () => deleteExpiredSessions(db));
   schedules.every('idempotent answers', '0 29 * * * *', () => deleteOldAnswers(db));
   undo.push({ what: 'schedules', end: () => schedules.stop() });

@@ -7,7 +7,10 @@ import * as dashboard from '../../schemas/api/dashboard.ts';
 import * as engine from '../../schemas/api/engine.ts';
 import * as environments from '../../schemas/api/environments.ts';
 import * as fleet from '../../schemas/api/fleet.ts';
+import * as gitPlan from '../../schemas/api/git-plan.ts';
+import * as gitPolicy from '../../schemas/api/git-policy.ts';
 import * as gitSync from '../../schemas/api/git-sync.ts';
+import * as gitWords from '../../schemas/api/git-words.ts';
 import * as logs from '../../schemas/api/logs.ts';
 import * as matrix from '../../schemas/api/matrix.ts';
 import * as nodeGroups from '../../schemas/api/node-groups.ts';
@@ -34,7 +37,10 @@ export const SCHEMA_MODULES: Readonly<Record<string, Readonly<Record<string, unk
   engine,
   environments,
   fleet,
+  'git-plan': gitPlan,
+  'git-policy': gitPolicy,
   'git-sync': gitSync,
+  'git-words': gitWords,
   logs,
   matrix,
   'node-groups': nodeGroups,

@@ -1,5 +1,6 @@
 /** The REST interface in the description. */
 import type { TSchema } from 'typebox';
+import { BecameGit, Committed } from '../../schemas/api/git-words.ts';
 import type { RestRow } from '../rest/row.ts';
 import type { Json, SchemaWriter } from './schemas.ts';
 
@@ -16,7 +17,10 @@ export const REST_ERRORS = {
     'The name is taken, or somebody changed it meanwhile, or the same request is still at work.',
   ],
   412: ['PreconditionFailed', 'Not in the present state: the message says why.'],
-  413: ['PayloadTooLarge', 'The body is over 256 KiB.'],
+  413: [
+    'PayloadTooLarge',
+    'The body is over 256 KiB; of `POST /git/plan`, over 24 MiB, or its files over 8 MiB.',
+  ],
   415: ['UnsupportedMediaType', 'The body is not plain `application/json`.'],
   422: [
     'Unprocessable',
@@ -87,6 +91,13 @@ export function restOperation(row: RestRow, schemas: SchemaWriter, example: Exam
           'application/json': { schema: schemas.write(row.response), example: example(row.response) },
         },
       },
+      ...(row.mayGoToGit && {
+        202: {
+          description: 'git describes the pipeline: the change is a commit or a proposal now, and follows from there.',
+          ...(isPost ? { headers: { 'Idempotent-Replayed': REPLAYED } } : {}),
+          content: { 'application/json': { schema: schemas.write(BecameGit), example: example(Committed) } },
+        },
+      }),
       ...Object.fromEntries(
         errorsOf(row).map((status) => [status, { $ref: `#/components/responses/${REST_ERRORS[status][0]}` }]),
       ),

@@ -49,7 +49,10 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
 };
 
 /** For texts with a pattern: the first that fits. */
-const WORDS = ['orders', 'region:eu', 'SVC_SECRET_TOKEN', '1042', 'A', '#1d6fb8'];
+const WORDS = [
+  ...['orders', 'region:eu', 'SVC_SECRET_TOKEN', '1042', 'A', '#1d6fb8'],
+  '5f2b8e0c94d17a36e1c0f9b85d42a7e3',
+];
 
 interface Schema {
   type?: string | string[];

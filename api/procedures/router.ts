@@ -15,7 +15,16 @@ import {
   nodeGroupOperations as nodeGroups,
   nodeOperations as nodes,
 } from '../../controller/fleet/index.ts';
-import { gitSyncOperations as gitSync } from '../../controller/git-sync/index.ts';
+import {
+  gitSyncOperations as gitSync,
+  gitSyncApprovals,
+  gitSyncDrift,
+  gitSyncHolds,
+  gitSyncPlanning,
+  gitSyncRetries,
+  gitSyncToGit,
+  gitSyncWords,
+} from '../../controller/git-sync/index.ts';
 import { logOperations as logs } from '../../controller/logs/index.ts';
 import {
   pipelineDependencyOperations as pipelineDependencies,
@@ -204,8 +213,22 @@ export const appRouter = router({
     status: q(gitSync.status),
     jobs: q(gitSync.jobs),
     importErrors: q(gitSync.importErrors),
+    plan: q(gitSyncPlanning.plan),
+    export: q(gitSyncToGit.exportManifests),
+    proposals: q(gitSyncToGit.proposals),
     syncNow: m(gitSync.syncNow),
     configure: m(gitSync.configure),
+    approvePlan: m(gitSyncApprovals.approvePlan),
+    suspend: m(gitSyncWords.suspend),
+    resume: m(gitSyncWords.resume),
+    adopt: m(gitSyncWords.adopt),
+    confirmPrune: m(gitSyncWords.confirmPrune),
+    hold: m(gitSyncHolds.hold),
+    holds: q(gitSyncHolds.holds),
+    releaseHold: m(gitSyncHolds.releaseHold),
+    drift: q(gitSyncDrift.drift),
+    retryJob: m(gitSyncRetries.retryJob),
+    retryAllFailed: m(gitSyncRetries.retryAllFailed),
   }),
 });
 

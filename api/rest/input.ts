@@ -31,7 +31,11 @@ export function readQuery(schema: TObject | undefined, text: string): unknown {
 }
 
 /** 415 for anything but plain JSON, 413 for what is too large, 400 for what does not fit. */
-export async function readBody(schema: TObject | undefined, request: IncomingMessage): Promise<unknown> {
+export async function readBody(
+  schema: TObject | undefined,
+  request: IncomingMessage,
+  limit = BODY_BYTES,
+): Promise<unknown> {
   const { headers } = request;
   const empty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
   if (empty) {
@@ -43,7 +47,7 @@ export async function readBody(schema: TObject | undefined, request: IncomingMes
     throw new RestRefusal(415, 'Send the body with Content-Type: application/json');
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new RestRefusal(415, 'Send the body without Content-Encoding');
-  const body = await readJson(request, BODY_BYTES);
+  const body = await readJson(request, limit);
   if (schema) return checked(schema, body);
   if (typeof body !== 'object' || body === null || Object.keys(body).length > 0)
     throw badRequest('This takes no body; leave it away');

@@ -2,6 +2,7 @@
 import type { Context as KoaContext, Middleware } from 'koa';
 import { actorOfApiKey, type ServiceAccountActor } from '../../controller/access/index.ts';
 import { unauthorized } from '../../controller/platform/errors.ts';
+import { becameOf } from '../../schemas/api/git-words.ts';
 import type { Door } from '../door.ts';
 import { perMinute } from '../middleware/rate-limit.ts';
 import { RestRefusal, restError } from './answers.ts';
@@ -11,6 +12,8 @@ import type { RestRequest, RestRow } from './row.ts';
 import { REST_ROWS } from './rows.ts';
 
 export const REST_PREFIX = '/api/v1';
+/** Accepted: it follows once git was applied. */
+const GONE_TO_GIT = 202;
 /** Of one key. */
 const REQUESTS_PER_MINUTE = 600;
 
@@ -59,12 +62,14 @@ async function run(options: {
     environmentId: actor.environmentId,
     params,
     query: readQuery(row.query, ctx.querystring),
-    body: await readBody(row.body, ctx.req),
+    body: await readBody(row.body, ctx.req, row.bodyBytes),
   };
-  const answerOf = (output: unknown): StoredAnswer => ({
-    status: row.status,
-    body: JSON.stringify(row.output(output, request)),
-  });
+  const answerOf = (output: unknown): StoredAnswer => {
+    const became = becameOf(output);
+    return became
+      ? { status: GONE_TO_GIT, body: JSON.stringify(became) }
+      : { status: row.status, body: JSON.stringify(row.output(output, request)) };
+  };
   const input = await row.input(request);
   if (key === null) {
     return { answer: answerOf(await door.execute(row.operation, context, input)), replayed: false };

@@ -2,12 +2,14 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Context } from '../../controller/platform/context.ts';
 import type { Operation } from '../../controller/platform/operation.ts';
+import type { Committed, Proposed } from '../../schemas/api/git-words.ts';
 
 export type RestMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export const REST_TAGS = {
   Pipelines: 'Pipelines of the key’s environment: read, deploy, undeploy, roll back.',
   Nodes: 'Nodes of the key’s environment, and their maintenance mode.',
   Secrets: 'Names and times of secrets. A value goes in and never comes out.',
+  Git: 'The tie of the key’s environment to git: its status, and plans of changes before they are pushed.',
   'Alert rules': 'Alert rules of the key’s environment.',
   Audit: 'What happened in the key’s environment, in an order without gaps.',
 } as const;
@@ -39,13 +41,20 @@ export interface RestRow {
   operation: Operation;
   query?: TObject;
   body?: TObject;
+  /** How large it may be; 256 KiB unless told. */
+  bodyBytes?: number;
   /** A body, where one with every field would be refused. */
   example?: object;
   status: 200 | 201;
   response: TSchema;
+  /** Whether a change of what git describes may become a proposal or a commit: answered with 202. */
+  mayGoToGit?: boolean;
   input(request: RestRequest): unknown;
   output(output: unknown, request: RestRequest): unknown;
 }
+
+/** What became of a change that went to git is answered as it is. */
+type OwnAnswer<T> = Exclude<T, Proposed | Committed>;
 
 type Typed<
   I extends TSchema,
@@ -61,7 +70,7 @@ type Typed<
   status?: 200 | 201;
   response: R;
   input(request: RestRequest<Static<Q>, Static<B>>): Static<I> | Promise<Static<I>>;
-  output(output: Static<O>, request: RestRequest<Static<Q>, Static<B>>): Static<R>;
+  output(output: OwnAnswer<Static<O>>, request: RestRequest<Static<Q>, Static<B>>): Static<R>;
 };
 
 /** Checks that the parts of a row fit together. */

@@ -3,15 +3,18 @@
 import { alertOperations } from '../../controller/alerts/index.ts';
 import { auditOperations } from '../../controller/audit/index.ts';
 import { fleetOperations } from '../../controller/fleet/index.ts';
+import { gitSyncOperations, gitSyncPlanning, gitSyncToGit } from '../../controller/git-sync/index.ts';
 import { pipelineDeploying, pipelineOperations } from '../../controller/pipelines/index.ts';
 import { badRequest } from '../../controller/platform/errors.ts';
 import { findSecretId, secretOperations } from '../../controller/secrets/index.ts';
 import { AuditPage } from '../../schemas/api/audit.ts';
+import { ExportedManifests } from '../../schemas/api/git-words.ts';
 import { Deployed, Undeployed } from '../../schemas/api/pipelines.ts';
 import {
   AuditQuery,
   DeletedBody,
   DeployBody,
+  GitStatusBody,
   MaintainedNodeBody,
   MaintenanceBody,
   NewRule,
@@ -21,6 +24,8 @@ import {
   NodesQuery,
   PipelineBody,
   PipelinesBody,
+  PlanBody,
+  PlanRequest,
   ReplaceSecret,
   RollbackBody,
   RuleBody,
@@ -31,6 +36,9 @@ import {
   WhichSecret,
 } from '../../schemas/api/rest.ts';
 import { idOf, type RestRequest, type RestRow, row } from './row.ts';
+
+/** 8 MiB of text, as JSON at its worst but for control characters, which no manifest has. */
+const PLAN_BYTES = 24 * 1024 * 1024;
 
 const ofEnvironment = ({ environmentId }: RestRequest) => ({ environmentId });
 const ofPipeline = (request: RestRequest) => ({ pipelineId: idOf(request) });
@@ -70,6 +78,7 @@ export const REST_ROWS: readonly RestRow[] = [
     description:
       'Agents start it with their next poll. 422 with `validationErrors` where it is not valid, 412 where git describes it.',
     operation: pipelineDeploying.deployAgent,
+    mayGoToGit: true,
     body: DeployBody,
     response: Deployed,
     input: (request) => ({ ...ofPipeline(request), changelog: request.body.changelog }),
@@ -82,6 +91,7 @@ export const REST_ROWS: readonly RestRow[] = [
     tag: 'Pipelines',
     summary: 'Take a pipeline off its nodes; it is a draft again',
     operation: pipelineDeploying.undeploy,
+    mayGoToGit: true,
     response: Undeployed,
     input: ofPipeline,
     output: (undeployed) => undeployed,
@@ -240,6 +250,47 @@ export const REST_ROWS: readonly RestRow[] = [
     response: RuleBody,
     input: ({ environmentId, body }) => ({ ...body, environmentId }),
     output: (rule) => ({ rule }),
+  }),
+
+  row({
+    method: 'GET',
+    path: '/git/status',
+    operationId: 'getGitStatus',
+    tag: 'Git',
+    summary: 'How the environment is tied to git, and what became of every manifest',
+    operation: gitSyncOperations.status,
+    response: GitStatusBody,
+    input: ofEnvironment,
+    output: (status) => ({ status }),
+  }),
+  row({
+    method: 'GET',
+    path: '/git/export',
+    operationId: 'exportManifests',
+    tag: 'Git',
+    summary: 'Manifests of what the environment holds, ready to be committed',
+    description:
+      'Paths are relative to the folder of the environment. What holds a credential as plain text, or what no manifest can say, is in `skipped` with the reason.',
+    operation: gitSyncToGit.exportManifests,
+    response: ExportedManifests,
+    input: ofEnvironment,
+    output: (exported) => exported,
+  }),
+  row({
+    method: 'POST',
+    path: '/git/plan',
+    operationId: 'planGit',
+    tag: 'Git',
+    summary: 'What git would change; nothing is applied',
+    description:
+      'Of the branch as it stands, of another `ref`, or of `files`: the whole tree that is to be planned instead, 8 MiB of text at most. 412 where the environment is not bound to git or the repository cannot be read.',
+    operation: gitSyncPlanning.plan,
+    body: PlanRequest,
+    bodyBytes: PLAN_BYTES,
+    example: { ref: 'lift-the-level' },
+    response: PlanBody,
+    input: ({ environmentId, body }) => ({ environmentId, ...body }),
+    output: (plan) => ({ plan }),
   }),
 
   row({

@@ -71,6 +71,8 @@ const OBJECTS = {
   Tap: `SELECT e.team_id, o.environment_id FROM taps o JOIN environments e ON e.id = o.environment_id WHERE o.id = ?`,
   Template: `SELECT team_id, NULL AS environment_id FROM templates WHERE id = ?`,
   Snippet: `SELECT team_id, NULL AS environment_id FROM vrl_snippets WHERE id = ?`,
+  'Git job': `SELECT e.team_id, b.environment_id FROM git_jobs o JOIN git_bindings b ON b.id = o.binding_id
+    JOIN environments e ON e.id = b.environment_id WHERE o.id = ?`,
   'Service account': `SELECT e.team_id, o.environment_id FROM service_accounts o
     JOIN environments e ON e.id = o.environment_id WHERE o.id = ?`,
 } as const;

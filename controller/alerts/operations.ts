@@ -8,6 +8,7 @@ import {
   UpdateAlertRule,
 } from '../../schemas/api/alerts.ts';
 import { Deleted } from '../../schemas/api/common.ts';
+import { OrGit } from '../../schemas/api/git-words.ts';
 import { environmentScope, objectScope, teamScope } from '../access/index.ts';
 import { lockEnvironment } from '../environments/index.ts';
 import { lockEditable } from '../ownership/index.ts';
@@ -99,10 +100,10 @@ export const updateRule = mutation({
   role: 'EDITOR',
   audit: 'alertRule.updated',
   input: UpdateAlertRule,
-  output: AlertRule,
+  output: OrGit(AlertRule),
   scope: (ctx, input) => objectScope(ctx, 'Alert rule', input.id),
   async run(ctx, { id, ...change }) {
-    const { environmentId } = await lockEditable(ctx.db, 'alert_rules', id);
+    const { environmentId } = await lockEditable(ctx, 'alert_rules', id);
     const before = await existing(ctx, id);
     const after = {
       name: change.name?.trim() ?? before.name,
@@ -136,10 +137,10 @@ export const deleteRule = mutation({
   role: 'EDITOR',
   audit: 'alertRule.deleted',
   input: AlertRuleId,
-  output: Deleted,
+  output: OrGit(Deleted),
   scope: (ctx, input) => objectScope(ctx, 'Alert rule', input.id),
   async run(ctx, { id }) {
-    const { environmentId, name } = await lockEditable(ctx.db, 'alert_rules', id);
+    const { environmentId, name } = await lockEditable(ctx, 'alert_rules', id);
     await removeRule(ctx.db, id);
     ctx.audit({ entityType: 'AlertRule', entityId: id, metadata: { name } });
     await nameFreed(ctx, environmentId, 'alert rule deleted');

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
+import type { AuditEvent } from '../../schemas/api/audit.ts';
 import { type ChainLink, follows, GENESIS } from './chain.ts';
-import { readChain, readHead } from './store.ts';
+import { anyUnnumbered, readChain, readHead } from './store.ts';
 
 const PIECE = 1_000;
 
@@ -22,4 +23,22 @@ export async function verifyAuditChain(db: Knex): Promise<number | null> {
     }
   }
   return before.seq < head.seq ? before.seq + 1 : null;
+}
+
+export interface AuditVerdict {
+  /** The number of the last event. */
+  events: number;
+  /** Events that wait for their number: they are not looked at. */
+  unnumbered: boolean;
+  /** The first number that does not hold, and what stands under it: null where the row is gone. */
+  broken: { seq: number; event: AuditEvent | null } | null;
+}
+
+export async function auditVerdict(db: Knex): Promise<AuditVerdict> {
+  const { seq: events } = await readHead(db);
+  const unnumbered = await anyUnnumbered(db);
+  const seq = await verifyAuditChain(db);
+  if (seq === null) return { events, unnumbered, broken: null };
+  const [found] = await readChain(db, seq - 1, 1);
+  return { events, unnumbered, broken: { seq, event: found?.seq === seq ? found : null } };
 }

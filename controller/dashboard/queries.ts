@@ -123,6 +123,7 @@ export interface GitFacts {
   ref: string;
   path: string;
   suspendedAt: Date | null;
+  planWaits: boolean;
   headCommit: CommitInfo | null;
   appliedCommit: CommitInfo | null;
   lastPassAt: Date | null;
@@ -140,7 +141,7 @@ export async function readGitFacts(
 ): Promise<Map<string, GitFacts>> {
   const { rows } = await db.raw<{ rows: GitFacts[] }>(
     `SELECT b.environment_id AS "environmentId", b.id AS "bindingId", b.mode, b.ref, b.path,
-       b.suspended_at AS "suspendedAt", b.head_commit AS "headCommit", b.applied_commit AS "appliedCommit",
+       b.suspended_at AS "suspendedAt", b.waiting_plan IS NOT NULL AS "planWaits", b.head_commit AS "headCommit", b.applied_commit AS "appliedCommit",
        b.last_pass_at AS "lastPassAt", b.last_error AS "lastError", m.manifests, m.waiting,
        (SELECT count(*) FROM git_import_errors i WHERE i.binding_id = b.id) AS "importErrorCount"
      FROM git_bindings b, LATERAL (SELECT count(*) AS manifests, count(*) FILTER (WHERE prune_pending) AS waiting
@@ -187,8 +188,8 @@ export async function listLastPasses(
     `SELECT j.id, j.binding_id AS "bindingId", j.status, j.outcome, j.trigger, j.counts, j.commit_info AS commit,
        j.error, j.queued_at AS "queuedAt", j.finished_at AS "finishedAt"
      FROM unnest(?::text[]) AS b (id), LATERAL (SELECT * FROM git_jobs j WHERE j.binding_id = b.id
-       ORDER BY j.queued_at DESC, j.id DESC LIMIT ${MAX_PASSES}) j
-     ORDER BY j.queued_at DESC, j.id DESC`,
+       ORDER BY j.seq DESC LIMIT ${MAX_PASSES}) j
+     ORDER BY j.seq DESC`,
     [[...bindingIds]],
   );
   return rows.map((row) => ({

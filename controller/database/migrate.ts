@@ -52,11 +52,12 @@ export async function migrate(url: string): Promise<string[]> {
   }
 }
 
-/** Migrates, and the job queue's own schema too where anything is new. */
-export async function migrateAll(url: string): Promise<void> {
+/** Migrates, and the job queue's own schema too where anything is new. Answers the names of the migrations that it ran. */
+export async function migrateAll(url: string): Promise<string[]> {
   const ran = await migrate(url);
   const db = connect(url, { poolSize: 1, name: 'headgate-migrate' });
   const { rows } = await db.raw("SELECT to_regnamespace('graphile_worker') IS NOT NULL AS there");
   await db.destroy();
   if (ran.length > 0 || !rows[0].there) await migrateJobs(url);
+  return ran;
 }

@@ -1,6 +1,7 @@
 /** What an engine thinks of a pipeline before any node runs it: its programs compiled, its config loaded. */
 import type { Logger } from '../platform/logger.ts';
 import { type CatalogueReader, createCatalogueReader } from './catalogue.ts';
+import { createTestRunner, type TestRunner } from './transform-tests/runner.ts';
 import { createConfigValidator } from './validate-config.ts';
 import { createVrlCompiler } from './vrl-compiler.ts';
 import type { VrlTest } from './vrl-test.ts';
@@ -30,6 +31,7 @@ export interface EngineChecks {
   /** One result per program, in order. */
   compilePrograms(programs: readonly Program[], signal?: AbortSignal): Promise<ProgramResult[]>;
   validateConfig(configYaml: string, signal?: AbortSignal): Promise<EngineValidation>;
+  testTransforms: TestRunner['testTransforms'];
   /** Somebody is about to change pipelines: what checks them may come up meanwhile. */
   prepare(): void;
   stop(): Promise<void>;
@@ -50,12 +52,14 @@ declare module '../platform/context.ts' {
 export function createEngineChecks(options: { engineBin: string | null; log: Logger }): Engine {
   const compiler = createVrlCompiler(options.log);
   const tester = createVrlTester(options.log);
+  const runner = createTestRunner(options);
   const validator = createConfigValidator(options);
   const reader = createCatalogueReader(options);
   return {
     catalogue: reader.catalogue,
     componentSchema: reader.componentSchema,
     testProgram: tester.test,
+    testTransforms: runner.testTransforms,
     vrlName: compiler.name,
     compilePrograms: compiler.compile,
     validateConfig: validator.validate,
@@ -64,6 +68,7 @@ export function createEngineChecks(options: { engineBin: string | null; log: Log
       validator.stop();
       reader.stop();
       tester.stop();
+      runner.stop();
       compiler.stop();
     },
   };

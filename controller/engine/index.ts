@@ -8,3 +8,4 @@ export {
   type ProgramResult,
 } from './checks.ts';
 export type { ComponentKind, KnownComponent } from './schema-components.ts';
+export type { TransformCase, TransformSuite, Verdict } from './transform-tests/case.ts';

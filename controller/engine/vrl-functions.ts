@@ -29,6 +29,10 @@ const CANNOT_RUN = new Set([...LACKING, 'get_env_var', 'log', 'parse_grok', 'par
 // Comments, strings, and raw strings, regular expressions and times.
 const NOT_CODE = /#[^\n]*|"(?:\\[\s\S]|[^"\\])*"|[rst]'(?:\\[\s\S]|[^'\\])*'/g;
 
+/** The program without what is no code, at the same places. */
+export const codeOf = (program: string): string =>
+  program.replace(NOT_CODE, (text) => ' '.repeat(text.length));
+
 export interface Call {
   name: string;
   /** In UTF-16 units. */
@@ -38,7 +42,7 @@ export interface Call {
 
 /** The calls of functions that cannot run here, in order, at most 100. */
 export function callsThatCannotRun(program: string): Call[] {
-  const code = program.replace(NOT_CODE, (text) => ' '.repeat(text.length));
+  const code = codeOf(program);
   const calls: Call[] = [];
   for (const match of code.matchAll(/(?<![.\w])([a-z_]\w*)!?\s*\(/g)) {
     const name = match[1] ?? '';

@@ -2,13 +2,11 @@
 import { DomainError, messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Program } from './checks.ts';
+import { createVrlPool } from './vrl-pool.ts';
 import type { VrlTest } from './vrl-test.ts';
-import { VrlThread } from './vrl-thread.ts';
 
 const THREADS = 2;
 const RUN_MS = 5_000;
-/** A thread holds some 100 MB: it goes when nobody has tried anything for so long. */
-const IDLE_MS = 60_000;
 const MAX_WAITING = 30;
 const MAX_PER_CALLER = 4;
 
@@ -19,51 +17,22 @@ export interface VrlTester {
 }
 
 export function createVrlTester(log: Logger): VrlTester {
-  const idle: { thread: VrlThread; expiry: NodeJS.Timeout }[] = [];
-  const running = new Set<VrlThread>();
-  const turns: (() => void)[] = [];
+  const pool = createVrlPool(THREADS);
   const underWay = new Map<string, number>();
-  let stopped = false;
-
-  function takeThread(): VrlThread {
-    const ready = idle.pop();
-    clearTimeout(ready?.expiry);
-    const thread = ready && !ready.thread.ended ? ready.thread : new VrlThread();
-    running.add(thread);
-    return thread;
-  }
-
-  function giveBack(thread: VrlThread): void {
-    running.delete(thread);
-    if (stopped) thread.end('the controller is stopping');
-    else if (!thread.ended) {
-      const expiry = setTimeout(() => {
-        idle.splice(idle.indexOf(entry), 1);
-        thread.end('it was not used');
-      }, IDLE_MS).unref();
-      const entry = { thread, expiry };
-      idle.push(entry);
-    }
-    turns.shift()?.();
-  }
 
   async function run(program: Program, event: string): Promise<VrlTest> {
-    while (running.size >= THREADS) {
-      if (turns.length >= MAX_WAITING) {
-        throw new DomainError('TOO_MANY_REQUESTS', 'Many programs are being tried; try again in a moment');
+    if (pool.waiting >= MAX_WAITING) {
+      throw new DomainError('TOO_MANY_REQUESTS', 'Many programs are being tried; try again in a moment');
+    }
+    return pool.use(async (thread) => {
+      try {
+        return await thread.test(program, event, RUN_MS);
+      } catch (error) {
+        const reason = messageOf(error);
+        log.info({ reason }, 'a program that was tried has ended its thread');
+        return { ...FAILED, error: explain(reason) };
       }
-      await new Promise<void>((resolve) => turns.push(resolve));
-    }
-    const thread = takeThread();
-    try {
-      return await thread.test(program, event, RUN_MS);
-    } catch (error) {
-      const reason = messageOf(error);
-      log.info({ reason }, 'a program that was tried has ended its thread');
-      return { ...FAILED, error: explain(reason) };
-    } finally {
-      giveBack(thread);
-    }
+    });
   }
 
   return {
@@ -84,14 +53,7 @@ export function createVrlTester(log: Logger): VrlTester {
         else underWay.set(caller, left);
       }
     },
-    stop() {
-      stopped = true;
-      for (const { thread, expiry } of idle.splice(0)) {
-        clearTimeout(expiry);
-        thread.end('the controller is stopping');
-      }
-      for (const thread of running) thread.end('the controller is stopping');
-    },
+    stop: pool.stop,
   };
 }
 

@@ -2,6 +2,8 @@
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../platform/errors.ts';
 import type { Program, ProgramResult } from './checks.ts';
+import type { Verdict } from './transform-tests/case.ts';
+import type { PlayedCase } from './transform-tests/play.ts';
 import type { VrlTest } from './vrl-test.ts';
 import type { Question } from './vrl-worker.ts';
 
@@ -55,6 +57,12 @@ export class VrlThread {
   test(program: Program, event: string, limitMs: number): Promise<VrlTest> {
     const id = this.#nextId++;
     return this.#ask({ id, kind: 'test', program, event }, limitMs) as Promise<VrlTest>;
+  }
+
+  /** `events` is the JSON of an array of objects. */
+  play(played: PlayedCase, events: string, limitMs: number): Promise<Verdict> {
+    const id = this.#nextId++;
+    return this.#ask({ id, kind: 'transform', played, events }, limitMs) as Promise<Verdict>;
   }
 
   end(reason: string): void {

@@ -2,12 +2,14 @@
 import v8 from 'node:v8';
 import { parentPort } from 'node:worker_threads';
 import type { Program, ProgramResult } from './checks.ts';
+import { type PlayedCase, play } from './transform-tests/play.ts';
 import { compileProgram } from './vrl-compile.ts';
 import { testProgram } from './vrl-test.ts';
 
 export type Question =
   | { id: number; kind: 'compile'; programs: Program[] }
-  | { id: number; kind: 'test'; program: Program; event: string };
+  | { id: number; kind: 'test'; program: Program; event: string }
+  | { id: number; kind: 'transform'; played: PlayedCase; events: string };
 
 /** 256 MiB. A program that wants more fails, where it would otherwise take up to 4 GiB of the controller's memory. */
 const MEMORY_PAGES = 4096;
@@ -44,6 +46,11 @@ parentPort?.on('message', (question: Question) => {
     return;
   }
   // What is thrown here ends the thread, for the same reason.
+  if (question.kind === 'transform') {
+    const events = JSON.parse(question.events, wellFormed) as object[];
+    parentPort?.postMessage({ id, answer: play(verel, question.played, events) });
+    return;
+  }
   const event = JSON.parse(question.event, wellFormed) as object;
   parentPort?.postMessage({ id, answer: testProgram(verel, question.program, event) });
 });

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Deleted } from '../../schemas/api/common.ts';
+import { OrGit } from '../../schemas/api/git-words.ts';
 import { CreateNodeGroup, NodeGroup, NodeGroupId, UpdateNodeGroup } from '../../schemas/api/node-groups.ts';
 import { environmentScope, objectScope } from '../access/index.ts';
 import { lockEnvironment } from '../environments/index.ts';
@@ -64,10 +65,10 @@ export const update = mutation({
   role: 'ADMIN',
   audit: 'nodeGroup.updated',
   input: UpdateNodeGroup,
-  output: NodeGroup,
+  output: OrGit(NodeGroup),
   scope: (ctx, input) => objectScope(ctx, 'Node group', input.id),
   async run(ctx, { id, ...change }) {
-    const { environmentId } = await lockEditable(ctx.db, 'node_groups', id);
+    const { environmentId } = await lockEditable(ctx, 'node_groups', id);
     const before = await existing(ctx, id);
     const after: GroupDefinition = {
       name: change.name?.trim() ?? before.name,
@@ -98,10 +99,10 @@ export const remove = mutation({
   role: 'ADMIN',
   audit: 'nodeGroup.deleted',
   input: NodeGroupId,
-  output: Deleted,
+  output: OrGit(Deleted),
   scope: (ctx, input) => objectScope(ctx, 'Node group', input.id),
   async run(ctx, { id }) {
-    const { environmentId, name } = await lockEditable(ctx.db, 'node_groups', id);
+    const { environmentId, name } = await lockEditable(ctx, 'node_groups', id);
     await deleteGroup(ctx.db, id);
     ctx.audit({ entityType: 'NodeGroup', entityId: id, metadata: { name } });
     await nameFreed(ctx, environmentId, 'node group deleted');

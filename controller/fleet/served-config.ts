@@ -77,6 +77,8 @@ export interface ConfigServer {
   revisionFor(node: KnownNode): Promise<number>;
   /** Every pipeline that a node of the environment may report. */
   knownPipelines(environmentId: string): Promise<ReadonlySet<string>>;
+  /** Of what nodes get of each deployed pipeline, by its id. */
+  checksums(environmentId: string): Promise<ReadonlyMap<string, string>>;
 }
 
 const gone = () => unavailable('the environment is gone');
@@ -210,6 +212,10 @@ export function createConfigServer(options: {
     },
     async knownPipelines(environmentId) {
       return (await get(environmentId)).known;
+    },
+    async checksums(environmentId) {
+      const { pipelines } = await get(environmentId);
+      return new Map(pipelines.map(({ config, checksum }) => [config.pipelineId, checksum]));
     },
   };
 }

@@ -12,6 +12,8 @@ export interface ManifestCounts {
   manifests: number;
   /** Those whose deletion waits. */
   waiting: number;
+  /** A plan waits for an ADMIN. */
+  planWaits: boolean;
 }
 
 export function gateEnds(
@@ -19,7 +21,7 @@ export function gateEnds(
     Binding,
     'mode' | 'suspendedAt' | 'headCommit' | 'appliedCommit' | 'lastPassAt' | 'lastError'
   >,
-  { importErrors, manifests, waiting }: ManifestCounts,
+  { importErrors, manifests, waiting, planWaits }: ManifestCounts,
 ): { git: End; accepted: End } {
   const { headCommit, appliedCommit } = binding;
   const git: End = {
@@ -29,7 +31,7 @@ export function gateEnds(
     at: headCommit?.at ?? null,
     reason: binding.lastError ?? headCommit?.subject ?? 'Nothing has been read yet',
   };
-  const held = binding.suspendedAt !== null || binding.mode !== 'sync' || waiting > 0;
+  const held = binding.suspendedAt !== null || binding.mode !== 'sync' || planWaits || waiting > 0;
   const accepted: End = {
     state:
       importErrors > 0
@@ -49,9 +51,11 @@ export function gateEnds(
           ? 'Suspended'
           : binding.mode !== 'sync'
             ? `Mode ${binding.mode}: nothing is applied`
-            : waiting > 0
-              ? `${waiting} deletion${waiting === 1 ? ' waits' : 's wait'}`
-              : `${manifests} manifest${manifests === 1 ? '' : 's'}`,
+            : planWaits
+              ? 'A plan waits for an approval'
+              : waiting > 0
+                ? `${waiting} deletion${waiting === 1 ? ' waits' : 's wait'}`
+                : `${manifests} manifest${manifests === 1 ? '' : 's'}`,
   };
   return { git, accepted };
 }

@@ -1,6 +1,7 @@
 /** What the operations of this room ask of the reconcilers above it; the composition root supplies it. */
+import type { Knex } from 'knex';
 import type { GitPlan, PlanGit } from '../../schemas/api/git-plan.ts';
-import type { OwnableKind } from '../../schemas/api/git-policy.ts';
+import type { GitPolicy, OwnableKind } from '../../schemas/api/git-policy.ts';
 import type { Committed, ExportedManifests, Proposed } from '../../schemas/api/git-words.ts';
 import type { Context } from '../platform/context.ts';
 import type { Binding } from './store.ts';
@@ -18,24 +19,30 @@ export interface PlainManifest {
 /** A change of one git-owned object, as an operation would have made it in the database. */
 export interface OwnedChange {
   objectId: string;
-  /** The operation that asks, and what people call what it does: "Set the threshold of …". */
+  /** The operation that asks, for example `alert.updateRule`. */
   operation: string;
-  title: string;
   before: PlainManifest;
   /** Null: it is deleted. */
   after: PlainManifest | null;
 }
 
+/** Where a change went; `fields` are JSON pointers into the manifest, none for a deletion. */
+export type Written<T> = T & { fields: string[] };
+
 export interface GitGateway {
+  /** What a change by hand of an object that git owns becomes here. */
+  editsBecome(db: Knex, environmentId: string): Promise<GitPolicy['uiEdits']>;
+  /** What the database holds of an object, as a manifest would say it; null where it does not live. */
+  manifestOf(db: Knex, kind: OwnableKind, objectId: string): Promise<PlainManifest | null>;
   /** Computes a plan and applies nothing. */
   plan(ctx: Context, binding: Binding, what: Pick<PlanGit, 'ref' | 'files'>): Promise<GitPlan>;
   /**
    * Writes the change into the manifest, and nothing else of the file.
    * @throws PRECONDITION_FAILED where it cannot be written without touching other lines.
    */
-  writeBack(ctx: Context, binding: Binding, change: OwnedChange): Promise<Committed>;
+  writeBack(ctx: Context, environmentId: string, change: OwnedChange): Promise<Written<Committed>>;
   /** The same on a branch of its own, with a pull request. */
-  propose(ctx: Context, binding: Binding, change: OwnedChange): Promise<Proposed>;
+  propose(ctx: Context, environmentId: string, change: OwnedChange): Promise<Written<Proposed>>;
   /** Canonical manifests of what the environment holds in the database. */
   export(ctx: Context, environmentId: string, kinds: readonly OwnableKind[]): Promise<ExportedManifests>;
 }

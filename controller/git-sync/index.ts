@@ -1,6 +1,9 @@
+export * as gitSyncApprovals from './approvals.ts';
 export { dated as datedCommit } from './commit-text.ts';
+export * as gitSyncDrift from './drift.ts';
 export { gateEnds, type ManifestCounts, UNBOUND } from './gate-ends.ts';
-export type { GitGateway, OwnedChange, PlainManifest } from './gateway.ts';
+export type { GitGateway, OwnedChange, PlainManifest, Written } from './gateway.ts';
+export * as gitSyncHolds from './holds.ts';
 export {
   deleteManifests,
   followNames,
@@ -21,13 +24,43 @@ export {
   recordSkipped,
   reportOfPass,
 } from './jobs-store.ts';
+export {
+  findObject,
+  listObjects,
+  type StoredConfig,
+  type StoredObject,
+  type StoredPipeline,
+} from './objects-queries.ts';
 export * as gitSyncOperations from './operations.ts';
+export { gitSyncOrphan } from './orphan.ts';
+export * as gitSyncPlanning from './planning.ts';
 export { intervalOf, type ManifestPolicy, type PolicyParts, policiesOf } from './policy.ts';
 export {
+  findOwnProposal,
+  insertPullRequest,
+  listPullRequests,
+  type PullRequest,
+  updatePullRequest,
+} from './pull-requests-store.ts';
+export * as gitSyncRetries from './retries.ts';
+export {
   type Binding,
+  environmentsBeside,
   findBinding,
   type GitMode,
   listBindings,
   updateBindingStatus,
   type WaitingPlan,
 } from './store.ts';
+export * as gitSyncToGit from './to-git.ts';
+export * as gitSyncWords from './words.ts';
+export {
+  deleteWords,
+  dropApprovals,
+  findApproval,
+  type HoldRecord,
+  listHolds,
+  readSpoken,
+  type Spoken,
+  type WordRecord,
+} from './words-store.ts';

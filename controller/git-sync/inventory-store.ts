@@ -51,6 +51,21 @@ const JOIN_OBJECTS = (kind: string, id: string) =>
    LEFT JOIN alert_rules r ON r.id = ${id} AND ${kind} = 'AlertRule' AND r.tombstoned_at IS NULL
    LEFT JOIN node_groups g ON g.id = ${id} AND ${kind} = 'NodeGroup' AND g.tombstoned_at IS NULL`;
 
+/** One line of it. */
+export async function readLine(
+  db: Knex,
+  bindingId: string,
+  kind: string,
+  nameKey: string,
+): Promise<InventoryRecord | null> {
+  const { rows } = await db.raw<{ rows: InventoryRecord[] }>(
+    `SELECT ${MANIFEST_COLUMNS}, ${OBJECT_FACTS} FROM git_manifests m ${JOIN_OBJECTS('m.kind', 'm.object_id')}
+     WHERE m.binding_id = ? AND m.kind = ? AND m.name_key = ?`,
+    [bindingId, kind, nameKey],
+  );
+  return rows[0] ?? null;
+}
+
 /** The inventory, beside what the database holds of each object; also of objects that no line tells of. */
 export async function readInventory(db: Knex, bindingId: string): Promise<InventoryRecord[]> {
   const { rows } = await db.raw<{ rows: InventoryRecord[] }>(

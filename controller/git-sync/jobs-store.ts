@@ -10,6 +10,23 @@ export async function insertPendingJob(db: Knex, bindingId: string, trigger: str
   return id;
 }
 
+/** Puts a failed job, or all of them, back into the queue. Answers how many there were. */
+export async function requeueFailed(tx: Knex, bindingId: string, jobId: string | null): Promise<number> {
+  return tx('git_jobs')
+    .where({ binding_id: bindingId, status: 'failed', ...(jobId === null ? {} : { id: jobId }) })
+    .update({
+      status: 'pending',
+      trigger: 'retry',
+      outcome: null,
+      error: null,
+      report: '[]',
+      queued_at: tx.fn.now(),
+      seq: tx.raw("nextval(pg_get_serial_sequence('git_jobs', 'seq'))"),
+      started_at: null,
+      finished_at: null,
+    });
+}
+
 export interface JobResult {
   status: 'completed' | 'failed';
   outcome: string;
@@ -59,7 +76,7 @@ export async function finishJobs(tx: Knex, bindingId: string, result: JobResult)
   }
   await tx.raw(
     `DELETE FROM git_jobs WHERE binding_id = :bindingId AND status <> 'pending' AND id NOT IN
-       (SELECT id FROM git_jobs WHERE binding_id = :bindingId ORDER BY queued_at DESC, id DESC LIMIT ${JOBS_KEPT})`,
+       (SELECT id FROM git_jobs WHERE binding_id = :bindingId ORDER BY seq DESC LIMIT ${JOBS_KEPT})`,
     { bindingId },
   );
 }
@@ -75,7 +92,7 @@ export async function reportOfPass(
     `SELECT report FROM git_jobs
      WHERE binding_id = ? AND commit_info->>'sha' = ? AND outcome <> 'skipped'
        AND finished_at > clock_timestamp() - ? * interval '1 millisecond'
-     ORDER BY finished_at, id LIMIT 1`,
+     ORDER BY finished_at, seq LIMIT 1`,
     [bindingId, sha, Math.ceil(withinMs)],
   );
   return rows[0]?.report ?? null;
@@ -110,8 +127,7 @@ export async function recordSkipped(
 export async function pendingJobs(db: Knex, bindingId: string): Promise<string[]> {
   return db('git_jobs')
     .where({ binding_id: bindingId, status: 'pending' })
-    .orderBy('queued_at', 'desc')
-    .orderBy('id', 'desc')
+    .orderBy('seq', 'desc')
     .pluck('id');
 }
 
@@ -140,8 +156,7 @@ export async function listJobs(
   const query = db('git_jobs').where({ binding_id: bindingId });
   if (filter.status !== undefined) query.where({ status: filter.status });
   const rows: (GitJob & { commit: CommitInfo | null })[] = await query
-    .orderBy('queued_at', 'desc')
-    .orderBy('id', 'desc')
+    .orderBy('seq', 'desc')
     .limit(filter.limit)
     .select('id', 'type', 'status', 'outcome', 'trigger', 'counts', 'report', 'error', {
       commit: 'commit_info',

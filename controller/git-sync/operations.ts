@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   ConfigureGitSync,
   GitJobList,
@@ -11,9 +12,9 @@ import {
 } from '../../schemas/api/git-sync.ts';
 import { environmentScope } from '../access/index.ts';
 import type { Context } from '../platform/context.ts';
-import { badRequest, preconditionFailed } from '../platform/errors.ts';
 import { mutation, query } from '../platform/operation.ts';
 import { datedConditions, type Joined, readStatus, sumGates } from '../status/index.ts';
+import { runningBinding, wake } from './bound.ts';
 import { gateEnds, UNBOUND } from './gate-ends.ts';
 import {
   countImportErrors,
@@ -22,9 +23,17 @@ import {
   type ManifestRecord,
 } from './inventory-store.ts';
 import { countJobs, insertPendingJob, listJobs } from './jobs-store.ts';
-import { policiesOf } from './policy.ts';
+import { bindingPolicy, type PolicyParts, policiesOf } from './policy.ts';
+import { remoteDiff, remoteOf, shownOf, webhookUrlOf } from './remote.ts';
 import { normalizeFolder, refuseBadRef } from './scope.ts';
-import { findBinding, orphanObjects, saveBinding } from './store.ts';
+import {
+  type Binding,
+  environmentNameOf,
+  findBinding,
+  lockBinding,
+  orphanObjects,
+  saveBinding,
+} from './store.ts';
 
 declare module '../platform/context.ts' {
   interface Services {
@@ -40,6 +49,7 @@ async function readSyncStatus(ctx: Context, environmentId: string): Promise<GitS
   if (!binding) {
     return {
       environmentId,
+      environmentName: await environmentNameOf(ctx.db, environmentId),
       configured: false,
       mode: 'off',
       repositoryUrl: null,
@@ -73,6 +83,7 @@ async function readSyncStatus(ctx: Context, environmentId: string): Promise<GitS
   const manifests = await listManifests(ctx.db, binding.id);
   return {
     environmentId,
+    environmentName: binding.environmentName,
     configured: true,
     mode: binding.mode,
     repositoryUrl: binding.repositoryUrl,
@@ -87,10 +98,10 @@ async function readSyncStatus(ctx: Context, environmentId: string): Promise<GitS
     },
     intervalSeconds: binding.intervalSeconds,
     sharedPaths: binding.sharedPaths,
-    credentials: null,
+    credentials: shownOf(ctx.services, binding),
     knownHosts: binding.knownHosts,
     caCertificate: binding.caCertificate,
-    webhookUrl: null,
+    webhookUrl: webhookUrlOf(ctx.services.baseUrl, binding),
     policy: policiesOf(binding),
     waitsForFirstPlan: binding.mode === 'sync' && binding.begunAt === null,
     waitingPlan: binding.waitingPlan,
@@ -107,13 +118,18 @@ async function readSyncStatus(ctx: Context, environmentId: string): Promise<GitS
         importErrors: importErrorCount,
         manifests: manifests.length,
         waiting: manifests.filter((manifest) => manifest.prunePending).length,
+        planWaits: binding.waitingPlan !== null,
       }),
     ),
-    manifests: manifestStatuses(manifests, joined),
+    manifests: manifestStatuses(manifests, joined, binding),
   };
 }
 
-function manifestStatuses(manifests: readonly ManifestRecord[], joined: Joined): ManifestStatus[] {
+function manifestStatuses(
+  manifests: readonly ManifestRecord[],
+  joined: Joined,
+  binding: Binding,
+): ManifestStatus[] {
   const byObject = new Map(joined.pipelines.map((status) => [status.pipeline.id, status]));
   return manifests.map((manifest): ManifestStatus => {
     const status = manifest.objectId === null ? undefined : byObject.get(manifest.objectId);
@@ -132,9 +148,30 @@ function manifestStatuses(manifests: readonly ManifestRecord[], joined: Joined):
       seenCommit: manifest.seenCommit,
       ready: isTrue('Applied') && rolled && manifest.appliedHash === manifest.seenHash,
       gate: status?.gate ?? sumGates([], withoutObject(manifest, bad?.message ?? null)),
-      conditions,
+      conditions: whileSuspended(conditions, binding),
     };
   });
+}
+
+/** No pass says anything of what nobody looks at: while all of it is suspended, that is told of each. */
+function whileSuspended(
+  conditions: ManifestStatus['conditions'],
+  { suspendedAt, suspendedBy, suspendReason }: Binding,
+): ManifestStatus['conditions'] {
+  if (suspendedAt === null) return conditions;
+  const since = suspendedAt.toISOString().slice(0, 16).replace('T', ' ');
+  const why = `Git is suspended here since ${since} UTC${suspendedBy ? ` by ${suspendedBy}` : ''}${suspendReason ? `: ${suspendReason}` : ''}`;
+  return conditions.map((one) =>
+    one.type === 'Applied'
+      ? {
+          ...one,
+          status: 'Unknown',
+          reason: 'Suspended',
+          message: `${why}. ${one.message}`,
+          lastTransition: suspendedAt,
+        }
+      : one,
+  );
 }
 
 /** A manifest without a running object: refused so far, or of a kind that runs nowhere. */
@@ -205,21 +242,13 @@ export const syncNow = mutation({
   output: SyncStarted,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, input) {
-    const binding = await findBinding(ctx.db, input.environmentId);
-    if (!binding || binding.mode === 'off')
-      throw preconditionFailed('This environment is not bound to git; configure it first');
-    if (binding.suspendedAt !== null) throw preconditionFailed('This binding is suspended; resume it first');
+    const binding = await runningBinding(ctx, input.environmentId);
     const jobId = await insertPendingJob(ctx.db, binding.id, 'syncNow');
     ctx.audit({ entityType: 'GitBinding', entityId: binding.id });
     await wake(ctx, input.environmentId, 'syncNow');
     return { jobId };
   },
 });
-
-async function wake(ctx: Context, environmentId: string, trigger: string): Promise<void> {
-  await ctx.services.bus.publish(ctx.db, { type: 'wake', loop: 'git', key: environmentId, trigger });
-  await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['git'] });
-}
 
 export const configure = mutation({
   name: 'gitSync.configure',
@@ -230,29 +259,23 @@ export const configure = mutation({
   output: GitSyncStatus,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, input) {
+    const id = await lockBinding(ctx.db, input.environmentId);
     const before = await findBinding(ctx.db, input.environmentId);
-    const repositoryUrl = input.repositoryUrl ?? before?.repositoryUrl ?? 'embedded';
-    if (repositoryUrl !== 'embedded') {
-      throw badRequest(
-        'repositoryUrl must be "embedded": this version binds environments to the repository that Headgate serves itself',
-      );
-    }
-    if (input.mode === 'push') {
-      throw badRequest(
-        'mode must be off, observe or sync: this version does not write the database back to git',
-      );
-    }
+    const remote = remoteOf(ctx.services, id, input, before);
     const write = {
+      id,
       environmentId: input.environmentId,
       mode: input.mode,
-      repositoryUrl,
+      ...remote,
       ref: refuseBadRef(input.branch ?? before?.ref ?? 'main'),
       path: normalizeFolder(input.path ?? before?.path ?? ''),
       sharedPaths: (input.sharedPaths ?? before?.sharedPaths ?? ['shared', 'tests']).map(normalizeFolder),
       intervalSeconds: input.intervalSeconds ?? before?.intervalSeconds ?? 60,
+      policy: { ...before?.policy, ...input.policy },
     };
     const bindingId = await saveBinding(ctx.db, write);
-    if (input.mode === 'off' && before) await orphanObjects(ctx.db, before);
+    // A copy of the database describes nothing: all of it is the UI's.
+    if ((input.mode === 'off' || input.mode === 'push') && before) await orphanObjects(ctx.db, before);
     ctx.audit({
       entityType: 'GitBinding',
       entityId: bindingId,
@@ -260,9 +283,21 @@ export const configure = mutation({
         mode: [before?.mode ?? null, write.mode],
         branch: [before?.ref ?? null, write.ref],
         path: [before?.path ?? null, write.path],
+        ...remoteDiff(before, remote),
+        ...policyDiff(before?.policy ?? {}, write.policy),
       },
     });
     await wake(ctx, input.environmentId, 'configured');
     return readSyncStatus(ctx, input.environmentId);
   },
 });
+
+const policyDiff = (before: PolicyParts, after: PolicyParts): Record<string, [unknown, unknown]> => {
+  const [was, is] = [bindingPolicy(before), bindingPolicy(after)];
+  const parts = Object.keys(is) as (keyof typeof is)[];
+  return Object.fromEntries(
+    parts
+      .filter((part) => !isDeepStrictEqual(was[part], is[part]))
+      .map((part) => [part, [was[part], is[part]]]),
+  );
+};

@@ -73,12 +73,19 @@ export async function findBinding(db: Knex, environmentId: string): Promise<Bind
   return rows[0] ? toBinding(rows[0]) : null;
 }
 
+/** Of one that need not be bound. */
+export async function environmentNameOf(db: Knex, environmentId: string): Promise<string> {
+  return (await db('environments').where({ id: environmentId }).first('name'))?.name ?? '';
+}
+
 export async function listBindings(db: Knex): Promise<Binding[]> {
   const { rows } = await db.raw<{ rows: Binding[] }>(`${SELECT_BINDING} ORDER BY e.name, b.id`);
   return rows.map(toBinding);
 }
 
 export interface BindingWrite {
+  /** As `lockBinding` gave it; what is sealed is sealed for this one. */
+  id?: string;
   environmentId: string;
   mode: GitMode;
   repositoryUrl: string;
@@ -86,22 +93,53 @@ export interface BindingWrite {
   path: string;
   sharedPaths: string[];
   intervalSeconds: number;
+  /** Left out: as it was. */
+  policy?: PolicyParts;
+  /** Left out: none. */
+  sealedCredentials?: string | null;
+  knownHosts?: string | null;
+  caCertificate?: string | null;
+}
+
+/** The id that the binding of the environment has or is to have. Nobody else configures it until the transaction ends. */
+export async function lockBinding(tx: Knex, environmentId: string): Promise<string> {
+  await tx('environments').where({ id: environmentId }).forNoKeyUpdate().first('id');
+  const found = await tx('git_bindings').where({ environment_id: environmentId }).first('id');
+  return found?.id ?? newId();
+}
+
+/** Environments of the bindings that have the same repository as this one, itself included; none where it is unknown. */
+export async function environmentsBeside(db: Knex, bindingId: string): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `SELECT o.environment_id AS id FROM git_bindings b JOIN git_bindings o ON o.repository_url = b.repository_url
+     WHERE b.id = ? ORDER BY 1`,
+    [bindingId],
+  );
+  return rows.map(({ id }) => id);
 }
 
 export async function saveBinding(db: Knex, write: BindingWrite): Promise<string> {
   const columns = {
     mode: write.mode,
     repository_url: write.repositoryUrl,
+    sealed_credentials: write.sealedCredentials ?? null,
+    known_hosts: write.knownHosts ?? null,
+    ca_certificate: write.caCertificate ?? null,
     ref: write.ref,
     path: write.path,
     shared_paths: JSON.stringify(write.sharedPaths),
     interval_seconds: write.intervalSeconds,
+    ...(write.policy ? { policy: JSON.stringify(write.policy) } : {}),
     updated_at: db.fn.now(),
   };
+  // Another tree is bound as if for the first time: what it does to the objects that are there is looked at before.
+  const sameTree = db.raw(
+    'CASE WHEN git_bindings.path = excluded.path AND git_bindings.repository_url = excluded.repository_url THEN git_bindings.begun_at END',
+  );
   const [row] = await db('git_bindings')
-    .insert({ id: newId(), environment_id: write.environmentId, ...columns })
+    .insert({ id: write.id ?? newId(), environment_id: write.environmentId, ...columns })
     .onConflict('environment_id')
-    .merge(columns)
+    .merge({ ...columns, begun_at: sameTree })
     .returning('id');
   return row.id;
 }
@@ -111,16 +149,41 @@ export async function orphanObjects(db: Knex, binding: { id: string; environment
   await db('git_manifests').where({ binding_id: binding.id }).delete();
   await db('git_import_errors').where({ binding_id: binding.id }).delete();
   await releaseFromGit(db, binding.environmentId);
-  await db('git_bindings')
-    .where({ id: binding.id })
-    .update({ head_commit: null, applied_commit: null, last_error: null });
+  await db('git_bindings').where({ id: binding.id }).update({
+    head_commit: null,
+    applied_commit: null,
+    last_error: null,
+    begun_at: null,
+    waiting_plan: null,
+    manifest_policy: '{}',
+  });
+  for (const table of ['git_object_words', 'git_approvals', 'git_holds'])
+    await db(table).where({ binding_id: binding.id }).delete();
 }
 
 export async function updateBindingStatus(
   tx: Knex,
   bindingId: string,
-  status: { headCommit?: CommitInfo; appliedCommit?: CommitInfo; lastError: string | null },
+  status: {
+    headCommit?: CommitInfo;
+    appliedCommit?: CommitInfo;
+    /** What the applied commit says of the policy. */
+    manifestPolicy?: ManifestPolicy;
+    begunAt?: Date;
+    /** Null: none waits. Absent: nobody has looked. */
+    waitingPlan?: Omit<WaitingPlan, 'since'> | null;
+    lastError: string | null;
+  },
 ): Promise<void> {
+  const { waitingPlan } = status;
+  // A plan that waits on is as old as it was.
+  const waiting = waitingPlan && {
+    waiting_plan: tx.raw(
+      `?::jsonb || jsonb_build_object('since',
+         CASE WHEN waiting_plan->>'hash' = ? THEN waiting_plan->'since' ELSE to_jsonb(now()) END)`,
+      [JSON.stringify(waitingPlan), waitingPlan.hash],
+    ),
+  };
   await tx('git_bindings')
     .where({ id: bindingId })
     .update({
@@ -128,5 +191,34 @@ export async function updateBindingStatus(
       last_error: status.lastError,
       ...(status.headCommit ? { head_commit: commitText(status.headCommit) } : {}),
       ...(status.appliedCommit ? { applied_commit: commitText(status.appliedCommit) } : {}),
+      ...(status.manifestPolicy ? { manifest_policy: JSON.stringify(status.manifestPolicy) } : {}),
+      ...(status.begunAt ? { begun_at: status.begunAt } : {}),
+      ...(waiting ?? (waitingPlan === null ? { waiting_plan: null } : {})),
     });
+}
+
+/** False where it is so already. */
+export async function setSuspended(
+  tx: Knex,
+  bindingId: string,
+  said: { by: string; reason: string } | null,
+): Promise<boolean> {
+  const rows = tx('git_bindings').where({ id: bindingId });
+  const changed = said
+    ? await rows
+        .whereNull('suspended_at')
+        .update({ suspended_at: tx.fn.now(), suspended_by: said.by, suspend_reason: said.reason })
+    : await rows
+        .whereNotNull('suspended_at')
+        .update({ suspended_at: null, suspended_by: null, suspend_reason: null });
+  return changed > 0;
+}
+
+/** The plan that waits; no pass replaces it until the transaction ends. */
+export async function lockWaitingPlan(tx: Knex, bindingId: string): Promise<WaitingPlan | null> {
+  const row: { plan: WaitingPlan | null } | undefined = await tx('git_bindings')
+    .where({ id: bindingId })
+    .forUpdate()
+    .first({ plan: 'waiting_plan' });
+  return row?.plan ?? null;
 }

@@ -1,5 +1,6 @@
 export { Converged, convergeInput, convergeOperation, outcomeOf } from './converge.ts';
-export { describedInGit, type EditableRow, lockEditable } from './editing.ts';
+export { describedInGit, type EditableRow, lockEditable, lockHandmade, refuseUneditable } from './editing.ts';
+export { lockHolding } from './holds-store.ts';
 export { PURGE_JOB, pruneOperation, TOMBSTONE_HOURS } from './prune.ts';
 export {
   type ColumnTypes,
@@ -16,3 +17,4 @@ export {
   writeAsReconciler,
   writeOwned,
 } from './store.ts';
+export { giveToUi, listOwnedByUi, TABLE_OF, type UiOwned } from './ui-objects-store.ts';

@@ -1,4 +1,5 @@
 import { Deleted } from '../../schemas/api/common.ts';
+import { OrGit } from '../../schemas/api/git-words.ts';
 import {
   AddDependency,
   DependenciesOf,
@@ -130,7 +131,7 @@ export const add = mutation({
   role: 'EDITOR',
   audit: 'pipelineDependency.added',
   input: AddDependency,
-  output: Dependency,
+  output: OrGit(Dependency),
   async scope(ctx, { upstreamId, downstreamId }) {
     await objectScope(ctx, 'Pipeline', upstreamId);
     return objectScope(ctx, 'Pipeline', downstreamId);
@@ -143,7 +144,7 @@ export const add = mutation({
       );
     if (upstreamId === downstreamId) throw badRequest('A pipeline cannot depend on itself');
     await lockOrder(ctx.db, environmentId);
-    const downstream = await lockEditable(ctx.db, 'pipelines', downstreamId);
+    const downstream = await lockEditable(ctx, 'pipelines', downstreamId);
     const dependencies = await read(ctx, environmentId);
     const upstream = dependencies.byId.get(upstreamId);
     if (!upstream) throw notFound('Pipeline');

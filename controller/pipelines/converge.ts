@@ -2,6 +2,8 @@
  * What git does to pipelines: two operations, each one transaction with its audit rows, each safe to repeat. Nothing else
  * writes a git-owned pipeline.
  */
+import { isDeepStrictEqual } from 'node:util';
+import { parse } from 'yaml';
 import type { PipelineSpec } from '../../schemas/manifests/index.ts';
 import {
   Converged,
@@ -16,7 +18,15 @@ import { mutation } from '../platform/operation.ts';
 import { pipelinesChanged } from './changed.ts';
 import { compile } from './compile.ts';
 import type { Definition } from './definition.ts';
-import { insertVersions, type NewVersion, PIPELINE_COLUMNS, pipelineColumns, readStanding } from './store.ts';
+import {
+  insertVersions,
+  type NewVersion,
+  PIPELINE_COLUMNS,
+  pipelineColumns,
+  readStanding,
+  type Standing,
+  stampVersion,
+} from './store.ts';
 
 export const convergePipelines = mutation({
   name: 'pipeline.converge',
@@ -34,6 +44,8 @@ export const convergePipelines = mutation({
     );
     const now = new Date(ctx.clock.now());
     const versions: NewVersion[] = [];
+    /** Made by people before git adopted the pipeline, and what git says now. */
+    const stamped: { id: string; specHash: string }[] = [];
     /** Whether any node is served something else than before. */
     let served = false;
     const done = items.map((item, index) => {
@@ -51,12 +63,21 @@ export const convergePipelines = mutation({
         globalConfig: spec.global,
         dependsOn: spec.dependsOn,
       };
-      let version = standing?.latest ?? null;
-      if (version?.specHash !== item.specHash) {
-        version = { id: newId(), version: (version?.version ?? 0) + 1, specHash: item.specHash };
+      const latest = standing?.latest ?? null;
+      const adopted =
+        row?.managedBy === 'ui' &&
+        latest?.specHash === null &&
+        saysTheSame(latest, spec, compiled.configYaml);
+      let version: { id: string; version: number };
+      if (latest && (adopted || latest.specHash === item.specHash)) {
+        version = latest;
+        if (adopted) stamped.push({ id: latest.id, specHash: item.specHash });
+      } else {
+        version = { id: newId(), version: (latest?.version ?? 0) + 1 };
         versions.push({
           ...write,
           ...version,
+          specHash: item.specHash,
           pipelineId,
           configYaml: compiled.configYaml,
           changelog: commit.subject,
@@ -109,11 +130,26 @@ export const convergePipelines = mutation({
       done.map(({ write }) => write),
     );
     if (versions.length > 0) await insertVersions(ctx.db, versions);
+    for (const { id, specHash } of stamped) await stampVersion(ctx.db, id, specHash);
     const only = done.length === 1 ? done[0]?.answer.objectId : undefined;
     await pipelinesChanged(ctx, environmentId, { pipelineId: only, reason: 'git', served });
     return done.map(({ answer }) => answer);
   },
 });
+
+/** Nodes would get the very same. The database keeps the keys of objects in an order of its own, so texts may differ. */
+function saysTheSame(
+  version: NonNullable<Standing['latest']>,
+  { logLevel, nodeSelector }: PipelineSpec,
+  configYaml: string,
+): boolean {
+  return (
+    version.configYaml !== null &&
+    version.logLevel === logLevel &&
+    isDeepStrictEqual(version.nodeSelector, nodeSelector ?? null) &&
+    isDeepStrictEqual(parse(version.configYaml), parse(configYaml))
+  );
+}
 
 export const prunePipeline = pruneOperation({
   name: 'pipeline.prune',

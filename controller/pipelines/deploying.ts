@@ -1,22 +1,23 @@
 /** New versions: by a deploy, from an engine config, and back to an earlier one. Each is numbered and never changes. */
 import type { Static } from 'typebox';
+import { OrGit } from '../../schemas/api/git-words.ts';
 import {
   CreateVersion,
   Deployed,
   DeployPipeline,
-  OfPipeline,
   RollbackPipeline,
   Undeployed,
+  UndeployPipeline,
 } from '../../schemas/api/pipelines.ts';
 import { objectScope } from '../access/index.ts';
-import { describedInGit } from '../ownership/index.ts';
+import { refuseUneditable } from '../ownership/index.ts';
 import type { Context, MutationContext } from '../platform/context.ts';
 import { conflict, notFound, preconditionFailed } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { mutation } from '../platform/operation.ts';
 import { pipelineChanged } from './changed.ts';
 import { graphOfConfig } from './engine-yaml.ts';
-import { existing, lockPipeline, renderStored } from './existing.ts';
+import { existing, lockPipeline, lockPipelineHolding, renderStored } from './existing.ts';
 import { type Graph, refuseOversized } from './graph.ts';
 import { withLiveLinks } from './shared-components/links.ts';
 import {
@@ -35,10 +36,10 @@ async function checked(ctx: Context, environmentId: string, graph: Graph): Promi
   return configYaml;
 }
 
-/** A pipeline that people may change, before its row is locked: what git describes is refused before anything is checked. */
+/** A pipeline that people may change, before its row is locked: what the policy refuses is refused before anything is checked. */
 async function editable(ctx: Context, id: string): Promise<PipelineRecord> {
   const pipeline = await existing(ctx, id);
-  if (pipeline.managedBy === 'git') throw await describedInGit(ctx.db, 'pipelines', pipeline);
+  await refuseUneditable(ctx, 'pipelines', pipeline);
   return pipeline;
 }
 
@@ -85,7 +86,7 @@ export const deployAgent = mutation({
   permission: 'pipelines.deploy',
   audit: 'pipeline.deployed',
   input: DeployPipeline,
-  output: Deployed,
+  output: OrGit(Deployed),
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async prepare(ctx, { pipelineId }) {
     const pipeline = await editable(ctx, pipelineId);
@@ -114,11 +115,13 @@ export const undeploy = mutation({
   role: 'EDITOR',
   permission: 'pipelines.deploy',
   audit: 'pipeline.undeployed',
-  input: OfPipeline,
-  output: Undeployed,
+  input: UndeployPipeline,
+  output: OrGit(Undeployed),
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
-  async run(ctx, { pipelineId }) {
-    const pipeline = await lockPipeline(ctx, pipelineId);
+  async run(ctx, { pipelineId, hold = false, reason = 'Undeployed by hand' }) {
+    const pipeline = hold
+      ? await lockPipelineHolding(ctx, pipelineId, reason)
+      : await lockPipeline(ctx, pipelineId);
     const { name, isDraft } = pipeline;
     if (isDraft)
       throw preconditionFailed(`The pipeline "${name}" is a draft; only a deployed one can be undeployed`);
@@ -134,7 +137,7 @@ export const createVersion = mutation({
   role: 'EDITOR',
   audit: 'pipeline.versionCreated',
   input: CreateVersion,
-  output: Deployed,
+  output: OrGit(Deployed),
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, { pipelineId, configYaml, changelog }) {
     const pipeline = await lockPipeline(ctx, pipelineId);
@@ -170,17 +173,17 @@ export const rollback = mutation({
   output: Deployed,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async prepare(ctx, { pipelineId, targetVersionId }) {
-    const pipeline = await editable(ctx, pipelineId);
+    const pipeline = await existing(ctx, pipelineId);
     const target = await versionOf(ctx, pipelineId, targetVersionId);
     // What was sound then may miss a secret now.
     if (!pipeline.isDraft) await checked(ctx, pipeline.environmentId, target);
     return pipeline.isDraft;
   },
   async run(ctx, { pipelineId, targetVersionId }, wasDraft) {
-    const pipeline = await lockPipeline(ctx, pipelineId);
+    const then = await versionOf(ctx, pipelineId, targetVersionId);
+    const pipeline = await lockPipelineHolding(ctx, pipelineId, `Rolled back to version ${then.version}`);
     if (wasDraft && !pipeline.isDraft)
       throw conflict('The pipeline was deployed while it was being rolled back; try again');
-    const then = await versionOf(ctx, pipelineId, targetVersionId);
     const target = { ...then, nodes: await withLiveLinks(ctx.db, pipeline.environmentId, then.nodes) };
     const changelog = `Rollback to version ${target.version}`;
     const version = await addVersion(ctx, pipeline, target, { configYaml: target.configYaml, changelog });

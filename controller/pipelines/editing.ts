@@ -1,6 +1,7 @@
 /** What people do to pipelines that git does not describe: make, change, copy, delete, and bring back. */
 import type { Static } from 'typebox';
 import { Id, Input } from '../../schemas/api/common.ts';
+import { OrGit } from '../../schemas/api/git-words.ts';
 import {
   CreatePipeline,
   DeletedPipeline,
@@ -17,7 +18,7 @@ import { findEnvironment } from '../environments/index.ts';
 import { lockRow, PURGE_JOB, TOMBSTONE_HOURS } from '../ownership/index.ts';
 import { lockOrder, refuseCircleThrough, setPipelineGroup } from '../pipeline-order/index.ts';
 import type { MutationContext } from '../platform/context.ts';
-import { forbidden, notFound, preconditionFailed } from '../platform/errors.ts';
+import { badRequest, forbidden, notFound, preconditionFailed } from '../platform/errors.ts';
 import { allows, mutation } from '../platform/operation.ts';
 import { secretReferences, secretVariables } from '../secrets/index.ts';
 import { pipelineChanged } from './changed.ts';
@@ -89,7 +90,7 @@ export const update = mutation({
   role: 'EDITOR',
   audit: 'pipeline.updated',
   input: UpdatePipeline,
-  output: PipelineRef,
+  output: OrGit(PipelineRef),
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.id),
   async run(ctx, input) {
     const { id, groupId } = input;
@@ -97,6 +98,9 @@ export const update = mutation({
     const changes = Object.keys(fields).length > 0;
     if (!changes && !(await lockRow(ctx.db, 'pipelines', id))) throw notFound('Pipeline');
     const before = changes ? await lockPipeline(ctx, id) : await existing(ctx, id);
+    // A group is the database's alone: beside a change that goes to git it would be lost.
+    if (changes && groupId !== undefined && before.managedBy === 'git')
+      throw badRequest('git describes this pipeline; send groupId in a request of its own');
     if (groupId !== undefined) await setPipelineGroup(ctx.db, id, before.environmentId, groupId);
     if (changes) await updatePipeline(ctx.db, id, fields);
     const after = await existing(ctx, id);
@@ -121,7 +125,7 @@ export const remove = mutation({
   role: 'EDITOR',
   audit: 'pipeline.deleted',
   input: DeletePipeline,
-  output: DeletedPipeline,
+  output: OrGit(DeletedPipeline),
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.id),
   async run(ctx, { id }) {
     const pipeline = await lockPipeline(ctx, id);

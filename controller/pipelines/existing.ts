@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { GraphNode } from '../../schemas/api/pipelines.ts';
-import { lockEditable } from '../ownership/index.ts';
+import { lockEditable, lockHandmade, lockHolding } from '../ownership/index.ts';
 import type { Context, MutationContext } from '../platform/context.ts';
 import { notFound } from '../platform/errors.ts';
 import { compile } from './compile.ts';
@@ -16,10 +16,26 @@ export async function existing(ctx: Pick<Context, 'db'>, id: string): Promise<Pi
 
 /**
  * The pipeline, locked until the transaction ends.
- * @throws NOT_FOUND; PRECONDITION_FAILED where git describes it.
+ * @throws NOT_FOUND; PRECONDITION_FAILED where git describes it and the policy refuses changes by hand.
  */
 export async function lockPipeline(ctx: MutationContext, id: string): Promise<PipelineRecord> {
-  await lockEditable(ctx.db, 'pipelines', id);
+  await lockEditable(ctx, 'pipelines', id);
+  return existing(ctx, id);
+}
+
+/** The same for what is done at once, against git where it describes the pipeline: git's spec is held. @throws NOT_FOUND */
+export async function lockPipelineHolding(
+  ctx: MutationContext,
+  id: string,
+  reason: string,
+): Promise<PipelineRecord> {
+  await lockHolding(ctx, 'pipelines', id, reason);
+  return existing(ctx, id);
+}
+
+/** The same for what no manifest can say. @throws NOT_FOUND; PRECONDITION_FAILED where git describes it. */
+export async function lockHandmadePipeline(ctx: MutationContext, id: string): Promise<PipelineRecord> {
+  await lockHandmade(ctx, 'pipelines', id);
   return existing(ctx, id);
 }
 

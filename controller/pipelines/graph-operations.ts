@@ -1,6 +1,7 @@
 /** The graph of a pipeline that people draw: saved, rendered while it is drawn, and read from an engine config. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Static } from 'typebox';
+import { OrGit } from '../../schemas/api/git-words.ts';
 import {
   type GraphNode,
   ReadGraph,
@@ -77,7 +78,7 @@ export const saveGraph = mutation({
   role: 'EDITOR',
   audit: 'pipeline.graphSaved',
   input: SaveGraph,
-  output: SavedGraph,
+  output: OrGit(SavedGraph),
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, input) {
     const { pipelineId } = input;

@@ -263,7 +263,15 @@ const VERSION_COLUMNS: ColumnTypes = {
 
 /** Where a pipeline stands: its newest version, and the one that runs. */
 export interface Standing {
-  latest: { id: string; version: number; specHash: string | null } | null;
+  latest: {
+    id: string;
+    version: number;
+    specHash: string | null;
+    /** Of a pipeline that the UI owns; else null. */
+    configYaml: string | null;
+    logLevel: string;
+    nodeSelector: LabelMap | null;
+  } | null;
   deployedVersionId: string | null;
   deployedAt: Date | null;
 }
@@ -276,13 +284,19 @@ export async function readStanding(
   const { rows } = await db.raw<{ rows: (Standing & { id: string })[] }>(
     `SELECT p.id, p.deployed_version_id AS "deployedVersionId", p.deployed_at AS "deployedAt",
        CASE WHEN v.id IS NULL THEN NULL
-         ELSE json_build_object('id', v.id, 'version', v.version, 'specHash', v.spec_hash) END AS latest
+         ELSE json_build_object('id', v.id, 'version', v.version, 'specHash', v.spec_hash, 'configYaml', CASE WHEN p.managed_by = 'ui' THEN v.config_yaml END,
+           'logLevel', v.log_level, 'nodeSelector', v.node_selector) END AS latest
      FROM pipelines p LEFT JOIN LATERAL
        (SELECT * FROM pipeline_versions v WHERE v.pipeline_id = p.id ORDER BY v.version DESC LIMIT 1) v ON true
      WHERE p.id = ANY(?)`,
     [[...pipelineIds]],
   );
   return new Map(rows.map(({ id, ...standing }) => [id, standing]));
+}
+
+/** A version that people made says what a manifest says: from now on it stands for it. */
+export async function stampVersion(tx: Knex, versionId: string, specHash: string): Promise<void> {
+  await tx('pipeline_versions').where({ id: versionId }).update({ spec_hash: specHash });
 }
 
 export async function latestVersion(

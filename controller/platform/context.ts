@@ -58,7 +58,25 @@ export interface Context {
   settle?: (tx: Knex, output: unknown) => Promise<void>;
 }
 
+/** What became of a mutation that was redirected: told in the audit log either way. */
+export interface Redirected {
+  /** The audit action. */
+  action: string;
+  entry: AuditEntry;
+  result: { output: unknown } | { refusal: Error };
+}
+
+/**
+ * A way for a change that is not the database's to make. The first part runs in the transaction, after the work, and sees
+ * what it would have made; then all of it is undone, and the second part runs outside of any transaction.
+ */
+export type Redirect = (inside: Context) => Promise<(outside: Context) => Promise<Redirected>>;
+
 /** In a mutation: everything is in one transaction with its audit rows. */
 export interface MutationContext extends Context {
+  /** The name of the operation that runs. */
+  operation: string;
   audit(entry: AuditEntry): void;
+  /** Nothing of this mutation is kept; what it would have made goes this way. `of` names what is redirected: one thing at a time. */
+  redirect(of: string, to: Redirect): void;
 }

@@ -14,6 +14,9 @@ import type { Logger } from './logger.ts';
  */
 const IDLE_MS = 5_000;
 
+/** A row that is good for longer was written before the clock was set back. Its holder, should it live, is fenced off. */
+const LONGEST_MS = 120_000;
+
 export interface Lease {
   /** The epoch while this process holds the lease, else null. */
   epoch(): number | null;
@@ -52,7 +55,7 @@ export function createLease(options: LeaseOptions): Lease {
     if (changed) for (const listener of listeners) listener(next !== null);
   }
 
-  /** Takes the lease where it is free, ours, or run out; the epoch grows with every change of hands. */
+  /** Takes the lease where it is free, ours, run out, or not of this time; the epoch grows with every change of hands. */
   async function claim(): Promise<void> {
     const askedAt = performance.now();
     const { rows } = await db.raw<{ rows: { epoch: string }[] }>(
@@ -63,8 +66,9 @@ export function createLease(options: LeaseOptions): Lease {
          holder = excluded.holder,
          expires_at = clock_timestamp() + :ttl * interval '1 millisecond'
        WHERE l.holder = excluded.holder OR l.expires_at < clock_timestamp()
+         OR l.expires_at > clock_timestamp() + :longest * interval '1 millisecond'
        RETURNING epoch`,
-      { key, holder, ttl: ttlMs },
+      { key, holder, ttl: ttlMs, longest: LONGEST_MS },
     );
     const row = rows[0];
     // Measured from before the question was asked, so that we never believe longer than Postgres does.

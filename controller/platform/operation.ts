@@ -9,8 +9,8 @@ import type { Role } from '../../schemas/api/common.ts';
 import type { Permission } from '../../schemas/api/service-accounts.ts';
 import { sentences, validator } from '../../schemas/validate.ts';
 import type { AuditEntry } from './audit-entry.ts';
-import type { Actor, Context, MutationContext } from './context.ts';
-import { badRequest, type DomainError, forbidden, unauthorized } from './errors.ts';
+import type { Actor, Context, MutationContext, Redirect, Redirected } from './context.ts';
+import { badRequest, type DomainError, forbidden, preconditionFailed, unauthorized } from './errors.ts';
 
 /** Where the thing that is asked for lives. */
 export interface Scope {
@@ -88,19 +88,63 @@ export function createExecute(writeAudit: AuditWriter, changed: () => void = () 
     if (!allows(ctx.actor, scope, op)) throw refusal(ctx.actor, op);
     if (op.kind === 'query') return op.run(ctx, input);
     const prepared = await op.prepare?.(ctx, input);
-    const output = await againAfterDeadlock(() =>
-      ctx.db.transaction(async (tx) => {
-        await ctx.fence?.(tx);
-        const entries: AuditEntry[] = [];
-        const inside: MutationContext = { ...ctx, db: tx, audit: (entry) => entries.push(entry) };
-        const output = await op.run(inside, input, prepared);
-        await writeAudit(inside, scope, entries, op.audit);
-        await ctx.settle?.(tx, output);
-        return output;
-      }),
+    const done = await againAfterDeadlock(() =>
+      ctx.db
+        .transaction(async (tx) => {
+          await ctx.fence?.(tx);
+          const entries: AuditEntry[] = [];
+          const redirect = oneRedirect();
+          const inside: MutationContext = {
+            ...ctx,
+            db: tx,
+            operation: op.name,
+            audit: (entry) => entries.push(entry),
+            redirect: redirect.set,
+          };
+          const output = await op.run(inside, input, prepared);
+          const to = redirect.get();
+          if (to) throw new Undone(await to(inside));
+          await writeAudit(inside, scope, entries, op.audit);
+          await ctx.settle?.(tx, output);
+          return { output };
+        })
+        .catch((error: unknown) => {
+          if (error instanceof Undone) return error;
+          throw error;
+        }),
     );
-    changed();
-    return output;
+    if (!(done instanceof Undone)) {
+      changed();
+      return done.output;
+    }
+    const { action, entry, result } = await done.otherwise(ctx);
+    await ctx.db.transaction(async (tx) => {
+      await writeAudit({ ...ctx, db: tx }, scope, [entry], action);
+      if ('output' in result) await ctx.settle?.(tx, result.output);
+    });
+    if ('refusal' in result) throw result.refusal;
+    return result.output as Static<typeof op.output>;
+  };
+}
+
+/** Carries what is to be done instead out of a transaction that is rolled back. */
+class Undone extends Error {
+  readonly otherwise: (outside: Context) => Promise<Redirected>;
+  constructor(otherwise: (outside: Context) => Promise<Redirected>) {
+    super('undone');
+    this.otherwise = otherwise;
+  }
+}
+
+function oneRedirect() {
+  let first: { of: string; to: Redirect } | null = null;
+  return {
+    get: (): Redirect | null => first?.to ?? null,
+    set(of: string, to: Redirect): void {
+      if (first && first.of !== of)
+        throw preconditionFailed('This changes several things that git describes; change them one at a time');
+      first ??= { of, to };
+    },
   };
 }
 

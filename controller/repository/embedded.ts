@@ -15,18 +15,28 @@ export interface EmbeddedRepository {
 
 const NAME = 'config.git';
 
-/** A clean environment: neither the machine's nor the user's git settings change what git does here. */
-export function gitEnvironment(gitdir: string): Record<string, string> {
+export type GitSetting = readonly [key: string, value: string];
+
+/**
+ * A clean environment: neither the machine's nor the user's git settings change what git does here. `settings` are
+ * further ones of git's own, which stand in no argument list that others may read.
+ */
+export function gitEnvironment(gitdir: string, settings: readonly GitSetting[] = []): Record<string, string> {
+  // The folder may belong to another user than the one that runs us (root in a container's volume).
+  const all: readonly GitSetting[] = [['safe.directory', gitdir], ...settings];
   return {
     PATH: searchPath,
     LANG: 'C',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_TERMINAL_PROMPT: '0',
-    // The folder may belong to another user than the one that runs us (root in a container's volume).
-    GIT_CONFIG_COUNT: '1',
-    GIT_CONFIG_KEY_0: 'safe.directory',
-    GIT_CONFIG_VALUE_0: gitdir,
+    GIT_CONFIG_COUNT: String(all.length),
+    ...Object.fromEntries(
+      all.flatMap(([key, value], at) => [
+        [`GIT_CONFIG_KEY_${at}`, key],
+        [`GIT_CONFIG_VALUE_${at}`, value],
+      ]),
+    ),
   };
 }
 

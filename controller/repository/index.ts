@@ -1,6 +1,20 @@
+export { AddressError, type RemoteAddress, readAddress, samePlace } from './address.ts';
+export {
+  CredentialsError,
+  openCredentials,
+  refuseUnfit,
+  sealCredentials,
+  shownCredentials,
+} from './credentials.ts';
 export {
   type EmbeddedRepository,
   ensureEmbeddedRepository,
   gitEnvironment,
   seedRepository,
 } from './embedded.ts';
+export { type GitEnd, runGit } from './git-run.ts';
+export type { BoundRepository, RefUpdate, Repositories, RepositoryHandle } from './handle.ts';
+export { createRepositories } from './repositories.ts';
+export { RepositoryError, type RepositoryFault } from './repository-error.ts';
+export { SshKeyError } from './ssh-key.ts';
+export { createTurns, type Turns } from './turns.ts';

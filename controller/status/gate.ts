@@ -64,6 +64,8 @@ function acceptedSegment({ manifest, deployed, isDraft, latestVersion }: GateInp
   const keeps = deployed ? `version ${deployed.version} runs on` : 'nothing runs';
   if (manifest?.problem) return segment('failed', `The change was refused; ${keeps}`);
   if (manifest?.gone) return segment('held', manifest.applied?.message || 'Its manifest is gone; it is kept');
+  // After a rollback git has what was applied last: only the hold tells that something else runs.
+  if (manifest?.applied?.reason === 'Held') return segment('held', manifest.applied.message);
   if (manifest && !manifest.upToDate) {
     const held = manifest.applied?.status === 'False';
     return segment(held ? 'held' : 'moving', manifest.applied?.message || 'Waiting for the next pass');

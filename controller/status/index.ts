@@ -5,6 +5,7 @@ import { type ObservedOf, readObserved, readObservedOfMany } from './queries.ts'
 import type { Snapshots } from './snapshots.ts';
 
 export { sumGates } from './gate.ts';
+export { desiredPlaces } from './desired.ts';
 export { type Joined, type NodeStatus, type PipelineStatus, sumRates } from './join.ts';
 export { datedConditions, datedOrigin, readHealth } from './queries.ts';
 export { versionForNode } from './selection.ts';

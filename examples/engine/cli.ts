@@ -16,6 +16,7 @@ interface Common {
 export type Command =
   | ({ kind: 'run'; verbosity: number; logFormat: LogFormat; shutdownLimitSecs: number } & Common)
   | ({ kind: 'validate'; noEnvironment: boolean; skipHealthchecks: boolean; denyWarnings: boolean } & Common)
+  | ({ kind: 'test'; junitReport: string | undefined } & Common)
   | { kind: 'generate-schema'; output: string | undefined }
   | { kind: 'version' }
   | { kind: 'help'; text: string }
@@ -26,6 +27,7 @@ const HELP = `Usage: headgate-engine [OPTIONS] [COMMAND]
 
 Commands:
   validate         Validate the configuration files given as paths, then exit
+  test             Run the unit tests of the configuration files given as paths, then exit
   generate-schema  Print the JSON Schema of configuration files, then exit
   tap              Show events of a running engine on their way
 
@@ -54,6 +56,17 @@ Options:
                                 Expand \${VAR} in configuration files
   -h, --help                    Print help`;
 
+const TEST_HELP = `Usage: headgate-engine test [OPTIONS] [PATHS]...
+
+Options:
+      --junit-report <FILE>     Write the results to a file for build servers
+      --config-yaml <CONFIG>    Read a file as YAML whatever its name
+      --config-json <CONFIG>    Read a file as JSON whatever its name
+      --dangerously-allow-env-var-interpolation
+                                Expand \${VAR} in configuration files
+  -h, --help                    Print help`;
+const HELPS = { run: HELP, validate: VALIDATE_HELP, test: TEST_HELP };
+
 const SCHEMA_USAGE = 'headgate-engine generate-schema [OPTIONS]';
 const SCHEMA_HELP = `Usage: ${SCHEMA_USAGE}
 
@@ -75,8 +88,9 @@ export function parseCommandLine(argv: readonly string[], env: Record<string, st
     noEnvironment: false,
     skipHealthchecks: false,
     denyWarnings: false,
+    junitReport: undefined as string | undefined,
   };
-  let validate = false;
+  let kind: 'run' | 'validate' | 'test' = 'run';
   const words = argv.flatMap(splitEquals);
   if (words[0] === 'generate-schema') return schemaCommand(words.slice(1));
   if (words[0] === 'tap') return tapCommand(words.slice(1));
@@ -93,7 +107,7 @@ export function parseCommandLine(argv: readonly string[], env: Record<string, st
         return { kind: 'version' };
       case '-h':
       case '--help':
-        return { kind: 'help', text: validate ? VALIDATE_HELP : HELP };
+        return { kind: 'help', text: HELPS[kind] };
       case '--dangerously-allow-env-var-interpolation':
         state.interpolate = true;
         continue;
@@ -105,7 +119,15 @@ export function parseCommandLine(argv: readonly string[], env: Record<string, st
         continue;
       }
     }
-    if (validate) {
+    if (kind === 'test') {
+      if (word === '--junit-report') {
+        state.junitReport = value();
+        if (state.junitReport === undefined) return missingValue(word);
+      } else if (word.startsWith('-')) return unexpected(word, 'headgate-engine test [OPTIONS] [PATHS]...');
+      else state.configs.push({ path: word });
+      continue;
+    }
+    if (kind === 'validate') {
       if (word === '--no-environment') state.noEnvironment = true;
       else if (word === '--skip-healthchecks') state.skipHealthchecks = true;
       else if (word === '-d' || word === '--deny-warnings') state.denyWarnings = true;
@@ -127,7 +149,7 @@ export function parseCommandLine(argv: readonly string[], env: Record<string, st
       state.shutdownLimitSecs = seconds;
     } else if (word === '-v' || word === '--verbose') state.verbosity += 1;
     else if (word === '-q' || word === '--quiet') state.verbosity -= 1;
-    else if (word === 'validate') validate = true;
+    else if (word === 'validate' || word === 'test') kind = word;
     else if (word.startsWith('-')) return unexpected(word, 'headgate-engine [OPTIONS] [COMMAND]');
     else return { kind: 'usage-error', message: `error: unrecognized subcommand '${word}'\n\n${SEE_HELP}` };
   }
@@ -135,7 +157,7 @@ export function parseCommandLine(argv: readonly string[], env: Record<string, st
   if (state.configs.length === 0 && env.VECTOR_CONFIG) {
     state.configs = env.VECTOR_CONFIG.split(',').map((path) => ({ path }));
   }
-  return { kind: validate ? 'validate' : 'run', ...state };
+  return { kind, ...state };
 }
 
 function schemaCommand(words: readonly string[]): Command {

@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { parseCommandLine } from './cli.ts';
 import { EXIT_OK, EXIT_USAGE } from './exit-codes.ts';
 import { createLogger, type Level, parseLevel } from './log.ts';
@@ -32,6 +33,18 @@ async function main(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
           log.error('Config file could not be opened and is skipped.', { path, error: reason }),
       });
       await print(report);
+      return code;
+    }
+    case 'test': {
+      const log = createLogger({ level: levelOf(env, 'warn'), format: 'text' });
+      const { test } = await import('./unit-tests/command.ts');
+      const code = await test(command, {
+        env,
+        log,
+        // At once: whoever watches sees which test takes long.
+        write: (text) => writeSync(1, text),
+        complain: (text) => writeSync(2, text),
+      });
       return code;
     }
     case 'generate-schema': {

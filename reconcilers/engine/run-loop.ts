@@ -6,7 +6,7 @@
  * - one pass at a time; triggers that come in while one runs are folded into a single next pass;
  * - a pass that throws is tried again after a growing, jittered delay; a trigger in the meantime looks at once;
  * - a pass that exceeds its deadline is aborted by its signal and counts as failed;
- * - keys do not wait for each other beyond `concurrency`.
+ * - keys do not wait for each other beyond `concurrency`, in which `aside` does not count.
  */
 import { backoff, jitter } from './backoff.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -15,6 +15,11 @@ export interface Pass {
   signal: AbortSignal;
   /** What woke this pass up, without repeats, at most 20. For the record only. */
   triggers: readonly string[];
+  /**
+   * Work that waits for others, as for a slow server. Meanwhile the pass takes up none of the places that
+   * `concurrency` gives; it waits for one again before it goes on.
+   */
+  aside<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export interface RunLoopOptions<R> {
@@ -77,7 +82,10 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
   const states = new Map<string, KeyState<R>>();
   const ready: string[] = [];
   const idleWaiters: (() => void)[] = [];
+  /** Passes that waited aside and want to go on. */
+  const returning: (() => void)[] = [];
   let active = 0;
+  let aside = 0;
   let stopped = false;
 
   function stateOf(key: string): KeyState<R> {
@@ -106,13 +114,35 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
   }
 
   function pump(): void {
+    while (active < concurrency) {
+      const goOn = returning.shift();
+      if (!goOn) break;
+      active += 1;
+      goOn();
+    }
     while (!stopped && active < concurrency) {
       const key = ready.shift();
       if (key === undefined) break;
       const state = states.get(key);
       if (state?.next && !state.running) void runPass(key, state, state.next);
     }
-    if (active === 0 && ready.length === 0) for (const done of idleWaiters.splice(0)) done();
+    if (isIdle()) for (const done of idleWaiters.splice(0)) done();
+  }
+
+  const isIdle = () => active === 0 && aside === 0 && ready.length === 0;
+
+  async function stepAside<T>(work: () => Promise<T>): Promise<T> {
+    active -= 1;
+    aside += 1;
+    pump();
+    try {
+      return await work();
+    } finally {
+      const place = new Promise<void>((goOn) => returning.push(goOn));
+      pump();
+      await place;
+      aside -= 1;
+    }
   }
 
   async function runPass(key: string, state: KeyState<R>, waiting: Waiting<R>): Promise<void> {
@@ -130,6 +160,7 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
       const result = await options.reconcile(key, {
         signal: controller.signal,
         triggers: [...waiting.triggers],
+        aside: stepAside,
       });
       state.failures = 0;
       requeueInMs = options.resync?.(key, result) ?? null;
@@ -174,7 +205,7 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
     },
     keys: () => [...states].flatMap(([key, state]) => (state.forgotten ? [] : [key])),
     idle() {
-      if (active === 0 && ready.length === 0) return Promise.resolve();
+      if (isIdle()) return Promise.resolve();
       return new Promise((resolve) => idleWaiters.push(resolve));
     },
     async stop() {
@@ -185,7 +216,7 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
         state.next?.reject(new LoopStoppedError(options.name));
         state.running?.abort(new LoopStoppedError(options.name));
       }
-      if (active > 0) await new Promise<void>((resolve) => idleWaiters.push(resolve));
+      if (active + aside > 0) await new Promise<void>((resolve) => idleWaiters.push(resolve));
     },
   };
 }

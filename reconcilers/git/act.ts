@@ -1,39 +1,59 @@
 /** Acting on a plan: what would change is checked, then applied in order, then what left the tree is pruned. */
+import { gitSyncOrphan } from '../../controller/git-sync/index.ts';
 import { DomainError } from '../../controller/platform/errors.ts';
+import type { OwnableKind } from '../../schemas/api/git-policy.ts';
 import { type ManifestKind, nameKeyOf } from '../../schemas/manifests/index.ts';
-import { type ApplyResult, type CheckResult, KINDS, type Kind } from '../kinds/index.ts';
+import { type ApplyResult, type CheckResult, KINDS } from '../kinds/index.ts';
 import type { CommitInfo, DesiredManifest, Problem } from '../source/index.ts';
+import { checkAll, ENGINE_CHECKS, kindOf } from './checking.ts';
 import { identity, identityOf } from './identity.ts';
 import { keepsText } from './kept.ts';
-import { allowedDeletes, type Change, type Plan } from './plan.ts';
+import {
+  type Applying,
+  allowedDeletes,
+  applies,
+  type Change,
+  objectIdOf,
+  type Plan,
+  type PruneHold,
+  renamedFromOf,
+  renames,
+} from './plan.ts';
 import { type Line, noCounts } from './report.ts';
 import type { Acted, Looked, PassOptions } from './steps.ts';
 
-/** Above this, the engine itself is not asked about each changed manifest: it starts a process for every one. */
-const ENGINE_CHECKS = 24;
-const PARALLEL_CHECKS = 4;
 /** Manifests of one transaction. While one batch is written, the next is checked. */
 const BATCH = 200;
 
-type Applying = Extract<Change, { action: 'create' | 'update' }>;
 type Pruning = Extract<Change, { action: 'prune' }>;
+type Orphaning = Extract<Change, { action: 'orphan' }>;
 
-export async function act(given: PassOptions, looked: Looked, plan: Plan): Promise<Acted> {
+/** @param guarded Why nothing of the plan is to be applied; null where it may be. */
+export async function act(
+  given: PassOptions,
+  looked: Looked,
+  plan: Plan,
+  guarded: string | null,
+): Promise<Acted> {
   const options: PassOptions = { ...given, ctx: { ...given.ctx, actor: gitActor(given, looked.commit) } };
-  const acting = new Acting(options, looked);
+  const acting = new Acting(options, looked, guarded);
   const due: Applying[] = [];
   for (const change of plan.changes) {
-    if (change.action === 'create' || change.action === 'update') due.push(change);
+    if (applies(change)) due.push(change);
     else acting.take(change);
   }
   const prunes = plan.changes.filter((change) => change.action === 'prune');
+  await acting.orphanAll(plan.changes.filter((change) => change.action === 'orphan'));
   await acting.clearNames(prunes, due);
   await acting.applyAll(due);
   await acting.pruneAll(prunes);
   return acting.acted;
 }
 
-const gitActor = ({ binding }: PassOptions, { sha, author }: CommitInfo) => ({
+export const gitActor = (
+  { binding }: Pick<PassOptions, 'binding'>,
+  { sha, author }: Pick<CommitInfo, 'sha' | 'author'>,
+) => ({
   type: 'git' as const,
   commit: sha,
   author,
@@ -44,24 +64,31 @@ class Acting {
   readonly acted: Acted = {
     outcomes: new Map(),
     applied: new Map(),
+    kept: new Map(),
     problems: [],
     lines: [],
     counts: noCounts(),
   };
   readonly #options: PassOptions;
   readonly #looked: Looked;
-  /** Identities of manifests that were refused: what names them waits. */
-  readonly #failed: Set<string>;
+  readonly #guarded: string | null;
+  /** Objects that manifests may name, by identity: those that were there, and those that this pass has made. */
+  readonly #there: Set<string>;
 
-  constructor(options: PassOptions, looked: Looked) {
+  constructor(options: PassOptions, looked: Looked, guarded: string | null) {
     this.acted.counts.unchanged = looked.focus?.untouched ?? 0;
     this.#options = options;
     this.#looked = looked;
-    this.#failed = new Set(
-      looked.desired.refused.flatMap(({ kind, name }) =>
-        kind && name ? [identity(kind, nameKeyOf(name))] : [],
-      ),
-    );
+    this.#guarded = guarded;
+    this.#there = new Set(looked.ui.map(identityOf));
+    for (const { kind, objectName } of looked.inventory.values())
+      if (objectName !== null) this.#there.add(identity(kind, nameKeyOf(objectName)));
+  }
+
+  /** Why nothing may be written; null where it may. */
+  get #standsBy(): 'observing' | 'guarded' | null {
+    if (this.#options.binding.mode !== 'sync') return 'observing';
+    return this.#guarded === null ? null : 'guarded';
   }
 
   /** What needs no writing. */
@@ -80,12 +107,32 @@ class Acting {
         return;
       }
       case 'ignore':
-        outcomes.set(change, { type: 'ignored' });
+        outcomes.set(change, { type: 'ignored', reason: change.reason });
         return;
       case 'suspended':
-        outcomes.set(change, { type: 'suspended' });
+        outcomes.set(change, { type: 'suspended', word: change.word });
         counts.waiting += 1;
         return;
+      case 'held': {
+        const { manifest, hold } = change;
+        outcomes.set(change, { type: 'held', hold });
+        counts.waiting += 1;
+        lines.push({ type: 'held', name: manifest.name, by: hold.by, reason: hold.reason });
+        return;
+      }
+      case 'drifted':
+        outcomes.set(change, { type: 'drifted' });
+        counts.waiting += 1;
+        lines.push({ type: 'drifted', name: change.manifest.name });
+        return;
+      case 'conflict': {
+        const { manifest, object } = change;
+        const message = conflictText(manifest, object.name);
+        outcomes.set(change, { type: 'failed', check: null, reason: 'Conflict', message });
+        lines.push({ type: 'failed', kind: manifest.kind, name: manifest.name, message });
+        counts.refused += 1;
+        return;
+      }
       case 'keep': {
         const { kind, name } = change.previous;
         counts.waiting += 1;
@@ -93,6 +140,7 @@ class Acting {
         return;
       }
       case 'prune':
+      case 'orphan':
       case 'forget':
         return;
     }
@@ -112,31 +160,35 @@ class Acting {
   }
 
   /** The document or what it describes is wrong. */
-  #refuse(change: Applying | Extract<Change, { action: 'none' }>, problems: readonly Problem[]): void {
+  #refuse(
+    change: Applying | Extract<Change, { action: 'none' }>,
+    problems: readonly Problem[],
+    check?: CheckResult,
+  ): void {
     const { manifest, previous } = change;
     const kept = keepsText(this.#looked.inventory, manifest, previous?.nameKey ?? null);
     this.acted.problems.push(...problems);
     this.acted.lines.push(
       ...problems.slice(0, 3).map((problem): Line => ({ type: 'problem', problem, kept })),
     );
-    this.acted.outcomes.set(change, { type: 'refused', problems, kept });
+    this.acted.outcomes.set(change, { type: 'refused', problems, kept, ...(check ? { check } : {}) });
     this.acted.counts.refused += 1;
-    this.#failed.add(identityOf(manifest));
   }
 
   async applyAll(due: readonly Applying[]): Promise<void> {
     const batches = batchesOf(due, this.#options.batch ?? BATCH);
     const engine = due.length <= ENGINE_CHECKS;
-    let ahead = this.#checkAll(batches[0] ?? [], engine);
+    let ahead = this.#check(batches[0] ?? [], engine);
     for (const [index, batch] of batches.entries()) {
       const checks = await ahead;
-      ahead = this.#checkAll(batches[index + 1] ?? [], engine);
+      ahead = this.#check(batches[index + 1] ?? [], engine);
       // Awaited in the next round; it must not count as unhandled before.
       ahead.catch(() => {});
       this.#options.signal.throwIfAborted();
       const sound = batch.filter((change) => {
-        const problems = checks.get(change)?.problems ?? [];
-        if (problems.length > 0) this.#refuse(change, problems);
+        const check = checks.get(change);
+        const problems = check?.problems ?? [];
+        if (problems.length > 0) this.#refuse(change, problems, check);
         return problems.length === 0;
       });
       await this.#apply(sound, checks);
@@ -144,26 +196,8 @@ class Acting {
     await ahead;
   }
 
-  /** A few at a time. */
-  async #checkAll(batch: readonly Applying[], engine: boolean): Promise<Map<Change, CheckResult>> {
-    const { ctx, signal } = this.#options;
-    const { secrets, dangling } = this.#looked;
-    const results = new Map<Change, CheckResult>();
-    const queue = batch[Symbol.iterator]();
-    const worker = async () => {
-      for (const change of queue) {
-        const { manifest } = change;
-        const problems = dangling.get(manifest);
-        results.set(
-          change,
-          problems
-            ? { problems: [...problems], detail: 'references', notes: [], unknown: [] }
-            : await kindOf(change).check(ctx, manifest, { secrets, engine, signal }),
-        );
-      }
-    };
-    await Promise.all(Array.from({ length: PARALLEL_CHECKS }, worker));
-    return results;
+  #check(batch: readonly Applying[], engine: boolean): Promise<Map<Change, CheckResult>> {
+    return checkAll(this.#options, this.#looked, batch, engine);
   }
 
   /**
@@ -172,7 +206,9 @@ class Acting {
    */
   async #apply(batch: readonly Applying[], checks: ReadonlyMap<Change, CheckResult>): Promise<void> {
     const { ctx, execute, binding } = this.#options;
-    const items = batch.filter((change) => !this.#observed(change, checks) && !this.#blocked(change, checks));
+    const items = batch.filter(
+      (change) => !this.#waits(change, checks) && !this.#blocked(change, checks, batch),
+    );
     const first = items[0];
     if (!first) return;
     try {
@@ -181,7 +217,7 @@ class Acting {
         execute,
         environmentId: binding.environmentId,
         commit: this.#looked.commit,
-        items: items.map(({ manifest, previous }) => ({ manifest, objectId: previous?.objectId ?? null })),
+        items: items.map((change) => ({ manifest: change.manifest, objectId: objectIdOf(change) })),
       });
       for (const [index, change] of items.entries()) this.#applied(change, checks, results[index]!);
     } catch (error) {
@@ -200,21 +236,40 @@ class Acting {
     }
   }
 
-  #observed(change: Applying, checks: ReadonlyMap<Change, CheckResult>): boolean {
-    if (this.#options.binding.mode === 'sync') return false;
-    const { kind, name } = change.manifest;
-    this.acted.outcomes.set(change, { type: 'observed', check: checks.get(change)! });
-    this.acted.lines.push({ type: 'observed', kind, name });
+  #waits(change: Applying, checks: ReadonlyMap<Change, CheckResult>): boolean {
+    const { manifest } = change;
+    const check = checks.get(change)!;
+    switch (this.#standsBy) {
+      case null:
+        return false;
+      case 'observing':
+        this.acted.outcomes.set(change, { type: 'observed', check });
+        break;
+      case 'guarded':
+        this.acted.outcomes.set(change, { type: 'guarded', check, why: this.#guarded ?? '' });
+        break;
+    }
+    this.acted.lines.push({ type: 'observed', kind: manifest.kind, name: manifest.name });
     this.acted.counts.waiting += 1;
     return true;
   }
 
-  #blocked(change: Applying, checks: ReadonlyMap<Change, CheckResult>): boolean {
+  /** Where it names what is not there and does not come with it. */
+  #blocked(change: Applying, checks: ReadonlyMap<Change, CheckResult>, batch: readonly Applying[]): boolean {
     const blocker = kindOf(change)
       .references(change.manifest)
-      .find(({ kind, name }) => this.#failed.has(identity(kind, nameKeyOf(name))));
+      .find(({ kind, name }) => {
+        const key = identity(kind, nameKeyOf(name));
+        return (
+          !this.#there.has(key) &&
+          !batch.some(
+            (other) =>
+              other !== change && !this.acted.outcomes.has(other) && identityOf(other.manifest) === key,
+          )
+        );
+      });
     if (!blocker) return false;
-    const message = `waits for "${blocker.name}", on which it depends and which was refused`;
+    const message = `waits for "${blocker.name}", on which it depends and which is not there yet`;
     this.#fail(change, checks, 'Blocked', message);
     return true;
   }
@@ -229,16 +284,16 @@ class Acting {
     this.acted.lines.push({ type: 'failed', kind, name, message });
     this.acted.outcomes.set(change, { type: 'failed', check: checks.get(change)!, reason, message });
     this.acted.counts.refused += 1;
-    this.#failed.add(identityOf(change.manifest));
   }
 
   #applied(change: Applying, checks: ReadonlyMap<Change, CheckResult>, result: ApplyResult): void {
     const { manifest } = change;
     const check = checks.get(change)!;
     this.acted.applied.set(change, result);
+    this.#there.add(identityOf(manifest));
     const detail = [`Accepted as ${result.detail}`, ...check.notes].join('. ');
     this.acted.outcomes.set(change, { type: 'applied', check, detail });
-    const renamedFrom = change.action === 'update' ? change.renamedFrom : null;
+    const renamedFrom = renamedFromOf(change);
     this.acted.lines.push({
       type: result.outcome,
       kind: manifest.kind,
@@ -246,6 +301,7 @@ class Acting {
       detail: result.detail,
       renamedFrom,
       drifted: change.action === 'update' && change.drifted,
+      adopted: change.action === 'adopt',
       notes: [
         ...check.notes,
         ...check.unknown.map(
@@ -261,10 +317,10 @@ class Acting {
    * where that one is sound, for else nothing would come in its place.
    */
   async clearNames(prunes: readonly Pruning[], due: readonly Applying[]): Promise<void> {
-    if (this.#options.binding.mode !== 'sync') return;
+    if (this.#standsBy !== null) return;
     const takers = new Map(due.map((change) => [identityOf(change.manifest), change]));
     const displaced = prunes.filter(({ previous }) => takers.has(identityOf(previous)));
-    const checks = await this.#checkAll(
+    const checks = await this.#check(
       displaced.map(({ previous }) => takers.get(identityOf(previous))!),
       true,
     );
@@ -282,15 +338,38 @@ class Acting {
       .filter((change) => !acted.outcomes.has(change))
       .sort((a, b) => order(b.previous.kind) - order(a.previous.kind));
     const broken = acted.counts.refused > 0 && allowedDeletes(this.#looked.commit.message) < prunes.length;
-    const observing = this.#options.binding.mode !== 'sync';
+    const reason: PruneHold | null = this.#standsBy ?? (broken ? 'broken-manifests' : null);
     for (const change of left) {
-      if (!observing && !broken) {
+      if (reason === null) {
         await this.#prune(change);
         continue;
       }
       const { kind, name } = change.previous;
+      acted.kept.set(change, reason);
       acted.counts.waiting += 1;
-      acted.lines.push({ type: 'kept', kind, name, reason: observing ? 'observing' : 'broken-manifests' });
+      acted.lines.push({ type: 'kept', kind, name, reason });
+    }
+  }
+
+  /** What git does not own any more is the UI's, as it is. */
+  async orphanAll(orphans: readonly Orphaning[]): Promise<void> {
+    const { ctx, execute, binding } = this.#options;
+    const { acted } = this;
+    if (this.#standsBy !== null) {
+      acted.counts.waiting += orphans.length;
+      return;
+    }
+    for (const [kind, changes] of Map.groupBy(orphans, ({ previous }) => previous.kind)) {
+      await execute(gitSyncOrphan, ctx, {
+        environmentId: binding.environmentId,
+        kind: kind as OwnableKind,
+        objectIds: changes.flatMap(({ previous }) => previous.objectId ?? []),
+      });
+      for (const change of changes) {
+        acted.outcomes.set(change, { type: 'applied', check: null, detail: 'Left to the UI' });
+        acted.counts.changed += 1;
+        acted.lines.push({ type: 'orphaned', kind, name: change.previous.name });
+      }
     }
   }
 
@@ -307,19 +386,21 @@ class Acting {
   }
 }
 
-function kindOf({ manifest }: Applying): Kind {
-  const kind = KINDS.get(manifest.kind);
-  if (!kind) throw new Error(`nothing acts on ${manifest.kind}`);
-  return kind;
-}
+export const conflictText = ({ kind }: DesiredManifest, name: string): string =>
+  `${NOUNS[kind] ?? kind} named "${name}" exists already and is owned by the UI; let git adopt it, or rename one of the two`;
+
+const NOUNS: Partial<Record<ManifestKind, string>> = {
+  Pipeline: 'a pipeline',
+  AlertRule: 'an alert rule',
+  NodeGroup: 'a node group',
+};
 
 /** Neighbours of one kind; the order stays. Renames stand first in a plan, and trade names within one transaction. */
 function batchesOf(due: readonly Applying[], size: number): Applying[][] {
   const batches: Applying[][] = [];
   for (const change of due) {
     const last = batches.at(-1);
-    const renamed = change.action === 'update' && change.renamedFrom !== null;
-    const fits = last?.[0]?.manifest.kind === change.manifest.kind && (renamed || last.length < size);
+    const fits = last?.[0]?.manifest.kind === change.manifest.kind && (renames(change) || last.length < size);
     if (fits) last.push(change);
     else batches.push([change]);
   }

@@ -1,14 +1,9 @@
 /** What the operations of the controller ask of git beside the loop: plans, changes of manifests, exports. */
 import type { GitGateway } from '../../controller/git-sync/index.ts';
-import { preconditionFailed } from '../../controller/platform/errors.ts';
-
-const notYet = async (): Promise<never> => {
-  throw preconditionFailed('not built yet');
-};
+import { createPlanner } from '../plan-view/index.ts';
+import { createWriteBack } from '../write-back/index.ts';
 
 export const createGitGateway = (): GitGateway => ({
-  plan: notYet,
-  writeBack: notYet,
-  propose: notYet,
-  export: notYet,
+  ...createWriteBack(),
+  plan: createPlanner().plan,
 });

@@ -7,18 +7,21 @@ import { join } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import type { Knex } from 'knex';
 import { unlessAway } from '../../controller/database/errors.ts';
-import { type Binding, findBinding, listBindings } from '../../controller/git-sync/index.ts';
+import { type Binding, findBinding, intervalOf, listBindings } from '../../controller/git-sync/index.ts';
 import type { Context, Services } from '../../controller/platform/context.ts';
 import { DomainError, messageOf } from '../../controller/platform/errors.ts';
 import type { Lease } from '../../controller/platform/lease.ts';
 import type { Logger } from '../../controller/platform/logger.ts';
 import type { Execute } from '../../controller/platform/operation.ts';
+import { backoff, jitter } from '../engine/backoff.ts';
 import type { Clock } from '../engine/clock.ts';
 import { createRunLoop, LoopStoppedError } from '../engine/run-loop.ts';
-import { createSourceCache, openRepository } from '../source/index.ts';
+import { createSourceCache } from '../source/index.ts';
+import { openCopies } from './copies.ts';
 import { leadersReport } from './leaders-report.ts';
 import { createPassMemory, type PassMemory } from './memory.ts';
 import { type PassResult, runPass } from './pass.ts';
+import { runPushPass } from './push-pass.ts';
 import { noCounts } from './report.ts';
 
 export const GIT_LOOP = 'git';
@@ -50,6 +53,9 @@ export interface GitReconcilerOptions {
 const PASS_DEADLINE_MS = 5 * 60_000;
 const DEFAULT_INTERVAL_MS = 60_000;
 const FOLLOWING_ENDS_MS = 300;
+/** After a fault of a remote. */
+const MIN_RETRY_MS = 5_000;
+const retryAfter = backoff({ firstMs: MIN_RETRY_MS, capMs: 5 * 60_000 });
 const NOT_LEADING: PassResult = {
   outcome: 'unchanged',
   commit: null,
@@ -60,9 +66,12 @@ const NOT_LEADING: PassResult = {
 
 export function createGitReconciler(options: GitReconcilerOptions): GitReconciler {
   const { db, log, lease, services } = options;
-  const repository = openRepository(options.gitdir);
+  const copies = openCopies();
+  const repository = copies.of('embedded', options.gitdir);
   const cache = createSourceCache();
   const intervals = new Map<string, number>();
+  /** Bindings of remotes, with how often they have failed since it went well. */
+  const remotes = new Map<string, number>();
   /** By environment. What was remembered under an earlier leadership, or of a binding that was another, is void. */
   const memories = new Map<string, { of: string; memory: PassMemory }>();
 
@@ -71,6 +80,7 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
       epoch,
       binding.id,
       binding.mode,
+      binding.repositoryUrl,
       binding.ref,
       binding.path,
       binding.sharedPaths,
@@ -97,10 +107,12 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
       const binding = await findBinding(db, environmentId);
       if (!binding || binding.mode === 'off' || binding.suspendedAt !== null) {
         intervals.delete(environmentId);
+        remotes.delete(environmentId);
         memories.delete(environmentId);
+        await copies.forget(environmentId);
         return NOT_LEADING;
       }
-      intervals.set(environmentId, binding.intervalSeconds * 1_000);
+      intervals.set(environmentId, intervalOf(binding.intervalSeconds, binding.manifestPolicy) * 1_000);
       if (epoch === null) return NOT_LEADING;
       const ctx: Context = {
         db,
@@ -114,20 +126,42 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
         fence: (tx) => lease.fence(tx, epoch),
       };
       const trigger = pass.triggers.find((one) => one !== 'timer') ?? 'timer';
-      const result = await runPass({
-        ctx,
-        execute: options.execute,
-        binding,
-        repository,
-        cache,
-        trigger,
-        signal: pass.signal,
-        memory: memoryOf(binding, epoch),
-      });
+      const handle = services.repositories.of(binding);
+      const repository = copies.of(environmentId, handle.gitdir);
+      let reached = true;
+      // A slow server takes up the time of its own binding, and the place of no other.
+      const fetch = () =>
+        pass.aside(() =>
+          handle.fetch(pass.signal).catch((error: unknown) => {
+            reached = false;
+            throw error;
+          }),
+        );
+      const push = () => runPushPass({ ctx, binding, repository, cache, trigger });
+      const sync = () =>
+        runPass({
+          ctx,
+          execute: options.execute,
+          binding,
+          repository,
+          ...(handle.kind === 'remote' ? { remote: { fetch, distrust: () => handle.distrust() } } : {}),
+          cache,
+          trigger,
+          signal: pass.signal,
+          memory: memoryOf(binding, epoch),
+        });
+      const pushes = binding.mode === 'push';
+      const result = await (pushes ? (handle.kind === 'remote' ? pass.aside(push) : push()) : sync());
       // The first pass over a commit is the one that acted; a second finds the same faults and nothing to do.
       const isFirst = told.get(environmentId)?.result.commit?.sha !== result.commit?.sha;
       if (isFirst && (result.outcome !== 'unchanged' || result.report.length > 1))
         told.set(environmentId, { at: options.clock.monotonic(), result });
+      if (handle.kind === 'embedded') remotes.delete(environmentId);
+      else {
+        const failed = pushes ? result.outcome === 'failed' : !reached;
+        const failures = failed ? (remotes.get(environmentId) ?? 0) + 1 : 0;
+        remotes.set(environmentId, failures);
+      }
       if (result.outcome !== 'unchanged') {
         log.info(
           {
@@ -141,9 +175,15 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
       }
       // What names an object that is another now is resolved anew.
       if (result.counts.renamed + result.counts.deleted > 0) loop.wake(environmentId, 'names changed');
+      if (result.again) loop.wake(environmentId, 'policy changed');
       return result;
     },
-    resync: (environmentId) => intervals.get(environmentId) ?? DEFAULT_INTERVAL_MS,
+    resync: (environmentId) => {
+      const intervalMs = intervals.get(environmentId) ?? DEFAULT_INTERVAL_MS;
+      const failures = remotes.get(environmentId);
+      if (failures === undefined) return intervalMs;
+      return jitter(failures === 0 ? intervalMs : Math.max(retryAfter(failures), MIN_RETRY_MS));
+    },
     onFailure: (environmentId, error, retryInMs) =>
       log.warn(
         { environmentId, reason: messageOf(error), retryInMs: Math.round(retryInMs) },
@@ -151,15 +191,15 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
       ),
   });
 
-  async function wakeAll(trigger: string): Promise<void> {
+  async function wakeAll(trigger: string, which: (binding: Binding) => boolean = () => true): Promise<void> {
     for (const binding of await listBindings(db))
-      if (binding.mode !== 'off') loop.wake(binding.environmentId, trigger);
+      if (binding.mode !== 'off' && which(binding)) loop.wake(binding.environmentId, trigger);
   }
 
   /** What became of a push that began at `since`, environment by environment. */
   async function reportsOf(since: number, late: string): Promise<readonly string[]> {
     const bindings = (await listBindings(db)).filter(
-      (binding) => binding.mode !== 'off' && binding.repositoryUrl === 'embedded',
+      (binding) => binding.mode !== 'off' && isEmbedded(binding),
     );
     if (bindings.length === 0) return ['Headgate: no environment is bound to this repository'];
     if (lease.epoch() === null) {
@@ -217,7 +257,7 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
         ignoreInitial: true,
         ignored: (path) => path.endsWith('.lock'),
       });
-      watcher.on('all', () => void wakeAll('repository changed').catch(() => {}));
+      watcher.on('all', () => void wakeAll('repository changed', isEmbedded).catch(() => {}));
       watcher.on('error', (error) =>
         log.warn({ reason: messageOf(error) }, 'the repository cannot be watched; the timer goes on'),
       );
@@ -226,10 +266,12 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
       for (const remove of off) remove();
       await watcher?.close();
       await loop.stop();
-      await repository.close();
+      await copies.close();
     },
   };
 }
+
+const isEmbedded = ({ repositoryUrl }: Binding) => repositoryUrl === 'embedded';
 
 function notApplied(error: unknown): string {
   if (error instanceof LoopStoppedError) return 'the controller is stopping';

@@ -9,13 +9,15 @@ import { keepsText, type RefusedDocument } from './kept.ts';
 import { metaOf } from './meta.ts';
 import {
   conditionsOf,
+  DRIFTED,
   keptCondition,
   type ManifestOutcome,
   STORED_CONDITIONS,
   type StoredCondition,
 } from './outcome.ts';
-import type { Change, Plan } from './plan.ts';
+import { type Change, HISTORY_REWRITTEN, type Plan } from './plan.ts';
 import type { Acted, Looked, PassOptions } from './steps.ts';
+import { testedAgain } from './tested.ts';
 
 /** The lines of the inventory that are not what is stored already, and those that go. */
 export function manifestWrites(
@@ -33,6 +35,11 @@ export function manifestWrites(
   const claimed = new Set(
     plan.changes.flatMap((change) => (change.previous ? [identityOf(change.previous)] : [])),
   );
+  const orphaned = new Set(
+    plan.changes.flatMap((change) =>
+      change.action === 'orphan' && acted.outcomes.has(change) ? [identityOf(change.previous)] : [],
+    ),
+  );
   /** Lines of which a sound manifest has spoken. */
   const spoken = new Set<string>();
   const put = (record: InventoryRecord, always = false) => {
@@ -48,11 +55,15 @@ export function manifestWrites(
         put(
           kept(
             stored.get(identityOf(change.previous)),
-            options.binding.mode === 'sync' ? 'broken-manifests' : 'observing',
+            acted.kept.get(change) ?? 'broken-manifests',
             commit,
             now,
           ),
         );
+      continue;
+    }
+    if (change.action === 'orphan') {
+      if (acted.outcomes.has(change)) removals.push(change.previous);
       continue;
     }
     if (change.action === 'forget') {
@@ -68,9 +79,11 @@ export function manifestWrites(
     const { manifest } = change;
     // The line under this name may still be that of an object which is being renamed: it is not this manifest's.
     const foreign = change.previous === null && claimed.has(identityOf(manifest));
-    const previous = foreign ? undefined : stored.get(identityOf(change.previous ?? manifest));
+    // What an orphan's manifest says is read on, and is no object's.
+    const isOrphans = orphaned.has(identityOf(manifest));
+    const previous = foreign || isOrphans ? undefined : stored.get(identityOf(change.previous ?? manifest));
     const applied = outcome.type === 'applied' || outcome.type === 'unchanged';
-    if (foreign && !applied) continue;
+    if (foreign && !isOrphans && !applied) continue;
     // A refused rename stays under the name that runs.
     const renamed = previous !== undefined && previous.nameKey !== manifest.nameKey;
     if (renamed && applied) removals.push(previous);
@@ -180,6 +193,9 @@ function objectOf(change: Change, acted: Acted, previous: InventoryRecord | unde
   };
 }
 
+const isWell = ({ conditions }: ManifestRecord): boolean =>
+  conditions.every((one) => one.status !== 'False' && one.reason !== DRIFTED);
+
 /** Nothing of the line could differ: what most manifests of most passes are. */
 function isSettled(previous: InventoryRecord, manifest: DesiredManifest): boolean {
   return (
@@ -192,7 +208,7 @@ function isSettled(previous: InventoryRecord, manifest: DesiredManifest): boolea
     previous.appliedMeta === metaOf(manifest) &&
     previous.prunePolicy === prunePolicyOf(manifest) &&
     !previous.prunePending &&
-    previous.conditions.every((one) => one.status !== 'False')
+    isWell(previous)
   );
 }
 
@@ -203,11 +219,12 @@ function unchangedFacts(
   place: { path: string; line: number; commit: string },
   manifest: DesiredManifest,
 ) {
-  if (previous.conditions.every((one) => one.status !== 'False')) return [];
+  if (isWell(previous)) return [];
   const facts = conditionsOf(outcome, place, manifest);
   return [
     ...facts,
     { ...facts[0]!, type: 'Validated' as const, reason: 'Valid', message: 'As it was when it was accepted' },
+    ...testedAgain(previous, manifest).map((tested) => ({ ...facts[0]!, ...tested })),
   ];
 }
 
@@ -226,8 +243,8 @@ function kept(
       (one) =>
         one.type === 'Applied' &&
         one.reason === facts[0]?.reason &&
-        // The plan asks at which commit something was guarded.
-        (one.reason !== 'Guarded' || one.commit === commit),
+        // The plan asks at which commit history was rewritten.
+        (one.reason !== HISTORY_REWRITTEN || one.commit === commit),
     );
   return {
     ...previous,

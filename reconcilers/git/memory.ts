@@ -11,15 +11,20 @@ import {
   type InventoryRecord,
   isLeftBehind,
   readInventory,
+  readSpoken,
 } from '../../controller/git-sync/index.ts';
-import { takeObjectChanges, writeAsReconciler } from '../../controller/ownership/index.ts';
+import { listOwnedByUi, takeObjectChanges, writeAsReconciler } from '../../controller/ownership/index.ts';
 import type { Context } from '../../controller/platform/context.ts';
 import type { Desired } from '../source/index.ts';
 import { identityOf } from './identity.ts';
+import { type Said, saidOf, type UiObject } from './said.ts';
 
 export interface Remembered {
   inventory: Map<string, InventoryRecord>;
   secrets: ReadonlySet<string>;
+  said: Said;
+  /** Living objects that the UI owns. */
+  ui: readonly UiObject[];
 }
 
 export interface PassMemory {
@@ -35,11 +40,14 @@ export interface PassMemory {
 
 export function createPassMemory(): PassMemory {
   let remembered: Remembered | null = null;
+  let of = '';
   const memory: PassMemory = {
     settled: null,
     async read(ctx, binding) {
       const changed = await takeObjectChanges(ctx.db, binding.environmentId);
-      if (remembered && !changed) return remembered;
+      const now = tieOf(binding);
+      if (remembered && !changed && now === of) return remembered;
+      of = now;
       memory.forget();
       const read = await readAll(ctx, binding);
       remembered = read;
@@ -48,6 +56,9 @@ export function createPassMemory(): PassMemory {
     recorded(writes, removals) {
       for (const removal of removals) remembered?.inventory.delete(identityOf(removal));
       for (const write of writes) remembered?.inventory.set(identityOf(write), write);
+      if (!remembered || remembered.ui.length === 0) return;
+      const taken = new Set(writes.map(({ objectId }) => objectId));
+      remembered = { ...remembered, ui: remembered.ui.filter(({ id }) => !taken.has(id)) };
     },
     forget() {
       remembered = null;
@@ -57,19 +68,35 @@ export function createPassMemory(): PassMemory {
   return memory;
 }
 
+/** What of the binding decides about plans: what was settled under another is not settled. */
+const tieOf = ({ id, mode, ref, path, sharedPaths, policy, manifestPolicy, begunAt }: Binding): string =>
+  JSON.stringify([id, mode, ref, path, sharedPaths, policy, manifestPolicy, begunAt]);
+
 /** One after the other: the notes were taken away before, so what is read is never older than they are. */
 async function readAll(ctx: Pick<Context, 'db' | 'fence'>, binding: Binding): Promise<Remembered> {
   const { db } = ctx;
-  let records = await readInventory(db, binding.id);
+  const records = await readInventory(db, binding.id);
   const behind = records.filter(isLeftBehind);
-  if (behind.length > 0) {
-    await db.transaction(async (tx) => {
-      await ctx.fence?.(tx);
-      await writeAsReconciler(tx);
-      await followNames(tx, binding.id, behind);
-    });
-    records = await readInventory(db, binding.id);
-  }
-  const secrets = await configVariables(db, binding.environmentId);
-  return { inventory: new Map(records.map((record) => [identityOf(record), record])), secrets };
+  if (behind.length === 0) return withTheRest(db, binding, records);
+  await db.transaction(async (tx) => {
+    await ctx.fence?.(tx);
+    await writeAsReconciler(tx);
+    await followNames(tx, binding.id, behind);
+  });
+  return readAsItIs(db, binding);
 }
+
+/** The same for somebody who only looks: it writes nothing, and takes no notes away. */
+export const readAsItIs = async (db: Context['db'], binding: Binding): Promise<Remembered> =>
+  withTheRest(db, binding, await readInventory(db, binding.id));
+
+const withTheRest = async (
+  db: Context['db'],
+  binding: Binding,
+  records: readonly InventoryRecord[],
+): Promise<Remembered> => ({
+  inventory: new Map(records.map((record) => [identityOf(record), record])),
+  secrets: await configVariables(db, binding.environmentId),
+  said: saidOf(await readSpoken(db, binding.id)),
+  ui: await listOwnedByUi(db, binding.environmentId),
+});

@@ -2,7 +2,9 @@
 import type { ConditionFact } from '../engine/conditions.ts';
 import type { CheckResult } from '../kinds/index.ts';
 import type { DesiredManifest, Problem } from '../source/index.ts';
-import type { PruneHold } from './plan.ts';
+import { HISTORY_REWRITTEN, type PruneHold } from './plan.ts';
+import type { Hold, Word } from './said.ts';
+import { testedOf } from './tested.ts';
 
 export type StoredCondition = 'Parsed' | 'Validated' | 'Tested' | 'Applied';
 export const STORED_CONDITIONS: readonly StoredCondition[] = ['Parsed', 'Validated', 'Tested', 'Applied'];
@@ -12,14 +14,30 @@ export type ManifestOutcome =
   | { type: 'applied'; check: CheckResult | null; detail: string }
   | { type: 'unchanged' }
   /** The document or what it describes is wrong. */
-  | { type: 'refused'; problems: readonly Problem[]; kept: string }
-  | { type: 'failed'; check: CheckResult; reason: 'Conflict' | 'Blocked' | 'ApplyFailed'; message: string }
+  | { type: 'refused'; problems: readonly Problem[]; kept: string; check?: CheckResult }
+  | {
+      type: 'failed';
+      /** Null where it was not even asked for. */
+      check: CheckResult | null;
+      reason: 'Conflict' | 'Blocked' | 'ApplyFailed';
+      message: string;
+    }
   | { type: 'observed'; check: CheckResult }
-  | { type: 'ignored' }
-  | { type: 'suspended' };
+  /** `why`: what the plan as a whole waits for. */
+  | { type: 'guarded'; check: CheckResult; why: string }
+  | { type: 'held'; hold: Hold }
+  | { type: 'drifted' }
+  | { type: 'ignored'; reason: 'no-object' | 'not-owned' }
+  /** Null: the manifest itself says so. */
+  | { type: 'suspended'; word: Word | null };
+
+/** The reason of Applied while somebody's change past git is left as it is. */
+export const DRIFTED = 'Drifted';
+
+const saidBy = (what: string, { by, at, reason }: Word): string =>
+  `${what} by ${by} at ${at.toISOString().slice(0, 16).replace('T', ' ')} UTC${reason ? `: ${reason}` : ''}`;
 
 const DOCUMENT_STAGES = new Set(['source', 'parse']);
-const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** Conditions that the outcome says nothing about stay as they were. */
 export function conditionsOf(
@@ -43,17 +61,10 @@ export function conditionsOf(
     commit: place.commit,
   });
   const parsed = fact('Parsed', 'True', 'Parsed', 'The document is well-formed');
-  const tests =
-    manifest?.kind === 'Pipeline' ? (manifest as DesiredManifest<'Pipeline'>).spec.tests.length : 0;
-  const tested =
-    tests > 0
-      ? fact(
-          'Tested',
-          'Unknown',
-          'NotRun',
-          `${plural(tests, 'test')} described; this version does not run them`,
-        )
-      : fact('Tested', 'Unknown', 'NoTests', 'The manifest describes no tests');
+  const tested = (check: CheckResult | null): Fact[] => {
+    const found = testedOf(manifest, check?.tests ?? null);
+    return found ? [fact('Tested', found.status, found.reason, found.message, found.line)] : [];
+  };
   const validated = (check: CheckResult) =>
     check.unknown.length > 0
       ? fact(
@@ -66,7 +77,7 @@ export function conditionsOf(
 
   switch (outcome.type) {
     case 'applied': {
-      const facts = [parsed, tested, fact('Applied', 'True', 'Applied', outcome.detail)];
+      const facts = [parsed, ...tested(outcome.check), fact('Applied', 'True', 'Applied', outcome.detail)];
       return outcome.check ? [...facts, validated(outcome.check)] : facts;
     }
     case 'unchanged':
@@ -81,30 +92,71 @@ export function conditionsOf(
         'Invalid',
         `Refused at ${place.commit.slice(0, 7)}; ${outcome.kept}`,
       );
+      if (first?.stage === 'tests' && outcome.check) {
+        return [parsed, ...tested(outcome.check), validated(outcome.check), applied];
+      }
       return inDocument
         ? [fact('Parsed', 'False', 'Malformed', message, first?.line), applied]
         : [parsed, fact('Validated', 'False', stageReason(first?.stage), message, first?.line), applied];
     }
-    case 'failed':
-      return [
-        parsed,
-        tested,
-        validated(outcome.check),
-        fact('Applied', 'False', outcome.reason, outcome.message),
-      ];
+    case 'failed': {
+      const applied = fact('Applied', 'False', outcome.reason, outcome.message);
+      return outcome.check
+        ? [parsed, ...tested(outcome.check), validated(outcome.check), applied]
+        : [parsed, applied];
+    }
     case 'observed':
       return [
         parsed,
-        tested,
+        ...tested(outcome.check),
         validated(outcome.check),
         fact('Applied', 'False', 'Observing', 'The binding only observes: nothing is applied'),
       ];
+    case 'guarded':
+      return [
+        parsed,
+        ...tested(outcome.check),
+        validated(outcome.check),
+        fact('Applied', 'False', 'Guarded', `Waits until an ADMIN approves the plan: it ${outcome.why}`),
+      ];
+    case 'held':
+      return [
+        parsed,
+        fact('Applied', 'False', 'Held', `${saidBy('Held', outcome.hold)}. A newer spec is taken`),
+      ];
+    case 'drifted':
+      return [
+        parsed,
+        fact(
+          'Applied',
+          'True',
+          DRIFTED,
+          'It was applied and has been changed past git since; the policy leaves it so (selfHeal: false)',
+        ),
+      ];
     case 'suspended':
-      return [parsed, fact('Applied', 'False', 'Suspended', 'spec.suspend is true: git leaves it alone')];
+      return [
+        parsed,
+        fact(
+          'Applied',
+          'False',
+          'Suspended',
+          outcome.word
+            ? `${saidBy('Suspended', outcome.word)}: git leaves it alone`
+            : 'spec.suspend is true: git leaves it alone',
+        ),
+      ];
     case 'ignored':
       return [
         parsed,
-        fact('Applied', 'Unknown', 'NotActedOn', 'Read and checked; this version does not act on this kind'),
+        outcome.reason === 'not-owned'
+          ? fact('Applied', 'Unknown', 'NotOwned', 'Read and checked; git does not own this kind here')
+          : fact(
+              'Applied',
+              'Unknown',
+              'NotActedOn',
+              'Read and checked; this version does not act on this kind',
+            ),
       ];
   }
 }
@@ -138,23 +190,28 @@ export function keptCondition(
   const MESSAGES: Record<PruneHold, string> = {
     'broken-manifests': 'Its manifest is gone; nothing is pruned while other manifests are broken',
     'rewritten-history':
-      'Its manifest is gone, but history was rewritten: it is pruned with the next commit on top',
+      'Its manifest is gone, but history was rewritten: it is pruned with the next commit on top, or once an ADMIN confirms it',
     'missing-path':
-      'The path of the binding does not exist in this commit: everything is kept. To delete it, say so in the commit: Headgate-Allow-Delete: <count>',
+      'The path of the binding does not exist in this commit: everything is kept. To delete it, let an ADMIN approve the plan, or say so in the commit: Headgate-Allow-Delete: <count>',
     'empty-path':
-      'No manifest is left at all: everything is kept. To delete it, say so in the commit: Headgate-Allow-Delete: <count>',
-    confirm:
-      'Its manifest is gone; headgate/prune: confirm keeps it. To delete it, add it back without the annotation, then delete it',
+      'No manifest is left at all: everything is kept. To delete it, let an ADMIN approve the plan, or say so in the commit: Headgate-Allow-Delete: <count>',
+    confirm: 'Its manifest is gone; headgate/prune: confirm keeps it until an ADMIN confirms the deletion',
     never: 'Its manifest is gone; headgate/prune: never keeps it',
+    'no-prune': 'Its manifest is gone; the policy of this environment deletes nothing (prune: false)',
+    suspended: 'Its manifest is gone; it is suspended, and kept until it is resumed',
+    guarded: 'Its manifest is gone; it is deleted once an ADMIN approves the plan',
     observing: 'Its manifest is gone; the binding only observes: nothing is pruned',
   };
   const REASONS: Record<PruneHold, string> = {
     'broken-manifests': 'PruneWaits',
-    'rewritten-history': 'Guarded',
+    'rewritten-history': HISTORY_REWRITTEN,
     'missing-path': 'Guarded',
     'empty-path': 'Guarded',
     confirm: 'PruneWaits',
     never: 'PruneRefused',
+    'no-prune': 'PruneRefused',
+    suspended: 'Suspended',
+    guarded: 'Guarded',
     observing: 'Observing',
   };
   return {

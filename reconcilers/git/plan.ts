@@ -3,11 +3,13 @@
  * plan was applied gives nothing to do.
  */
 import { createHash } from 'node:crypto';
+import { DEFAULT_POLICY, type GitPolicy } from '../../schemas/api/git-policy.ts';
 import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { KINDS } from '../kinds/index.ts';
 import type { Desired, DesiredManifest } from '../source/index.ts';
 import { identity, identityOf } from './identity.ts';
 import { metaOf } from './meta.ts';
+import { type Hold, NOTHING_SAID, type Said, type UiObject, type Word } from './said.ts';
 
 /** One line of the inventory, with what the database holds of the object. */
 export interface Recorded {
@@ -38,11 +40,27 @@ export type Change =
       renamedFrom: string | null;
       drifted: boolean;
     }
+  /** Takes over an object of the UI, with its id and history. */
+  | { action: 'adopt'; manifest: DesiredManifest; previous: null; object: UiObject }
   | { action: 'none'; manifest: DesiredManifest; previous: Recorded }
-  /** Read and checked, but nothing acts on its kind. */
-  | { action: 'ignore'; manifest: DesiredManifest; previous: Recorded | null }
-  | { action: 'suspended'; manifest: DesiredManifest; previous: Recorded | null }
+  /** Somebody has changed the object past git, and the policy says to leave it at that. */
+  | { action: 'drifted'; manifest: DesiredManifest; previous: Recorded }
+  /** A namesake that the UI owns, and nobody has said that git may have it. */
+  | { action: 'conflict'; manifest: DesiredManifest; previous: null; object: UiObject }
+  /** Read and checked, but nothing acts on its kind, or the policy leaves the kind to the UI. */
+  | {
+      action: 'ignore';
+      manifest: DesiredManifest;
+      previous: Recorded | null;
+      reason: 'no-object' | 'not-owned';
+    }
+  /** By an operator's word; null: the manifest itself says so. */
+  | { action: 'suspended'; manifest: DesiredManifest; previous: Recorded | null; word: Word | null }
+  /** This very spec is not to be applied again. */
+  | { action: 'held'; manifest: DesiredManifest; previous: Recorded | null; hold: Hold }
   | { action: 'prune'; previous: Recorded }
+  /** Git does not own its kind any more: from now on it is the UI's. */
+  | { action: 'orphan'; previous: Recorded }
   /** Left the tree, and is kept for the reason given. */
   | { action: 'keep'; previous: Recorded; reason: PruneHold }
   /** Was refused before it became an object, and is gone now. */
@@ -55,14 +73,22 @@ export type PruneHold =
   | 'empty-path'
   | 'confirm'
   | 'never'
+  /** The policy says that nothing is pruned. */
+  | 'no-prune'
+  | 'suspended'
+  /** Said by the pass, not by the plan: the whole plan waits for an ADMIN. */
+  | 'guarded'
   /** Said by the pass, not by the plan: the binding's mode is not `sync`. */
   | 'observing';
 
 export interface Plan {
   changes: Change[];
-  /** Names what the plan would do; equal plans have equal hashes. */
+  /** Names what the plan would do once it is approved; equal plans have equal hashes. */
   hash: string;
+  /** Nothing is to be done now. */
   empty: boolean;
+  /** What is not done because the path is missing or empty, until the hash is approved. */
+  awaiting: 'missing-path' | 'empty-path' | null;
 }
 
 export interface PlanInput {
@@ -75,13 +101,19 @@ export interface PlanInput {
   descends: boolean;
   /** `Headgate-Allow-Delete: <count>` of the commit. */
   allowedDeletes: number;
+  /** What git may do here; without it as a binding has it that says nothing. */
+  policy?: Pick<GitPolicy, 'owns' | 'prune' | 'selfHeal'>;
+  /** Words of operators, and holds. */
+  said?: Said;
+  /** Living objects that the UI owns. */
+  ui?: readonly UiObject[];
 }
 
 /** Describes the repository itself; nothing comes of it. */
 const NOT_AN_OBJECT: ReadonlySet<string> = new Set(['Repository']);
 
 export function makePlan(input: PlanInput): Plan {
-  const { desired } = input;
+  const { desired, said = NOTHING_SAID } = input;
   const manifests = (input.manifests ?? desired.manifests).filter(
     (manifest) => !NOT_AN_OBJECT.has(manifest.kind),
   );
@@ -110,12 +142,17 @@ export function makePlan(input: PlanInput): Plan {
   // Last: a line that never became an object must not keep one from its rename.
   for (const manifest of manifests) claim(manifest, namesake(manifest));
 
+  const isNew = (manifest: DesiredManifest) => isObject(previousOf.get(manifest)) === undefined;
+  const judge = judgeOf(input, manifests.filter(isNew));
   const changes: Change[] = [];
   const still: Change[] = [];
   for (const manifest of manifests) {
-    const change = changeOf(manifest, previousOf.get(manifest) ?? null);
+    const change = changeOf(manifest, previousOf.get(manifest) ?? null, judge);
     if (acts(change)) changes.push(change);
     else still.push(change);
+    const previous = previousOf.get(manifest);
+    if (change.action === 'ignore' && change.previous === null && previous)
+      still.push({ action: 'orphan', previous });
   }
   const order = new Map(inOrder(changes.map(manifestOf)).map((manifest, index) => [manifest, index]));
   changes.sort(
@@ -134,17 +171,74 @@ export function makePlan(input: PlanInput): Plan {
   const leaving = sorted(
     gone.filter((record) => !kept.has(identityOf(record)) && !keptPaths.has(record.path)),
   );
-  const objects = leaving.filter((record) => record.objectId !== null);
+  const objects = leaving.filter((record) => record.objectId !== null && judge.owns.has(record.kind));
   const hold = holdOf(input, objects.length);
-  for (const previous of leaving) {
-    if (previous.objectId === null) {
-      if (hold !== 'missing-path') changes.push({ action: 'forget', previous });
-      continue;
+  const departures = (holding: PruneHold | null) =>
+    leaving.flatMap((previous): Change[] => {
+      if (previous.objectId === null)
+        return holding === 'missing-path' ? [] : [{ action: 'forget', previous }];
+      if (!judge.owns.has(previous.kind)) return [{ action: 'orphan', previous }];
+      const reason = reasonToKeep(previous, holding, input, said);
+      return [reason === null ? { action: 'prune', previous } : { action: 'keep', previous, reason }];
+    });
+  const awaiting = hold === 'missing-path' || hold === 'empty-path' ? hold : null;
+  const whole = [...changes, ...departures(awaiting ? null : hold)];
+  const hash = hashOf(whole);
+  if (awaiting === null || said.approved.has(hash))
+    return { changes: whole, hash, empty: !whole.some(acts), awaiting: null };
+  changes.push(...departures(hold));
+  return { changes, hash, empty: !changes.some(acts), awaiting };
+}
+
+/** Why one that left the tree stays; null where it may go. */
+function reasonToKeep(
+  previous: Recorded,
+  hold: PruneHold | null,
+  { policy = DEFAULT_POLICY }: PlanInput,
+  said: Said,
+): PruneHold | null {
+  if (!policy.prune) return 'no-prune';
+  const words = said.words.get(identityOf(previous));
+  if (words?.suspend) return 'suspended';
+  // Where history was rewritten, an ADMIN's word for this one object is as good as a commit on top.
+  const left = hold === 'rewritten-history' && words?.prune ? null : hold;
+  if (left !== null) return left;
+  if (previous.prunePolicy === 'confirm' && words?.prune) return null;
+  return previous.prunePolicy === 'auto' ? null : previous.prunePolicy;
+}
+
+/** What decides about each manifest, made once for all of them. */
+interface Judge {
+  owns: ReadonlySet<string>;
+  selfHeal: boolean;
+  said: Said;
+  /** Of manifests that have no object yet: the one of the UI that they name by its id, or that has their name. */
+  ui: ReadonlyMap<DesiredManifest, { object: UiObject; byUid: boolean }>;
+}
+
+function judgeOf(
+  { policy = DEFAULT_POLICY, said = NOTHING_SAID, ui = [] }: PlanInput,
+  newcomers: readonly DesiredManifest[],
+): Judge {
+  const found = new Map<DesiredManifest, { object: UiObject; byUid: boolean }>();
+  if (ui.length > 0) {
+    const byUid = new Map<string, UiObject>();
+    for (const object of ui) if (object.uid !== null) byUid.set(identity(object.kind, object.uid), object);
+    for (const object of ui) byUid.set(identity(object.kind, object.id), object);
+    const byName = new Map(ui.map((object) => [identityOf(object), object]));
+    for (const manifest of newcomers) {
+      const object = manifest.uid === null ? undefined : byUid.get(identity(manifest.kind, manifest.uid));
+      // An object has one manifest; whose it is by its id, its name is free for another.
+      if (!object || byName.get(identityOf(object)) !== object) continue;
+      byName.delete(identityOf(object));
+      found.set(manifest, { object, byUid: true });
     }
-    const reason = previous.prunePolicy === 'auto' ? hold : (hold ?? previous.prunePolicy);
-    changes.push(reason === null ? { action: 'prune', previous } : { action: 'keep', previous, reason });
+    for (const manifest of newcomers) {
+      const object = byName.get(identityOf(manifest));
+      if (object && !found.has(manifest)) found.set(manifest, { object, byUid: false });
+    }
   }
-  return { changes, hash: hashOf(changes), empty: changes.every((change) => !acts(change)) };
+  return { owns: new Set(policy.owns), selfHeal: policy.selfHeal, said, ui: found };
 }
 
 const manifestOf = (change: Change): DesiredManifest => {
@@ -153,18 +247,37 @@ const manifestOf = (change: Change): DesiredManifest => {
 };
 
 /** Renames come first and together: names that are traded are free for one another only within one transaction. */
-const renames = (change: Change): boolean => change.action === 'update' && change.renamedFrom !== null;
+export const renames = (change: Change): boolean => renamedFromOf(change) !== null;
+
+/** What the object was called before. */
+export function renamedFromOf(change: Change): string | null {
+  if (change.action === 'update') return change.renamedFrom;
+  if (change.action !== 'adopt' || change.object.name === change.manifest.name) return null;
+  return change.object.name;
+}
 
 function sorted<T extends { kind: string; nameKey: string }>(list: readonly T[]): T[] {
   const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
   return [...list].sort((a, b) => compare(a.nameKey, b.nameKey) || compare(a.kind, b.kind));
 }
 
-function changeOf(manifest: DesiredManifest, previous: Recorded | null): Change {
+function changeOf(manifest: DesiredManifest, previous: Recorded | null, judge: Judge): Change {
   const kind = KINDS.get(manifest.kind);
-  if (!kind) return { action: 'ignore', manifest, previous };
-  if (kind.suspended(manifest)) return { action: 'suspended', manifest, previous };
-  if (!previous || previous.objectId === null) return { action: 'create', manifest, previous: null };
+  if (!kind) return { action: 'ignore', manifest, previous, reason: 'no-object' };
+  if (!judge.owns.has(manifest.kind))
+    return {
+      action: 'ignore',
+      manifest,
+      previous: previous?.objectId == null ? previous : null,
+      reason: 'not-owned',
+    };
+  const { words, holds } = judge.said;
+  const names = [identityOf(manifest), ...(previous ? [identityOf(previous)] : [])];
+  const word = names.flatMap((name) => words.get(name)?.suspend ?? [])[0] ?? null;
+  if (word || kind.suspended(manifest)) return { action: 'suspended', manifest, previous, word };
+  const hold = names.flatMap((name) => holds.get(name)?.get(manifest.hash) ?? [])[0];
+  if (hold) return { action: 'held', manifest, previous, hold };
+  if (!previous || previous.objectId === null) return newcomer(manifest, judge);
   const runsAs = previous.objectName ?? previous.name;
   const renamedFrom = runsAs === manifest.name ? null : runsAs;
   const drifted =
@@ -173,7 +286,18 @@ function changeOf(manifest: DesiredManifest, previous: Recorded | null): Change 
   const described = (previous.appliedMeta ?? null) === null || previous.appliedMeta === metaOf(manifest);
   if (previous.appliedHash === manifest.hash && !drifted && renamedFrom === null && described)
     return { action: 'none', manifest, previous };
+  // Where git itself has news of it, that is what it becomes.
+  if (drifted && described && previous.name === manifest.name && !judge.selfHeal)
+    return { action: 'drifted', manifest, previous };
   return { action: 'update', manifest, previous, renamedFrom, drifted };
+}
+
+/** One that git has not applied before. */
+function newcomer(manifest: DesiredManifest, { ui, said }: Judge): Change {
+  const found = ui.get(manifest);
+  if (!found) return { action: 'create', manifest, previous: null };
+  const wanted = found.byUid || said.words.get(identityOf(manifest))?.adopt !== undefined;
+  return { action: wanted ? 'adopt' : 'conflict', manifest, previous: null, object: found.object };
 }
 
 /** Why nothing may be pruned in this pass; null when it may. */
@@ -181,7 +305,7 @@ function holdOf(input: PlanInput, leaving: number): PruneHold | null {
   if (leaving === 0) return null;
   const { desired, allowedDeletes } = input;
   // Looking again at the commit that rewrote history is no commit on top of it.
-  const descends = input.descends && !input.recorded.some((record) => guardedAt(record, desired.commit));
+  const descends = input.descends && !input.recorded.some((record) => rewrittenAt(record, desired.commit));
   // A rewritten history may have come back to an old commit, whose word was about other objects.
   const allowed = descends && allowedDeletes >= leaving;
   // Git keeps no empty folders: whoever deletes every manifest deletes the path.
@@ -193,12 +317,24 @@ function holdOf(input: PlanInput, leaving: number): PruneHold | null {
   return null;
 }
 
-const guardedAt = ({ conditions = [] }: Recorded, commit: string) =>
-  conditions.some((one) => one.type === 'Applied' && one.reason === 'Guarded' && one.commit === commit);
+const rewrittenAt = ({ conditions = [] }: Recorded, commit: string) =>
+  conditions.some(
+    (one) => one.type === 'Applied' && one.reason === HISTORY_REWRITTEN && one.commit === commit,
+  );
 
-export function acts(change: Change): boolean {
-  return change.action === 'create' || change.action === 'update' || change.action === 'prune';
-}
+/** The reason of Applied by which the next pass knows that it looks at the same rewritten history again. */
+export const HISTORY_REWRITTEN = 'HistoryRewritten';
+
+const ACTING: ReadonlySet<Change['action']> = new Set(['create', 'update', 'adopt', 'prune', 'orphan']);
+export const acts = (change: Change): boolean => ACTING.has(change.action);
+
+export type Applying = Extract<Change, { action: 'create' | 'update' | 'adopt' }>;
+export const applies = (change: Change): change is Applying =>
+  change.action === 'create' || change.action === 'update' || change.action === 'adopt';
+
+/** The row that the manifest is applied to; null where it is made. */
+export const objectIdOf = (change: Applying): string | null =>
+  change.action === 'adopt' ? change.object.id : (change.previous?.objectId ?? null);
 
 /** By kind, and within a kind after those that it names; otherwise by name. */
 export function inOrder(manifests: readonly DesiredManifest[]): DesiredManifest[] {
@@ -226,11 +362,14 @@ function hashOf(changes: readonly Change[]): string {
   const hash = createHash('sha256');
   for (const change of changes) {
     if (!acts(change)) continue;
-    if (change.action === 'prune')
-      hash.update(`prune ${identityOf(change.previous)} ${change.previous.appliedHash}\n`);
-    else if ('manifest' in change)
+    const object = change.action === 'adopt' ? change.object.id : (change.previous?.objectId ?? '-');
+    if ('manifest' in change)
       hash.update(
-        `${change.action} ${identityOf(change.manifest)} ${change.manifest.hash} ${metaOf(change.manifest)}\n`,
+        `${change.action} ${identityOf(change.manifest)} ${change.manifest.hash} ${metaOf(change.manifest)} ${object}\n`,
+      );
+    else if (change.previous)
+      hash.update(
+        `${change.action} ${identityOf(change.previous)} ${change.previous.appliedHash} ${object}\n`,
       );
   }
   return hash.digest('hex').slice(0, 32);

@@ -1,7 +1,8 @@
 /** What manifests name in one another must be there, in every pass: also where only the other end has changed. */
 import { closest, distance } from 'fastest-levenshtein';
-import { namesOwnedByUi } from '../../controller/ownership/index.ts';
+import { namesOwnedByUi, type OwnedTable } from '../../controller/ownership/index.ts';
 import type { Context } from '../../controller/platform/context.ts';
+import { OWNABLE_KINDS } from '../../schemas/api/git-policy.ts';
 import { type ManifestKind, nameKeyOf } from '../../schemas/manifests/index.ts';
 import { KINDS, type Reference } from '../kinds/index.ts';
 import type { Desired, DesiredManifest, Problem } from '../source/index.ts';
@@ -9,16 +10,28 @@ import type { Desired, DesiredManifest, Problem } from '../source/index.ts';
 type Names = ReadonlyMap<string, string>;
 
 /** The problems of each of the candidates that names something that is not there. */
-export async function danglingReferences(
+export const danglingReferences = (
   ctx: Context,
   environmentId: string,
   desired: Desired,
   candidates: Iterable<DesiredManifest>,
+  /** The kinds that git owns here; manifests of others stand for nothing. */
+  owns: ReadonlySet<string>,
+): Promise<Map<DesiredManifest, Problem[]>> =>
+  danglingAmong(desired, candidates, (table) => namesOwnedByUi(ctx.db, table, environmentId), owns);
+
+/** `namesBeside` tells what there is beside the manifests. */
+export async function danglingAmong(
+  desired: Desired,
+  candidates: Iterable<DesiredManifest>,
+  namesBeside: (table: OwnedTable) => Promise<readonly string[]>,
+  owns: ReadonlySet<string> = new Set(OWNABLE_KINDS),
 ): Promise<Map<DesiredManifest, Problem[]>> {
   const named: { manifest: DesiredManifest; reference: Reference }[] = [];
   for (const manifest of candidates)
-    for (const reference of KINDS.get(manifest.kind)?.references(manifest) ?? [])
-      named.push({ manifest, reference });
+    if (owns.has(manifest.kind))
+      for (const reference of KINDS.get(manifest.kind)?.references(manifest) ?? [])
+        named.push({ manifest, reference });
   if (named.length === 0) return new Map();
 
   const inGit = new Map<ManifestKind, Map<string, string>>();
@@ -27,10 +40,12 @@ export async function danglingReferences(
     inGit.set(kind, names);
     return names;
   };
-  for (const { kind, nameKey, name } of desired.manifests) namesInGit(kind).set(nameKey, name);
+  for (const { kind, nameKey, name } of desired.manifests)
+    if (owns.has(kind)) namesInGit(kind).set(nameKey, name);
   // One that was refused exists all the same: what is wrong with it is told of it, and not of those that name it.
   for (const { kind, name } of desired.refused)
-    if (kind !== null && name !== null) namesInGit(kind as ManifestKind).set(nameKeyOf(name), name);
+    if (kind !== null && name !== null && owns.has(kind))
+      namesInGit(kind as ManifestKind).set(nameKeyOf(name), name);
 
   const missing = named.filter(
     ({ manifest, reference: { kind, name } }) => !isThere(manifest, kind, nameKeyOf(name), namesInGit(kind)),
@@ -40,7 +55,7 @@ export async function danglingReferences(
   for (const { manifest, reference } of missing) {
     const table = KINDS.get(reference.kind)?.table;
     if (table && !inUi.has(reference.kind)) {
-      const names = await namesOwnedByUi(ctx.db, table, environmentId);
+      const names = await namesBeside(table);
       inUi.set(reference.kind, new Map(names.map((name) => [nameKeyOf(name), name])));
     }
     const others = inUi.get(reference.kind) ?? new Map<string, string>();

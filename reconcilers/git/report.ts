@@ -32,6 +32,7 @@ export type Line =
       detail: string;
       renamedFrom?: string | null;
       drifted?: boolean;
+      adopted?: boolean;
       notes?: readonly string[];
     }
   /** Was refused, and is again what was accepted. */
@@ -40,18 +41,29 @@ export type Line =
   | { type: 'kept'; kind: string; name: string; reason: PruneHold }
   | { type: 'failed'; kind: string; name: string; message: string }
   | { type: 'observed'; kind: string; name: string }
+  /** Not applied, since somebody holds this very spec. */
+  | { type: 'held'; name: string; by: string; reason: string }
+  /** Changed past git, and the policy does not set it back. */
+  | { type: 'drifted'; name: string }
+  | { type: 'orphaned'; kind: string; name: string }
+  /** Why nothing of the plan is applied, and what to do. */
+  | { type: 'guard'; messages: readonly string[]; advice: readonly string[] }
   | { type: 'problem'; problem: Problem; kept: string };
 
 const MAX_LINES = 40;
 
 const HOLDS: Record<PruneHold, string> = {
   'broken-manifests': 'kept until the broken manifests are mended',
-  'rewritten-history': 'kept: history was rewritten; the next commit on top prunes it',
+  'rewritten-history':
+    'kept: history was rewritten; the next commit on top prunes it, or an ADMIN confirms it',
   'missing-path':
     'kept: the path of the binding is not in this commit; write Headgate-Allow-Delete: <count> in the commit to delete all',
   'empty-path': 'kept: no manifest is left; write Headgate-Allow-Delete: <count> in the commit to delete all',
-  confirm: 'kept (headgate/prune: confirm); to delete it, add it back without the annotation, then delete it',
+  confirm: 'kept (headgate/prune: confirm) until an ADMIN confirms the deletion',
   never: 'kept (headgate/prune: never)',
+  'no-prune': 'kept: the policy of this environment deletes nothing (prune: false)',
+  suspended: 'kept: it is suspended',
+  guarded: 'would be deleted',
   observing: 'kept: the binding only observes',
 };
 
@@ -74,7 +86,9 @@ function describe(line: Line): string[] {
         ? `renamed from ${line.renamedFrom}, `
         : line.drifted
           ? 'set back to what git says, '
-          : '';
+          : line.adopted
+            ? "was the UI's and is git's now, "
+            : '';
       return [`  ~ ${line.name}: ${how}${line.detail}`, ...notes];
     }
     case 'pruned':
@@ -87,6 +101,18 @@ function describe(line: Line): string[] {
       return [`  ! ${line.name}: ${line.message}`];
     case 'observed':
       return [`  ? ${line.name}: would change`];
+    case 'held':
+      return [`  = ${line.name}: held by ${line.by} (${line.reason}); a newer spec is taken`];
+    case 'drifted':
+      return [`  ! ${line.name}: was changed past git, and is left so (selfHeal: false)`];
+    case 'orphaned':
+      return [`  = ${line.name}: git does not own ${line.kind} here any more; it belongs to the UI now`];
+    case 'guard':
+      return [
+        '  ! nothing of this was applied. The plan',
+        ...line.messages.map((message) => `      ${message}`),
+        ...line.advice.map((message) => `    ${message}`),
+      ];
     case 'problem':
       return [
         `  ! ${problemPlace(line.problem)}: ${line.problem.message}`,

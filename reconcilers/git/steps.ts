@@ -3,6 +3,7 @@
 import type { Binding, InventoryRecord } from '../../controller/git-sync/index.ts';
 import type { Context } from '../../controller/platform/context.ts';
 import type { Execute } from '../../controller/platform/operation.ts';
+import type { GitPolicy } from '../../schemas/api/git-policy.ts';
 import type { ApplyResult } from '../kinds/index.ts';
 import type {
   CommitInfo,
@@ -15,14 +16,17 @@ import type {
 import type { Focus } from './focus.ts';
 import type { PassMemory } from './memory.ts';
 import type { ManifestOutcome } from './outcome.ts';
-import type { Change } from './plan.ts';
+import type { Change, PruneHold } from './plan.ts';
 import type { Counts, Line } from './report.ts';
+import type { Said, UiObject } from './said.ts';
 
 export interface PassOptions {
   ctx: Context;
   execute: Execute;
   binding: Binding;
   repository: Repository;
+  /** Of a repository that lives elsewhere. */
+  remote?: Remote;
   cache: SourceCache;
   trigger: string;
   signal: AbortSignal;
@@ -32,13 +36,22 @@ export interface PassOptions {
   memory?: PassMemory;
 }
 
+export interface Remote {
+  /** Brings the copy up to date, before anything is looked at. @throws RepositoryError */
+  fetch(): Promise<unknown>;
+  /** The copy is damaged: the next fetch makes it anew. */
+  distrust(): void;
+}
+
 export interface PassResult {
-  outcome: 'applied' | 'unchanged' | 'partial' | 'observed' | 'failed';
+  outcome: 'applied' | 'unchanged' | 'partial' | 'observed' | 'guarded' | 'pushed' | 'failed';
   commit: CommitInfo | null;
   counts: Counts;
   report: string[];
   /** Null unless the pass as a whole could not do its work. */
   error: string | null;
+  /** What holds for the next pass is not what held for this one: look again at once. */
+  again?: boolean;
 }
 
 /** By identity. */
@@ -49,6 +62,11 @@ export interface Looked {
   desired: Desired;
   inventory: Inventory;
   secrets: ReadonlySet<string>;
+  said: Said;
+  /** Living objects that the UI owns. */
+  ui: readonly UiObject[];
+  /** By which this commit is judged: as the commit that was applied before it has it. */
+  policy: GitPolicy;
   descends: boolean;
   /** Null where every manifest has to be looked at. */
   focus: Focus | null;
@@ -59,6 +77,8 @@ export interface Looked {
 export interface Acted {
   outcomes: Map<Change, ManifestOutcome>;
   applied: Map<Change, ApplyResult>;
+  /** Deletions of the plan that were not made. */
+  kept: Map<Change, PruneHold>;
   problems: Problem[];
   lines: Line[];
   counts: Counts;

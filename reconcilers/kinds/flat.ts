@@ -22,7 +22,13 @@ export function flatKind(of: {
     suspended: () => false,
     deployed: () => true,
     editorData: () => null,
-    check: async () => ({ problems: [], detail: 'checked: schema, references', notes: [], unknown: [] }),
+    check: async () => ({
+      problems: [],
+      detail: 'checked: schema, references',
+      notes: [],
+      unknown: [],
+      tests: [],
+    }),
     async apply({ ctx, execute, environmentId, items, commit }) {
       const done = (await execute(of.converge, ctx, {
         environmentId,

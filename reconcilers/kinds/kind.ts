@@ -1,8 +1,9 @@
 /** What the git reconciler needs to know of a kind of manifest. One file per kind; everything else is the same for all. */
 
 import type { OwnedTable } from '../../controller/ownership/index.ts';
-import type { Context } from '../../controller/platform/context.ts';
+import type { Context, Services } from '../../controller/platform/context.ts';
 import type { Execute } from '../../controller/platform/operation.ts';
+import type { TestResult } from '../../schemas/api/git-plan.ts';
 import type { ManifestKind } from '../../schemas/manifests/index.ts';
 import type { CommitInfo, DesiredManifest, Problem } from '../source/index.ts';
 
@@ -14,6 +15,11 @@ export interface Reference {
   field: string;
   /** Into the spec. */
   pointer: string;
+}
+
+/** A check needs no database, so that it can be run on a machine that has none. */
+export interface Checking {
+  services: Pick<Services, 'engine'>;
 }
 
 export interface CheckContext {
@@ -31,6 +37,8 @@ export interface CheckResult {
   notes: string[];
   /** What the checkers at hand do not know: makes Validated Unknown, and stops nothing. */
   unknown: string[];
+  /** One for each test that the manifest describes, where everything before them passed; else none. */
+  tests: TestResult[];
 }
 
 export interface ApplyInput {
@@ -65,7 +73,7 @@ export interface Kind {
   deployed(manifest: DesiredManifest): boolean;
   /** What of the spec is not its meaning (titles and positions in the editor): reaches the object, makes no version. */
   editorData(manifest: DesiredManifest): unknown;
-  check(ctx: Context, manifest: DesiredManifest, check: CheckContext): Promise<CheckResult>;
+  check(ctx: Checking, manifest: DesiredManifest, check: CheckContext): Promise<CheckResult>;
   /** All in one transaction, and repeatable. Answers in the order of the items. */
   apply(input: ApplyInput): Promise<ApplyResult[]>;
   prune(input: { ctx: Context; execute: Execute; environmentId: string; objectId: string }): Promise<void>;

@@ -5,9 +5,11 @@ import {
   type Definition,
   type Finding,
   prunePipeline,
+  runTests,
 } from '../../controller/pipelines/index.ts';
+import type { TestResult } from '../../schemas/api/git-plan.ts';
 import type { DesiredManifest, Problem } from '../source/index.ts';
-import { type Kind, toCommit, toItem } from './kind.ts';
+import { type CheckContext, type Checking, type Kind, toCommit, toItem } from './kind.ts';
 
 type PipelineManifest = DesiredManifest<'Pipeline'>;
 
@@ -31,6 +33,33 @@ function toProblem(manifest: PipelineManifest, finding: Finding): Problem {
     ...position,
     message: finding.message,
     hint: finding.hint,
+  };
+}
+
+/** Run only where nothing else is wrong: what follows from a fault is not reported as another. */
+async function testsOf(
+  ctx: Checking,
+  manifest: PipelineManifest,
+  check: CheckContext,
+): Promise<TestResult[]> {
+  const { tests } = manifest.spec;
+  if (tests.length === 0) return [];
+  const results = await runTests(
+    { ...(manifest.spec as Definition), tests },
+    { engine: ctx.services.engine, useEngine: check.engine, signal: check.signal },
+  );
+  return results.map((result, index) => ({ ...result, line: manifest.at(`/tests/${index}`).line }));
+}
+
+function toFailure(manifest: PipelineManifest, { name, component, message, line }: TestResult): Problem {
+  return {
+    kind: manifest.kind,
+    name: manifest.name,
+    stage: 'tests',
+    path: manifest.path,
+    ...(line === null ? {} : { line }),
+    message: `the test "${name}" of "${component}" failed: ${message}`,
+    hint: `correct "${component}", or the test`,
   };
 }
 
@@ -62,6 +91,7 @@ export const pipelineKind: Kind = {
         : { skip: 'too many manifests changed at once to ask the engine about each' },
       signal: check.signal,
     });
+    const tests = report.findings.length > 0 ? [] : await testsOf(ctx, pipeline, check);
     const ran = report.levels
       .filter((level) => level.status === 'passed')
       .map((level) => (level.level === 'engine' ? level.detail : level.level));
@@ -69,10 +99,14 @@ export const pipelineKind: Kind = {
       .filter((level) => level.status === 'skipped')
       .map((level) => `${level.level} skipped: ${level.detail}`);
     return {
-      problems: report.findings.slice(0, 20).map((finding) => toProblem(pipeline, finding)),
+      problems: [
+        ...report.findings.map((finding) => toProblem(pipeline, finding)),
+        ...tests.filter(({ status }) => status === 'failed').map((test) => toFailure(pipeline, test)),
+      ].slice(0, 20),
       detail: [`checked: ${ran.join(', ')}`, ...skipped].join('; '),
       notes: pipeline.spec.rollout ? [NO_ROLLOUT] : [],
       unknown: report.unknown,
+      tests,
     };
   },
 

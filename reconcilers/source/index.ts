@@ -3,9 +3,14 @@
 export { pointerTo } from '../../controller/platform/yaml/pointer.ts';
 export { createSourceCache, type SourceCache } from './cache.ts';
 export { readDesired } from './desired.ts';
+export { fileReferences } from './file-reference.ts';
+export { includePath } from './includes.ts';
 export { normaliseSpec, specHash } from './normalise.ts';
+export { includesOf, type ReadText, readText } from './read-text.ts';
 export { descends, openRepository, type Repository, readCommit, resolveRef } from './repository.ts';
 export { GitRepositoryError } from './repository-error.ts';
+export { createScratch, type Scratch, type ScratchFile } from './scratch.ts';
+export { decodeText } from './text.ts';
 export type {
   CommitInfo,
   Desired,
@@ -16,3 +21,4 @@ export type {
   SnapshotScope,
   Stage,
 } from './types.ts';
+export { MAX_FILE_BYTES, parseYamlText } from './yaml-file.ts';

@@ -36,7 +36,8 @@ export type Stage =
   | 'graph'
   | 'secrets'
   | 'vrl'
-  | 'engine';
+  | 'engine'
+  | 'tests';
 
 /** One thing that is wrong: what, where, and what to do about it. */
 export interface Problem extends Partial<Position> {

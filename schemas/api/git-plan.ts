@@ -165,11 +165,15 @@ export const GitPlan = Type.Object({
 });
 export type GitPlan = Static<typeof GitPlan>;
 
-export const PlanFile = Type.Object({
+export const PlanFile = Input({
   /** From the root of the repository. */
   path: Type.String({ minLength: 1, maxLength: 1024 }),
+  /** Of a link: where it leads. */
   text: Type.String({ maxLength: 1024 * 1024 }),
+  /** A symbolic link: told, and never followed. */
+  link: Type.Optional(Type.Boolean()),
 });
+export type PlanFile = Static<typeof PlanFile>;
 
 /** Without `ref` and `files`: what the next pass would do. */
 export const PlanGit = Input({

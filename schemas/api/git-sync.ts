@@ -36,7 +36,7 @@ export const GitJob = Type.Object({
   id: Id,
   type: Type.Enum(['pass', 'write-back', 'forge']),
   status: Type.Enum(['pending', 'completed', 'failed']),
-  /** `applied`, `unchanged`, `partial` (some manifests refused), `observed`, `skipped`, `failed`. */
+  /** `applied`, `unchanged`, `partial` (some manifests refused), `observed`, `guarded` (waits for an approval), `skipped`, `failed`. */
   outcome: Nullable(Type.String()),
   trigger: Type.String(),
   commit: Nullable(CommitInfo),
@@ -83,6 +83,7 @@ export const ShownGitCredentials = Type.Object({
 
 export const GitSyncStatus = Type.Object({
   environmentId: Id,
+  environmentName: Type.String(),
   configured: Type.Boolean(),
   mode: GitMode,
   /** `embedded` or the remote's address without credentials. */
@@ -173,6 +174,8 @@ export const ConfigureGitSync = Input({
   intervalSeconds: Type.Optional(Type.Integer({ minimum: 5, maximum: 86_400 })),
 });
 export type ConfigureGitSync = Static<typeof ConfigureGitSync>;
+export const RetryGitJob = Input({ jobId: Id });
+export const RetriedJobs = Type.Object({ retried: Type.Integer() });
 export const SyncStarted = Type.Object({ jobId: Id });
 
 /** Events on GET /api/events: `event: changed`. They say what to look at again, never what it is now. */

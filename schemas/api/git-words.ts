@@ -1,5 +1,5 @@
 /** What operators say to the loop: suspend, hold, adopt, confirm; what it shows of differences; what it proposes. */
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import { Id, Input, Label, Nullable, Timestamp } from './common.ts';
 import { OwnableKindName } from './git-plan.ts';
 
@@ -102,6 +102,7 @@ export const DriftReport = Type.Object({
   /** Those that differ first. */
   objects: Type.Array(Drift),
 });
+export type DriftReport = Static<typeof DriftReport>;
 export const ReadDrift = Input({
   environmentId: Id,
   /** Only those that differ. */
@@ -122,6 +123,17 @@ export const Committed = Type.Object({
 });
 export type Proposed = Static<typeof Proposed>;
 export type Committed = Static<typeof Committed>;
+
+export const BecameGit = Type.Union([Proposed, Committed]);
+
+/** What an operation answers that may be about an object of git: its own, or what became of the change. */
+export const OrGit = <T extends TSchema>(own: T) => Type.Union([own, Proposed, Committed]);
+
+/** What became of a change that went to git; null for an answer of the operation's own. */
+export function becameOf(output: unknown): Proposed | Committed | null {
+  if (typeof output !== 'object' || output === null) return null;
+  return 'proposed' in output || 'committed' in output ? (output as Proposed | Committed) : null;
+}
 
 export const PullRequestSummary = Type.Object({
   id: Id,

@@ -1,6 +1,17 @@
 /** Pipelines, their graph and versions, and what each node runs of them. */
 import Type, { type Static } from 'typebox';
-import { Gate, GitOrigin, Id, Input, LabelMap, LogLevelName, Nullable, Text, Timestamp } from './common.ts';
+import {
+  Gate,
+  GitOrigin,
+  Id,
+  Input,
+  Label,
+  LabelMap,
+  LogLevelName,
+  Nullable,
+  Text,
+  Timestamp,
+} from './common.ts';
 
 export const PIPELINE_NAME_PATTERN = '^[a-zA-Z0-9][a-zA-Z0-9 _-]*$';
 export const COMPONENT_KEY_PATTERN = '^[a-zA-Z_][a-zA-Z0-9_]*$';
@@ -184,6 +195,12 @@ export type Pipeline = Static<typeof Pipeline>;
 export const ListPipelines = Input({ environmentId: Id });
 export const GetPipeline = Input({ id: Id });
 export const OfPipeline = Input({ pipelineId: Id });
+/** `hold`: also where git describes it. It stays undeployed, whatever the spec that git has now says; a newer one is taken. */
+export const UndeployPipeline = Input({
+  pipelineId: Id,
+  hold: Type.Optional(Type.Boolean()),
+  reason: Type.Optional(Label(500)),
+});
 export const GetVersion = Input({ versionId: Id });
 
 export const DeploymentStatus = Type.Object({

@@ -8,6 +8,8 @@ import { AUDIT_LIMIT, AuditAction, AuditCursor } from './audit.ts';
 import { Id, Input, Nullable } from './common.ts';
 import { SecretName, SecretSummary, SecretValue } from './environments.ts';
 import { FleetNode, MaintainedNode, NodeSummary } from './fleet.ts';
+import { GitPlan, PlanGit } from './git-plan.ts';
+import { GitSyncStatus } from './git-sync.ts';
 import {
   DeployPipeline,
   Pipeline,
@@ -62,6 +64,11 @@ const { environmentId: _, ...ruleFields } = CreateAlertRule.properties;
 export const NewRule = Input(ruleFields);
 export const RulesBody = Type.Object({ rules: Type.Array(AlertRule) });
 export const RuleBody = Type.Object({ rule: AlertRule });
+
+const { environmentId: _environment, ...planFields } = PlanGit.properties;
+export const PlanRequest = Input(planFields);
+export const PlanBody = Type.Object({ plan: GitPlan });
+export const GitStatusBody = Type.Object({ status: GitSyncStatus });
 
 export const AuditQuery = Input({
   after: Type.Optional(AuditCursor),

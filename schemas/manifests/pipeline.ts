@@ -83,13 +83,14 @@ const Rollout = Strict('How a new version reaches the nodes. Without it, every n
 const Test = Strict('A test of one transform: an event goes in, a condition must hold for what comes out.', {
   name: Type.String({ description: 'What the test shows.', minLength: 1, maxLength: 200 }),
   component: Type.String({
-    description: 'The key of the transform under test.',
+    description: 'The transform under test, or one of its outputs, as in split.errors.',
     minLength: 1,
     maxLength: 128,
   }),
   input: Type.Unknown({ description: 'The event, or a list of events; often { $file: … }.' }),
   expect: Type.String({
-    description: 'A VRL condition that every outgoing event must fulfil.',
+    description:
+      'A VRL condition that every outgoing event must fulfil, and at least one must come out. false: none may come out.',
     minLength: 1,
     maxLength: 65_536,
   }),

@@ -22,6 +22,7 @@ import { pass } from './rows/pass.ts';
 import { pushToEngine } from './rows/push-to-engine.ts';
 import { readManifests } from './rows/read-manifests.ts';
 import { recovery } from './rows/recovery.ts';
+import { validate } from './rows/validate.ts';
 
 const ROWS: Readonly<Record<string, (say: Say, options: RowOptions) => Promise<Result[]>>> = {
   config: configPolls,
@@ -32,6 +33,7 @@ const ROWS: Readonly<Record<string, (say: Say, options: RowOptions) => Promise<R
   lists: (say) => lists(say),
   push: pushToEngine,
   source: (say) => readManifests(say),
+  validate: (say) => validate(say),
   pass: (say) => pass(say),
   agent: idleAgent,
   start: coldStart,

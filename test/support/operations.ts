@@ -14,7 +14,16 @@ import {
   nodeGroupOperations,
   nodeOperations,
 } from '../../controller/fleet/index.ts';
-import { gitSyncOperations } from '../../controller/git-sync/index.ts';
+import {
+  gitSyncApprovals,
+  gitSyncDrift,
+  gitSyncHolds,
+  gitSyncOperations,
+  gitSyncPlanning,
+  gitSyncRetries,
+  gitSyncToGit,
+  gitSyncWords,
+} from '../../controller/git-sync/index.ts';
 import { logOperations } from '../../controller/logs/index.ts';
 import {
   pipelineDependencyOperations,
@@ -56,7 +65,14 @@ export const OPERATIONS: ReadonlyMap<string, DescribedOperation> = new Map(
     environmentOperations,
     filterPresetOperations,
     fleetOperations,
+    gitSyncApprovals,
+    gitSyncDrift,
+    gitSyncHolds,
     gitSyncOperations,
+    gitSyncRetries,
+    gitSyncWords,
+    gitSyncPlanning,
+    gitSyncToGit,
     matrixOperations,
     nodeGroupEditing,
     nodeGroupOperations,

@@ -14,6 +14,23 @@ export function processesNaming(text: string): Process[] {
   );
 }
 
+/** Of everything that runs, as any user may read it. */
+const commandLines = (): string[] => processes().map(({ commandLine }) => commandLine.join(' '));
+
+/** Every command line that was seen while `work` went on. */
+export async function commandLinesDuring(work: () => Promise<unknown>): Promise<Set<string>> {
+  const seen = new Set<string>();
+  const watching = setInterval(() => {
+    for (const line of commandLines()) seen.add(line);
+  }, 10);
+  try {
+    await work();
+  } finally {
+    clearInterval(watching);
+  }
+  return seen;
+}
+
 /** The engines of the pipeline with this id. */
 export function enginesOf(pipelineId: string): number[] {
   return processes()

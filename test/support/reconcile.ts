@@ -2,7 +2,10 @@
  * Environments bound to real repositories over a real Postgres, where passes run only when the test asks for one: no
  * timer, no file events, no other controller.
  */
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Knex } from 'knex';
+import type { TSchema } from 'typebox';
 import { writeAudit } from '../../controller/audit/index.ts';
 import { connect } from '../../controller/database/connect.ts';
 import { createEngineChecks } from '../../controller/engine/index.ts';
@@ -14,7 +17,8 @@ import type { Context, Services } from '../../controller/platform/context.ts';
 import { createJobs } from '../../controller/platform/jobs.ts';
 import { createKeyring } from '../../controller/platform/keyring.ts';
 import { createLogger } from '../../controller/platform/logger.ts';
-import { createExecute, type Execute } from '../../controller/platform/operation.ts';
+import { createExecute, type Execute, type Operation } from '../../controller/platform/operation.ts';
+import { createRepositories } from '../../controller/repository/index.ts';
 import { createSecretStores } from '../../controller/secrets/index.ts';
 import { createSnapshots } from '../../controller/status/index.ts';
 import { insertTeam } from '../../controller/teams/store.ts';
@@ -23,6 +27,7 @@ import { createGitGateway } from '../../reconcilers/git/gateway.ts';
 import { createPassMemory } from '../../reconcilers/git/memory.ts';
 import { type PassResult, runPass } from '../../reconcilers/git/pass.ts';
 import type { Condition } from '../../schemas/api/common.ts';
+import type { GitPolicy } from '../../schemas/api/git-policy.ts';
 import { ConfigRepository, PRODUCTION } from './config-repository.ts';
 import type { ImportedCommit } from './fast-import.ts';
 import { type TestDatabase, testDatabase } from './postgres.ts';
@@ -67,6 +72,8 @@ export interface PassAsked {
 }
 
 const silent = createLogger('silent');
+/** Passes are handed their repository. */
+const NOWHERE = join(tmpdir(), 'headgate-no-repository');
 
 export class ReconcileScene {
   readonly db: Knex;
@@ -91,8 +98,10 @@ export class ReconcileScene {
       releases: { list: async () => ({ releases: [], checkedAt: new Date(0) }), find: async () => null },
       cloneUrl: '',
       git: createGitGateway(),
+      repositories: createRepositories({ root: NOWHERE, gitdir: NOWHERE, keyring, log: silent }),
       listeningSince: () => 0,
       statuses: createSnapshots({ bus, clock: systemClock }),
+      servedChecksums: async () => new Map(),
     };
   }
 
@@ -100,8 +109,8 @@ export class ReconcileScene {
     return new ReconcileScene(database ?? (await testDatabase()));
   }
 
-  /** A new environment, bound to a new and empty repository. */
-  async environment(mode: GitMode = 'sync'): Promise<BoundEnvironment> {
+  /** A new environment, bound to a new and empty repository. `first`: nothing of it was looked at yet. */
+  async environment(mode: GitMode = 'sync', { first = false } = {}): Promise<BoundEnvironment> {
     this.#teamId ??= await insertTeam(this.db, 'team');
     const name = `env-${this.#environments.length + 1}`;
     const id = await insertEnvironment(this.db, { name, teamId: this.#teamId });
@@ -114,6 +123,7 @@ export class ReconcileScene {
       sharedPaths: PRODUCTION.sharedPaths,
       intervalSeconds: 60,
     });
+    if (!first) await this.db('git_bindings').where({ id: bindingId }).update({ begun_at: this.db.fn.now() });
     const made = new BoundEnvironment(this, id, bindingId);
     this.#environments.push(made);
     return made;
@@ -165,6 +175,8 @@ export class BoundEnvironment {
     const binding = await findBinding(this.scene.db, this.id);
     if (!binding) throw new Error('the environment is not bound');
     const signal = asked.signal ?? new AbortController().signal;
+    // Whoever led before has no say any more: the notes of what changed are taken by the other.
+    if (asked.remembering === false) this.#memory.forget();
     return runPass({
       ctx: this.scene.context(this.id, { signal, ...(asked.fence ? { fence: asked.fence } : {}) }),
       execute: asked.execute ?? this.scene.execute,
@@ -182,6 +194,36 @@ export class BoundEnvironment {
   async apply(files: Readonly<Record<string, string | null>>, message = 'change'): Promise<PassResult> {
     this.commit(files, { message });
     return this.pass();
+  }
+
+  /** What Ada says to the loop, or does by hand. */
+  async say<I extends TSchema, O extends TSchema>(operation: Operation<I, O>, input: object) {
+    const ctx = this.scene.context(this.id, { actor: { type: 'system', name: 'Ada' } });
+    return this.scene.execute(operation, ctx, { environmentId: this.id, ...input });
+  }
+
+  /** The same, where the input names no environment. */
+  async byHand<I extends TSchema, O extends TSchema>(operation: Operation<I, O>, input: object) {
+    const ctx = this.scene.context(this.id, { actor: { type: 'system', name: 'Ada' } });
+    return this.scene.execute(operation, ctx, input);
+  }
+
+  /** What the binding allows. */
+  async allow(policy: Partial<GitPolicy>): Promise<void> {
+    await this.scene
+      .db('git_bindings')
+      .where({ id: this.bindingId })
+      .update({ policy: JSON.stringify(policy) });
+  }
+
+  /** Audit actions about this environment that begin with `gitSync`, oldest first. */
+  async audited(): Promise<string[]> {
+    return this.scene
+      .db('audit_log')
+      .where({ environment_id: this.id })
+      .where('action', 'like', 'gitSync.%')
+      .orderBy('id')
+      .pluck('action');
   }
 
   async binding() {

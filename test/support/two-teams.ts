@@ -3,6 +3,7 @@
  * and a node that has reported; `theirs` with the same.
  */
 
+import type { Knex } from 'knex';
 import { enrollNode, heartbeat, type TestNode } from './agent-client.ts';
 import type { TestController } from './controller.ts';
 import { GitClient, withCredentials } from './git-client.ts';
@@ -10,6 +11,8 @@ import { makeUser, type Person, signIn } from './person.ts';
 import { until } from './until.ts';
 
 export interface Side {
+  /** For what has to be there and no procedure makes. */
+  db: Knex;
   teamId: string;
   environmentId: string;
   pipelineId: string;
@@ -90,7 +93,7 @@ export async function makeTwoTeams(test: TestController): Promise<TwoTeams> {
     await until(async () => (await test.db('node_pipelines').where({ pipeline_id: pipelineId })).length > 0, {
       what: 'the heartbeat to be stored',
     });
-    return { environmentId, ...rest, pipelineId, versionId: versions[0]?.id ?? '' };
+    return { db: test.db, environmentId, ...rest, pipelineId, versionId: versions[0]?.id ?? '' };
   };
   const ours = await side('ours');
   const theirs = await side('theirs');

@@ -24,7 +24,7 @@ const ROOMS: readonly { room: string; path: RegExp; may: readonly string[] }[] =
   },
   {
     room: 'composition',
-    path: /^controller\/(main|cli|config|keys|signals)\.ts$|^controller\/demo\//,
+    path: /^controller\/(main|cli|config|keys|signals)\.ts$|^controller\/(demo|commands)\//,
     may: ['schemas', 'reconcilers/engine', 'platform', 'domain', 'reconcilers', 'api', 'composition'],
   },
   {

@@ -23,7 +23,7 @@ import { badRequest, notFound, preconditionFailed } from '../../platform/errors.
 import { newId } from '../../platform/ids.ts';
 import { allows, mutation, query, type Scope } from '../../platform/operation.ts';
 import { pipelinesChanged } from '../changed.ts';
-import { existing, lockPipeline, nodeOf } from '../existing.ts';
+import { existing, lockHandmadePipeline, nodeOf } from '../existing.ts';
 import { refuseOversized } from '../graph.ts';
 import { maskSensitive } from '../mask.ts';
 import { type PipelineRecord, updatePipeline } from '../store.ts';
@@ -201,7 +201,7 @@ export const createFromNode = mutation({
   },
   async run(ctx, input) {
     const { environmentId } = input;
-    const pipeline = await lockPipeline(ctx, input.pipelineId);
+    const pipeline = await lockHandmadePipeline(ctx, input.pipelineId);
     if (pipeline.environmentId !== environmentId) throw notFound('Pipeline');
     const node = nodeOf(pipeline, input.nodeId);
     if (node.sharedComponentId !== undefined)
@@ -277,7 +277,7 @@ export const remove = mutation({
     const uses = await listUses(ctx.db, environmentId, id);
     // In one order, so that two who delete at the same moment do not wait for one another.
     for (const pipelineId of [...new Set(uses.map((use) => use.pipelineId))].sort()) {
-      const pipeline = await lockPipeline(ctx, pipelineId);
+      const pipeline = await lockHandmadePipeline(ctx, pipelineId);
       const nodes = pipeline.nodes.map((node) => (node.sharedComponentId === id ? unlinked(node) : node));
       await replaceNodes(ctx, pipeline, nodes, UNLINKED);
     }
@@ -315,7 +315,7 @@ export const acceptUpdate = mutation({
   output: LinkedNode,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, { pipelineId, nodeId }) {
-    const pipeline = await lockPipeline(ctx, pipelineId);
+    const pipeline = await lockHandmadePipeline(ctx, pipelineId);
     const node = nodeOf(pipeline, nodeId);
     const component = await componentOf(ctx, pipeline, node);
     return changeNode(ctx, pipeline, node, linkedTo(node, component), 'shared component accepted');
@@ -331,7 +331,7 @@ export const acceptUpdateBulk = mutation({
   output: AcceptedUpdates,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, { pipelineId }) {
-    const pipeline = await lockPipeline(ctx, pipelineId);
+    const pipeline = await lockHandmadePipeline(ctx, pipelineId);
     const newest = new Map(
       (await listSharedComponents(ctx.db, pipeline.environmentId)).map((component) => [
         component.id,
@@ -368,7 +368,7 @@ export const unlink = mutation({
   output: LinkedNode,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, { pipelineId, nodeId }) {
-    const pipeline = await lockPipeline(ctx, pipelineId);
+    const pipeline = await lockHandmadePipeline(ctx, pipelineId);
     const node = nodeOf(pipeline, nodeId);
     if (node.sharedComponentId === undefined)
       throw preconditionFailed(`"${node.componentKey}" is not linked to a shared component`);
@@ -389,7 +389,7 @@ export const linkExisting = mutation({
     // Locked, and first, as whoever deletes it does: he looks for what is linked to it.
     const component =
       environmentId && (await findSharedComponent(ctx.db, environmentId, sharedComponentId, true));
-    const pipeline = await lockPipeline(ctx, pipelineId);
+    const pipeline = await lockHandmadePipeline(ctx, pipelineId);
     const node = nodeOf(pipeline, nodeId);
     if (!component) throw notFound('Shared component');
     if (component.kind !== node.kind || component.componentType !== node.componentType) {

@@ -64,14 +64,20 @@ function* tokens(text: string) {
   yield* parser.end();
 }
 
-/** The documents of a file, in order. A limit that was met ends the list and comes back as `finding`. */
-export function composeDocuments(text: string): { documents: Document.Parsed[]; finding: YamlFault | null } {
+/**
+ * The documents of a file, in order. A limit that was met ends the list and comes back as `finding`.
+ * `sourceTokens`: nodes remember what they were read from, for whoever edits the text.
+ */
+export function composeDocuments(
+  text: string,
+  options: { sourceTokens?: boolean } = {},
+): { documents: Document.Parsed[]; finding: YamlFault | null } {
   const composer = new Composer({
     version: '1.2',
     schema: CORE,
     uniqueKeys: false,
     prettyErrors: false,
-    keepSourceTokens: false,
+    keepSourceTokens: options.sourceTokens ?? false,
     logLevel: 'silent',
   });
   const documents: Document.Parsed[] = [];

@@ -20,6 +20,8 @@ interface Named {
 }
 export type SourceNode = Named & { definition: Source };
 export type TransformNode = Named & { definition: Transform; inputs: Input[] };
+/** One whose inputs are still as they are written. */
+export type UnwiredTransform = Named & { definition: Transform; patterns: string[] };
 export type SinkNode = Named & {
   definition: Sink;
   inputs: Input[];
@@ -46,7 +48,7 @@ export interface Compiled {
 export function compile(merged: MergedConfig, env: Record<string, string | undefined>): Compiled {
   const settings = readSettings(merged.global, env);
   const sources: SourceNode[] = [];
-  const transforms: (Omit<TransformNode, 'inputs'> & { patterns: string[] })[] = [];
+  const transforms: UnwiredTransform[] = [];
   const sinks: (Omit<SinkNode, 'inputs'> & { patterns: string[] })[] = [];
 
   const { globals } = settings;
@@ -56,12 +58,7 @@ export function compile(merged: MergedConfig, env: Record<string, string | undef
       sources.push({ id, type, definition });
     }),
     ...Object.entries(merged.transforms).map(([id, table]) => () => {
-      const { type, definition, common } = open(TRANSFORMS, 'transforms', COMMON_OPTIONS.transforms, {
-        id,
-        table,
-        globals,
-      });
-      transforms.push({ id, type, definition, patterns: common.inputs });
+      transforms.push(openTransform(id, table, globals));
     }),
     ...Object.entries(merged.sinks).map(([id, table]) => () => {
       const { type, definition, common } = open(SINKS, 'sinks', COMMON_OPTIONS.sinks, { id, table, globals });
@@ -122,6 +119,13 @@ export function compile(merged: MergedConfig, env: Record<string, string | undef
 }
 
 const ALL_TYPES: readonly DataType[] = ['log', 'metric'];
+
+/** Reads a transform's options. Throws ConfigError. */
+export function openTransform(id: string, table: unknown, globals: Globals): UnwiredTransform {
+  const options = COMMON_OPTIONS.transforms;
+  const { type, definition, common } = open(TRANSFORMS, 'transforms', options, { id, table, globals });
+  return { id, type, definition, patterns: common.inputs };
+}
 
 const TYPE = required(text, 'The type of the component.');
 const TITLES = { sources: 'Source', transforms: 'Transform', sinks: 'Sink' } as const;

@@ -1,8 +1,9 @@
 /** The settings at the top of a configuration, beside its components. */
+import { unitTest } from '../unit-tests/definition.ts';
 import { address } from './address.ts';
 import { defaulted, type Options, optional, table } from './options.ts';
 import { refusal, unavailable } from './refusals.ts';
-import { anything, either, flag, number, refined, type Shape, text, variants } from './shape.ts';
+import { anything, either, flag, list, number, refined, type Shape, text, variants } from './shape.ts';
 
 export const DEFAULT_DATA_DIR = '/var/lib/vector/';
 export const DEFAULT_API_ADDRESS = '127.0.0.1:8686';
@@ -86,5 +87,5 @@ export const GLOBAL_OPTIONS = {
   log_schema: defaulted(table(LOG_SCHEMA), {}, 'The well-known fields of log events.'),
   acknowledgements,
   proxy: optional(anything, 'Taken for the sake of Vector, and without effect.', { advanced: true }),
-  tests: optional(anything, 'Unit tests, which this engine does not run.', { advanced: true }),
+  tests: defaulted(list(unitTest), [], 'Unit tests of transforms, run by `test`.', { advanced: true }),
 } satisfies Options;

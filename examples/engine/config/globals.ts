@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Globals } from '../component.ts';
+import type { UnitTest } from '../unit-tests/definition.ts';
 import type { Address } from './address.ts';
 import { collectErrors } from './config-error.ts';
 import { API, DEFAULT_DATA_DIR, GLOBAL_OPTIONS, HEALTHCHECKS, LOG_SCHEMA, SCHEMA } from './global-options.ts';
@@ -13,6 +14,7 @@ export interface Settings {
   healthchecks: boolean;
   /** Whether an unhealthy sink keeps the engine from starting. */
   requireHealthy: boolean;
+  tests: readonly UnitTest[];
 }
 
 /** Reads the settings at the top, and throws ConfigError with all that is wrong in them. */
@@ -33,6 +35,7 @@ export function readSettings(global: Table, env: Record<string, string | undefin
     relaxedWildcards: false,
     healthchecks: true,
     requireHealthy: false,
+    tests: [],
   };
   const { api, healthchecks, schema, log_schema, ...plain } = GLOBAL_OPTIONS;
   const { api: _api, healthchecks: _healthchecks, schema: _schema, log_schema: _keys, ...rest } = global;
@@ -41,6 +44,7 @@ export function readSettings(global: Table, env: Record<string, string | undefin
       const read = readOptions(rest, 'config', plain);
       settings.globals.dataDir = read.data_dir;
       settings.relaxedWildcards = read.wildcard_matching === 'relaxed';
+      settings.tests = read.tests;
     },
     () => {
       const read = readOptions(global.api ?? {}, 'api', API);

@@ -75,6 +75,10 @@ export function connect(
   return { inputs, warnings };
 }
 
+/** Whether an entry of `inputs` stands for the output of that name. */
+export const standsFor = (pattern: string, name: string): boolean =>
+  pattern === name || (/[*?[{]/.test(pattern) && matchesGlob(name, pattern));
+
 function findCycle(inputs: Map<string, Input[]>): string[] | undefined {
   const done = new Set<string>();
   const walk = (id: string, path: string[]): string[] | undefined => {

@@ -77,8 +77,7 @@ function addGlobal(into: Table, key: string, value: unknown): string[] {
       into[key] = mergeHealthchecks(present, value);
       return [];
     case 'tests':
-      into[key] = [...(Array.isArray(present) ? present : []), ...(Array.isArray(value) ? value : [])];
-      return [];
+      return mergeTests(into, present, value);
     default:
       return isDeepStrictEqual(present, value) ? [] : [`conflicting values for '${key}' found`];
   }
@@ -102,6 +101,19 @@ function mergeApi(into: Table, present: unknown, value: unknown): string[] {
     address: own === DEFAULT_API_ADDRESS ? other : own,
   };
   return [];
+}
+
+function mergeTests(into: Table, present: unknown, value: unknown): string[] {
+  const [own, other] = [present, value].map((list) => (Array.isArray(list) ? (list as unknown[]) : [])) as [
+    unknown[],
+    unknown[],
+  ];
+  const nameOf = (test: unknown) => (isTable(test) ? test.name : undefined);
+  const names = new Set(own.map(nameOf));
+  into.tests = [...own, ...other];
+  return other
+    .filter((test) => names.has(nameOf(test)))
+    .map((test) => `duplicate test name found: ${nameOf(test)}`);
 }
 
 function mergeHealthchecks(present: unknown, value: unknown): Table {

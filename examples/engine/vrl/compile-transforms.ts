@@ -6,7 +6,9 @@ import { compileErrors, createProgram, loadVerel, type VrlProgram } from './prog
  * Compiles every VRL program of a configuration; the answer maps a transform's id to its programs.
  * Loads VRL only if there is one. Throws ConfigError with `Transform "id":` and the compiler's text.
  */
-export async function compileTransforms(compiled: Compiled): Promise<Map<string, VrlProgram[]>> {
+export async function compileTransforms(
+  compiled: Pick<Compiled, 'transforms'>,
+): Promise<Map<string, VrlProgram[]>> {
   const programs = new Map<string, VrlProgram[]>();
   const withVrl = compiled.transforms.filter(({ definition }) => definition.programs.length > 0);
   if (withVrl.length === 0) return programs;

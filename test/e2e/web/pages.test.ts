@@ -176,6 +176,7 @@ describe('the pages', function () {
       .getByRole('list', { name: /^Conditions of Pipeline/ })
       .first()
       .waitFor();
+    await page.getByRole('tab', { name: 'Passes' }).click();
     const passes = page.getByRole('list', { name: 'Last passes' });
     await passes
       .getByRole('button', { name: /^Report of/ })

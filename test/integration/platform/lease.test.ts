@@ -46,6 +46,21 @@ describe('the lease', () => {
   });
   after(() => platform?.stop());
 
+  it('is taken where the clock was set back by an hour after its holder had died', async () => {
+    const dead = lease(true, 1_000);
+    await dead.start();
+    // As if it had been written before the clock was set back.
+    await platform
+      .db('leases')
+      .where({ key })
+      .update({ expires_at: platform.db.raw("expires_at + interval '1 hour'") });
+    const next = lease();
+    await next.start();
+    expect(next.epoch()).to.equal(2);
+    await refused(dead, 1);
+    await fence(next, 2);
+  });
+
   it('is held by the first, and by nobody else while he renews it', async () => {
     const [first, second] = [lease(false, 1_000), lease()];
     await first.start();

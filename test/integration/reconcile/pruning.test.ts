@@ -54,7 +54,7 @@ describe('what left the tree', () => {
       await env.pass();
       expect(await env.living(), `at look ${n + 2} of the same commit`).to.deep.equal(both);
     }
-    expect(await env.condition('web', 'Applied')).to.include({ reason: 'Guarded' });
+    expect(await env.condition('web', 'Applied')).to.include({ reason: 'HistoryRewritten' });
     await env.apply({ orders: idleManifest('orders', 'on top') });
     expect(await env.living()).to.deep.equal(['orders']);
   });

@@ -33,6 +33,9 @@ DELETE /secrets secrets.manage 200 deleted
 GET /alerts/rules alerts.read 200 rules
 POST /alerts/rules alerts.manage 201 rule
 GET /audit audit.read 200 cursor,events,hasMore
+GET /git/export gitops.read 200 files,skipped
+GET /git/status gitops.read 200 status
+POST /git/plan gitops.read 200 plan
 `;
 
 interface Request {
@@ -142,6 +145,9 @@ describe('every row of the REST interface', () => {
       }),
       elsewhere: (ours, { pipelineId }) => [{ body: { ...ours.body, pipelineId } }],
     },
+    'GET /git/export': { request: () => ({}) },
+    'GET /git/status': { request: () => ({}) },
+    'POST /git/plan': { request: () => ({ body: { ref: 'main' } }) },
     'GET /audit': { request: () => ({ query: { after: '0', limit: '3', action: 'secret.created' } }) },
   };
 
@@ -274,7 +280,7 @@ describe('every row of the REST interface', () => {
       if (row.body) {
         it('answers 413 to a body that is too large, and 415 to one that is not JSON', async () => {
           const good = await requestOf(row);
-          const huge = { ...good.body, padding: 'x'.repeat(300_000) };
+          const huge = { ...good.body, padding: 'x'.repeat((row.bodyBytes ?? 256 * 1024) + 40_000) };
           expectRefusal(await call(row, { ...good, body: huge }, all.key), 413, 'huge');
           const text = JSON.stringify(good.body);
           for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx']) {
@@ -332,7 +338,7 @@ function fieldFaults(
     { field: 'environmentId', value: { ...good, environmentId: UNKNOWN_ID } },
   ];
   for (const [field, { type }] of Object.entries(schema.properties as Record<string, { type?: string }>)) {
-    if ((schema.required as string[]).includes(field)) {
+    if (((schema.required ?? []) as string[]).includes(field)) {
       const { [field]: _, ...rest } = good;
       faults.push({ field, value: rest });
     }

@@ -88,6 +88,9 @@ export const ENVIRONMENTS: Rows = {
     names: 'scope',
     input: ({ environmentId }) => ({ environmentId, limit: 50 }),
   },
+  'gitSync.plan': { names: 'scope', input: ({ environmentId }) => ({ environmentId, ref: 'main' }) },
+  'gitSync.export': { names: 'scope', input: environment },
+  'gitSync.proposals': { names: 'scope', input: environment },
   'gitSync.syncNow': { names: 'scope', input: environment },
   'gitSync.configure': {
     names: 'scope',

@@ -1,6 +1,7 @@
 import { ACCOUNTS } from './accounts.ts';
 import { ENVIRONMENTS } from './environments.ts';
 import { FLEET } from './fleet.ts';
+import { GIT_WORDS } from './git-words.ts';
 import { LIBRARY } from './library.ts';
 import { PIPELINES } from './pipelines.ts';
 import type { Rows } from './row.ts';
@@ -11,6 +12,7 @@ import { SHARED_COMPONENTS } from './shared-components.ts';
 export const ROWS: Rows = {
   ...ACCOUNTS,
   ...ENVIRONMENTS,
+  ...GIT_WORDS,
   ...PIPELINES,
   ...SAMPLES,
   ...SHARED_COMPONENTS,

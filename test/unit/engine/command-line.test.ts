@@ -30,6 +30,14 @@ describe('the command line', () => {
     });
   });
 
+  it('takes the paths of test by position', () => {
+    expect(parseCommandLine(['test', 'a', '--config-yaml', 'b', '--junit-report', 'c'], {})).to.deep.include({
+      kind: 'test',
+      configs: [{ path: 'a' }, { path: 'b', format: 'yaml' }],
+      junitReport: 'c',
+    });
+  });
+
   it('knows generate-schema and where to write to', () => {
     expect(parseCommandLine(['generate-schema'], {})).to.deep.equal({
       kind: 'generate-schema',
@@ -46,6 +54,8 @@ describe('the command line', () => {
     ['generate-schema', '-o'],
     ['--nope'],
     ['validate', '--config', 'a'],
+    ['test', '--config', 'a'],
+    ['test', '--junit-report'],
     ['top'],
     ['--config'],
   ]) {

@@ -277,6 +277,7 @@ describe('the levels of a check', () => {
       asked.configs += 1;
       return validation;
     },
+    testTransforms: async () => [],
     prepare: () => {},
     stop: async () => {},
   });

@@ -68,6 +68,16 @@ describe('the gate of a pipeline', () => {
       says: /waits for "a"/,
     },
     {
+      reason: 'what git has is held, and was applied before',
+      input: {
+        manifest: manifest({
+          applied: { ...appliedCondition('False', 'Held by Ada: INC-42'), reason: 'Held' },
+        }),
+      },
+      states: 'done held done done',
+      says: /Held by Ada/,
+    },
+    {
       reason: 'the manifest is broken and an earlier version runs on',
       input: { manifest: manifest({ problem: 'no YAML', upToDate: false }) },
       states: 'failed failed done done',

@@ -336,4 +336,29 @@ export const queries = {
       queryFn: () => api.gitSync.importErrors.query({ environmentId, limit: 50 }),
       meta: live(['git'], environmentId),
     }),
+  /** Without `ref` what the next pass would do; computed when it is asked for, which takes a moment. */
+  gitPlan: (environmentId: string, ref: string) =>
+    queryOptions({
+      queryKey: ['gitSync.plan', environmentId, ref],
+      queryFn: () => api.gitSync.plan.query({ environmentId, ...(ref ? { ref } : {}) }),
+      meta: live(['git'], environmentId),
+    }),
+  gitDrift: (environmentId: string, differing: boolean) =>
+    queryOptions({
+      queryKey: ['gitSync.drift', environmentId, differing],
+      queryFn: () => api.gitSync.drift.query({ environmentId, differing }),
+      meta: live(['git', 'pipelines', 'fleet'], environmentId),
+    }),
+  gitHolds: (environmentId: string) =>
+    queryOptions({
+      queryKey: ['gitSync.holds', environmentId],
+      queryFn: () => api.gitSync.holds.query({ environmentId }),
+      meta: live(['git'], environmentId),
+    }),
+  proposals: (environmentId: string, state: 'open' | 'merged' | 'closed' | undefined) =>
+    queryOptions({
+      queryKey: ['gitSync.proposals', environmentId, state],
+      queryFn: () => api.gitSync.proposals.query({ environmentId, ...(state ? { state } : {}) }),
+      meta: live(['git'], environmentId),
+    }),
 };

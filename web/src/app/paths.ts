@@ -16,6 +16,8 @@ function build(segments: string[], query: Query = {}): string {
 export type PipelineTab = 'nodes' | 'logs' | 'events' | 'versions' | 'config' | 'dependencies' | 'settings';
 export type LibraryTab = 'templates' | 'snippets' | 'shared';
 
+export type GitTab = 'plan' | 'drift' | 'holds' | 'passes' | 'proposals' | 'settings';
+
 export type SettingsTab = 'environment' | 'access';
 
 export const paths = {
@@ -70,7 +72,21 @@ export const paths = {
   groups: (env: string) => build(['e', env, 'fleet'], { view: 'groups' }),
   group: (env: string, id: string, query?: { health?: string }) =>
     build(['e', env, 'fleet', 'groups', id], query),
-  git: (env: string, query?: { focus?: string }) => build(['e', env, 'git'], query),
+  git: (
+    env: string,
+    query?: {
+      tab?: GitTab;
+      /** Path of a manifest, or of a kept object `Kind/name`. */
+      focus?: string;
+      q?: string;
+      /** Another branch, tag or commit that is planned. */
+      ref?: string;
+      /** `1` shows what does not differ, too. */
+      all?: string;
+      /** Of passes. */
+      commit?: string;
+    },
+  ) => build(['e', env, 'git'], query),
   /** `new=1` opens the dialog that makes one. */
   alerts: (env: string, query?: { pipeline?: string; new?: string }) => build(['e', env, 'alerts'], query),
   secrets: (env: string, query?: { tab?: 'certificates'; new?: string }) =>

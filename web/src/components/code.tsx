@@ -7,10 +7,11 @@ import { EditorView, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import { codeLook } from './code-look.ts';
 
-const reading = (label: string): Extension => [
+/** @param firstLine The number of the first line, where the text is a part of another. */
+const reading = (label: string, firstLine = 1): Extension => [
   yaml(),
   codeLook,
-  lineNumbers(),
+  lineNumbers({ formatNumber: (line) => String(line + firstLine - 1) }),
   foldGutter(),
   EditorState.readOnly.of(true),
   EditorView.editable.of(false),
@@ -40,9 +41,20 @@ interface DiffProps {
   beforeLabel: string;
   afterLabel: string;
   layout: 'unified' | 'split';
+  /** Numbers of the first lines, where the texts are parts of others. */
+  beforeLine?: number;
+  afterLine?: number;
 }
 
-export const YamlDiff = ({ before, after, beforeLabel, afterLabel, layout }: DiffProps) => {
+export const YamlDiff = ({
+  before,
+  after,
+  beforeLabel,
+  afterLabel,
+  layout,
+  beforeLine,
+  afterLine,
+}: DiffProps) => {
   const host = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const parent = host.current;
@@ -50,8 +62,8 @@ export const YamlDiff = ({ before, after, beforeLabel, afterLabel, layout }: Dif
     const collapseUnchanged = { margin: 3, minSize: 6 };
     if (layout === 'split') {
       const view = new MergeView({
-        a: { doc: before, extensions: reading(beforeLabel) },
-        b: { doc: after, extensions: reading(afterLabel) },
+        a: { doc: before, extensions: reading(beforeLabel, beforeLine) },
+        b: { doc: after, extensions: reading(afterLabel, afterLine) },
         parent,
         collapseUnchanged,
         gutter: true,
@@ -61,12 +73,12 @@ export const YamlDiff = ({ before, after, beforeLabel, afterLabel, layout }: Dif
     const view = new EditorView({
       doc: after,
       extensions: [
-        reading(afterLabel),
+        reading(afterLabel, afterLine),
         unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged }),
       ],
       parent,
     });
     return () => view.destroy();
-  }, [before, after, beforeLabel, afterLabel, layout]);
+  }, [before, after, beforeLabel, afterLabel, layout, beforeLine, afterLine]);
   return <div ref={host} className="code code-frame" />;
 };

@@ -3,12 +3,24 @@ import { Badge, Commit, Time, type Tone } from './bits.tsx';
 import { CodeText } from './code-text.tsx';
 
 const TONE: Record<Condition['status'], Tone> = { True: 'ok', False: 'failed', Unknown: 'unknown' };
-const HELD = ['Guarded', 'Blocked', 'Held', 'Suspended', 'Waiting'];
+const HELD = [
+  'Guarded',
+  'Blocked',
+  'Held',
+  'Suspended',
+  'Waiting',
+  'Observing',
+  'Conflict',
+  'Drifted',
+  'PruneWaits',
+  'PruneRefused',
+  'HistoryRewritten',
+];
 const MOVING = ['Progressing', 'RollingOut', 'Pending', 'Starting'];
 
-function toneOf(condition: Condition): Tone {
-  if (condition.status === 'True') return 'ok';
+export function conditionTone(condition: Condition): Tone {
   if (HELD.includes(condition.reason)) return 'held';
+  if (condition.status === 'True') return 'ok';
   if (MOVING.includes(condition.reason)) return 'moving';
   return TONE[condition.status];
 }
@@ -17,9 +29,9 @@ function toneOf(condition: Condition): Tone {
 export const ConditionList = ({ conditions, of }: { conditions: readonly Condition[]; of: string }) => (
   <ol className="conditions" aria-label={`Conditions of ${of}`}>
     {conditions.map((condition) => (
-      <li key={condition.type} data-tone={toneOf(condition)}>
+      <li key={condition.type} data-tone={conditionTone(condition)}>
         <span className="condition-type">{condition.type}</span>
-        <Badge tone={toneOf(condition)}>{condition.reason}</Badge>
+        <Badge tone={conditionTone(condition)}>{condition.reason}</Badge>
         <span className="condition-message">
           <CodeText text={condition.message} />
           {condition.file && condition.status !== 'True' && (

@@ -4,9 +4,11 @@ import { Link } from 'react-router';
 import type { Condition, GitOrigin } from '../../../schemas/api/common.ts';
 import { queries } from '../api/queries.ts';
 import { paths } from '../app/paths.ts';
-import { Badge, Commit, Time } from './bits.tsx';
+import { Badge, Commit, Time, type Tone } from './bits.tsx';
 import { CodeText } from './code-text.tsx';
+import { conditionTone } from './condition-list.tsx';
 import { sentence } from './format.ts';
+import { BECOMES, useUiEdits } from './git-edits.tsx';
 import { IconAction } from './icon-action.tsx';
 
 export interface Owned {
@@ -14,9 +16,9 @@ export interface Owned {
   git: GitOrigin | null;
 }
 
-/** The first condition that does not hold; undefined when all is well. */
+/** The first condition that does not hold; undefined when all is well, or when git is only looked at. */
 export const problemOf = ({ git }: Owned): Condition | undefined =>
-  git?.conditions.find(({ status }) => status === 'False');
+  git?.conditions.find(({ status, reason }) => status === 'False' && reason !== 'Observing');
 
 interface OwnerProps {
   env: string;
@@ -50,7 +52,8 @@ interface OwnedActionsProps {
 
 /** Change and delete. What is kept in git has its place there instead. */
 export const OwnedActions = ({ env, owned: { name, git }, mayNot, change, remove }: OwnedActionsProps) => {
-  if (git) {
+  const edits = useUiEdits(git !== null);
+  if (git && edits === 'refuse') {
     const place = `${git.path}:${git.line}`;
     return (
       <Link
@@ -64,19 +67,20 @@ export const OwnedActions = ({ env, owned: { name, git }, mayNot, change, remove
     );
   }
   const disabled = mayNot !== null;
+  const tip = (word: string): string => mayNot ?? (git ? `${word}: it ${BECOMES[edits]}` : word);
   return (
     <>
       <IconAction
         icon="pencil"
         label={`Change ${name}`}
-        tip={mayNot ?? 'Change'}
+        tip={tip('Change')}
         disabled={disabled}
         act={change}
       />
       <IconAction
         icon="trash"
         label={`Delete ${name}`}
-        tip={mayNot ?? 'Delete'}
+        tip={tip('Delete')}
         disabled={disabled}
         act={remove}
       />
@@ -89,6 +93,7 @@ interface Problem {
   path: string;
   line: number | null;
   word: string;
+  tone: Tone;
   subject: string;
   message: string;
   /** What it means for what is applied. */
@@ -115,6 +120,7 @@ export const ManifestProblems = ({ environmentId, kind, owned, ownedOnly = false
       path: condition.file ?? each.git.path,
       line: condition.line ?? each.git.line,
       word: condition.reason,
+      tone: conditionTone(condition),
       subject: `${kind} ${each.name}`,
       message: condition.message,
       effect: 'What was applied before is kept.',
@@ -131,6 +137,7 @@ export const ManifestProblems = ({ environmentId, kind, owned, ownedOnly = false
       path: error.path,
       line: error.line,
       word: error.stage,
+      tone: 'failed',
       subject: `${kind} ${error.name ?? ''}`,
       message: error.message,
       effect: sentence(error.hint),
@@ -141,14 +148,14 @@ export const ManifestProblems = ({ environmentId, kind, owned, ownedOnly = false
   return (
     <section className="section" aria-label="Problems">
       <ul className="errors" aria-label="Manifests with a problem">
-        {problems.map(({ key, path, line, word, subject, message, effect, at }) => (
-          <li key={key}>
+        {problems.map(({ key, path, line, word, tone, subject, message, effect, at }) => (
+          <li key={key} data-tone={tone}>
             <span className="error-place">
               <Link to={paths.git(environmentId, { focus: path })} className="mono">
                 {path}
                 {line === null ? '' : `:${line}`}
               </Link>
-              <Badge tone="failed">{word}</Badge>
+              <Badge tone={tone}>{word}</Badge>
               <span className="muted">
                 {subject} · <Time at={at} />
               </span>

@@ -8,6 +8,7 @@ import { usePlace } from '../app/environment.tsx';
 import { paths } from '../app/paths.ts';
 import { Badge } from '../components/bits.tsx';
 import { CommandBlock } from '../components/command-block.tsx';
+import { conditionTone } from '../components/condition-list.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Icon } from '../components/icons.tsx';
 import { ManifestProblems, OwnedActions, OwnerCell, problemOf } from '../components/manifest-owner.tsx';
@@ -82,7 +83,7 @@ const StateBadge = ({ rule }: { rule: AlertRule }) => {
   const problem = problemOf(rule);
   if (problem) {
     return (
-      <Badge tone="failed" tip={problem.message}>
+      <Badge tone={conditionTone(problem)} tip={problem.message}>
         {problem.reason}
       </Badge>
     );

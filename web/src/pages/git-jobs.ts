@@ -7,6 +7,7 @@ const OUTCOME: Record<string, { tone: Tone; word: string }> = {
   unchanged: { tone: 'calm', word: 'Unchanged' },
   partial: { tone: 'held', word: 'Partly applied' },
   observed: { tone: 'calm', word: 'Observed' },
+  guarded: { tone: 'held', word: 'Waits for approval' },
   skipped: { tone: 'unknown', word: 'Skipped' },
   failed: { tone: 'failed', word: 'Failed' },
 };

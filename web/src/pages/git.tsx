@@ -1,64 +1,79 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Tabs } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+import { useNavigate } from 'react-router';
 import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
-import { api } from '../api/client.ts';
 import { queries } from '../api/queries.ts';
+import { useAddressParam } from '../app/address.ts';
 import { usePlace } from '../app/environment.tsx';
-import { Banner } from '../components/banner.tsx';
-import { Badge, Commit, Copyable, Fact, Time, type Tone } from '../components/bits.tsx';
-import { environmentCause } from '../components/causes.ts';
-import { CommandBlock } from '../components/command-block.tsx';
-import { sentence } from '../components/format.ts';
-import { GateStrip } from '../components/gate-strip.tsx';
+import { type GitTab, paths } from '../app/paths.ts';
+import { Badge } from '../components/bits.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Page } from '../components/page.tsx';
-import { EmptyState, InlineError, Loaded, SkeletonBlock } from '../components/states.tsx';
-import { ConfigureGit } from './git/configure.tsx';
+import { EmptyState, Loaded, SkeletonBlock, SkeletonRows } from '../components/states.tsx';
+import { whyNot } from './fleet/may.ts';
+import { BindingLine } from './git/binding-line.tsx';
 import { ImportErrors } from './git/import-errors.tsx';
 import { Manifests } from './git/manifests.tsx';
 import { Passes } from './git/passes.tsx';
+import { useSyncNow } from './git/word-actions.ts';
+import { MODES } from './git/words.ts';
+import { WrongNow } from './git/wrong-now.tsx';
 
-const MODE: Record<GitSyncStatus['mode'], { tone: Tone; word: string; means: string }> = {
-  off: { tone: 'unknown', word: 'Off', means: 'Git is not read.' },
-  observe: { tone: 'held', word: 'Observe', means: 'Commits are read and planned, nothing is applied.' },
-  sync: { tone: 'ok', word: 'Sync', means: 'What is committed is applied.' },
-  push: { tone: 'moving', word: 'Push', means: 'The database is written to git as a backup.' },
-};
+const PlanTab = lazy(() => import('./git/plan-tab.tsx').then((module) => ({ default: module.PlanTab })));
+const DriftTab = lazy(() => import('./git/drift-tab.tsx').then((module) => ({ default: module.DriftTab })));
+const HoldsTab = lazy(() => import('./git/holds-tab.tsx').then((module) => ({ default: module.HoldsTab })));
+const ProposalsTab = lazy(() =>
+  import('./git/proposals-tab.tsx').then((module) => ({ default: module.ProposalsTab })),
+);
+const GitSettingsTab = lazy(() =>
+  import('./git/settings-tab.tsx').then((module) => ({ default: module.GitSettingsTab })),
+);
 
+const TABS: readonly { value: GitTab | 'now'; word: string }[] = [
+  { value: 'now', word: 'Now' },
+  { value: 'plan', word: 'Plan' },
+  { value: 'drift', word: 'Drift' },
+  { value: 'holds', word: 'Holds & pauses' },
+  { value: 'passes', word: 'Passes' },
+  { value: 'proposals', word: 'Proposals' },
+  { value: 'settings', word: 'Settings' },
+];
+
+/** Those that come when they are looked at. */
+const PARTS = [
+  { value: 'plan', Part: PlanTab },
+  { value: 'drift', Part: DriftTab },
+  { value: 'holds', Part: HoldsTab },
+  { value: 'proposals', Part: ProposalsTab },
+  { value: 'settings', Part: GitSettingsTab },
+] as const;
+
+/** What git wants, what is, and why they differ. */
 export const GitPage = () => {
   const { environment, team } = usePlace();
-  const queryClient = useQueryClient();
-  const [configuring, setConfiguring] = useState(false);
   const status = useQuery(queries.git(environment.id));
-  const sync = useMutation({
-    mutationFn: () => api.gitSync.syncNow.mutate({ environmentId: environment.id }),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: ['gitSync.jobs', environment.id] }),
-  });
-  const mayEdit = team.role !== 'VIEWER';
+  const sync = useSyncNow(environment.id);
+  const mayNot = whyNot(team.role, 'EDITOR');
+  const data = status.data;
+  const isOff = !data?.configured || data.mode === 'off' || data.suspended;
   return (
     <Page
       title="Git"
-      beside={status.data?.configured && <ModeBadge status={status.data} />}
+      beside={data?.configured && <Marks status={data} />}
       actions={
-        <>
-          {team.role === 'ADMIN' && status.data?.configured && (
-            <button type="button" className="button" onClick={() => setConfiguring(true)}>
-              <Icon name="settings" /> Binding
-            </button>
-          )}
-          <button
-            type="button"
-            className="button"
-            data-kind="primary"
-            disabled={!mayEdit || sync.isPending || !status.data?.configured}
-            onClick={() => sync.mutate()}
-          >
-            <Icon name="sync" /> {sync.isPending ? 'Starting…' : 'Sync now'}
-          </button>
-        </>
+        <button
+          type="button"
+          className="button"
+          data-kind="primary"
+          disabled={mayNot !== null || sync.isPending || isOff}
+          data-tip={mayNot ?? (data?.suspended ? 'It is suspended: resume it first.' : undefined)}
+          onClick={() => sync.mutate()}
+        >
+          <Icon name="sync" /> {sync.isPending ? 'Starting…' : 'Sync now'}
+        </button>
       }
     >
-      {sync.isError && <InlineError error={sync.error} />}
       <Loaded
         query={status}
         what="The git binding"
@@ -69,51 +84,21 @@ export const GitPage = () => {
           </div>
         }
       >
-        {(data) =>
-          data.configured ? (
-            <>
-              <RepositoryFault status={data} />
-              <Binding status={data} />
-              <ImportErrors environmentId={environment.id} />
-              <Manifests environmentId={environment.id} manifests={data.manifests} status={data} />
-              <Passes environmentId={environment.id} />
-            </>
+        {(loaded) =>
+          loaded.configured ? (
+            // What stands in forms and filters is of one environment.
+            <Bound key={environment.id} status={loaded} />
           ) : (
-            <EmptyState icon="git" title="This environment is not bound to git">
-              <p>
-                Bind it to a folder of a repository: Headgate then makes the environment equal to what is
-                committed there, and tells for every manifest how far it has come.
-              </p>
-              {team.role === 'ADMIN' ? (
-                <button
-                  type="button"
-                  className="button"
-                  data-kind="primary"
-                  onClick={() => setConfiguring(true)}
-                >
-                  Bind to git
-                </button>
-              ) : (
-                <p className="muted">Ask an administrator of {team.name} to bind it.</p>
-              )}
-            </EmptyState>
+            <Unbound key={environment.id} status={loaded} />
           )
         }
       </Loaded>
-      {status.data && (
-        <ConfigureGit
-          environment={environment}
-          status={status.data}
-          opened={configuring}
-          close={() => setConfiguring(false)}
-        />
-      )}
     </Page>
   );
 };
 
-const ModeBadge = ({ status }: { status: GitSyncStatus }) => {
-  const mode = MODE[status.mode];
+const Marks = ({ status }: { status: GitSyncStatus }) => {
+  const mode = MODES[status.mode];
   return (
     <>
       <Badge tone={mode.tone} tip={mode.means}>
@@ -124,69 +109,79 @@ const ModeBadge = ({ status }: { status: GitSyncStatus }) => {
   );
 };
 
-/** The repository as a whole, beside which a single manifest's problem is small. */
-const RepositoryFault = ({ status }: { status: GitSyncStatus }) => {
-  if (!status.lastError) return null;
+const Bound = ({ status }: { status: GitSyncStatus }) => {
+  const env = status.environmentId;
+  const navigate = useNavigate();
+  const [wanted] = useAddressParam('tab');
+  const tab = TABS.find(({ value }) => value === wanted)?.value ?? 'now';
   return (
-    <Banner tone="failed" title="The repository could not be read">
-      <p className="banner-cause">{sentence(status.lastError)}</p>
-      <p>
-        What was applied before keeps running, and nothing is deleted. Last read{' '}
-        <Time at={status.lastSyncAt} />; Headgate tries again by itself, and at once by “Sync now”.
-      </p>
-    </Banner>
+    <>
+      <BindingLine status={status} />
+      <WrongNow status={status} />
+      <Tabs
+        value={tab}
+        onChange={(value) => {
+          const next = TABS.find((each) => each.value === value)?.value;
+          if (next)
+            void navigate(paths.git(env, { tab: next === 'now' ? undefined : next }), {
+              preventScrollReset: true,
+            });
+        }}
+        keepMounted={false}
+      >
+        <Tabs.List aria-label="Parts of the git page">
+          {TABS.map(({ value, word }) => (
+            <Tabs.Tab key={value} value={value}>
+              {word}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="now">
+          <div className="stack">
+            <ImportErrors status={status} />
+            <Manifests status={status} />
+          </div>
+        </Tabs.Panel>
+        <Tabs.Panel value="passes">
+          <Passes environmentId={env} failedCount={status.failedCount} />
+        </Tabs.Panel>
+        <Suspense fallback={<SkeletonRows rows={6} />}>
+          {PARTS.map(({ value, Part }) => (
+            <Tabs.Panel key={value} value={value}>
+              <Part status={status} />
+            </Tabs.Panel>
+          ))}
+        </Suspense>
+      </Tabs>
+    </>
   );
 };
 
-const Binding = ({ status }: { status: GitSyncStatus }) => {
-  const { environment } = usePlace();
+/** Teaches what a binding is; the form comes when it is asked for. */
+const Unbound = ({ status }: { status: GitSyncStatus }) => {
+  const { team } = usePlace();
+  const [wanted] = useAddressParam('tab');
+  const [binding, setBinding] = useState(wanted === 'settings');
+  if (binding) {
+    return (
+      <Suspense fallback={<SkeletonRows rows={6} />}>
+        <GitSettingsTab status={status} />
+      </Suspense>
+    );
+  }
   return (
-    <div className="panel stack">
-      <GateStrip
-        gate={status.gate}
-        of={environment.name}
-        causeOf={environmentCause(environment.id)}
-        size="large"
-      />
-      <dl className="facts">
-        <Fact name="Clone address">
-          {status.cloneUrl ? (
-            <Copyable value={status.cloneUrl} label="clone address" />
-          ) : (
-            <span className="muted">none</span>
-          )}
-        </Fact>
-        <Fact name="Branch">
-          <span className="mono">{status.branch ?? '–'}</span>
-        </Fact>
-        <Fact name="Folder">
-          <span className="mono">{status.path || '/'}</span>
-        </Fact>
-        <Fact name="Newest commit">
-          {status.headCommit ? (
-            <span className="commit-line">
-              <Commit sha={status.headCommit.sha} />
-              <span>{status.headCommit.subject}</span>
-              <span className="muted nowrap">{status.headCommit.author}</span>
-            </span>
-          ) : (
-            <span className="muted">none yet</span>
-          )}
-        </Fact>
-        <Fact name="Last pass">
-          <Time at={status.lastSyncAt} />
-        </Fact>
-      </dl>
-      {!status.headCommit && status.cloneUrl && (
-        <CommandBlock
-          label="commands that clone the repository"
-          lines={[
-            `git clone ${status.cloneUrl} config`,
-            'cd config',
-            `mkdir -p ${status.path || '.'}/pipelines`,
-          ]}
-        />
+    <EmptyState icon="git" title="This environment is not bound to git">
+      <p>
+        Bind it to a folder of a repository: Headgate then makes the environment equal to what is committed
+        there, and tells for every manifest how far it has come.
+      </p>
+      {team.role === 'ADMIN' ? (
+        <button type="button" className="button" data-kind="primary" onClick={() => setBinding(true)}>
+          Bind to git
+        </button>
+      ) : (
+        <p className="muted">Ask an administrator of {team.name} to bind it.</p>
       )}
-    </div>
+    </EmptyState>
   );
 };

@@ -9,6 +9,7 @@ import { paths, UNGROUPED } from '../app/paths.ts';
 import { Badge, Fact, HealthBadge, Labels, ShortId, Time } from '../components/bits.tsx';
 import { CountBar } from '../components/count-bar.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
+import { useUiEdits } from '../components/git-edits.tsx';
 import { Icon } from '../components/icons.tsx';
 import { ManifestProblems, OwnerCell } from '../components/manifest-owner.tsx';
 import { momentColumn } from '../components/moment-column.tsx';
@@ -96,9 +97,11 @@ interface GroupActionsProps {
 
 const GroupActions = ({ group, act }: GroupActionsProps) => {
   const { team } = usePlace();
-  const reason = group.git
-    ? `Described in git at ${group.git.path}:${group.git.line}: change it there and push.`
-    : whyNot(team.role, 'ADMIN');
+  const edits = useUiEdits(group.git !== null);
+  const reason =
+    group.git && edits === 'refuse'
+      ? `Described in git at ${group.git.path}:${group.git.line}: change it there and push.`
+      : whyNot(team.role, 'ADMIN');
   return (
     <>
       <button

@@ -16,6 +16,7 @@ import { GateStrip } from '../components/gate-strip.tsx';
 import { LazyLogViewer } from '../components/logs/lazy-log-viewer.tsx';
 import { Page, Section } from '../components/page.tsx';
 import { Loaded, SkeletonBlock, SkeletonRows } from '../components/states.tsx';
+import { KeptBack } from './pipeline/kept-back.tsx';
 import { PipelineNodes } from './pipeline/nodes-tab.tsx';
 import { PageActions } from './pipeline/page-actions.tsx';
 import { SharedUpdates } from './pipeline/shared-updates.tsx';
@@ -120,6 +121,7 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
         nameOf={(row) => row.nodeName}
         logHref={(row) => paths.pipeline(env, pipeline.id, { tab: 'logs', level: 'ERROR', node: row.nodeId })}
       />
+      <KeptBack pipeline={pipeline} />
       <SharedUpdates env={env} pipeline={pipeline} />
       <section className="section" aria-label="Gate">
         <div className="headline">

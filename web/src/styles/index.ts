@@ -20,3 +20,4 @@ import './pages.css';
 import './pipelines.css';
 import './library.css';
 import './settings.css';
+import './git.css';

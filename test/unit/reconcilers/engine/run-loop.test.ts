@@ -138,6 +138,65 @@ describe('the run loop', () => {
     await scene.loop.stop();
   });
 
+  it('lets others run while a pass waits aside, which takes its place again before it goes on', async () => {
+    const waits = Promise.withResolvers<void>();
+    const ends = new Map<string, () => void>();
+    const order: string[] = [];
+    const loop = createRunLoop<void>({
+      name: 'test loop',
+      clock: manualClock(),
+      concurrency: 1,
+      async reconcile(key, pass) {
+        order.push(`${key} begins`);
+        if (key === 'slow') await pass.aside(() => waits.promise);
+        order.push(`${key} goes on`);
+        await new Promise<void>((resolve) => ends.set(key, resolve));
+        order.push(`${key} ends`);
+      },
+    });
+    for (const key of ['slow', 'quick', 'third']) loop.wake(key, 'start');
+    await turn();
+    waits.resolve();
+    await turn();
+    expect(order).to.deep.equal(['slow begins', 'quick begins', 'quick goes on']);
+    let idle = false;
+    void loop.idle().then(() => (idle = true));
+    ends.get('quick')?.();
+    await turn();
+    // Who has waited comes before who has not begun.
+    expect(order.slice(3)).to.deep.equal(['quick ends', 'slow goes on']);
+    ends.get('slow')?.();
+    await turn();
+    expect(order.slice(5)).to.deep.equal(['slow ends', 'third begins', 'third goes on']);
+    expect(idle).to.equal(false);
+    ends.get('third')?.();
+    await loop.idle();
+    await loop.stop();
+  });
+
+  it('stops only when a pass that waits aside has ended, and fails it where its wait fails', async () => {
+    const failures: string[] = [];
+    const loop = createRunLoop<void>({
+      name: 'test loop',
+      clock: manualClock(),
+      reconcile: (_key, pass) =>
+        pass.aside(
+          () =>
+            new Promise<void>((_resolve, reject) =>
+              pass.signal.addEventListener('abort', () => {
+                failures.push('aborted');
+                reject(pass.signal.reason);
+              }),
+            ),
+        ),
+    });
+    const looked = loop.look('a', 'start').catch((error: Error) => error.message);
+    await turn();
+    await loop.stop();
+    expect(failures).to.deep.equal(['aborted']);
+    expect(await looked).to.equal('test loop is stopping');
+  });
+
   it('tries a failed pass again after delays that double up to the cap, and starts over after a success', async () => {
     const scene = new Scene({ backoffMs: { first: 1_000, cap: 4_000 } });
     scene.loop.wake('a', 'start');

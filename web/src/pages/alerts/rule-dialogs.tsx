@@ -6,6 +6,7 @@ import { queries } from '../../api/queries.ts';
 import { isProduction, usePlace } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, NameField, SelectField } from '../../components/field.tsx';
+import { BecomesNotice, useBecameGit } from '../../components/git-edits.tsx';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import {
   draftOf,
@@ -51,6 +52,7 @@ const RuleForm = ({ rule, close }: { rule: AlertRule | null; close: () => void }
   const { environment } = usePlace();
   const queryClient = useQueryClient();
   const [draft, setDraft] = useState<RuleDraft>(() => (rule ? draftOf(rule) : NEW_RULE));
+  const became = useBecameGit();
   const set = (change: Partial<RuleDraft>): void => setDraft((before) => ({ ...before, ...change }));
   const meaning = meaningOf(draft, rule);
   const save = useMutation({
@@ -60,7 +62,7 @@ const RuleForm = ({ rule, close }: { rule: AlertRule | null; close: () => void }
       const name = draft.name.trim();
       if (rule) {
         const { enabled } = draft;
-        await api.alert.updateRule.mutate({ id: rule.id, name, enabled, threshold, durationSeconds });
+        became(await api.alert.updateRule.mutate({ id: rule.id, name, enabled, threshold, durationSeconds }));
       } else {
         await api.alert.createRule.mutate({
           ...meaning,
@@ -85,6 +87,7 @@ const RuleForm = ({ rule, close }: { rule: AlertRule | null; close: () => void }
       working="Saving…"
       disabled={!draft.name.trim() || !meaning}
     >
+      <BecomesNotice git={rule?.git ?? null} />
       <NameField value={draft.name} onChange={(name) => set({ name })} autoFocus />
       {!rule && (
         <>
@@ -177,10 +180,12 @@ export const DeleteRuleDialog = ({ action, close }: Props) => (
 const DeleteForm = ({ rule, close }: { rule: AlertRule; close: () => void }) => {
   const { environment } = usePlace();
   const queryClient = useQueryClient();
+  const became = useBecameGit();
   const mustConfirm = isProduction(environment);
   const remove = useMutation({
     mutationFn: () => api.alert.deleteRule.mutate({ id: rule.id }),
-    onSuccess: async () => {
+    onSuccess: async (done) => {
+      became(done);
       await queryClient.invalidateQueries({ queryKey: ['alert.listRules', environment.id] });
       close();
     },
@@ -194,6 +199,7 @@ const DeleteForm = ({ rule, close }: { rule: AlertRule; close: () => void }) => 
       danger
       confirm={mustConfirm ? rule.name : null}
     >
+      <BecomesNotice git={rule.git} what="Deleting it" />
       <p>
         This deletes <strong>{rule.name}</strong> from {environment.name}, for good. Nothing watches any more
         for: {ruleInWords(rule)},{' '}

@@ -9,6 +9,7 @@ import { isProduction, usePlace } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, NameField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
+import { BecomesNotice, useBecameGit } from '../../components/git-edits.tsx';
 import { LabelEditor } from '../../components/label-editor.tsx';
 import { type LabelRow, labelsOf, rowsOf } from '../../components/label-rows.ts';
 import { MutationForm } from '../../components/mutation-form.tsx';
@@ -62,6 +63,7 @@ const keysIn = (text: string): string[] => [
 const GroupForm = ({ group, close }: { group: NodeGroup | null; close: () => void }) => {
   const { environment } = usePlace();
   const renew = useRenewFleet();
+  const became = useBecameGit();
   const [name, setName] = useState(group?.name ?? '');
   const [criteria, setCriteria] = useState<LabelRow[]>(() => (group ? rowsOf(group.criteria) : [['', '']]));
   const [template, setTemplate] = useState<LabelRow[]>(() => rowsOf(group?.labelTemplate ?? null));
@@ -80,7 +82,8 @@ const GroupForm = ({ group, close }: { group: NodeGroup | null; close: () => voi
     },
     onSuccess: async (saved) => {
       await renew();
-      notify(`${saved.name} was saved, with ${plural(saved.nodeCount, 'node')}.`);
+      if (!became(saved) && 'name' in saved)
+        notify(`${saved.name} was saved, with ${plural(saved.nodeCount, 'node')}.`);
       close();
     },
   });
@@ -92,6 +95,7 @@ const GroupForm = ({ group, close }: { group: NodeGroup | null; close: () => voi
       working="Saving…"
       disabled={!name.trim()}
     >
+      <BecomesNotice git={group?.git ?? null} />
       <NameField value={name} onChange={setName} autoFocus />
       <LabelEditor
         legend="Nodes that carry every one of these labels"
@@ -145,13 +149,15 @@ interface DeleteProps {
 const DeleteForm = ({ group, close, deleted }: DeleteProps) => {
   const { environment } = usePlace();
   const renew = useRenewFleet();
+  const became = useBecameGit();
   const given = Object.entries(group.labelTemplate).map(([key, value]) => `${key}=${value}`);
   const remove = useMutation({
     mutationFn: () => api.nodeGroup.delete.mutate({ id: group.id }),
-    onSuccess: async () => {
-      notify(`The group ${group.name} was deleted.`);
+    onSuccess: async (done) => {
+      const wentToGit = became(done);
+      if (!wentToGit) notify(`The group ${group.name} was deleted.`);
       close();
-      deleted?.();
+      if (!wentToGit) deleted?.();
       await renew();
     },
   });
@@ -164,6 +170,7 @@ const DeleteForm = ({ group, close, deleted }: DeleteProps) => {
       danger
       confirm={isProduction(environment) ? group.name : null}
     >
+      <BecomesNotice git={group.git} what="Deleting it" />
       <p>
         This deletes <strong>{group.name}</strong> for good. Its {plural(group.nodeCount, 'node')} stay
         {group.nodeCount === 1 ? 's' : ''} as {group.nodeCount === 1 ? 'it is' : 'they are'}

@@ -1,18 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useSearchParams } from 'react-router';
+import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
 import { queries } from '../../api/queries.ts';
 import { Badge, Commit, Copyable, Time } from '../../components/bits.tsx';
 import { CodeText } from '../../components/code-text.tsx';
 import { sentence } from '../../components/format.ts';
 import { Section } from '../../components/page.tsx';
+import { forgeLink } from './forge-link.ts';
 
 /** What git holds and Headgate refused: where, why, and what to do. Nothing is shown when all is well. */
-export const ImportErrors = ({ environmentId }: { environmentId: string }) => {
+export const ImportErrors = ({ status }: { status: GitSyncStatus }) => {
   const [params] = useSearchParams();
   const focus = params.get('focus');
   const focused = useRef<HTMLLIElement>(null);
-  const errors = useQuery(queries.importErrors(environmentId));
+  const errors = useQuery(queries.importErrors(status.environmentId));
   const list = errors.data ?? [];
   // biome-ignore lint/correctness/useExhaustiveDependencies: the row exists once the list has come.
   useEffect(() => {
@@ -21,14 +23,22 @@ export const ImportErrors = ({ environmentId }: { environmentId: string }) => {
   if (list.length === 0) return null;
   return (
     <Section title={`Import errors · ${list.length}`}>
-      <ul className="errors" aria-label="Import errors">
+      <ul id="import-errors" className="errors" aria-label="Import errors">
         {list.map((error) => {
           const place = [error.path, error.line, error.column].filter((part) => part !== null).join(':');
           const inFocus = error.path === focus;
+          const at = { sha: error.commit, path: error.path, line: error.line ?? 1 };
+          const href = forgeLink(status.repositoryUrl, at);
           return (
             <li key={error.id} ref={inFocus ? focused : undefined} data-focus={inFocus || undefined}>
               <span className="error-place">
                 <Copyable value={place} label="place" />
+                {href && (
+                  <a href={href} target="_blank" rel="noreferrer">
+                    open
+                    <span className="sr-only"> {place} on the git server</span>
+                  </a>
+                )}
                 <Badge tone="failed">{error.stage}</Badge>
                 {error.kind && (
                   <span className="muted">

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Link, useSearchParams } from 'react-router';
 import type { Gate } from '../../../../schemas/api/common.ts';
 import type { GitSyncStatus, ManifestStatus } from '../../../../schemas/api/git-sync.ts';
+import { useAddressParam } from '../../app/address.ts';
 import { paths } from '../../app/paths.ts';
 import { Badge } from '../../components/bits.tsx';
 import { manifestCause } from '../../components/causes.ts';
@@ -11,9 +12,20 @@ import { plural } from '../../components/format.ts';
 import { GateStrip, gateState } from '../../components/gate-strip.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { Section } from '../../components/page.tsx';
+import { ManifestActions } from './manifest-actions.tsx';
+import { PlaceLink } from './place-link.tsx';
+import { isOnlyRead, keptBackWord } from './wrong.ts';
 
 /** Rules and groups run nowhere: their strip ends where git's part does. */
-const stripOf = ({ kind, gate }: ManifestStatus): Gate => (kind === 'Pipeline' ? gate : gate.slice(0, 2));
+function stripOf(manifest: ManifestStatus): Gate {
+  const { kind, gate } = manifest;
+  if (kind === 'Pipeline') return gate;
+  const strip = gate.slice(0, 2);
+  // Nothing has failed where somebody or something is waited for.
+  return keptBackWord(manifest) === null
+    ? strip
+    : strip.map((segment) => (segment.state === 'failed' ? { ...segment, state: 'held' } : segment));
+}
 
 /** What is applied but crashes is not ready for anybody. */
 const isReady = (manifest: ManifestStatus): boolean =>
@@ -23,33 +35,34 @@ const ORDER = { failed: 0, held: 1, moving: 2, unknown: 3, done: 4 } as const;
 /** More are found by the filter; a list of thousands of strips would only be scrolled past. */
 const MAX_SHOWN = 100;
 
-interface Props {
-  environmentId: string;
-  manifests: readonly ManifestStatus[];
-  status: GitSyncStatus;
-}
+/** What the filter looks into: where it stands, and what became of it. */
+const textOf = ({ kind, name, path, conditions }: ManifestStatus): string =>
+  [kind, name, path, ...conditions.map(({ reason }) => reason)].join(' ').toLowerCase();
 
 /** Those that are not done come first. */
-export const Manifests = ({ environmentId, manifests, status }: Props) => {
+export const Manifests = ({ status }: { status: GitSyncStatus }) => {
+  const { manifests } = status;
   const [params] = useSearchParams();
-  const [filter, setFilter] = useState('');
+  const [filter, setFilter] = useFilter();
   const focus = params.get('focus');
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const found = manifests
-    .filter(({ kind, name, path }) =>
-      words.every((word) => `${kind} ${name} ${path}`.toLowerCase().includes(word)),
-    )
+    .filter((manifest) => {
+      const text = textOf(manifest);
+      return words.every((word) => text.includes(word));
+    })
     .sort(
       (a, b) => ORDER[gateState(stripOf(a))] - ORDER[gateState(stripOf(b))] || a.name.localeCompare(b.name),
     );
-  const ready = manifests.filter(isReady).length;
+  const becoming = manifests.filter((manifest) => !isOnlyRead(manifest));
+  const ready = becoming.filter((manifest) => isReady(manifest) && !keptBackWord(manifest)).length;
   return (
     <Section
       title="Manifests"
       beside={
         <span className="toolbar">
           <span className="muted">
-            {ready} of {plural(manifests.length, 'manifest')} ready
+            {ready} of {plural(becoming.length, 'manifest')} ready
           </span>
           <label className="filter">
             <span className="sr-only">Filter manifests</span>
@@ -81,7 +94,7 @@ export const Manifests = ({ environmentId, manifests, status }: Props) => {
           {found.slice(0, MAX_SHOWN).map((manifest) => (
             <ManifestRow
               key={`${manifest.kind}/${manifest.name}/${manifest.path}`}
-              env={environmentId}
+              status={status}
               manifest={manifest}
               focused={manifest.path === focus}
             />
@@ -96,29 +109,55 @@ export const Manifests = ({ environmentId, manifests, status }: Props) => {
   );
 };
 
+/** The address follows what is typed; an input bound to it would lose letters. */
+function useFilter(): [string, (filter: string) => void] {
+  const [wanted, setWanted] = useAddressParam('q', { replace: true });
+  const [filter, setFilter] = useState(wanted);
+  const typed = useRef(wanted);
+  useEffect(() => {
+    if (wanted === typed.current) return;
+    typed.current = wanted;
+    setFilter(wanted);
+  }, [wanted]);
+  return [
+    filter,
+    (next) => {
+      typed.current = next;
+      setFilter(next);
+      setWanted(next);
+    },
+  ];
+}
+
 /** Where the object of a manifest is shown; null until there is one. */
-function objectPage(env: string, kind: string, objectId: string | null): string | null {
+export function objectPage(env: string, kind: string, objectId: string | null): string | null {
   if (!objectId) return null;
   if (kind === 'Pipeline') return paths.pipeline(env, objectId);
   if (kind === 'NodeGroup') return paths.group(env, objectId);
   return kind === 'AlertRule' ? paths.alerts(env) : null;
 }
 
-const ManifestRow = ({
-  env,
-  manifest,
-  focused,
-}: {
-  env: string;
+const StateBadge = ({ manifest }: { manifest: ManifestStatus }) => {
+  const worst = gateState(stripOf(manifest));
+  const waits = keptBackWord(manifest);
+  if (waits) return <Badge tone="held">{waits}</Badge>;
+  if (isReady(manifest)) return <Badge tone="calm">Ready</Badge>;
+  if (isOnlyRead(manifest)) return <Badge tone="calm">Read</Badge>;
+  return <Badge tone={worst === 'done' ? 'moving' : worst}>Not ready</Badge>;
+};
+
+interface RowProps {
+  status: GitSyncStatus;
   manifest: ManifestStatus;
   focused: boolean;
-}) => {
+}
+
+const ManifestRow = ({ status, manifest, focused }: RowProps) => {
+  const { environmentId: env } = status;
   const { kind, name, path, line, objectId, conditions } = manifest;
   const gate = stripOf(manifest);
-  const ready = isReady(manifest);
   const [opened, setOpened] = useState(focused);
   const row = useRef<HTMLLIElement>(null);
-  const worst = gateState(gate);
   const page = objectPage(env, kind, objectId);
   useEffect(() => {
     if (!focused) return;
@@ -142,12 +181,10 @@ const ManifestRow = ({
           <span className="manifest-kind">{kind}</span>
         </span>
         <GateStrip gate={gate} of={`${kind} ${name}`} causeOf={manifestCause(env, kind, path, objectId)} />
-        <span className="manifest-path mono">
-          {path}:{line}
+        <span className="manifest-path">
+          <PlaceLink status={status} path={path} line={line} commit={manifest.seenCommit} />
         </span>
-        <Badge tone={ready ? 'calm' : worst === 'done' ? 'moving' : worst}>
-          {ready ? 'Ready' : 'Not ready'}
-        </Badge>
+        <StateBadge manifest={manifest} />
       </div>
       {opened && (
         <div className="inner">
@@ -156,6 +193,7 @@ const ManifestRow = ({
           ) : (
             <p className="section-body muted">No pass has judged it yet.</p>
           )}
+          <ManifestActions status={status} manifest={manifest} />
         </div>
       )}
     </li>

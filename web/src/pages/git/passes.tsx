@@ -1,37 +1,107 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { GitJob } from '../../../../schemas/api/git-sync.ts';
+import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
+import { useAddressParam } from '../../app/address.ts';
+import { usePlace } from '../../app/environment.tsx';
 import { Badge, Commit, Time } from '../../components/bits.tsx';
 import { formatDuration } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
 import { Section } from '../../components/page.tsx';
+import { Segmented } from '../../components/segmented.tsx';
 import { Loaded, SkeletonRows } from '../../components/states.tsx';
+import { whyNot } from '../fleet/may.ts';
 import { countsOf, outcomeOf } from '../git-jobs.ts';
+import { useWord } from './word-actions.ts';
 
-export const Passes = ({ environmentId }: { environmentId: string }) => {
-  const jobs = useQuery(queries.gitJobs(environmentId, 25));
+const MAX_READ = 100;
+const SHOWN = [
+  { value: '', word: 'All' },
+  { value: 'failed', word: 'Failed' },
+] as const;
+
+/** In the address: `commit` narrows to the passes over one, `only` to those that failed. */
+export const Passes = ({ environmentId, failedCount }: { environmentId: string; failedCount: number }) => {
+  const { team } = usePlace();
+  const jobs = useQuery(queries.gitJobs(environmentId, MAX_READ));
+  const [commit, setCommit] = useAddressParam('commit');
+  const [only, setOnly] = useAddressParam('only');
+  const mayNot = whyNot(team.role, 'EDITOR');
+  const retryAll = useWord({
+    run: () => api.gitSync.retryAllFailed.mutate({ environmentId }),
+    done: () => 'What had failed is tried again.',
+    failed: () => 'Nothing was tried again',
+  });
   return (
-    <Section title="Last passes">
+    <Section
+      title="Last passes"
+      beside={
+        <span className="toolbar">
+          {commit && (
+            <button type="button" className="button" data-size="small" onClick={() => setCommit('')}>
+              Only {commit} <Icon name="cross" size={12} />
+              <span className="sr-only">: show all</span>
+            </button>
+          )}
+          <Segmented label="Passes" value={only} options={SHOWN} onChange={setOnly} />
+          {failedCount > 0 && (
+            <button
+              type="button"
+              className="button"
+              data-size="small"
+              disabled={mayNot !== null || retryAll.isPending}
+              data-tip={mayNot ?? undefined}
+              onClick={() => retryAll.mutate()}
+            >
+              <Icon name="sync" size={14} /> Retry all that failed
+            </button>
+          )}
+        </span>
+      }
+    >
       <Loaded query={jobs} what="The passes" skeleton={<SkeletonRows rows={6} label="Loading passes" />}>
-        {(list) =>
-          list.length === 0 ? (
-            <p className="section-body muted">No pass has run yet. Push a commit, or press “Sync now”.</p>
-          ) : (
+        {(list) => {
+          const shown = list.filter(
+            (job) =>
+              (commit === '' || job.commit?.sha.startsWith(commit)) &&
+              (only !== 'failed' || job.status === 'failed'),
+          );
+          if (shown.length === 0) {
+            return (
+              <p className="section-body muted">
+                {list.length === 0
+                  ? 'No pass has run yet. Push a commit, or press “Sync now”.'
+                  : `None of the last ${list.length} passes is one of these.`}
+              </p>
+            );
+          }
+          return (
             <ul className="passes" aria-label="Last passes">
-              {list.map((job) => (
-                <PassRow key={job.id} job={job} />
+              {shown.map((job) => (
+                <PassRow key={job.id} job={job} mayNot={mayNot} startOpened={commit !== ''} />
               ))}
             </ul>
-          )
-        }
+          );
+        }}
       </Loaded>
     </Section>
   );
 };
 
-const PassRow = ({ job }: { job: GitJob }) => {
-  const [opened, setOpened] = useState(false);
+interface RowProps {
+  job: GitJob;
+  mayNot: string | null;
+  startOpened: boolean;
+}
+
+const PassRow = ({ job, mayNot, startOpened }: RowProps) => {
+  const [opened, setOpened] = useState(startOpened);
+  const retry = useWord({
+    run: () => api.gitSync.retryJob.mutate({ jobId: job.id }),
+    done: () => 'It is tried again.',
+    failed: () => 'It was not tried again',
+  });
   const { tone, word } = outcomeOf(job);
   const title = job.commit?.subject ?? `${job.type} by ${job.trigger}`;
   return (
@@ -57,6 +127,18 @@ const PassRow = ({ job }: { job: GitJob }) => {
           {job.commit ? `${job.commit.author}, ` : ''}
           {job.trigger}, <Time at={job.finishedAt ?? job.startedAt ?? job.queuedAt} />
         </span>
+        {job.status === 'failed' && (
+          <button
+            type="button"
+            className="button pass-retry"
+            data-size="small"
+            disabled={mayNot !== null || retry.isPending}
+            data-tip={mayNot ?? undefined}
+            onClick={() => retry.mutate()}
+          >
+            Retry<span className="sr-only"> {title}</span>
+          </button>
+        )}
       </div>
       {opened && (
         <div className="inner">

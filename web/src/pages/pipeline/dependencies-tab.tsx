@@ -9,12 +9,13 @@ import { usePlace } from '../../app/environment.tsx';
 import { paths } from '../../app/paths.ts';
 import { Badge } from '../../components/bits.tsx';
 import { Field, SelectField } from '../../components/field.tsx';
+import { useBecameGit } from '../../components/git-edits.tsx';
 import { IconAction } from '../../components/icon-action.tsx';
 import { Section } from '../../components/page.tsx';
 import { Segmented } from '../../components/segmented.tsx';
 import { EmptyState, InlineError, Loaded, SkeletonBlock } from '../../components/states.tsx';
 import { useRenewPipelines } from '../pipelines/actions.ts';
-import { FixedNotice, whyFixed } from '../pipelines/fixed.tsx';
+import { FixedNotice, useFixed } from '../pipelines/fixed.tsx';
 import { around, connected } from './dependencies-graph.ts';
 
 const DependencyMap = lazy(() =>
@@ -73,7 +74,7 @@ const SourceWord = ({ source }: { source: 'ui' | 'git' }) => (
 const Upstreams = ({ env, pipeline, upstreams }: Props & { upstreams: readonly Dependency[] }) => {
   const { team } = usePlace();
   const renew = useRenewPipelines();
-  const fixed = whyFixed(team.role, pipeline.managedBy);
+  const fixed = useFixed(pipeline.managedBy);
   const remove = useMutation({
     mutationFn: (id: string) => api.pipelineDependency.remove.mutate({ id }),
     onSuccess: renew,
@@ -118,6 +119,7 @@ const Upstreams = ({ env, pipeline, upstreams }: Props & { upstreams: readonly D
 
 const AddDependency = ({ env, pipeline, fixed }: Props & { fixed: string | null }) => {
   const renew = useRenewPipelines();
+  const became = useBecameGit();
   const candidates = useQuery({
     ...queries.dependencyCandidates(env, pipeline.id),
     enabled: fixed === null,
@@ -131,7 +133,8 @@ const AddDependency = ({ env, pipeline, fixed }: Props & { fixed: string | null 
         downstreamId: pipeline.id,
         ...(description.trim() ? { description: description.trim() } : {}),
       }),
-    onSuccess: async () => {
+    onSuccess: async (added) => {
+      became(added);
       setUpstreamId('');
       setDescription('');
       await renew();

@@ -7,12 +7,13 @@ import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { TextAreaField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
+import { useBecameGit } from '../../components/git-edits.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { Diff, DiffLayout, YamlText } from '../../components/lazy-code.tsx';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { Loaded, SkeletonBlock } from '../../components/states.tsx';
 import { useRenewPipelines } from '../pipelines/actions.ts';
-import { FixedNotice, whyFixed } from '../pipelines/fixed.tsx';
+import { FixedNotice, useFixed } from '../pipelines/fixed.tsx';
 import { DeployChecks, problemsOf } from './deploy-checks.tsx';
 import { DeployTarget } from './deploy-target.tsx';
 import { DeployWatch } from './deploy-watch.tsx';
@@ -64,16 +65,18 @@ interface AskingProps extends Props {
 const Asking = ({ env, pipelineId, preview, target, close, deployed }: AskingProps) => {
   const { team } = usePlace();
   const renew = useRenewPipelines();
+  const became = useBecameGit();
   const pipeline = useQuery(queries.pipeline(pipelineId));
   const [changelog, setChangelog] = useState('');
   const deploy = useMutation({
     mutationFn: () => api.deploy.agent.mutate({ pipelineId, changelog: changelog.trim() }),
-    onSuccess: async ({ versionNumber }) => {
-      deployed(versionNumber);
+    onSuccess: async (done) => {
+      if (became(done)) close();
+      else if ('versionNumber' in done) deployed(done.versionNumber);
       await renew();
     },
   });
-  const fixed = whyFixed(team.role, target.managedBy);
+  const fixed = useFixed(target.managedBy);
   const problems = deploy.isError ? problemsOf(deploy.error) : [];
   return (
     <MutationForm

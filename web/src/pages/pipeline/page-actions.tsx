@@ -1,10 +1,9 @@
 import { Link } from 'react-router';
 import type { Pipeline } from '../../../../schemas/api/pipelines.ts';
-import { usePlace } from '../../app/environment.tsx';
 import { paths } from '../../app/paths.ts';
 import { Icon } from '../../components/icons.tsx';
 import type { Actions } from '../pipelines/actions.ts';
-import { whyFixed } from '../pipelines/fixed.tsx';
+import { deployFixed, useFixed } from '../pipelines/fixed.tsx';
 import { PipelineMenu } from '../pipelines/pipeline-menu.tsx';
 
 interface Props {
@@ -15,8 +14,8 @@ interface Props {
 
 /** What can be done with the pipeline of the page; what is done most has a button. */
 export const PageActions = ({ env, pipeline, start }: Props) => {
-  const { team } = usePlace();
-  const fixed = whyFixed(team.role, pipeline.managedBy);
+  const fixed = useFixed(pipeline.managedBy);
+  const notDeployable = deployFixed(fixed, pipeline);
   return (
     <>
       <Link to={paths.pipelineEditor(env, pipeline.id)} className="button">
@@ -26,8 +25,8 @@ export const PageActions = ({ env, pipeline, start }: Props) => {
         type="button"
         className="button"
         data-kind={pipeline.isDraft || pipeline.hasConfigChanges ? 'primary' : undefined}
-        disabled={fixed !== null}
-        data-tip={fixed ?? undefined}
+        disabled={notDeployable !== null}
+        data-tip={notDeployable ?? undefined}
         onClick={() => start('deploy', [pipeline])}
       >
         <Icon name="deploy" size={14} /> Deploy

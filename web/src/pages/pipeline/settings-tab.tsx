@@ -11,6 +11,7 @@ import { paths } from '../../app/paths.ts';
 import { HealthBadge, Labels } from '../../components/bits.tsx';
 import { NameField, SelectField, TextAreaField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
+import { useBecameGit } from '../../components/git-edits.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { LabelEditor } from '../../components/label-editor.tsx';
 import { type LabelRow, labelsOf, rowsOf } from '../../components/label-rows.ts';
@@ -19,7 +20,7 @@ import { Section } from '../../components/page.tsx';
 import { InlineError } from '../../components/states.tsx';
 import { notify } from '../../components/toasts.tsx';
 import { type Actions, useRenewPipelines } from '../pipelines/actions.ts';
-import { FixedNotice, VIEWER_REASON, whyFixed } from '../pipelines/fixed.tsx';
+import { FixedNotice, useFixed, VIEWER_REASON } from '../pipelines/fixed.tsx';
 import { groupOptions } from '../pipelines/move-form.tsx';
 import { pipelineNameProblem } from '../pipelines/pipeline-name.ts';
 
@@ -33,7 +34,7 @@ interface Props {
 
 export const SettingsTab = ({ env, pipeline, start }: Props) => {
   const { team } = usePlace();
-  const fixed = whyFixed(team.role, pipeline.managedBy);
+  const fixed = useFixed(pipeline.managedBy);
   return (
     <div className="stack pipeline-settings">
       <FixedNotice env={env} role={team.role} pipeline={pipeline} />
@@ -64,6 +65,7 @@ interface FormProps extends Props {
 
 const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
   const renew = useRenewPipelines();
+  const became = useBecameGit();
   const [name, setName] = useState(pipeline.name);
   const [description, setDescription] = useState(pipeline.description ?? '');
   const [logLevel, setLogLevel] = useState(pipeline.logLevel);
@@ -82,7 +84,11 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
   };
   const save = useMutation({
     mutationFn: () => api.pipeline.update.mutate({ id: pipeline.id, ...changes }),
-    onSuccess: async () => {
+    onSuccess: async (saved) => {
+      if (became(saved)) {
+        await renew();
+        return;
+      }
       const ships = 'logLevel' in changes || 'nodeSelector' in changes;
       await renew();
       if (ships && !pipeline.isDraft) {

@@ -7,6 +7,7 @@ import type { CodeHandle, CodeProblem } from '../../components/code-input.tsx';
 import { ConfigProblems, useConfigCheck } from '../../components/config-check.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { TextAreaField } from '../../components/field.tsx';
+import { BecomesNotice, useBecameGit } from '../../components/git-edits.tsx';
 import { CodeField } from '../../components/lazy-code.tsx';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { Loaded, SkeletonBlock } from '../../components/states.tsx';
@@ -44,6 +45,7 @@ const asProblem = ({ message, line = 1, column = 1 }: ValidationError): CodeProb
 
 const NewVersionForm = ({ pipeline, first, close }: Props & { first: string }) => {
   const renew = useRenewPipelines();
+  const became = useBecameGit();
   const [text, setText] = useState(first);
   const [changelog, setChangelog] = useState('');
   const editor = useRef<CodeHandle>(null);
@@ -55,9 +57,10 @@ const NewVersionForm = ({ pipeline, first, close }: Props & { first: string }) =
         configYaml: text,
         ...(changelog.trim() ? { changelog: changelog.trim() } : {}),
       }),
-    onSuccess: async ({ versionNumber }) => {
+    onSuccess: async (made) => {
       await renew();
-      notify(`Version ${versionNumber} is made. It is not deployed.`);
+      if (!became(made) && 'versionNumber' in made)
+        notify(`Version ${made.versionNumber} is made. It is not deployed.`);
       close();
     },
   });
@@ -75,6 +78,7 @@ const NewVersionForm = ({ pipeline, first, close }: Props & { first: string }) =
       working="Saving…"
       disabled={text.trim() === ''}
     >
+      <BecomesNotice git={pipeline.git} />
       <p>
         The graph is read from it: components keep their places, comments are not kept. It is saved as a new
         version, and runs when you deploy it.

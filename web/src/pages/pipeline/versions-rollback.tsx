@@ -72,7 +72,7 @@ const RollbackForm = ({
     <MutationForm
       mutation={rollback}
       close={close}
-      submit={`Roll back to version ${target.version}`}
+      submit={`Roll back to version ${target.version}${pipeline.managedBy === 'git' ? ' and hold git’s' : ''}`}
       working="Rolling back…"
       confirm={mustConfirm ? pipeline.name : null}
       confirmField={{ mono: true, autoFocus: false }}
@@ -83,6 +83,15 @@ const RollbackForm = ({
         {target.changelog && <>, “{target.changelog}”</>}, becomes version {next}: its graph, log level and
         nodes. {pipeline.isDraft ? 'The pipeline stays a draft.' : <Restarts env={env} target={target} />}
       </p>
+      {pipeline.managedBy === 'git' && (
+        <p className="notice" data-tone="held">
+          <Icon name="held" size={14} />
+          <span>
+            Git describes it: the version that git has now is held, and not applied again. A newer commit that
+            changes it is taken.
+          </span>
+        </p>
+      )}
       {pipeline.hasConfigChanges && !pipeline.isDraft && (
         <p className="notice" data-tone="held">
           <Icon name="warning" size={14} />

@@ -9,7 +9,7 @@ import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { momentColumn } from '../../components/moment-column.tsx';
 import { EmptyState, Loaded, SkeletonRows } from '../../components/states.tsx';
-import { FixedNotice, whyFixed } from '../pipelines/fixed.tsx';
+import { FixedNotice, useFixed, VIEWER_REASON } from '../pipelines/fixed.tsx';
 import { VersionText } from './versions-compare.tsx';
 
 const RollbackDialog = lazy(() =>
@@ -30,7 +30,7 @@ export const VersionsTab = ({ env, pipeline }: Props) => {
   const versions = useQuery(queries.versions(pipeline.id));
   const [rollback, setRollback] = useState<VersionSummary | null>(null);
   const [isNew, setNew] = useState(false);
-  const fixed = whyFixed(team.role, pipeline.managedBy);
+  const fixed = useFixed(pipeline.managedBy);
   const create = (
     <button
       type="button"
@@ -59,7 +59,8 @@ export const VersionsTab = ({ env, pipeline }: Props) => {
           ) : (
             <VersionsView
               versions={[...list].sort((a, b) => b.version - a.version)}
-              fixed={fixed}
+              mayNotRollBack={team.role === 'VIEWER' ? VIEWER_REASON : null}
+              holds={pipeline.managedBy === 'git'}
               rollback={setRollback}
               create={create}
             />
@@ -78,12 +79,15 @@ export const VersionsTab = ({ env, pipeline }: Props) => {
 
 interface ViewProps {
   versions: VersionSummary[];
-  fixed: string | null;
+  /** Rolling back is for emergencies: it is allowed whatever git says. */
+  mayNotRollBack: string | null;
+  /** It holds git's version then. */
+  holds: boolean;
   rollback: (version: VersionSummary) => void;
   create: React.ReactNode;
 }
 
-const VersionsView = ({ versions, fixed, rollback, create }: ViewProps) => {
+const VersionsView = ({ versions, mayNotRollBack, holds, rollback, create }: ViewProps) => {
   const [params, setParams] = useSearchParams();
   const find = (key: string): VersionSummary | undefined =>
     versions.find(({ version }) => String(version) === params.get(key));
@@ -154,8 +158,8 @@ const VersionsView = ({ versions, fixed, rollback, create }: ViewProps) => {
           type="button"
           className="button"
           data-size="small"
-          disabled={fixed !== null}
-          data-tip={fixed ?? undefined}
+          disabled={mayNotRollBack !== null}
+          data-tip={mayNotRollBack ?? (holds ? 'Rolls back, and holds the version that git has' : undefined)}
           onClick={() => rollback(row)}
         >
           Roll back<span className="sr-only"> to version {row.version}</span>

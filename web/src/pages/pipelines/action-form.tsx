@@ -2,6 +2,8 @@
 import type { PipelineSummary } from '../../../../schemas/api/pipelines.ts';
 import { paths } from '../../app/paths.ts';
 import { BatchForm, type BatchFormProps } from '../../components/batch-form.tsx';
+import { BECOMES, useUiEdits } from '../../components/git-edits.tsx';
+import { Icon } from '../../components/icons.tsx';
 
 interface Props extends Omit<BatchFormProps<PipelineSummary>, 'items' | 'noun' | 'hrefOf'> {
   env: string;
@@ -11,6 +13,20 @@ interface Props extends Omit<BatchFormProps<PipelineSummary>, 'items' | 'noun' |
 export const ActionForm = ({ env, pipelines, ...rest }: Props) => (
   <BatchForm items={pipelines} noun="pipeline" hrefOf={({ id }) => paths.pipeline(env, id)} {...rest} />
 );
+
+/** What becomes of an action on the only one, where git describes it. */
+export const GitChange = ({ pipelines, what }: { pipelines: readonly PipelineSummary[]; what: string }) => {
+  const edits = useUiEdits();
+  if (pipelines.length !== 1 || pipelines[0]?.managedBy !== 'git') return null;
+  return (
+    <p className="notice" data-tone="moving">
+      <Icon name="git" size={14} />
+      <span>
+        Git describes it. {what} {BECOMES[edits]}.
+      </span>
+    </p>
+  );
+};
 
 /** Those that git describes are not acted on. */
 export const LeftOut = ({ pipelines }: { pipelines: readonly PipelineSummary[] }) =>

@@ -9,7 +9,7 @@ import { paths } from '../../app/paths.ts';
 import { plural } from '../../components/format.ts';
 import { notify, notifyFailure } from '../../components/toasts.tsx';
 
-export type ActionKind = 'deploy' | 'undeploy' | 'clone' | 'copy' | 'move' | 'template' | 'delete';
+export type ActionKind = 'deploy' | 'undeploy' | 'hold' | 'clone' | 'copy' | 'move' | 'template' | 'delete';
 
 export interface Action {
   kind: Exclude<ActionKind, 'clone'>;

@@ -1,10 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
 import type { PipelineSummary } from '../../../../schemas/api/pipelines.ts';
 import { api } from '../../api/client.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { plural } from '../../components/format.ts';
+import { useBecameGit } from '../../components/git-edits.tsx';
 import { notify, notifyFailure } from '../../components/toasts.tsx';
-import { ActionForm, LeftOut } from './action-form.tsx';
+import { ActionForm, GitChange, LeftOut } from './action-form.tsx';
 import { confirmation, nameAll } from './actions.ts';
 import { Dependents } from './dependents.tsx';
 import type { FormProps } from './dialogs.tsx';
@@ -17,6 +19,8 @@ interface Props extends FormProps {
 export const DeleteForm = ({ pipelines, leftOut, close, deleted }: Props) => {
   const { environment } = usePlace();
   const queryClient = useQueryClient();
+  const became = useBecameGit();
+  const wentToGit = useRef(false);
   const renewList = (): Promise<void> =>
     queryClient.invalidateQueries({ queryKey: ['pipeline.list', environment.id] });
 
@@ -37,8 +41,14 @@ export const DeleteForm = ({ pipelines, leftOut, close, deleted }: Props) => {
     <ActionForm
       env={environment.id}
       pipelines={pipelines}
-      run={({ id }) => api.pipeline.delete.mutate({ id })}
+      run={async ({ id }) => {
+        wentToGit.current = became(await api.pipeline.delete.mutate({ id }));
+      }}
       done={(through) => {
+        if (wentToGit.current) {
+          close();
+          return;
+        }
         notify(`${nameAll(through)} deleted.`, { word: 'Undo', run: () => void restore(through) });
         close();
         deleted?.();
@@ -63,6 +73,7 @@ export const DeleteForm = ({ pipelines, leftOut, close, deleted }: Props) => {
         for 24 hours, with all versions.
       </p>
       <LeftOut pipelines={leftOut} />
+      <GitChange pipelines={pipelines} what="Deleting it" />
       <Dependents ids={pipelines.map(({ id }) => id)} />
     </ActionForm>
   );

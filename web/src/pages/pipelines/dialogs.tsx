@@ -8,6 +8,7 @@ import { type Action, type Actions, nameAll } from './actions.ts';
 import { CopyForm } from './copy-form.tsx';
 import { DeleteForm } from './delete-form.tsx';
 import { DeployAllForm } from './deploy-all-form.tsx';
+import { HoldForm } from './hold-form.tsx';
 import { MoveForm } from './move-form.tsx';
 import { TemplateForm } from './template-form.tsx';
 import { UndeployForm } from './undeploy-form.tsx';
@@ -15,6 +16,7 @@ import { UndeployForm } from './undeploy-form.tsx';
 const TITLES: Record<Action['kind'], (name: string) => string> = {
   deploy: (name) => `Deploy ${name}`,
   undeploy: (name) => `Undeploy ${name}`,
+  hold: (name) => `Undeploy ${name} and hold it`,
   copy: (name) => `Copy ${name} to another environment`,
   move: (name) => `Move ${name} to a group`,
   template: (name) => `Save ${name} as a template`,
@@ -73,7 +75,7 @@ const ActionBody = ({ action, close, deleted }: BodyProps) => {
   if (!only) return null;
   const changing: FormProps = {
     pipelines: actedOn(action),
-    leftOut: pipelines.filter(({ managedBy }) => managedBy === 'git'),
+    leftOut: pipelines.length > 1 ? pipelines.filter(({ managedBy }) => managedBy === 'git') : [],
     close,
   };
   const any: FormProps = { pipelines, leftOut: [], close };
@@ -86,6 +88,8 @@ const ActionBody = ({ action, close, deleted }: BodyProps) => {
       );
     case 'undeploy':
       return <UndeployForm {...changing} />;
+    case 'hold':
+      return <HoldForm pipeline={only} close={close} />;
     case 'copy':
       return <CopyForm {...any} />;
     case 'move':

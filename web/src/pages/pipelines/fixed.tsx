@@ -1,18 +1,33 @@
 /** Why a pipeline cannot be changed here, in the words that its pages share. */
 import { Link } from 'react-router';
 import type { GitOrigin, Role } from '../../../../schemas/api/common.ts';
+import { usePlace } from '../../app/environment.tsx';
 import { paths } from '../../app/paths.ts';
+import { BECOMES, type UiEdits, useUiEdits } from '../../components/git-edits.tsx';
 import { Icon } from '../../components/icons.tsx';
 
 export const VIEWER_REASON =
   'Your role here is VIEWER. Changes need EDITOR: ask an administrator of the team.';
 export const GIT_REASON = 'It is described in git: change its manifest and push.';
 
-/** Null where it may be changed. */
-export function whyFixed(role: Role, managedBy: 'ui' | 'git'): string | null {
-  if (managedBy === 'git') return GIT_REASON;
+/** Null where it may be changed: here, or in git through a change that is made here. */
+export function whyFixed(role: Role, managedBy: 'ui' | 'git', edits: UiEdits = 'refuse'): string | null {
+  if (managedBy === 'git' && edits === 'refuse') return GIT_REASON;
   return role === 'VIEWER' ? VIEWER_REASON : null;
 }
+
+/** The same for whoever looks, by the policy of the environment. */
+export function useFixed(managedBy: 'ui' | 'git'): string | null {
+  const { team } = usePlace();
+  return whyFixed(team.role, managedBy, useUiEdits(managedBy === 'git'));
+}
+
+/** Git itself says whether something runs: only what it keeps as a draft is deployed by a change of its manifest. */
+export const deployFixed = (
+  fixed: string | null,
+  { managedBy, isDraft }: { managedBy: 'ui' | 'git'; isDraft: boolean },
+): string | null =>
+  fixed ?? (managedBy === 'git' && !isDraft ? 'It follows git: what is committed is deployed.' : null);
 
 interface Props {
   env: string;
@@ -20,10 +35,17 @@ interface Props {
   pipeline: { managedBy: 'ui' | 'git'; git: GitOrigin | null };
 }
 
-/** Says why, with a link to the line; nothing where it may be changed. */
+/** Says why, or what a change becomes, with a link to the line; nothing where it is simply made. */
 export const FixedNotice = ({ env, role, pipeline: { managedBy, git } }: Props) => {
-  const reason = whyFixed(role, managedBy);
-  if (reason === null) return null;
+  const edits = useUiEdits(managedBy === 'git');
+  const reason = whyFixed(role, managedBy, edits);
+  if (reason === null && managedBy === 'ui') return null;
+  const end =
+    edits === 'refuse'
+      ? ': change it there and push, and it follows.'
+      : reason === null
+        ? `. What you change here ${BECOMES[edits]}.`
+        : `. ${reason}`;
   return (
     <p className="notice" data-tone="moving">
       <Icon name={managedBy === 'git' ? 'git' : 'shield'} size={14} />
@@ -37,7 +59,7 @@ export const FixedNotice = ({ env, role, pipeline: { managedBy, git } }: Props) 
             </Link>
           </>
         )}
-        {managedBy === 'git' && ': change it there and push, and it follows.'}
+        {managedBy === 'git' && end}
       </span>
     </p>
   );

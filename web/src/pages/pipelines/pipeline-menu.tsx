@@ -6,9 +6,10 @@ import type { PipelineSummary } from '../../../../schemas/api/pipelines.ts';
 import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { paths } from '../../app/paths.ts';
+import { BECOMES, useUiEdits } from '../../components/git-edits.tsx';
 import { Icon, type IconName } from '../../components/icons.tsx';
 import type { ActionKind } from './actions.ts';
-import { whyFixed } from './fixed.tsx';
+import { deployFixed, useFixed } from './fixed.tsx';
 
 interface Props {
   pipeline: PipelineSummary;
@@ -67,6 +68,7 @@ export const PipelineMenu = (props: Props) => {
 const ITEMS: readonly { kind: ActionKind; word: string; icon: IconName }[] = [
   { kind: 'deploy', word: 'Deploy…', icon: 'deploy' },
   { kind: 'undeploy', word: 'Undeploy…', icon: 'stop' },
+  { kind: 'hold', word: 'Undeploy and hold…', icon: 'held' },
   { kind: 'clone', word: 'Clone', icon: 'copy' },
   { kind: 'copy', word: 'Copy to another environment…', icon: 'moving' },
   { kind: 'move', word: 'Move to a group…', icon: 'folder' },
@@ -80,31 +82,36 @@ const MenuItems = ({ pipeline, start, without = [] }: Props) => {
   const { environment, team } = usePlace();
   const navigate = useNavigate();
   const mayEdit = team.role !== 'VIEWER';
-  const fixed = whyFixed(team.role, pipeline.managedBy);
+  const fixed = useFixed(pipeline.managedBy);
+  const isInGit = pipeline.managedBy === 'git';
   const isOff = (kind: ActionKind): boolean => {
-    if (kind === 'undeploy' && pipeline.isDraft) return true;
+    if ((kind === 'undeploy' || kind === 'hold') && pipeline.isDraft) return true;
+    if (kind === 'hold') return !mayEdit;
+    if (kind === 'deploy') return deployFixed(fixed, pipeline) !== null;
     return FOR_ALL.includes(kind) ? !mayEdit : fixed !== null;
   };
   return (
     <>
-      {pipeline.managedBy === 'git' ? <ManifestItem pipeline={pipeline} /> : null}
-      {pipeline.managedBy === 'ui' && fixed && <Menu.Label className="menu-reason">{fixed}</Menu.Label>}
+      {isInGit ? <ManifestItem pipeline={pipeline} /> : null}
+      {!isInGit && fixed && <Menu.Label className="menu-reason">{fixed}</Menu.Label>}
       <Menu.Item
         leftSection={<Icon name="pencil" size={14} />}
         onClick={() => navigate(paths.pipelineEditor(environment.id, pipeline.id))}
       >
         {fixed ? 'Look at the graph' : 'Edit the graph'}
       </Menu.Item>
-      {ITEMS.filter(({ kind }) => !without.includes(kind)).map(({ kind, word, icon }) => (
-        <Menu.Item
-          key={kind}
-          leftSection={<Icon name={icon} size={14} />}
-          disabled={isOff(kind)}
-          onClick={() => start(kind, [pipeline])}
-        >
-          {word}
-        </Menu.Item>
-      ))}
+      {ITEMS.filter(({ kind }) => !without.includes(kind) && (kind !== 'hold' || isInGit)).map(
+        ({ kind, word, icon }) => (
+          <Menu.Item
+            key={kind}
+            leftSection={<Icon name={icon} size={14} />}
+            disabled={isOff(kind)}
+            onClick={() => start(kind, [pipeline])}
+          >
+            {word}
+          </Menu.Item>
+        ),
+      )}
       <Menu.Divider />
       <Menu.Item
         leftSection={<Icon name="trash" size={14} />}
@@ -121,12 +128,15 @@ const MenuItems = ({ pipeline, start, without = [] }: Props) => {
 const ManifestItem = ({ pipeline }: { pipeline: PipelineSummary }) => {
   const { environment } = usePlace();
   const navigate = useNavigate();
+  const edits = useUiEdits();
   const git = useQuery(queries.git(environment.id));
   const manifest = git.data?.manifests.find(({ objectId }) => objectId === pipeline.id);
   return (
     <>
       <Menu.Label className="menu-reason">
-        Described in git: deploying, stopping and deleting are done there.
+        {edits === 'refuse'
+          ? 'Described in git: deploying, stopping and deleting are done there.'
+          : `Described in git: a change ${BECOMES[edits]}.`}
       </Menu.Label>
       {manifest && (
         <Menu.Item

@@ -1,8 +1,10 @@
+import { useRef } from 'react';
 import { api } from '../../api/client.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { plural } from '../../components/format.ts';
+import { useBecameGit } from '../../components/git-edits.tsx';
 import { notify } from '../../components/toasts.tsx';
-import { ActionForm, LeftOut } from './action-form.tsx';
+import { ActionForm, GitChange, LeftOut } from './action-form.tsx';
 import { confirmation, nameAll, useRenewPipelines } from './actions.ts';
 import { Dependents } from './dependents.tsx';
 import type { FormProps } from './dialogs.tsx';
@@ -11,14 +13,22 @@ import { Processes } from './touched.tsx';
 export const UndeployForm = ({ pipelines, leftOut, close }: FormProps) => {
   const { environment } = usePlace();
   const renew = useRenewPipelines();
+  const became = useBecameGit();
+  const wentToGit = useRef(false);
   const deployed = pipelines.filter(({ isDraft }) => !isDraft);
   return (
     <ActionForm
       env={environment.id}
       pipelines={deployed}
-      run={({ id }) => api.deploy.undeploy.mutate({ pipelineId: id })}
+      run={async ({ id }) => {
+        wentToGit.current = became(await api.deploy.undeploy.mutate({ pipelineId: id }));
+      }}
       done={async (through) => {
         await renew();
+        if (wentToGit.current) {
+          close();
+          return;
+        }
         notify(
           `${nameAll(through)} ${through.length === 1 ? 'is a draft' : 'are drafts'} again; nodes stop ${through.length === 1 ? 'it' : 'them'} at their next poll.`,
         );
@@ -39,6 +49,7 @@ export const UndeployForm = ({ pipelines, leftOut, close }: FormProps) => {
         </p>
       )}
       <LeftOut pipelines={leftOut} />
+      <GitChange pipelines={deployed} what="Stopping it" />
       <Dependents ids={deployed.map(({ id }) => id)} />
     </ActionForm>
   );

@@ -10,7 +10,7 @@ import { Icon } from '../../../components/icons.tsx';
 import { Page } from '../../../components/page.tsx';
 import { InlineError } from '../../../components/states.tsx';
 import { UnsavedGuard } from '../../../components/unsaved-guard.tsx';
-import { FixedNotice, whyFixed } from '../../pipelines/fixed.tsx';
+import { FixedNotice, useFixed } from '../../pipelines/fixed.tsx';
 import { Canvas } from './canvas.tsx';
 import { Catalogue } from './catalogue.tsx';
 import { ConflictDialog } from './conflict-dialog.tsx';
@@ -37,7 +37,7 @@ export const GraphEditor = ({ pipeline }: { pipeline: Pipeline }) => {
   const { environment, team } = usePlace();
   const env = environment.id;
   const mayEdit = team.role !== 'VIEWER';
-  const readOnly = whyFixed(team.role, pipeline.managedBy) !== null;
+  const readOnly = useFixed(pipeline.managedBy) !== null;
   const stacked = !useMediaQuery(WIDE, true, { getInitialValueInEffect: false });
   const [saved, setSaved] = useState<Saved | null>(null);
   const [yamlDraft, setYamlDraft] = useState<string | null>(null);
@@ -48,9 +48,12 @@ export const GraphEditor = ({ pipeline }: { pipeline: Pipeline }) => {
   const dirty = isDirty(state);
   const rendered = useRendered(pipeline.id, graph, mayEdit);
   const editor = base.withProblems(rendered.result?.validationErrors);
-  const saving = useSave(pipeline.id, (done) => {
-    base.saved(done.graph, done.revision);
-    setSaved(done);
+  const saving = useSave(pipeline.id, {
+    saved: (done) => {
+      base.saved(done.graph, done.revision);
+      setSaved(done);
+    },
+    sentToGit: () => base.load(pipeline),
   });
 
   const { panel, show } = base;

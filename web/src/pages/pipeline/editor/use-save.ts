@@ -2,6 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, describeFailure } from '../../../api/client.ts';
+import { useBecameGit } from '../../../components/git-edits.tsx';
 import { type EditorGraph, sentGraph } from './model.ts';
 
 export interface Saved {
@@ -9,6 +10,12 @@ export interface Saved {
   revision: number;
   /** It differs from what is deployed. */
   deployable: boolean;
+}
+
+interface Options {
+  saved: (saved: Saved) => void;
+  /** The drawing went to git: what the server has is as it was. */
+  sentToGit: () => void;
 }
 
 export interface Saving {
@@ -21,18 +28,27 @@ export interface Saving {
   save: (graph: EditorGraph, revision: number) => Promise<boolean>;
 }
 
-export function useSave(pipelineId: string, onSaved: (saved: Saved) => void): Saving {
+export function useSave(pipelineId: string, { saved: onSaved, sentToGit }: Options): Saving {
   const queryClient = useQueryClient();
+  const became = useBecameGit();
   const [conflict, setConflict] = useState(false);
   const mutation = useMutation({
-    mutationFn: async ({ graph, revision }: { graph: EditorGraph; revision: number }): Promise<Saved> => {
+    mutationFn: async ({
+      graph,
+      revision,
+    }: {
+      graph: EditorGraph;
+      revision: number;
+    }): Promise<Saved | null> => {
       const input = { pipelineId, ...sentGraph(graph), graphRevision: revision };
       const saved = await api.pipeline.saveGraph.mutate(input);
+      if (became(saved) || !('graphRevision' in saved)) return null;
       return { graph, revision: saved.graphRevision, deployable: saved.hasConfigChanges };
     },
     onSuccess: (saved) => {
       setConflict(false);
-      onSaved(saved);
+      if (saved) onSaved(saved);
+      else sentToGit();
       void queryClient.invalidateQueries({ queryKey: ['pipeline.get', pipelineId] });
       void queryClient.invalidateQueries({ queryKey: ['deploy.preview', pipelineId] });
     },

@@ -1,0 +1,118 @@
+import type { CheckedEnvironment, CheckedManifest, Validation } from '../../reconcilers/offline/validate.ts';
+import type { Problem } from '../../reconcilers/source/index.ts';
+import { type Command, formatOf } from './command.ts';
+import { checked, exitOf, FOLDER_OPTIONS } from './folder.ts';
+import { type Case, type Finding, placeOf, type Report, render, type Suite } from './format/report.ts';
+import { placesIn } from './places.ts';
+import { testCase } from './tests.ts';
+
+export const validate: Command = {
+  usage: ['headgate validate [folder] [--path <environment>] …'],
+  help: `Checks manifests without a server, as a push would be checked: fields, references, graphs, placeholders of secrets, VRL,
+transform tests, and the engine's own validation where an engine is on the path or in HEADGATE_ENGINE_BIN. What only a server
+can say is named as skipped. The folder is a config repository or an environment of one; all environments below
+environments/ are checked.
+
+Exit 0: nothing is wrong. 1: something is. 2: it could not be looked at.`,
+  options: FOLDER_OPTIONS,
+  positionals: 1,
+  async run(given, io) {
+    const format = formatOf(given);
+    const validation = await checked(given, io);
+    const report = reportOf(validation, placesIn(validation.root, io, format === 'github'));
+    io.out(render(report, format));
+    return exitOf(report);
+  },
+};
+
+export type Shown = (path: string) => string;
+
+export const toFinding = (problem: Problem, shown: Shown): Finding => ({
+  severity: 'error',
+  message: problem.message,
+  hint: problem.hint,
+  path: shown(problem.path),
+  line: problem.line ?? null,
+  column: problem.column ?? null,
+});
+
+function reportOf(validation: Validation, shown: Shown): Report {
+  const suites = validation.environments.map(
+    (one): Suite => ({ name: one.path || '.', cases: casesOf(one, shown) }),
+  );
+  return { command: 'validate', suites, text: textOf(validation, suites), json: jsonOf(validation, shown) };
+}
+
+/** A failed test is told once, as a case of its own. */
+const besideTests = ({ problems, tests }: CheckedManifest): Problem[] =>
+  tests.length === 0 ? problems : problems.filter(({ stage }) => stage !== 'tests');
+
+/** A manifest each; what could not be read as one, by its file or its name. */
+function casesOf({ manifests, problems }: CheckedEnvironment, shown: Shown): Case[] {
+  const unread = Map.groupBy(problems, ({ path, kind, name }) => (kind && name ? `${kind} ${name}` : path));
+  const sound = new Set(manifests.map(({ kind, name }) => `${kind} ${name}`));
+  return [
+    ...[...unread].map(
+      ([name, found]): Case => ({
+        name: sound.has(name) ? `${name} (${found[0]?.stage})` : name,
+        path: shown(found[0]?.path ?? ''),
+        line: found[0]?.line ?? null,
+        outcome: 'failed',
+        reason: null,
+        findings: found.map((one) => toFinding(one, shown)),
+      }),
+    ),
+    ...manifests.flatMap((one): Case[] => [
+      {
+        name: `${one.kind} ${one.name}`,
+        path: shown(one.path),
+        line: one.line,
+        outcome: besideTests(one).length > 0 ? 'failed' : 'passed',
+        reason: null,
+        findings: besideTests(one).map((found) => toFinding(found, shown)),
+      },
+      ...one.tests.map((test) => testCase(one, test, shown)),
+    ]),
+  ];
+}
+
+function textOf({ environments, stages }: Validation, suites: readonly Suite[]): string {
+  const lines: string[] = [];
+  for (const [index, suite] of suites.entries()) {
+    const { manifests = [] } = environments[index] ?? {};
+    const failed = suite.cases.filter(({ outcome }) => outcome === 'failed');
+    lines.push(
+      `${suite.name}: ${counted(manifests.length, 'manifest')}${failed.length > 0 ? `, ${failed.length} refused` : ', fine'}`,
+    );
+    for (const finding of failed.flatMap(({ findings }) => findings)) {
+      lines.push(`  ${placeOf(finding)}`, `      ${finding.message}`);
+      if (finding.hint !== '') lines.push(`      ${finding.hint}`);
+    }
+    for (const { kind, name, notes } of manifests)
+      for (const note of notes) lines.push(`  note: ${kind} ${name}: ${note}`);
+  }
+  const of = (status: string) => stages.filter((one) => one.status === status);
+  lines.push(
+    '',
+    `checked: ${of('ran')
+      .map(({ stage, detail }) => `${stage} (${detail})`)
+      .join(', ')}`,
+  );
+  for (const { stage, detail } of of('skipped')) lines.push(`skipped: ${stage}: ${detail}`);
+  return `${lines.join('\n')}\n`;
+}
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+const jsonOf = (validation: Validation, shown: Shown) => ({
+  ...validation,
+  environments: validation.environments.map((one) => ({
+    path: one.path,
+    problems: one.problems.map((found) => ({ ...found, path: shown(found.path) })),
+    manifests: one.manifests.map((manifest) => ({
+      ...manifest,
+      path: shown(manifest.path),
+      problems: manifest.problems.map((found) => ({ ...found, path: shown(found.path) })),
+    })),
+  })),
+});

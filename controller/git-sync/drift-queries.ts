@@ -1,0 +1,44 @@
+/** What the drift view needs beside the inventory and the status of nodes. */
+import type { Knex } from 'knex';
+
+export interface RunningChecksum {
+  nodeId: string;
+  pipelineId: string;
+  version: number;
+  status: string;
+  checksum: string | null;
+  heardAt: Date | null;
+}
+
+/** What each node said last of each pipeline of the environment. */
+export async function listRunningChecksums(db: Knex, environmentId: string): Promise<RunningChecksum[]> {
+  return db('node_pipelines as np')
+    .join('nodes as n', 'n.id', 'np.node_id')
+    .leftJoin('node_reports as r', 'r.node_id', 'n.id')
+    .where('n.environment_id', environmentId)
+    .select({
+      nodeId: 'np.node_id',
+      pipelineId: 'np.pipeline_id',
+      version: 'np.version',
+      status: 'np.status',
+      checksum: 'np.config_checksum',
+      heardAt: 'r.reported_at',
+    });
+}
+
+export interface AppliedVersion {
+  pipelineId: string;
+  version: number;
+  at: Date;
+}
+
+/** The version that stands for what git applied last, of each pipeline of the binding. */
+export async function listAppliedVersions(db: Knex, bindingId: string): Promise<AppliedVersion[]> {
+  const { rows } = await db.raw<{ rows: AppliedVersion[] }>(
+    `SELECT DISTINCT ON (v.pipeline_id) v.pipeline_id AS "pipelineId", v.version, v.created_at AS at
+     FROM git_manifests m JOIN pipeline_versions v ON v.pipeline_id = m.object_id AND v.spec_hash = m.applied_hash
+     WHERE m.binding_id = ? AND m.kind = 'Pipeline' ORDER BY v.pipeline_id, v.version DESC`,
+    [bindingId],
+  );
+  return rows;
+}

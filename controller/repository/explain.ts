@@ -1,0 +1,241 @@
+/** What git, ssh and servers say when something fails, told to people: what is wrong, and what to do. */
+import type { GitEnd } from './git-run.ts';
+import type { Remote } from './remote.ts';
+import { RepositoryError, type RepositoryFault } from './repository-error.ts';
+
+type Explain = (remote: Remote, said: string) => string;
+
+const LATER = 'it is tried again by itself';
+const NEW_CREDENTIALS = 'give new credentials to the binding';
+
+const authentication: Explain = ({ address: { host }, credentials }) => {
+  switch (credentials.type) {
+    case 'none':
+      return `${host} wants credentials; give the binding a user name and a token`;
+    case 'basic':
+      return `${host} does not accept the user name and token of the binding; ${NEW_CREDENTIALS}`;
+    case 'ssh':
+      return `${host} does not accept the key of the binding; add its public half, which the page Git shows, to the keys of the repository there, or ${NEW_CREDENTIALS}`;
+  }
+};
+
+const forbidden: Explain = ({ address: { host } }) =>
+  `${host} knows the credentials and refuses this repository to them; give them access there, or ${NEW_CREDENTIALS}`;
+
+const notFound: Explain = ({ address: { host, url }, credentials }) =>
+  `${host} has no repository ${url}${
+    credentials.type === 'none'
+      ? ', or shows it to nobody without credentials'
+      : ', or the credentials may not see it'
+  }; compare the address`;
+
+const certificate: Explain = ({ address: { host } }, said) =>
+  `the certificate of ${host} is not trusted (${said}); give the authority that signed it as caCertificate, and an address that stands in the certificate`;
+
+const refused: Explain = ({ address: { host, port } }) =>
+  `${host} refuses connections on port ${port}; check the address, and that the server is up; ${LATER}`;
+
+const noWay: Explain = ({ address: { host } }, said) =>
+  `${host} cannot be reached (${said}); check the address and the way there; ${LATER}`;
+
+const unknownName: Explain = ({ address: { host } }) =>
+  `the name ${host} is not known to the controller's name server; check the address; ${LATER}`;
+
+const slow: Explain = ({ address: { host } }, said) => `${host} is too slow: ${said}; ${LATER}`;
+
+const scan: Explain = ({ address: { host, port } }) =>
+  `ssh-keyscan ${port === 22 ? '' : `-p ${port} `}${host}`;
+
+/** Codes of HTTP and of system calls that the two ways to a server have in common. */
+export const EXPLAINED = {
+  authentication,
+  forbidden,
+  notFound,
+  certificate,
+  refused,
+  noWay,
+  unknownName,
+  slow,
+} as const;
+
+export function statusError(
+  remote: Remote,
+  status: number,
+  extra: { location?: string | null; retryAfterMs?: number } = {},
+): RepositoryError {
+  const { host } = remote.address;
+  if (status === 401 || status === 407) return new RepositoryError('credentials', authentication(remote, ''));
+  if (status === 403) return new RepositoryError('forbidden', forbidden(remote, ''));
+  if (status === 404 || status === 410) return new RepositoryError('not-found', notFound(remote, ''));
+  if (status === 429) {
+    const { retryAfterMs } = extra;
+    return new RepositoryError(
+      'asked-to-wait',
+      `${host} is asked too often and wants a pause; ${LATER}; a longer interval, with a webhook, asks less`,
+      retryAfterMs === undefined ? {} : { retryAfterMs },
+    );
+  }
+  if (status >= 300 && status < 400) {
+    return new RepositoryError(
+      'redirect',
+      `${host} redirects to ${extra.location ?? 'another address'}, which is not followed, since the credentials would go along; bind to the address where the repository itself is`,
+    );
+  }
+  const what =
+    status >= 500 ? `has a fault of its own (status ${status}); ${LATER}` : `answers with status ${status}`;
+  return new RepositoryError('server', `${host} ${what}`);
+}
+
+interface Rule {
+  pattern: RegExp;
+  fault: RepositoryFault;
+  explain: Explain;
+}
+
+/** The first that matches holds. */
+const RULES: readonly Rule[] = [
+  {
+    pattern: /REMOTE HOST IDENTIFICATION HAS CHANGED|host key for .* has changed/i,
+    fault: 'host-key',
+    explain: (remote, said) =>
+      `${remote.address.host} shows another host key than knownHosts of the binding has: the server was set up anew, or somebody stands between; ask whoever runs it, then give what \`${scan(remote, said)}\` prints as knownHosts`,
+  },
+  {
+    pattern: /host key verification failed|No \S+ host key is known/i,
+    fault: 'host-key',
+    explain: (remote, said) =>
+      `knownHosts of the binding has no key of ${remote.address.host}; give what \`${scan(remote, said)}\` prints as knownHosts, after comparing it with what the server's owner publishes`,
+  },
+  {
+    pattern: /ssh: (?:command )?not found|cannot run ssh|ssh: No such file/i,
+    fault: 'program',
+    explain: () =>
+      'ssh was not found on the controller; install it there (package openssh-client), or bind over https',
+  },
+  {
+    pattern: /error in libcrypto|Load key .*(?:invalid format|incorrect passphrase)|bad permissions/i,
+    fault: 'credentials',
+    explain: () =>
+      "ssh cannot read the binding's key; make one with ssh-keygen -t ed25519 -N '' and give it anew",
+  },
+  {
+    pattern: /Permission denied \(|Too many authentication failures/,
+    fault: 'credentials',
+    explain: authentication,
+  },
+  {
+    pattern: /could not read (?:Username|Password)|Authentication failed|terminal prompts disabled/,
+    fault: 'credentials',
+    explain: authentication,
+  },
+  {
+    pattern:
+      /SSL certificate problem: ([^\n]*)|(server certificate verification failed[^\n]*)|(SSL: [^\n]*match[^\n]*)|(certificate subject name[^\n]*)/,
+    fault: 'certificate',
+    explain: certificate,
+  },
+  {
+    pattern: /could not resolve host/i,
+    fault: 'unreachable',
+    explain: unknownName,
+  },
+  {
+    pattern: /Connection refused|Failed to connect to \S+ port \d+/i,
+    fault: 'unreachable',
+    explain: refused,
+  },
+  {
+    pattern:
+      /(Operation too slow[^\n]*)|(Operation timed out[^\n]*)|(Connection timed out)|(Timeout, server [^\n]*)/i,
+    fault: 'timeout',
+    explain: slow,
+  },
+  {
+    pattern:
+      /(No route to host|Network is unreachable|Connection reset[^\n]*|Connection closed by [^\n]*|kex_exchange_identification[^\n]*)/i,
+    fault: 'unreachable',
+    explain: noWay,
+  },
+  {
+    pattern: /No space left on device|Disk quota exceeded|disk full/i,
+    fault: 'disk',
+    explain: () => `the disk of the data directory is full; free some space there; ${LATER}`,
+  },
+  {
+    pattern: /File (?:size limit exceeded|too large)/i,
+    fault: 'too-large',
+    explain: (remote) =>
+      `the repository at ${remote.address.host} is larger than the 2 GiB that are fetched; bind to a repository of the manifests alone`,
+  },
+  {
+    pattern:
+      /repository .*not found|does not appear to be a git repository|project you were looking for could not be found/i,
+    fault: 'not-found',
+    explain: notFound,
+  },
+  {
+    pattern:
+      /dumb http transport|not valid: is this a git repository|invalid server response|protocol error|bad line length/i,
+    fault: 'server',
+    explain: (remote) => `${remote.address.host} answers with something that is not git; compare the address`,
+  },
+  {
+    pattern: /mismatched algorithms|unsupported object format/i,
+    fault: 'server',
+    explain: () =>
+      'the repository uses SHA-256 as its object format, which is not read yet; use one with SHA-1',
+  },
+];
+
+const SHOWN = 300;
+
+/** Of a run that has failed. */
+export function explainRun(remote: Remote, end: GitEnd, deadlineMs: number): RepositoryError {
+  const said = remote.redact(end.stderr);
+  if (end.late) {
+    return new RepositoryError(
+      'timeout',
+      slow(remote, `git was not done after ${Math.round(deadlineMs / 1000)} seconds and was ended`),
+    );
+  }
+  if (end.by === 'SIGXFSZ')
+    return new RepositoryError(
+      'too-large',
+      RULES.find(({ fault }) => fault === 'too-large')?.explain(remote, '') ?? '',
+    );
+  const status = /requested URL returned error: (\d{3})/.exec(said)?.[1];
+  if (status) return statusError(remote, Number(status));
+  for (const { pattern, fault, explain } of RULES) {
+    const found = pattern.exec(said);
+    if (found)
+      return new RepositoryError(fault, explain(remote, printable(found.slice(1).find(Boolean) ?? '')));
+  }
+  return new RepositoryError(
+    'server',
+    `git could not talk to ${remote.address.host}: ${lastWords(said) || `it ended with ${end.by ?? `code ${end.code}`}`}`,
+  );
+}
+
+/** The last line that says what failed; what the server itself says comes behind `remote:`. */
+export function lastWords(said: string): string {
+  const lines = said.trim().split('\n');
+  const told = lines.findLast((line) => /^(?:fatal|error): /.test(line)) ?? lines.at(-1) ?? '';
+  const remotely = lines.findLast((line) => /^remote: .*\w/.test(line));
+  return printable([told.replace(/^(?:fatal|error): /, ''), remotely].filter(Boolean).join('; '));
+}
+
+const printable = (text: string): string =>
+  text
+    .replaceAll(/[\0-\x1f\x7f-\x9f]+/g, ' ')
+    .trim()
+    .slice(0, SHOWN);
+
+/** Whether our own copy is what is broken, and not the way to the server or the server. */
+export function isDamaged(end: GitEnd): boolean {
+  const own = end.stderr.split('\n').filter((line) => !line.startsWith('remote:'));
+  return own.some((line) =>
+    /not a git repository|bad config|object file .* is empty|loose object .* corrupt|(?:index|pack)\s?file .* (?:is corrupt|is too small|cannot|is far too short|wrong)|bad (?:object|pack header|index)|inflate: |unable to (?:read|parse|open) |Could not read [0-9a-f]{40}|did not send all necessary|garbage at end|cannot lock ref|unable to create '.*\.lock'|missing (?:blob|tree|commit)|shallow (?:file|info)|reference broken|failed to read object|corrupted/i.test(
+      line,
+    ),
+  );
+}

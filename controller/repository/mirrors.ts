@@ -1,0 +1,269 @@
+/** Copies of the repositories that live elsewhere. Bindings with one address and the same credentials share one. */
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf } from '../platform/errors.ts';
+import type { Keyring } from '../platform/keyring.ts';
+import type { Logger } from '../platform/logger.ts';
+import { swapRef } from './embedded-handle.ts';
+import { explainRun } from './explain.ts';
+import type { BoundRepository, RefUpdate, RepositoryHandle } from './handle.ts';
+import {
+  dropRef,
+  ensureMirror,
+  fetchPaths,
+  fetchRef,
+  holdsCommit,
+  type MirrorRun,
+  mirrorRef,
+  removeLeftovers,
+  tidy,
+} from './mirror.ts';
+import { openRemote, type Remote } from './remote.ts';
+import { remoteRefs } from './remote-refs.ts';
+import { runRemote } from './remote-run.ts';
+import { RepositoryError } from './repository-error.ts';
+import { createSharedRuns } from './shared-runs.ts';
+import { createSlots } from './slots.ts';
+import { createTurns } from './turns.ts';
+
+export interface MirrorsOptions {
+  /** The folder that holds them. */
+  folder: string;
+  keyring: Keyring;
+  log: Logger;
+  deadlineMs?: number;
+}
+
+const DEADLINE_MS = 4 * 60_000;
+/** Downloads at a time; one that takes long gives its place to others. */
+const DOWNLOADS = 8;
+const LONG_MS = 10_000;
+/** Another replica may be making what looks forgotten. */
+const FORGOTTEN_MS = 60 * 60_000;
+const PATHS_KEPT = 1_000;
+
+export interface Mirrors {
+  of(binding: BoundRepository): RepositoryHandle;
+  sweep(bindings: readonly BoundRepository[]): Promise<void>;
+}
+
+export function createMirrors(options: MirrorsOptions): Mirrors {
+  const { folder, keyring } = options;
+  const runs = join(folder, 'runs');
+  const deadlineMs = options.deadlineMs ?? DEADLINE_MS;
+  const turns = createTurns();
+  const slots = createSlots(DOWNLOADS, LONG_MS);
+  const shared = createSharedRuns<{ moved: boolean }>();
+  /** By folder: the next fetch makes it anew. */
+  const distrusted = new Set<string>();
+  /** By folder: until when the server wants to be left alone, in monotonic milliseconds, and what it said. */
+  const pauses = new Map<string, { until: number; error: RepositoryError }>();
+  /** Heads from which the path to an anchor was looked for. */
+  const searched = new Set<string>();
+  /** By what a binding says of its repository: opening the credentials anew takes 10 ms. */
+  const opened = new Map<string, Remote>();
+
+  function remoteOf(binding: BoundRepository): Remote {
+    const key = JSON.stringify([
+      binding.id,
+      binding.repositoryUrl,
+      binding.sealedCredentials,
+      binding.knownHosts,
+      binding.caCertificate,
+    ]);
+    const known = opened.get(key);
+    if (known) return known;
+    const remote = openRemote(keyring, binding);
+    if (opened.size >= PATHS_KEPT) opened.clear();
+    opened.set(key, remote);
+    return remote;
+  }
+
+  const gitdirOf = (remote: Remote) => join(folder, `${remote.key}.git`);
+
+  async function fetchInto(
+    remote: Remote,
+    gitdir: string,
+    ref: string,
+    anchors: readonly string[],
+    signal: AbortSignal,
+  ): Promise<{ moved: boolean }> {
+    const run: MirrorRun = { gitdir, runs, signal, deadlineMs };
+    const pause = pauses.get(gitdir);
+    if (pause && performance.now() < pause.until) throw pause.error;
+    pauses.delete(gitdir);
+    const isCommit = /^[0-9a-f]{40}$/.test(ref);
+    if (isCommit) return turns.take(gitdir, () => fetchCommit(remote, run, ref));
+    const names = fullNames(ref);
+    let remotely: ReadonlyMap<string, string>;
+    try {
+      remotely = await remoteRefs(remote, names, run);
+    } catch (error) {
+      if (error instanceof RepositoryError && error.fault === 'asked-to-wait')
+        pauses.set(gitdir, { until: performance.now() + (error.retryAfterMs ?? 0), error });
+      throw error;
+    }
+    const name = names.find((one) => remotely.has(one)) ?? null;
+    const head = name === null ? null : (remotely.get(name) ?? null);
+    return turns.take(gitdir, async () => {
+      if (distrusted.delete(gitdir)) await rm(gitdir, { recursive: true, force: true });
+      await ensureMirror(remote, run);
+      let moved = false;
+      for (const other of names.filter((one) => one !== name)) {
+        if ((await mirrorRef(gitdir, other)) === null) continue;
+        await dropRef(run, other);
+        moved = true;
+      }
+      if (name === null || head === null) return { moved };
+      if ((await mirrorRef(gitdir, name)) !== head) {
+        await slots.use(() => fetchRef(remote, run, name), signal);
+        moved = true;
+      }
+      await lookForPaths(remote, run, name, anchors);
+      if (moved) await tidy(run);
+      return { moved };
+    });
+  }
+
+  /** Once for each head and anchor: where none was found, there is none. */
+  async function lookForPaths(
+    remote: Remote,
+    run: MirrorRun,
+    name: string,
+    anchors: readonly string[],
+  ): Promise<void> {
+    const head = await mirrorRef(run.gitdir, name);
+    if (head === null) return;
+    const keys = anchors.map((anchor) => `${run.gitdir} ${head} ${anchor}`);
+    if (keys.every((key) => searched.has(key))) return;
+    await slots.use(() => fetchPaths(remote, run, name, head, anchors), run.signal);
+    if (searched.size >= PATHS_KEPT) searched.clear();
+    for (const key of keys) searched.add(key);
+  }
+
+  async function fetchCommit(remote: Remote, run: MirrorRun, sha: string): Promise<{ moved: boolean }> {
+    await ensureMirror(remote, run);
+    if (await holdsCommit(run, sha)) return { moved: false };
+    await slots.use(() => fetchRef(remote, run, sha, `refs/headgate/at/${sha}`), run.signal);
+    return { moved: true };
+  }
+
+  /** A copy that git finds damaged is made anew once. */
+  async function fetchWhole(...args: Parameters<typeof fetchInto>): Promise<{ moved: boolean }> {
+    const [remote, gitdir] = args;
+    try {
+      return await fetchInto(...args);
+    } catch (error) {
+      await removeLeftovers(gitdir);
+      if (!(error instanceof RepositoryError) || error.fault !== 'copy') throw error;
+      options.log.warn(
+        { host: remote.address.host, reason: error.message },
+        'the copy of a repository is made anew',
+      );
+      distrusted.add(gitdir);
+      await fetchInto(...args);
+      return { moved: true };
+    }
+  }
+
+  async function push(remote: Remote, gitdir: string, update: RefUpdate, signal: AbortSignal) {
+    const { ref, sha, expect } = update;
+    const run: MirrorRun = { gitdir, runs, signal, deadlineMs };
+    return turns.take(gitdir, async () => {
+      const lease = `--force-with-lease=${ref}:${expect ?? ''}`;
+      const args = [
+        'push',
+        '--porcelain',
+        '--no-verify',
+        '--no-follow-tags',
+        lease,
+        '--',
+        'origin',
+        `${sha}:${ref}`,
+      ];
+      const end = await runRemote(remote, args, run);
+      if (end.code === 0) {
+        const before = await mirrorRef(gitdir, ref);
+        await swapRef(gitdir, { ref, sha, expect: before }, signal);
+        return 'ok' as const;
+      }
+      const told = /^!\t[^\t]*\t(.*)$/m.exec(end.stdout)?.[1] ?? '';
+      if (RACED.test(told)) return 'rejected' as const;
+      if (told === '') throw explainRun(remote, end, deadlineMs);
+      const why = remote
+        .redact(told)
+        .replaceAll(/[\0-\x1f\x7f]/g, ' ')
+        .slice(0, 300);
+      throw new RepositoryError(
+        'refused',
+        `${remote.address.host} does not take the change of ${ref}: ${why}; let the credentials write there, or look at the rules that protect the branch`,
+      );
+    });
+  }
+
+  return {
+    of(binding) {
+      let remote: Remote;
+      try {
+        remote = remoteOf(binding);
+      } catch (error) {
+        return closedHandle(join(folder, 'closed.git'), messageOf(error));
+      }
+      const gitdir = gitdirOf(remote);
+      const anchors = [binding.appliedCommit?.sha, binding.headCommit?.sha].filter(
+        (sha) => sha !== undefined,
+      );
+      return {
+        gitdir,
+        kind: 'remote',
+        fetch: (signal, ref = binding.ref) =>
+          shared.join(
+            JSON.stringify([gitdir, ref, anchors]),
+            (own) => fetchWhole(remote, gitdir, ref, anchors, own),
+            signal,
+          ),
+        push: (update, signal) => push(remote, gitdir, update, signal),
+        distrust: () => void distrusted.add(gitdir),
+      };
+    },
+    async sweep(bindings) {
+      const used = new Set<string>();
+      for (const binding of bindings) {
+        try {
+          used.add(`${remoteOf(binding).key}.git`);
+        } catch {
+          // Whose credentials do not open at the moment: nobody knows which copy is its own.
+          return;
+        }
+      }
+      for (const place of [folder, runs]) {
+        for (const name of await readdir(place).catch(() => [])) {
+          if (used.has(name) || name === 'runs') continue;
+          const path = join(place, name);
+          const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+          if (Date.now() - mtimeMs > FORGOTTEN_MS)
+            await turns.take(path, () => rm(path, { recursive: true, force: true }));
+        }
+      }
+    },
+  };
+}
+
+const RACED =
+  /stale info|fetch first|non-fast-forward|already exists|failed to update ref|cannot lock ref|incorrect old value|reference already exists|but expected/;
+
+/** A branch wins over a tag of the same name. */
+function fullNames(ref: string): string[] {
+  if (/^refs\/(?:heads|tags)\//.test(ref)) return [ref];
+  return [`refs/heads/${ref}`, `refs/tags/${ref}`];
+}
+
+function closedHandle(gitdir: string, reason: string): RepositoryHandle {
+  const fail = async (): Promise<never> => {
+    throw new RepositoryError(
+      'credentials',
+      `the credentials of the binding cannot be opened (${reason}); give them anew`,
+    );
+  };
+  return { gitdir, kind: 'remote', fetch: fail, push: fail, distrust: () => {} };
+}

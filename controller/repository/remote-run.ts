@@ -1,0 +1,178 @@
+/**
+ * Runs git against a remote. Credentials travel by the environment and by files of a folder that is made for the run: no
+ * argument list, log or configuration file holds them.
+ */
+import { lookup } from 'node:dns/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import { messageOf } from '../platform/errors.ts';
+import { isLinkLocal } from '../platform/link-local.ts';
+import { linkLocalMessage } from './address.ts';
+import { authoritiesWith } from './authorities.ts';
+import { authorizationOf } from './credentials.ts';
+import { type GitSetting, gitEnvironment } from './embedded.ts';
+import { EXPLAINED } from './explain.ts';
+import { type GitEnd, runGit } from './git-run.ts';
+import type { Remote } from './remote.ts';
+import { RepositoryError } from './repository-error.ts';
+import { readSshKey } from './ssh-key.ts';
+
+export interface RemoteRun {
+  gitdir: string;
+  /** The folder in which those of runs are made. */
+  runs: string;
+  signal: AbortSignal;
+  deadlineMs: number;
+}
+
+/** A server that sends less than this over so long a time is given up. */
+const STALL = { bytesPerSecond: 1_000, seconds: 30 };
+const CONNECT_SECONDS = 15;
+/** Above this git keeps content out of its memory. */
+const BIG_FILE = '2m';
+
+/** @throws RepositoryError where git could not be started; whether it went well is for the caller to see. */
+export async function runRemote(remote: Remote, args: readonly string[], run: RemoteRun): Promise<GitEnd> {
+  const addresses = await addressesOf(remote);
+  let folder: string;
+  try {
+    await mkdir(run.runs, { recursive: true, mode: 0o700 });
+    folder = await mkdtemp(join(run.runs, 'run-'));
+  } catch (error) {
+    throw noFolder(error);
+  }
+  try {
+    const settings = [...SETTINGS, ...(await filesOf(remote, folder, addresses))];
+    return await runGit(args, {
+      cwd: folder,
+      env: {
+        ...gitEnvironment(run.gitdir, settings),
+        GIT_DIR: run.gitdir,
+        // Nothing of the user's that runs us: no .netrc, no .ssh.
+        HOME: folder,
+        GIT_ALLOW_PROTOCOL: remote.address.transport,
+        GIT_NO_LAZY_FETCH: '1',
+        GIT_NO_REPLACE_OBJECTS: '1',
+        GIT_SSH_VARIANT: 'ssh',
+        GIT_SSH_COMMAND: sshCommand(folder),
+        GIT_ASKPASS: '/bin/false',
+        SSH_ASKPASS: '/bin/false',
+      },
+      signal: run.signal,
+      deadlineMs: run.deadlineMs,
+    });
+  } catch (error) {
+    throw error instanceof RepositoryError || run.signal.aborted ? error : noFolder(error);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const SETTINGS: readonly GitSetting[] = [
+  ['core.hooksPath', '/dev/null'],
+  ['core.fsmonitor', 'false'],
+  ['core.bigFileThreshold', BIG_FILE],
+  ['core.alternateRefsCommand', 'true'],
+  ['credential.helper', ''],
+  ['protocol.allow', 'never'],
+  ['protocol.http.allow', 'always'],
+  ['protocol.https.allow', 'always'],
+  ['protocol.ssh.allow', 'always'],
+  ['protocol.ext.allow', 'never'],
+  ['protocol.file.allow', 'never'],
+  ['http.followRedirects', 'false'],
+  ['http.lowSpeedLimit', String(STALL.bytesPerSecond)],
+  ['http.lowSpeedTime', String(STALL.seconds)],
+  ['fetch.recurseSubmodules', 'false'],
+  ['fetch.writeCommitGraph', 'false'],
+  ['push.recurseSubmodules', 'no'],
+  ['submodule.recurse', 'false'],
+  ['transfer.bundleURI', 'false'],
+  ['gc.auto', '0'],
+  ['maintenance.auto', 'false'],
+  ['pack.threads', '1'],
+  ['pack.windowMemory', '64m'],
+];
+
+/** Writes what git and ssh read from files, and answers the settings that name them. */
+async function filesOf(remote: Remote, folder: string, addresses: readonly string[]): Promise<GitSetting[]> {
+  const { address, credentials, caCertificate } = remote;
+  if (address.transport === 'ssh') {
+    if (credentials.type === 'ssh')
+      await writeFile(join(folder, 'key'), readSshKey(credentials.privateKey).file, { mode: 0o600 });
+    await writeFile(join(folder, 'known_hosts'), `${remote.knownHosts?.trim() ?? ''}\n`);
+    return [];
+  }
+  const settings: GitSetting[] = [];
+  const header = authorizationOf(credentials);
+  if (header) settings.push(['http.extraHeader', `Authorization: ${header}`]);
+  // What was looked up and found harmless is what is connected to.
+  if (isIP(address.host) === 0) {
+    const list = addresses.map((one) => (one.includes(':') ? `[${one}]` : one)).join(',');
+    settings.push(['http.curloptResolve', `${address.host}:${address.port}:${list}`]);
+  }
+  if (caCertificate !== null) {
+    const file = join(folder, 'authorities.pem');
+    await writeFile(file, authoritiesWith(caCertificate));
+    settings.push(['http.sslCAInfo', file]);
+  }
+  return settings;
+}
+
+const SSH_OPTIONS = [
+  'BatchMode=yes',
+  'IdentitiesOnly=yes',
+  'IdentityAgent=none',
+  'PreferredAuthentications=publickey',
+  'StrictHostKeyChecking=yes',
+  'GlobalKnownHostsFile=/dev/null',
+  'UpdateHostKeys=no',
+  'ForwardAgent=no',
+  'ClearAllForwardings=yes',
+  'PermitLocalCommand=no',
+  'ControlMaster=no',
+  'ControlPath=none',
+  `ConnectTimeout=${CONNECT_SECONDS}`,
+  'ServerAliveInterval=10',
+  'ServerAliveCountMax=3',
+];
+
+/** git hands this to a shell. */
+function sshCommand(folder: string): string {
+  const file = (name: string) => `"${join(folder, name).replaceAll(/["\\]/g, '\\$&').replaceAll('%', '%%')}"`;
+  const options = [
+    ...SSH_OPTIONS,
+    `IdentityFile=${file('key')}`,
+    `UserKnownHostsFile=${file('known_hosts')}`,
+  ];
+  return ['ssh -F /dev/null', ...options.map((option) => `-o ${shellQuoted(option)}`)].join(' ');
+}
+
+const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** @throws RepositoryError for a name that is unknown, or leads where the machine itself is answered. */
+async function addressesOf(remote: Remote): Promise<string[]> {
+  const { host } = remote.address;
+  if (isIP(host) !== 0) return [host];
+  let found: { address: string }[];
+  try {
+    found = await lookup(host, { all: true });
+  } catch {
+    throw new RepositoryError('unreachable', EXPLAINED.unknownName(remote, ''));
+  }
+  const addresses = found.map(({ address }) => address);
+  if (addresses.some(isLinkLocal)) throw new RepositoryError('refused', linkLocalMessage(host));
+  return addresses;
+}
+
+function noFolder(error: unknown): RepositoryError {
+  const { code } = error as NodeJS.ErrnoException;
+  const full = code === 'ENOSPC' || code === 'EDQUOT';
+  return new RepositoryError(
+    'disk',
+    full
+      ? 'the disk of the data directory is full; free some space there; it is tried again by itself'
+      : `the folder git of the data directory cannot be written (${code ?? messageOf(error)}); let the controller's user write there`,
+  );
+}

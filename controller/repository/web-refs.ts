@@ -1,0 +1,150 @@
+/** Asks a git server over HTTP(S) where its refs stand: two small requests, no process and no download. */
+import * as http from 'node:http';
+import * as https from 'node:https';
+import git, { type GitHttpRequest, type GitHttpResponse, type HttpClient } from 'isomorphic-git';
+import { messageOf } from '../platform/errors.ts';
+import { lookupElsewhere } from '../platform/link-local.ts';
+import { linkLocalMessage } from './address.ts';
+import { secureContextWith } from './authorities.ts';
+import { authorizationOf } from './credentials.ts';
+import { EXPLAINED, statusError } from './explain.ts';
+import type { Remote } from './remote.ts';
+import { RepositoryError } from './repository-error.ts';
+
+/** For all requests of one question. */
+const DEADLINE_MS = 20_000;
+/** A server of an earlier protocol tells all its refs. */
+const REPLY_BYTES = 16 * 1024 * 1024;
+const LONGEST_WAIT_MS = 60 * 60_000;
+
+const lookup = lookupElsewhere((host) => new RepositoryError('refused', linkLocalMessage(host)));
+
+/** Ids by full name, of those of `names` that the server has. Asked one after the other until one is there. */
+export async function webRefs(
+  remote: Remote,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const { address, caCertificate, credentials } = remote;
+  const secure = address.transport === 'https';
+  const agent = secure
+    ? new https.Agent({ keepAlive: true, lookup, secureContext: secureContextWith(caCertificate) })
+    : new http.Agent({ keepAlive: true, lookup });
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const both = AbortSignal.any([signal, deadline]);
+  const client: HttpClient = {
+    request: (request) => send(remote, request, { agent, secure, signal: both }),
+  };
+  const authorization = authorizationOf(credentials);
+  try {
+    for (const name of names) {
+      const refs = await git.listServerRefs({
+        http: client,
+        url: address.url,
+        prefix: name,
+        headers: {
+          'user-agent': 'git/headgate',
+          ...(authorization ? { authorization } : {}),
+        },
+      });
+      const found = refs.find(({ ref }) => ref === name);
+      if (found) return new Map([[name, found.oid]]);
+    }
+    return new Map();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw explain(remote, error, deadline.aborted);
+  } finally {
+    agent.destroy();
+  }
+}
+
+interface Sending {
+  agent: http.Agent;
+  secure: boolean;
+  signal: AbortSignal;
+}
+
+async function send(remote: Remote, request: GitHttpRequest, sending: Sending): Promise<GitHttpResponse> {
+  const { url, method = 'GET', headers = {}, body } = request;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body ?? []) chunks.push(chunk);
+  const ask = sending.secure ? https.request : http.request;
+  const { agent, signal } = sending;
+  const incoming = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    const outgoing = ask(url, { method, headers, agent, signal }, resolve);
+    outgoing.on('error', reject);
+    outgoing.end(Buffer.concat(chunks));
+  });
+  const status = incoming.statusCode ?? 0;
+  if (status !== 200) {
+    incoming.destroy();
+    const { location } = incoming.headers;
+    const target = location === undefined ? null : (URL.parse(location, url)?.origin ?? null);
+    const retryAfterMs = waitOf(incoming.headers['retry-after']);
+    throw statusError(remote, status, {
+      location: target,
+      ...(retryAfterMs === null ? {} : { retryAfterMs }),
+    });
+  }
+  const flat = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]);
+  return {
+    url,
+    method,
+    headers: Object.fromEntries(flat),
+    statusCode: status,
+    statusMessage: incoming.statusMessage ?? '',
+    body: bounded(remote, incoming),
+  };
+}
+
+async function* bounded(
+  { address: { host } }: Remote,
+  incoming: http.IncomingMessage,
+): AsyncIterableIterator<Uint8Array> {
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > REPLY_BYTES) {
+      incoming.destroy();
+      throw new RepositoryError('too-large', `${host} tells of more branches than are read (16 MiB)`);
+    }
+    yield chunk;
+  }
+}
+
+/** Seconds or a date, as HTTP has it. */
+function waitOf(header: string | undefined): number | null {
+  if (header === undefined) return null;
+  const seconds = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
+  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), LONGEST_WAIT_MS) : null;
+}
+
+/** Codes of certificates that are not trusted. */
+const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|ERR_TLS/;
+
+function explain(remote: Remote, error: unknown, late: boolean): RepositoryError {
+  if (error instanceof RepositoryError) return error;
+  if (late) {
+    return new RepositoryError(
+      'timeout',
+      EXPLAINED.slow(remote, `it did not tell where its branches stand within ${DEADLINE_MS / 1000} seconds`),
+    );
+  }
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return new RepositoryError('unreachable', EXPLAINED.unknownName(remote, ''));
+  if (code === 'ECONNREFUSED') return new RepositoryError('unreachable', EXPLAINED.refused(remote, ''));
+  if (UNTRUSTED.test(code)) return new RepositoryError('certificate', EXPLAINED.certificate(remote, code));
+  if (code === 'EPROTO') {
+    return new RepositoryError(
+      'certificate',
+      `${remote.address.host} does not speak TLS on port ${remote.address.port}; does its address begin with http://?`,
+    );
+  }
+  if (/^E[A-Z]+$/.test(code)) return new RepositoryError('unreachable', EXPLAINED.noWay(remote, code));
+  return new RepositoryError(
+    'server',
+    `${remote.address.host} answers with something that is not git (${remote.redact(messageOf(error)).slice(0, 100)}); compare the address`,
+  );
+}

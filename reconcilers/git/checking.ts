@@ -1,0 +1,39 @@
+/** Asking each kind whether what a manifest describes is sound. */
+import { type CheckResult, KINDS, type Kind } from '../kinds/index.ts';
+import type { Applying, Change } from './plan.ts';
+import type { Looked, PassOptions } from './steps.ts';
+
+/** Above this, the engine itself is not asked about each changed manifest: it starts a process for every one. */
+export const ENGINE_CHECKS = 24;
+const PARALLEL_CHECKS = 4;
+
+/** A few at a time. */
+export async function checkAll(
+  { ctx, signal }: Pick<PassOptions, 'ctx' | 'signal'>,
+  { secrets, dangling }: Pick<Looked, 'secrets' | 'dangling'>,
+  batch: readonly Applying[],
+  engine: boolean,
+): Promise<Map<Change, CheckResult>> {
+  const results = new Map<Change, CheckResult>();
+  const queue = batch[Symbol.iterator]();
+  const worker = async () => {
+    for (const change of queue) {
+      const { manifest } = change;
+      const problems = dangling.get(manifest);
+      results.set(
+        change,
+        problems
+          ? { problems: [...problems], detail: 'references', notes: [], unknown: [], tests: [] }
+          : await kindOf(change).check(ctx, manifest, { secrets, engine, signal }),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL_CHECKS }, worker));
+  return results;
+}
+
+export function kindOf({ manifest }: Applying): Kind {
+  const kind = KINDS.get(manifest.kind);
+  if (!kind) throw new Error(`nothing acts on ${manifest.kind}`);
+  return kind;
+}

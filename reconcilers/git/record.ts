@@ -1,0 +1,216 @@
+/** What is kept of a pass. */
+import { isDeepStrictEqual } from 'node:util';
+import { writeAudit } from '../../controller/audit/index.ts';
+import {
+  deleteManifests,
+  deleteWords,
+  dropApprovals,
+  finishJobs,
+  recordSkipped,
+  replaceImportErrors,
+  updateBindingStatus,
+  upsertManifests,
+} from '../../controller/git-sync/index.ts';
+import { writeAsReconciler } from '../../controller/ownership/index.ts';
+import { messageOf } from '../../controller/platform/errors.ts';
+import { RepositoryError } from '../../controller/repository/index.ts';
+import { type CommitInfo, descends, GitRepositoryError, readCommit } from '../source/index.ts';
+import { gitActor } from './act.ts';
+import { manifestPolicyOf, SourceProblem } from './compute.ts';
+import { driftNews } from './drift-news.ts';
+import { manifestWrites } from './inventory.ts';
+import { attribute, groupByIdentity, keptOf } from './kept.ts';
+import type { PassMemory } from './memory.ts';
+import type { Plan } from './plan.ts';
+import { type Line, noCounts, renderReport } from './report.ts';
+import type { Acted, Looked, PassOptions, PassResult } from './steps.ts';
+import type { Verdict } from './verdict.ts';
+import { wordsThatAreDone } from './words-done.ts';
+
+export interface PassStart {
+  at: Date;
+  /** The jobs that this pass answers. */
+  pending: readonly string[];
+}
+
+interface Done {
+  looked: Looked;
+  plan: Plan;
+  verdict: Verdict;
+  acted: Acted;
+}
+
+const SKIPPED_TOLD = 50;
+
+/** The commits between the head of the last pass and this one, oldest first; none where history was rewritten. */
+async function skippedCommits({ binding, repository }: PassOptions, head: CommitInfo): Promise<CommitInfo[]> {
+  const last = binding.headCommit?.sha;
+  if (last === undefined || last === head.sha) return [];
+  if (!(await descends(repository, head.sha, last))) return [];
+  const between: CommitInfo[] = [];
+  for (let sha = head.parents[0]; sha !== undefined && between.length < SKIPPED_TOLD; ) {
+    if (sha === last) return between.reverse();
+    const commit = await readCommit(repository, sha);
+    between.push(commit);
+    sha = commit.parents[0];
+  }
+  return between.length === SKIPPED_TOLD ? between.reverse() : [];
+}
+
+/** Conditions, import errors, the job and its report, in one transaction. What did not change is not written. */
+export async function record(
+  options: PassOptions,
+  start: PassStart,
+  { looked, plan, verdict, acted }: Done,
+  memory: PassMemory,
+): Promise<PassResult> {
+  const { ctx, binding } = options;
+  const { guarded } = verdict;
+  const { commit, desired } = looked;
+  // A path that was deleted on purpose, as the commit says, is no fault.
+  const meant = !desired.pathExists && plan.changes.some((change) => change.action === 'prune');
+  const attributed = (meant ? [] : desired.problems).map((problem) =>
+    attribute(problem, looked.inventory, desired.manifests),
+  );
+  const problems = [...attributed, ...acted.problems];
+  const refusedDocuments = groupByIdentity(attributed);
+  acted.counts.refused += refusedDocuments.length + attributed.filter((problem) => !problem.name).length;
+  acted.lines.push(
+    ...attributed.map(
+      (problem): Line => ({ type: 'problem', problem, kept: keptOf(problem, looked.inventory) }),
+    ),
+  );
+  const { writes, removals } = manifestWrites(options, looked, plan, acted, refusedDocuments);
+  const worked = plan.changes.some((change) => acted.outcomes.get(change)?.type === 'applied');
+  const outcome: PassResult['outcome'] =
+    guarded !== null
+      ? 'guarded'
+      : problems.length > 0 || acted.counts.refused > 0
+        ? 'partial'
+        : binding.mode !== 'sync' && !plan.empty
+          ? 'observed'
+          : worked
+            ? 'applied'
+            : 'unchanged';
+  const lines = [...verdict.lines, ...acted.lines];
+  const report = renderReport(binding.environmentName, commit, lines, acted.counts);
+  const isApplied = binding.mode === 'sync' && guarded === null;
+  const manifestPolicy = isApplied ? manifestPolicyOf(binding, desired) : binding.manifestPolicy;
+  const again = !isDeepStrictEqual(manifestPolicy, binding.manifestPolicy);
+  const wordsDone = isApplied ? wordsThatAreDone(looked, plan, acted) : [];
+  const used = worked && isApplied && looked.said.approved.size > 0;
+  const drifts = driftNews(looked, plan, acted);
+  const news =
+    worked ||
+    commit.sha !== binding.headCommit?.sha ||
+    binding.lastError !== null ||
+    verdict.waiting?.hash !== binding.waitingPlan?.hash;
+  const waiting = news || start.pending.length > 0;
+  const skipped = await skippedCommits(options, commit);
+  await ctx.db.transaction(async (tx) => {
+    await ctx.fence?.(tx);
+    await writeAsReconciler(tx);
+    await recordSkipped(tx, binding.id, skipped, options.trigger, start.at);
+    if (removals.length > 0) await deleteManifests(tx, binding.id, removals);
+    if (writes.length > 0) await upsertManifests(tx, binding.id, writes);
+    await replaceImportErrors(
+      tx,
+      binding.id,
+      problems.slice(0, 2_000).map((problem) => ({
+        path: problem.path,
+        line: problem.line ?? null,
+        column: problem.column ?? null,
+        kind: problem.kind,
+        name: problem.name,
+        stage: problem.stage,
+        message: problem.message,
+        hint: problem.hint,
+        commit: commit.sha,
+      })),
+    );
+    await updateBindingStatus(tx, binding.id, {
+      headCommit: commit,
+      ...(isApplied ? { appliedCommit: commit, manifestPolicy } : {}),
+      ...(verdict.begins ? { begunAt: start.at } : {}),
+      waitingPlan: verdict.waiting,
+      lastError: null,
+    });
+    await deleteWords(tx, binding.id, wordsDone);
+    if (used) await dropApprovals(tx, binding.id);
+    if (drifts.length > 0) {
+      const inside = { ...ctx, db: tx, actor: gitActor(options, commit) };
+      const scope = { teamId: binding.teamId, environmentId: binding.environmentId };
+      await writeAudit(inside, scope, drifts, 'gitSync.driftFound');
+    }
+    if (waiting) {
+      await finishJobs(tx, binding.id, {
+        status: 'completed',
+        outcome,
+        trigger: options.trigger,
+        commit,
+        counts: acted.counts,
+        report,
+        error: null,
+        planHash: plan.empty && !verdict.waiting ? null : plan.hash,
+        startedAt: start.at,
+        pending: start.pending,
+      });
+    }
+    if (waiting || writes.length > 0) {
+      await ctx.services.bus.publish(tx, {
+        type: 'ui',
+        environmentId: binding.environmentId,
+        topics: ['git', 'pipelines'],
+      });
+    }
+  });
+  memory.recorded(writes, removals);
+  if (wordsDone.length > 0 || used) memory.forget();
+  const nothingLeft = problems.length === 0 && acted.counts.refused + acted.counts.waiting === 0;
+  memory.settled = nothingLeft ? desired : null;
+  return { outcome, commit, counts: acted.counts, report, error: null, again };
+}
+
+function messageOfFailure({ remote }: PassOptions, error: unknown): string {
+  if (error instanceof SourceProblem) return error.message;
+  if (error instanceof RepositoryError) return `${error.message}. Everything runs on as it was`;
+  const what = messageOf(error).replace(/^the repository cannot be read: /, '');
+  const advice = remote
+    ? 'the copy of it is made anew'
+    : error instanceof GitRepositoryError
+      ? error.advice
+      : "let the controller's user read config.git, in the folder git of the data directory";
+  return `the repository cannot be read: ${what}; ${advice}. Everything runs on as it was`;
+}
+
+export async function recordFailure(
+  options: PassOptions,
+  start: PassStart,
+  error: unknown,
+): Promise<PassResult> {
+  const { ctx, binding } = options;
+  const message = messageOfFailure(options, error);
+  const counts = noCounts();
+  const report = [`${binding.environmentName}: ${message}`];
+  const repeated = binding.lastError === message && options.trigger === 'timer';
+  await ctx.db.transaction(async (tx) => {
+    await ctx.fence?.(tx);
+    await updateBindingStatus(tx, binding.id, { lastError: message });
+    if (!repeated) {
+      await finishJobs(tx, binding.id, {
+        status: 'failed',
+        outcome: 'failed',
+        trigger: options.trigger,
+        commit: null,
+        counts,
+        report,
+        error: message,
+        planHash: null,
+        startedAt: start.at,
+        pending: start.pending,
+      });
+    }
+    await ctx.services.bus.publish(tx, { type: 'ui', environmentId: binding.environmentId, topics: ['git'] });
+  });
+  return { outcome: 'failed', commit: null, counts, report, error: message };
+}

@@ -1,0 +1,175 @@
+/** Every check of manifests that needs no server, by the parts that a pass uses. */
+import type { Context } from '../../controller/platform/context.ts';
+import type { TestResult } from '../../schemas/api/git-plan.ts';
+import { danglingAmong } from '../git/references.ts';
+import { KINDS } from '../kinds/index.ts';
+import {
+  createScratch,
+  createSourceCache,
+  type Desired,
+  type DesiredManifest,
+  type Problem,
+  readDesired,
+} from '../source/index.ts';
+import { type Folder, filesOf } from './folder.ts';
+
+export interface CheckedManifest {
+  kind: string;
+  name: string;
+  path: string;
+  line: number;
+  problems: Problem[];
+  /** What a person should know although nothing is wrong. */
+  notes: string[];
+  /** Those that ran: none where something before them is wrong. */
+  tests: TestResult[];
+  /** How many it describes. */
+  describedTests: number;
+}
+
+export interface CheckedEnvironment {
+  /** Its folder, from the root of the repository. */
+  path: string;
+  manifests: CheckedManifest[];
+  /** Of documents that could not be read as manifests, and of files. */
+  problems: Problem[];
+}
+
+export interface CheckedStage {
+  stage: string;
+  status: 'ran' | 'skipped';
+  /** What ran, or why it did not. */
+  detail: string;
+}
+
+export interface Validation {
+  root: string;
+  environments: CheckedEnvironment[];
+  stages: CheckedStage[];
+}
+
+export interface ValidateOptions {
+  sharedPaths: readonly string[];
+  engine: Context['services']['engine'];
+  /** The engine's executable, null for none; and for how many pipelines it is asked at most. */
+  engineBin: string | null;
+  engineLimit: number;
+  /** A name that is not in the tree may be that of an object in the database: it is told, and refuses nothing. */
+  allowOutside: boolean;
+  signal: AbortSignal;
+}
+
+const PARALLEL_CHECKS = 4;
+const ENGINE_BIN = 'HEADGATE_ENGINE_BIN';
+
+/** Which secrets and certificates there are, only the server knows; what they may be called, everybody does. */
+class WellFormedNames extends Set<string> {
+  override has(name: string): boolean {
+    return /^SVC_SECRET_[A-Z0-9_]+$/.test(name) || name.startsWith('SVC_CERT_DIR/');
+  }
+}
+
+/** @throws FolderError where the folder cannot be read. */
+export async function validateFolder(folder: Folder, options: ValidateOptions): Promise<Validation> {
+  const scratch = await createScratch(filesOf(folder, options.sharedPaths), { signal: options.signal });
+  try {
+    const cache = createSourceCache();
+    const desired: Desired[] = [];
+    for (const path of folder.paths) {
+      const scope = { path, sharedPaths: options.sharedPaths };
+      desired.push(await readDesired(scratch.repository, scratch.commit, scope, cache));
+    }
+    const pipelines = desired.flatMap(({ manifests }) => manifests.filter(({ kind }) => kind === 'Pipeline'));
+    const engine = options.engineBin !== null && pipelines.length <= options.engineLimit;
+    const environments: CheckedEnvironment[] = [];
+    for (const [index, path] of folder.paths.entries()) {
+      const one = desired[index];
+      if (one) environments.push(await checkEnvironment(path, one, engine, options));
+    }
+    return {
+      root: folder.root,
+      environments,
+      stages: stagesOf(environments, pipelines.length, engine, options),
+    };
+  } finally {
+    await scratch.remove();
+  }
+}
+
+async function checkEnvironment(
+  path: string,
+  desired: Desired,
+  engine: boolean,
+  options: ValidateOptions,
+): Promise<CheckedEnvironment> {
+  const dangling = await danglingAmong(desired, desired.manifests, async () => []);
+  const checked = new Map<DesiredManifest, CheckedManifest>();
+  const queue = desired.manifests[Symbol.iterator]();
+  const worker = async () => {
+    for (const manifest of queue)
+      checked.set(manifest, await checkManifest(manifest, dangling.get(manifest) ?? [], engine, options));
+  };
+  await Promise.all(Array.from({ length: PARALLEL_CHECKS }, worker));
+  const manifests = desired.manifests.flatMap((manifest) => checked.get(manifest) ?? []);
+  return { path, manifests, problems: desired.problems };
+}
+
+async function checkManifest(
+  manifest: DesiredManifest,
+  dangling: readonly Problem[],
+  engine: boolean,
+  { engine: checks, allowOutside, signal }: ValidateOptions,
+): Promise<CheckedManifest> {
+  const { kind, name, path, line } = manifest;
+  const told = allowOutside
+    ? dangling.map(({ message }) => `${message}; it may be an object that git does not hold`)
+    : [];
+  const refused = allowOutside ? [] : dangling;
+  const result = await KINDS.get(kind)?.check({ services: { engine: checks } }, manifest, {
+    secrets: new WellFormedNames(),
+    engine,
+    signal,
+  });
+  return {
+    ...{ kind, name, path, line },
+    problems: [...refused, ...(result?.problems ?? [])],
+    notes: [
+      ...told,
+      ...(result?.notes ?? []),
+      ...(result?.unknown ?? []).map((what) => `not known here: ${what}; the nodes' engine decides`),
+    ],
+    tests: result?.tests ?? [],
+    describedTests: kind === 'Pipeline' ? (manifest as DesiredManifest<'Pipeline'>).spec.tests.length : 0,
+  };
+}
+
+function stagesOf(
+  environments: readonly CheckedEnvironment[],
+  pipelines: number,
+  engine: boolean,
+  { engineBin, engineLimit, allowOutside }: ValidateOptions,
+): CheckedStage[] {
+  const ran = (stage: string, detail: string): CheckedStage => ({ stage, status: 'ran', detail });
+  const skipped = (stage: string, detail: string): CheckedStage => ({ stage, status: 'skipped', detail });
+  const tests = environments.flatMap(({ manifests }) => manifests.flatMap((one) => one.tests)).length;
+  const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
+  return [
+    ran('parse, schema, identity', 'by the reader of the controller'),
+    ran('references', allowOutside ? 'inside the tree; others are told' : 'inside the tree'),
+    ran('graph', count(pipelines, 'pipeline')),
+    ran('secrets', 'placeholders are well-formed, no plain credentials'),
+    ran('vrl', 'programs compile'),
+    engine
+      ? ran('engine', engineBin ?? '')
+      : skipped(
+          'engine',
+          engineBin === null
+            ? `there is none: put vector on the path, or set ${ENGINE_BIN}`
+            : `more than ${engineLimit} pipelines; --engine all asks it about each`,
+        ),
+    ran('tests', count(tests, 'test')),
+    skipped('secrets exist', 'only the server knows them; headgate plan asks it'),
+    skipped('fleet', 'only the server knows the nodes; headgate plan asks it'),
+    skipped('guards', 'only the server knows what is there now; headgate plan asks it'),
+  ];
+}

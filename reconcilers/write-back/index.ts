@@ -1,0 +1,56 @@
+/** From the database to git: changes of people as commits and proposals, and everything as manifests. */
+
+import type { Knex } from 'knex';
+import {
+  type Binding,
+  findBinding,
+  findObject,
+  type GitGateway,
+  policiesOf,
+} from '../../controller/git-sync/index.ts';
+import { preconditionFailed } from '../../controller/platform/errors.ts';
+import { createSourceCache } from '../source/index.ts';
+import { commitChange } from './commit-change.ts';
+import { exportManifests } from './export.ts';
+import { inPlace } from './place.ts';
+import { plainObject } from './plain.ts';
+import { propose } from './propose.ts';
+
+export { CannotEdit } from './cannot-edit.ts';
+export { type Edit, editDocument } from './edit-yaml.ts';
+export { exportManifests } from './export.ts';
+export { plainObject, plainOfManifest } from './plain.ts';
+export { type Pushed, pushDatabase } from './push-mode.ts';
+
+export type WriteBack = Pick<GitGateway, 'editsBecome' | 'manifestOf' | 'writeBack' | 'propose' | 'export'>;
+
+const CACHED = { maxFiles: 5_000, maxScopes: 50 };
+
+export function createWriteBack(): WriteBack {
+  const cache = createSourceCache(CACHED);
+  return {
+    async editsBecome(db, environmentId) {
+      const binding = await findBinding(db, environmentId);
+      // What is not applied from git would not follow what is written there.
+      return binding?.mode === 'sync' ? policiesOf(binding).effective.uiEdits : 'refuse';
+    },
+    async manifestOf(db, kind, objectId) {
+      const object = await findObject(db, kind, objectId);
+      return object && plainObject(object);
+    },
+    async writeBack(ctx, environmentId, change) {
+      return inPlace(ctx, cache, await bound(ctx.db, environmentId), (place) => commitChange(place, change));
+    },
+    async propose(ctx, environmentId, change) {
+      return inPlace(ctx, cache, await bound(ctx.db, environmentId), (place) => propose(place, change));
+    },
+    export: (ctx, environmentId, kinds) => exportManifests(ctx.db, environmentId, kinds),
+  };
+}
+
+async function bound(db: Knex, environmentId: string): Promise<Binding> {
+  const binding = await findBinding(db, environmentId);
+  if (binding?.mode !== 'sync')
+    throw preconditionFailed('The environment is not bound to git any more; try again');
+  return binding;
+}

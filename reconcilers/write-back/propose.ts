@@ -1,0 +1,101 @@
+/** A change as a branch of its own, with a row that asks for a review. */
+import type { OwnedChange, PullRequest } from '../../controller/git-sync/index.ts';
+import { findOwnProposal, insertPullRequest, updatePullRequest } from '../../controller/git-sync/index.ts';
+import { conflict, preconditionFailed } from '../../controller/platform/errors.ts';
+import { newId } from '../../controller/platform/ids.ts';
+import type { Proposed } from '../../schemas/api/git-words.ts';
+import { descends, resolveRef } from '../source/index.ts';
+import { rewritten } from './commit-change.ts';
+import { slugOf } from './file-names.ts';
+import { hostOf, type Workplace, wake } from './place.ts';
+import type { Rewrite } from './rewrite.ts';
+import { authorOf, messageOf, titleOf, whoOf } from './words.ts';
+
+const SLUG = 50;
+
+/** A second change of the same object by the same person goes on top of the first, as long as that one is open. */
+export async function propose(
+  place: Workplace,
+  change: OwnedChange,
+): Promise<Proposed & { fields: string[] }> {
+  const { ctx, binding } = place;
+  const who = whoOf(ctx.actor);
+  const known = await findOwnProposal(ctx.db, { bindingId: binding.id, ...who, objectId: change.objectId });
+  const open = known && (await stillOpen(place, known)) ? known : null;
+  const branch =
+    open?.branch ??
+    `headgate/${kebab(change.before.kind)}/${slugOf(change.before.name).slice(0, SLUG)}-${newId().slice(-8)}`;
+  const base = await baseOf(place);
+  // What git has changed meanwhile is told now, and not only when it is merged.
+  const fresh = await rewritten(place, await place.tip(base), change);
+  const made = await place.commit({
+    branch,
+    ...(open ? {} : { from: base }),
+    draft: async (sha) => {
+      const written: Rewrite =
+        sha === base || sha === null
+          ? fresh
+          : await rewritten(place, await place.tip(sha), change, { own: true });
+      const title = titleOf(change, written.fields);
+      return {
+        ...written,
+        title,
+        author: authorOf(ctx.actor, hostOf(ctx)),
+        message: messageOf(title, change.operation),
+      };
+    },
+  });
+  if (!made) throw preconditionFailed('What you propose is what the branch says already');
+  const number = open
+    ? await renew(place, open, made.sha)
+    : await insert(place, change, { branch, sha: made.sha, title: made.draft.title, fields: fresh.fields });
+  await wake(ctx, binding);
+  const url = `${ctx.services.baseUrl}/e/${encodeURIComponent(binding.environmentId)}/git?tab=proposals&focus=${number}`;
+  return { proposed: { number, url, branch }, fields: fresh.fields };
+}
+
+const kebab = (kind: string): string =>
+  kind.replace(/(?<=[a-z])[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
+
+async function baseOf({ binding, repository, fetch }: Workplace): Promise<string> {
+  const ref = `refs/heads/${binding.ref}`;
+  await fetch(ref);
+  const base = await resolveRef(repository, ref);
+  if (base === null) throw conflict(`The branch "${binding.ref}" does not exist in the repository any more`);
+  return base;
+}
+
+/** One whose branch is gone, or has come into the base, is over: the row says so from now on. */
+async function stillOpen({ ctx, repository, fetch }: Workplace, known: PullRequest): Promise<boolean> {
+  const ref = `refs/heads/${known.branch}`;
+  await fetch(ref);
+  const head = await resolveRef(repository, ref);
+  const base = await resolveRef(repository, `refs/heads/${known.base}`);
+  const merged = base !== null && (await descends(repository, base, head ?? known.headSha));
+  if (head !== null && !merged) return true;
+  await updatePullRequest(ctx.db, known.id, { state: merged ? 'merged' : 'closed' });
+  return false;
+}
+
+async function renew({ ctx }: Workplace, known: PullRequest, headSha: string): Promise<number> {
+  await updatePullRequest(ctx.db, known.id, { headSha });
+  return known.number;
+}
+
+function insert(
+  { ctx, binding }: Workplace,
+  { objectId, operation, before, after }: OwnedChange,
+  { branch, sha, title, fields }: { branch: string; sha: string; title: string; fields: readonly string[] },
+): Promise<number> {
+  return insertPullRequest(ctx.db, {
+    bindingId: binding.id,
+    repository: binding.repositoryUrl,
+    title,
+    body: after === null ? 'Deletes the manifest.' : `Changes ${fields.slice(0, 50).join(', ')}.`,
+    base: binding.ref,
+    branch,
+    headSha: sha,
+    subject: { kind: before.kind, name: before.name, objectId, operation },
+    ...whoOf(ctx.actor),
+  });
+}

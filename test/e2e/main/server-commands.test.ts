@@ -1,0 +1,322 @@
+/** The commands that ask a server or its database: `plan`, `export`, `migrate`, `audit`. */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import pg from 'pg';
+import type { GitPlan } from '../../../schemas/api/git-plan.ts';
+import { Files, headgate } from '../../support/command.ts';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { GitClient, withCredentials } from '../../support/git-client.ts';
+import type { Person } from '../../support/person.ts';
+import { idleManifest } from '../../support/pipelines.ts';
+import { makeKey } from '../../support/rest.ts';
+import { until } from '../../support/until.ts';
+
+const PATH = 'environments/staging';
+
+/** A server that is no Headgate. */
+async function serving(answer: RequestListener): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+describe('commands that ask a server', function () {
+  this.timeout(120_000);
+  let test: TestController;
+  let root: Person;
+  let git: GitClient;
+  let environmentId: string;
+  let key: string;
+  let files: Files;
+
+  before(async () => {
+    test = await startTestController();
+    root = await test.root();
+    const { id: teamId } = await root.mutate<{ id: string }>('team.create', { name: 'team' });
+    ({ id: environmentId } = await root.mutate<{ id: string }>('environment.create', {
+      name: 'staging',
+      teamId,
+    }));
+    await root.mutate('gitSync.configure', { environmentId, mode: 'sync', path: PATH });
+    ({ key } = await makeKey(root, environmentId, ['gitops.read']));
+    const { token } = await root.mutate<{ token: string }>('user.createToken', { name: 'git' });
+    git = new GitClient(withCredentials(`${test.url}/git/config.git`, 'git', token));
+    await git.clone();
+    await git.commit({ [`${PATH}/web.yaml`]: idleManifest('web') });
+    await git.push();
+    const applied = () => root.query<{ name: string }[]>('pipeline.list', { environmentId });
+    await until(async () => (await applied()).length === 1, { what: 'the push to be applied' });
+  });
+  after(async () => {
+    await git?.remove();
+    await test?.stop();
+  });
+  beforeEach(() => {
+    files = new Files();
+  });
+  afterEach(() => files.remove());
+
+  const run = (args: readonly string[], env: Record<string, string> = {}) =>
+    headgate([...args, '--url', test.url], { cwd: files.folder, env: { HEADGATE_API_KEY: key, ...env } });
+
+  describe('plan', () => {
+    it('shows what a folder would change, and that nothing is wrong with it', async () => {
+      files.write({
+        [`${PATH}/web.yaml`]: idleManifest('web').replace('json', 'syslog'),
+        [`${PATH}/new.yaml`]: idleManifest('new'),
+        'environments/production/other.yaml': 'not sent: [',
+      });
+      const { code, stdout, stderr } = await run(['plan', '.', '--env', 'staging']);
+      expect([code, stderr], stdout).to.deep.equal([0, '']);
+      expect(stdout).to.match(/^staging, with the files at hand\n1 to create, 1 to change$/m);
+      expect(stdout).to.include(`+ create Pipeline new  ${PATH}/new.yaml:1`);
+      expect(stdout).to.include('/sources/ticks/format: "json" → "syslog"');
+      expect(stdout).to.match(/^ +-\s+format: json\n +\+\s+format: syslog$/m);
+      const json = await run(['plan', '.', '--format', 'json']);
+      expect((JSON.parse(json.stdout) as GitPlan).counts).to.include({ create: 1, update: 1 });
+      expect(await root.query<object[]>('pipeline.list', { environmentId })).to.have.length(1);
+    });
+
+    it('ends with 1 where something is refused, and annotates it', async () => {
+      files.write({ [`${PATH}/web.yaml`]: idleManifest('web').replace('[ticks]', '[tikcs]') });
+      const text = await run(['plan', '.']);
+      expect(text.code).to.equal(1);
+      expect(text.stdout).to.include('! refuse Pipeline web');
+      const github = await run(['plan', '.', '--format', 'github']);
+      expect(github.code).to.equal(1);
+      expect(github.stdout).to.match(
+        /^::error file=environments\/staging\/web\.yaml,line=\d+,col=\d+::input "tikcs"/m,
+      );
+      const junit = await run(['plan', '.', '--format', 'junit']);
+      expect(junit.stdout).to.include('name="refuse Pipeline web"').and.include('failures="1"');
+    });
+
+    it('ends with 1 where the plan waits for an approval', async () => {
+      await root.mutate('gitSync.configure', { environmentId, mode: 'sync', policy: { maxDeletes: 0 } });
+      files.write({ [`${PATH}/other.yaml`]: idleManifest('other') });
+      const { code, stdout } = await run(['plan', '.', '--format', 'github']);
+      await root.mutate('gitSync.configure', { environmentId, mode: 'sync', policy: { maxDeletes: 10 } });
+      expect(code, stdout).to.equal(1);
+      expect(stdout).to.match(/^::error::deletes 1 object, and 0 may go in one pass/m);
+    });
+
+    it('plans branches of the server, and what the next pass would do', async () => {
+      await git.run('checkout', '-q', '-b', 'feature');
+      await git.commit({ [`${PATH}/more.yaml`]: idleManifest('more') });
+      await git.run('push', '-q', 'origin', 'main:feature');
+      await git.run('reset', '-q', '--hard', 'origin/main');
+      const feature = await run(['plan', '--ref', 'feature', '--env', 'staging']);
+      expect([feature.code, feature.stdout.includes('(feature)')], feature.stderr).to.deep.equal([0, true]);
+      expect(feature.stdout).to.include('1 to create');
+      const next = await run(['plan']);
+      expect([next.code, next.stdout.includes('Nothing is to be done.')]).to.deep.equal([0, true]);
+      const nowhere = await run(['plan', '--ref', 'nope']);
+      expect(nowhere.code).to.equal(2);
+      expect(nowhere.stderr).to.include('no branch, tag or commit "nope"');
+    });
+
+    it('ends with 2 where there is no plan, and shows the key nowhere', async () => {
+      files.write({ [`${PATH}/web.yaml`]: idleManifest('web') });
+      const CASES: [readonly string[], Record<string, string>, RegExp][] = [
+        [['plan', '.'], { HEADGATE_API_KEY: '' }, /set HEADGATE_API_KEY/],
+        [
+          ['plan', '.'],
+          { HEADGATE_API_KEY: `${key}x` },
+          /not known, has expired or was revoked; look at HEADGATE_API_KEY/,
+        ],
+        [['plan', '.'], { HEADGATE_API_KEY: 'a\nb' }, /signs that no key has/],
+        [['plan', '.', '--env', 'production'], {}, /is for the environment "staging", not for "production"/],
+        [['plan', '--env', 'production'], {}, /not for "production"/],
+        [['plan', '.', '--ref', 'main'], {}, /either a folder or --ref/],
+        [['plan', 'nowhere'], {}, /there is no folder/],
+        [['plan', '.', '--url', 'http://127.0.0.1:9'], {}, /does not answer: .*(bad port|ECONNREFUSED)/],
+        [['plan', '.', '--url', 'ftp://x'], {}, /--url must be like/],
+      ];
+      for (const [args, env, said] of CASES) {
+        const asked = args.includes('--url') ? args : [...args, '--url', test.url];
+        const ran = await headgate(asked, { cwd: files.folder, env: { HEADGATE_API_KEY: key, ...env } });
+        expect([ran.code, ran.stdout], `${args.join(' ')}: ${ran.stderr}`).to.deep.equal([2, '']);
+        expect(ran.stderr)
+          .to.match(said)
+          .and.not.to.include(key)
+          .and.not.to.match(/^ +at /m);
+      }
+      const unbound = await headgate(['plan'], { env: { HEADGATE_API_KEY: key } });
+      expect(unbound.stderr).to.include('--url https://');
+    });
+
+    it('hands its key to no other server, and believes none that is no Headgate', async () => {
+      const seen: (string | undefined)[] = [];
+      const other = await serving((request, response) => {
+        seen.push(request.headers.authorization);
+        response.end('x');
+      });
+      const leading = await serving((_, response) => {
+        response.writeHead(307, { location: `${other.url}/` }).end();
+      });
+      try {
+        const env = { HEADGATE_API_KEY: key };
+        const led = await headgate(['plan', '--url', leading.url], { env });
+        expect([led.code, led.stderr.includes('leads elsewhere (307)')], led.stderr).to.deep.equal([2, true]);
+        expect(seen).to.deep.equal([]);
+        const strange = await headgate(['plan', '--url', other.url], { env });
+        expect(strange.code).to.equal(2);
+      } finally {
+        await other.close();
+        await leading.close();
+      }
+    });
+  });
+
+  describe('export', () => {
+    it('writes what the environment holds, and the same again changes nothing', async () => {
+      const first = await run(['export', '--env', 'staging', '--out', 'out']);
+      expect(first.code, first.stderr).to.equal(0);
+      expect(files.list()).to.deep.equal(['out/pipelines/web.yaml']);
+      const text = readFileSync(join(files.folder, 'out/pipelines/web.yaml'), 'utf8');
+      expect(text).to.include('name: web').and.include('uid: ');
+      const again = await run(['export', '--env', 'staging', '--out', 'out']);
+      expect([again.code, again.stdout]).to.deep.equal([
+        0,
+        '1 manifests of staging in out: 0 written, 1 as they were\n',
+      ]);
+    });
+
+    it('does not write over what somebody changed, unless told to', async () => {
+      files.write({ 'out/pipelines/web.yaml': 'mine\n' });
+      const refused = await run(['export', '--out', 'out']);
+      expect(refused.code).to.equal(1);
+      expect(refused.stderr)
+        .to.include('nothing is written')
+        .and.include('pipelines/web.yaml')
+        .and.include('--force');
+      expect(readFileSync(join(files.folder, 'out/pipelines/web.yaml'), 'utf8')).to.equal('mine\n');
+      expect((await run(['export', '--out', 'out', '--force'])).code).to.equal(0);
+      expect(readFileSync(join(files.folder, 'out/pipelines/web.yaml'), 'utf8')).to.include('name: web');
+      expect(files.list()).to.deep.equal(['out/pipelines/web.yaml']);
+    });
+
+    it('never leaves its folder', async () => {
+      const outside = new Files();
+      try {
+        files.link('out/pipelines', outside.folder);
+        const { code, stderr } = await run(['export', '--out', 'out']);
+        expect([code, stderr.includes('leads out of')], stderr).to.deep.equal([2, true]);
+        expect(outside.list()).to.deep.equal([]);
+      } finally {
+        outside.remove();
+      }
+      // A server that is not ours may name any path.
+      for (const path of [
+        '../x.yaml',
+        '/tmp/x.yaml',
+        'a/../../x.yaml',
+        '.git/hooks/pre-commit',
+        'a\\b.yaml',
+        'a//b.yaml',
+      ]) {
+        const server = await serving((request, response) => {
+          const answer = request.url?.endsWith('/status')
+            ? { status: { environmentName: 'staging' } }
+            : { files: [{ path, text: 'x' }], skipped: [] };
+          response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
+        });
+        const ran = await headgate(['export', '--out', 'hostile', '--url', server.url], {
+          cwd: files.folder,
+          env: { HEADGATE_API_KEY: key },
+        });
+        await server.close();
+        expect([ran.code, files.list('hostile')], `${path}: ${ran.stderr}`).to.deep.equal([2, []]);
+      }
+    });
+
+    it('ends with 2 without a folder, and for another environment', async () => {
+      expect((await run(['export'])).stderr).to.include('--out <folder>');
+      const other = await run(['export', '--env', 'production', '--out', 'out']);
+      expect([other.code, files.list()]).to.deep.equal([2, []]);
+    });
+  });
+
+  describe('audit verify', () => {
+    const verify = (more: readonly string[] = []) =>
+      headgate(['audit', 'verify', ...more], { env: { HEADGATE_DATABASE_URL: test.databaseUrl } });
+
+    it('finds a log whole, and names the first event that was changed', async () => {
+      await until(async () => (await test.db('audit_log').whereNull('seq')).length === 0, {
+        what: 'numbers',
+      });
+      const whole = await verify();
+      expect(whole.code, whole.stderr).to.equal(0);
+      expect(whole.stdout).to.match(/^The audit log is whole: \d+ events\./);
+      const broken = await test.db('audit_log').where({ seq: 2 }).first('id', 'action');
+      await test.db('audit_log').where({ seq: 2 }).update({ action: 'nothing.happened' });
+      try {
+        const told = await verify();
+        expect(told.code).to.equal(1);
+        expect(told.stdout)
+          .to.include('from event 2 of')
+          .and.include(broken.id)
+          .and.include('nothing.happened');
+        const json = await verify(['--format', 'json']);
+        expect(json.code).to.equal(1);
+        expect(JSON.parse(json.stdout).broken).to.include({ seq: 2 });
+      } finally {
+        await test.db('audit_log').where({ seq: 2 }).update({ action: broken.action });
+      }
+      expect((await verify()).code).to.equal(0);
+    });
+
+    it('ends with 2 where there is nothing to verify', async () => {
+      const nothing = await headgate(['audit', 'verify'], { env: { HEADGATE_DATA_DIR: files.folder } });
+      expect([nothing.code, nothing.stderr.includes('no controller has run')], nothing.stderr).to.deep.equal([
+        2,
+        true,
+      ]);
+      const away = await headgate(['audit', 'verify'], {
+        env: { HEADGATE_DATABASE_URL: 'postgres://nobody:hunter2@127.0.0.1:9/none' },
+      });
+      expect([away.code, away.stderr.includes('the database cannot be used')], away.stderr).to.deep.equal([
+        2,
+        true,
+      ]);
+      expect(away.stderr).not.to.include('hunter2');
+      expect((await headgate(['audit'])).stderr).to.include('verify');
+    });
+  });
+
+  describe('migrate', () => {
+    it('brings a new database up to date, says what ran, and then that nothing has to', async () => {
+      const name = `migrate_${process.pid}_${randomBytes(4).toString('hex')}`;
+      const url = new URL(test.databaseUrl);
+      const client = new pg.Client({ connectionString: url.href });
+      client.on('error', () => {});
+      await client.connect();
+      await client.query(`create database ${name}`);
+      url.pathname = `/${name}`;
+      try {
+        const first = await headgate(['migrate'], { env: { HEADGATE_DATABASE_URL: url.href } });
+        expect(first.code, first.stderr).to.equal(0);
+        expect(first.stdout)
+          .to.match(/^ran 0001-foundation$/m)
+          .and.to.match(/\d+ migrations ran\.$/m);
+        const second = await headgate(['migrate'], { env: { HEADGATE_DATABASE_URL: url.href } });
+        expect([second.code, second.stdout]).to.deep.equal([0, 'The database is up to date.\n']);
+      } finally {
+        await client.query(`drop database if exists ${name} with (force)`);
+        await client.end();
+      }
+    });
+
+    it('ends with 2 where the variables make no sense', async () => {
+      const { code, stderr } = await headgate(['migrate'], { env: { HEADGATE_DATABASE_URL: 'mysql://x' } });
+      expect([code, stderr.includes('must begin with postgres://')]).to.deep.equal([2, true]);
+    });
+  });
+});

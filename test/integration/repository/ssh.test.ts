@@ -1,0 +1,106 @@
+/** Mirrors of git servers over ssh: a real sshd, a real ssh. */
+import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { readSshKey } from '../../../controller/repository/ssh-key.ts';
+import { git } from '../../support/fast-import.ts';
+import { headOf, MirrorScene, refusal } from '../../support/mirrors.ts';
+import { commandLinesDuring, processesNaming } from '../../support/processes.ts';
+import { findSshd, SshServer } from '../../support/ssh-server.ts';
+
+const never = new AbortController().signal;
+
+describe('a repository of a git server over ssh', () => {
+  let server: SshServer;
+  let scene: MirrorScene;
+  before(function () {
+    if (findSshd() === null) this.skip();
+  });
+  beforeEach(async () => {
+    server = await SshServer.start();
+    server.create();
+    scene = new MirrorScene({ deadlineMs: 20_000 });
+  });
+  afterEach(async () => {
+    await server.stop();
+    scene.close();
+  });
+  const bound = (more: { privateKey?: string; knownHosts?: string; url?: string } = {}) =>
+    scene.of(more.url ?? server.url(), {
+      credentials: { type: 'ssh', privateKey: more.privateKey ?? server.key },
+      knownHosts: more.knownHosts ?? server.knownHosts,
+    });
+
+  it('is copied, followed and pushed to', async () => {
+    const first = server.commit({ files: { 'a.yaml': 'a: 1' } });
+    const handle = bound();
+    await handle.fetch(never);
+    expect(headOf(handle)).to.equal(first);
+    expect(await handle.fetch(never)).to.deep.equal({ moved: false });
+    const second = server.commit({ files: { 'a.yaml': 'a: 2' } });
+    await handle.fetch(never);
+    expect(headOf(handle)).to.equal(second);
+    expect(await handle.push({ ref: 'refs/heads/new', sha: second, expect: null }, never)).to.equal('ok');
+    expect(git(server.gitdir(), 'rev-parse', 'new')).to.equal(second);
+  });
+
+  it('is refused where the server is not the one that is known', async () => {
+    server.commit({ files: { 'a.yaml': 'a: 1' } });
+    const handle = bound();
+    await handle.fetch(never);
+    await server.changeHostKey();
+    expect(await refusal(handle.fetch(never))).to.match(
+      /localhost shows another host key than knownHosts .* `ssh-keyscan -p \d+ localhost`/,
+    );
+    const unknown = bound({ knownHosts: server.knownHosts.replace('[localhost]', '[other]') });
+    expect(await refusal(unknown.fetch(never))).to.match(/knownHosts of the binding has no key of localhost/);
+  });
+
+  it('is refused with a key that the server does not know, or that is none', async () => {
+    const handle = bound({ privateKey: server.makeKey('other') });
+    expect(await refusal(handle.fetch(never))).to.match(
+      /does not accept the key of the binding; add its public half/,
+    );
+  });
+
+  it('is told of where it is not there', async () => {
+    expect(await refusal(bound({ url: `${server.url()}x` }).fetch(never))).to.match(
+      /has no repository ssh:.* compare the address/,
+    );
+  });
+
+  for (const type of ['ed25519', 'rsa', 'ec'] as const) {
+    it(`is opened by a key of openssl, ${type}`, async () => {
+      const sha = server.commit({ files: { 'a.yaml': 'a: 1' } });
+      const { privateKey } =
+        type === 'rsa'
+          ? generateKeyPairSync('rsa', { modulusLength: 2_048 })
+          : type === 'ec'
+            ? generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+            : generateKeyPairSync('ed25519');
+      const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+      writeFileSync(join(server.root, 'authorized_keys'), `${readSshKey(pem).publicKey}\n`);
+      const handle = bound({ privateKey: pem });
+      await handle.fetch(never);
+      expect(headOf(handle)).to.equal(sha);
+    });
+  }
+
+  it('shows the public half that ssh-keygen shows', () => {
+    const shown = readSshKey(server.key).publicKey;
+    expect(readFileSync(join(server.root, 'client.pub'), 'utf8').trim()).to.equal(shown);
+  });
+
+  it('lets no key be seen, and leaves no process and no file of a run', async () => {
+    server.commit({ files: { 'a.yaml': 'a: 1' } });
+    const handle = bound();
+    const seen = await commandLinesDuring(() => handle.fetch(never));
+    const body = server.key.split('\n')[2] ?? '';
+    expect(body).to.have.length.greaterThan(30);
+    expect([...seen].join('\n')).not.to.include(body);
+    expect(scene.log).not.to.include(body);
+    expect(scene.runs()).to.deep.equal([]);
+    expect(processesNaming(handle.gitdir)).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,448 @@
+import { expect } from 'chai';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { git } from '../../support/fast-import.ts';
+import { bindToGit, type GitPlace } from '../../support/git-place.ts';
+import { makePlaces, type Places, refusal } from '../../support/places.ts';
+import { makeKey, restClient } from '../../support/rest.ts';
+import { until } from '../../support/until.ts';
+
+const PIPELINE = `# Owned by the platform team
+apiVersion: headgate/v1
+kind: Pipeline
+metadata:
+    name:   orders   # two blanks too many
+    labels: { team: 'payments' }
+spec:
+    description: "Orders, as they come" # why
+    # what comes in
+    sources:
+        app: { type: demo_logs, format: json, interval: 5 }
+    transforms:
+        parse:
+            type: remap
+            inputs: [ app ]
+            source: |
+                # first
+                .level = "info"
+
+                .kept = true
+    sinks:
+        out: { type: console, inputs: [parse], encoding: { codec: json } }
+    tests:
+        - { name: t, component: parse, input: {}, expect: '.level == "info"' }
+`;
+const RULES = `---
+apiVersion: headgate/v1
+kind: AlertRule
+metadata: { name: errors }
+spec: { pipelineRef: orders, metric: error_rate, condition: gt, threshold: 10 } # per second
+---
+apiVersion: headgate/v1
+kind: AlertRule
+metadata: { name: "disk" }
+spec: {metric: disk_usage, condition: gt, threshold: 90}
+`;
+const GROUP = `apiVersion: headgate/v1
+kind: NodeGroup
+metadata: { name: edge }
+spec:
+  criteria: { role: edge }
+`;
+const INCLUDING = `apiVersion: headgate/v1
+kind: Pipeline
+metadata: { name: included }
+spec:
+  deployed: false
+  values: { port: 8080, host: example.org }
+  sources:
+    in: { type: http_server, address: "0.0.0.0:\${value.port}" }
+  transforms:
+    own: { type: remap, inputs: [in], source: { $file: ../vrl/own.vrl } }
+    both: { type: remap, inputs: [own], source: { $file: ../../../shared/both.vrl } }
+    all: { type: remap, inputs: ["ow*", "b*"], source: . }
+  sinks:
+    out: { type: console, inputs: [all], encoding: { codec: json } }
+`;
+const FILES = {
+  'pipelines/orders.yaml': PIPELINE,
+  'alerts/rules.yaml': RULES,
+  'node-groups/edge.yaml': GROUP,
+  'pipelines/included.yaml': INCLUDING,
+  'vrl/own.vrl': '.a = 1\r\n.b = 2\r\n',
+  '/shared/both.vrl': '.c = 3\n',
+  '/environments/other/pipelines/x.yaml': INCLUDING.replace(
+    '../vrl/own.vrl',
+    '../../../shared/both.vrl',
+  ).replace('name: included', 'name: x'),
+};
+
+interface Became {
+  committed: { sha: string; path: string; line: number };
+  proposed: { number: number; url: string; branch: string };
+}
+
+/** Lines that the last commit takes away and puts in. */
+const changed = (place: GitPlace, sha = 'main') =>
+  git(place.gitdir, 'show', '--format=', '--unified=0', sha)
+    .split('\n')
+    .filter((line) => /^[-+](?![-+])/.test(line));
+
+describe('changes by hand of what git describes', () => {
+  let test: TestController;
+  let place: GitPlace;
+
+  let places: Places;
+
+  before(async function () {
+    this.timeout(60_000);
+    test = await startTestController();
+    places = await makePlaces(test);
+  });
+  beforeEach(async () => {
+    place = await bindToGit(test, places, FILES);
+  });
+  after(async () => {
+    await test?.stop();
+  });
+
+  it('are refused with path and line where nothing else is said', async () => {
+    const id = await place.idOf('alert_rules', 'errors');
+    expect(await refusal(place.editor, 'mutation', 'alert.updateRule', { id, threshold: 11 })).to.equal(
+      `PRECONDITION_FAILED: The alert rule "errors" is described in git (${place.folder}/alerts/rules.yaml:2); change it there and push, and it follows`,
+    );
+  });
+
+  it('become commits in the name of who made them, of the one line that was meant', async () => {
+    await place.policy({ uiEdits: 'commit' });
+    const id = await place.idOf('alert_rules', 'errors');
+    const before = place.head();
+    const answer = await place.editor.mutate<Became>('alert.updateRule', { id, threshold: 11 });
+    expect(answer.committed).to.deep.equal({
+      sha: place.head(),
+      path: `${place.folder}/alerts/rules.yaml`,
+      line: 2,
+    });
+    expect(changed(place)).to.deep.equal([
+      '-spec: { pipelineRef: orders, metric: error_rate, condition: gt, threshold: 10 } # per second',
+      '+spec: { pipelineRef: orders, metric: error_rate, condition: gt, threshold: 11 } # per second',
+    ]);
+    expect(git(place.gitdir, 'log', '-1', '--format=%an <%ae>|%cn|%P|%B')).to.equal(
+      `editor <editor@example.org>|Headgate|${before}|Change threshold of the alert rule errors\n\nHeadgate-Operation: alert.updateRule`,
+    );
+    await place.applied(answer.committed.sha);
+    expect(await test.db('alert_rules').where({ id }).first('threshold')).to.deep.equal({ threshold: 11 });
+    const audit = await test
+      .db('audit_log')
+      .where({ action: 'gitSync.committed', entity_id: id })
+      .select('entity_id', 'user_email', 'commit_sha', 'metadata');
+    expect(audit).to.deep.equal([
+      {
+        entity_id: id,
+        user_email: 'editor@example.org',
+        commit_sha: answer.committed.sha,
+        metadata: {
+          name: 'errors',
+          operation: 'alert.updateRule',
+          path: answer.committed.path,
+          line: 2,
+          fields: ['/spec/threshold'],
+        },
+      },
+    ]);
+    expect(
+      await test.db('audit_log').where({ action: 'alertRule.updated', entity_id: id }).count(),
+    ).to.deep.equal([{ count: 0 }]);
+  });
+
+  it('change a graph field by field, and nothing else of the file', async () => {
+    await place.policy({ uiEdits: 'commit' });
+    const id = await place.idOf('pipelines', 'orders');
+    const { nodes, edges } = await place.editor.query<{
+      nodes: { componentKey: string; config: object }[];
+      edges: object[];
+    }>('pipeline.get', { id });
+    const programs = nodes.map((node) =>
+      node.componentKey === 'parse'
+        ? { ...node, config: { source: '# first\n.level = "warn"\n\n.kept = true\n' } }
+        : node,
+    );
+    const added = {
+      id: 'late',
+      componentKey: 'late',
+      componentType: 'filter',
+      kind: 'TRANSFORM',
+      config: { condition: '.kept' },
+      positionX: 10,
+      positionY: 20,
+      disabled: false,
+    };
+    const line = { sourceNodeId: 'parse', targetNodeId: 'late' };
+    const { committed } = await place.editor.mutate<Became>('pipeline.saveGraph', {
+      pipelineId: id,
+      nodes: [...programs, added],
+      edges: [...edges, line],
+    });
+    expect(changed(place)).to.deep.equal([
+      '-                .level = "info"',
+      '+                .level = "warn"',
+      '+        late:',
+      '+            type: filter',
+      '+            inputs:',
+      '+                - parse',
+      '+            condition: .kept',
+      '+    components:',
+      '+        late:',
+      '+            position:',
+      '+                - 10',
+      '+                - 20',
+    ]);
+    await place.applied(committed.sha);
+    expect(place.read('pipelines/orders.yaml')).to.contain('name:   orders   # two blanks too many');
+  });
+
+  it('rename with what refers to the name, and the object stays the same', async () => {
+    await place.policy({ uiEdits: 'commit' });
+    const id = await place.idOf('pipelines', 'orders');
+    const { committed } = await place.editor.mutate<Became>('pipeline.update', { id, name: 'sales' });
+    await place.applied(committed.sha);
+    expect(await place.idOf('pipelines', 'sales')).to.equal(id);
+    expect(changed(place))
+      .to.include('+    previousName: orders')
+      .and.to.include('+    name:   sales   # two blanks too many');
+    expect(place.read('alerts/rules.yaml')).to.contain('pipelineRef: sales, metric');
+    const { importErrorCount } = await place.editor.query<{ importErrorCount: number }>('gitSync.status', {
+      environmentId: place.environmentId,
+    });
+    expect(importErrorCount).to.equal(0);
+  });
+
+  it('undeploy, deploy and delete', async () => {
+    await place.policy({ uiEdits: 'commit' });
+    const id = await place.idOf('pipelines', 'orders');
+    const off = await place.editor.mutate<Became>('deploy.undeploy', { pipelineId: id });
+    expect(changed(place)).to.deep.equal(['+    deployed: false']);
+    await place.applied(off.committed.sha);
+    expect(await test.db('pipelines').where({ id }).first('is_draft')).to.deep.equal({ is_draft: true });
+    const on = await place.editor.mutate<Became>('deploy.agent', { pipelineId: id, changelog: 'back' });
+    expect(changed(place)).to.deep.equal(['-    deployed: false', '+    deployed: true']);
+    await place.applied(on.committed.sha);
+    expect(await refusal(place.editor, 'mutation', 'pipeline.delete', { id })).to.match(
+      /^PRECONDITION_FAILED: "orders" is named by the AlertRule "errors" \(environments\/env-\d+\/alerts\/rules.yaml:2\)/,
+    );
+    const rule = await place.idOf('alert_rules', 'errors');
+    const gone = await place.editor.mutate<Became>('alert.deleteRule', { id: rule });
+    await place.applied(gone.committed.sha);
+    expect(place.read('alerts/rules.yaml')).to.equal(RULES.slice(RULES.indexOf('---\n', 3)).trim());
+    const last = await place.editor.mutate<Became>('pipeline.delete', { id });
+    await place.applied(last.committed.sha);
+    expect(git(place.gitdir, 'ls-tree', '-r', '--name-only', `main:${place.folder}`)).not.to.contain(
+      'orders.yaml',
+    );
+  });
+
+  it('go into an included file that is the manifest’s alone, and are refused where others share it', async () => {
+    await place.policy({ uiEdits: 'commit' });
+    const id = await place.idOf('pipelines', 'included');
+    const { nodes, edges } = await place.editor.query<{
+      nodes: { componentKey: string; config: object }[];
+      edges: object[];
+    }>('pipeline.get', { id });
+    const saving = (key: string, config: object) => ({
+      pipelineId: id,
+      edges,
+      nodes: nodes.map((node) =>
+        node.componentKey === key ? { ...node, config: { ...node.config, ...config } } : node,
+      ),
+    });
+    const { committed } = await place.editor.mutate<Became>(
+      'pipeline.saveGraph',
+      saving('own', { source: '.a = 1\n.b = 3\n' }),
+    );
+    expect(git(place.gitdir, 'diff', '--name-only', 'main~1', 'main')).to.equal(
+      `${place.folder}/vrl/own.vrl`,
+    );
+    expect(place.read('vrl/own.vrl')).to.equal('.a = 1\r\n.b = 3');
+    await place.applied(committed.sha);
+    expect(
+      await refusal(place.editor, 'mutation', 'pipeline.saveGraph', saving('both', { source: '.d = 1\n' })),
+    ).to.match(/is read from shared\/both.vrl, which others include too: environments\//);
+    expect(
+      await refusal(
+        place.editor,
+        'mutation',
+        'pipeline.saveGraph',
+        saving('in', { address: '0.0.0.0:9999' }),
+      ),
+    ).to.match(/is written with \$\{value.port\}/);
+    const fewer = edges.filter((edge) => (edge as { id: string }).id !== 'own>all');
+    expect(
+      await refusal(place.editor, 'mutation', 'pipeline.saveGraph', { ...saving('in', {}), edges: fewer }),
+    ).to.match(/wildcards/);
+    expect(
+      await refusal(
+        place.editor,
+        'mutation',
+        'pipeline.saveGraph',
+        saving('in', { auth: { strategy: 'basic', password: 'hunter2' } }),
+      ),
+    ).to.match(/plain secret/);
+  });
+
+  it('are refused with both values where git has changed the same field since', async () => {
+    await place.policy({ uiEdits: 'commit' });
+    const id = await place.idOf('alert_rules', 'errors');
+    await test
+      .db('git_bindings')
+      .where({ environment_id: place.environmentId })
+      .update({ suspended_at: new Date() });
+    const theirs = place.push({ 'alerts/rules.yaml': RULES.replace('threshold: 10', 'threshold: 20') });
+    const answer = await place.editor.call('mutation', 'alert.updateRule', { id, threshold: 11 });
+    expect(answer.status).to.equal(409);
+    expect(answer.fault?.message).to.match(/\/spec\/threshold is 20 in git and 11 in your change/);
+    expect(place.head()).to.equal(theirs);
+    expect(
+      await test.db('audit_log').where({ action: 'gitSync.conflict', entity_id: id }).count(),
+    ).to.deep.equal([{ count: 1 }]);
+    // Another field of the same file is nobody's conflict.
+    const { committed } = await place.editor.mutate<Became>('alert.updateRule', { id, enabled: false });
+    expect(place.read('alerts/rules.yaml', committed.sha)).to.contain('threshold: 20, enabled: false }');
+  });
+
+  it('become proposals on a branch of their own, one a person and object', async () => {
+    await place.policy({ uiEdits: 'propose' });
+    const id = await place.idOf('alert_rules', 'errors');
+    const before = place.head();
+    const first = await place.editor.mutate<Became>('alert.updateRule', { id, threshold: 11 });
+    expect(first.proposed.number).to.equal(1);
+    expect(first.proposed.branch).to.match(/^headgate\/alert-rule\/errors-[0-9a-z]{8}$/);
+    expect(place.head()).to.equal(before);
+    expect(await test.db('alert_rules').where({ id }).first('threshold')).to.deep.equal({ threshold: 10 });
+    const second = await place.editor.mutate<Became>('alert.updateRule', { id, enabled: false });
+    expect(second.proposed).to.deep.equal(first.proposed);
+    const third = await place.editor.mutate<Became>('alert.updateRule', { id, threshold: 12 });
+    expect(third.proposed).to.deep.equal(first.proposed);
+    expect(place.read('alerts/rules.yaml', first.proposed.branch)).to.contain(
+      'threshold: 12, enabled: false }',
+    );
+    const other = await place.admin.mutate<Became>('alert.updateRule', { id, threshold: 30 });
+    expect(other.proposed.number).to.equal(2);
+    const list = await place.viewer.query<
+      { number: number; title: string; state: string; headSha: string }[]
+    >('gitSync.proposals', { environmentId: place.environmentId });
+    expect(list.map(({ number, state, title }) => [number, state, title])).to.deep.equal([
+      [2, 'open', 'Change threshold of the alert rule errors'],
+      [1, 'open', 'Change threshold of the alert rule errors'],
+    ]);
+    expect(list[1]?.headSha).to.equal(place.head(first.proposed.branch));
+    // Merged past us: the next change is a new proposal.
+    git(place.gitdir, 'update-ref', 'refs/heads/main', place.head(first.proposed.branch));
+    await until(
+      async () => (await test.db('alert_rules').where({ id }).first('threshold')).threshold === 12,
+      { what: 'the merge was applied' },
+    );
+    const next = await place.editor.mutate<Became>('alert.updateRule', { id, threshold: 13 });
+    expect(next.proposed.number).to.equal(3);
+    expect(
+      await place.viewer.query<object[]>('gitSync.proposals', {
+        environmentId: place.environmentId,
+        state: 'merged',
+      }),
+    ).to.have.length(1);
+  });
+
+  it('change a node group, and stay out of git where the policy is tightened there', async () => {
+    await place.policy({ uiEdits: 'commit' });
+    const id = await place.idOf('node_groups', 'edge');
+    const { committed } = await place.admin.mutate<Became>('nodeGroup.update', {
+      id,
+      labelTemplate: { ring: '1' },
+    });
+    expect(changed(place)).to.deep.equal(['+  labelTemplate:', '+    ring: "1"']);
+    await place.applied(committed.sha);
+    await place.apply({
+      'environment.yaml':
+        'apiVersion: headgate/v1\nkind: Environment\nmetadata: { name: staging }\nspec: { sync: { uiEdits: refuse } }\n',
+    });
+    expect(await refusal(place.admin, 'mutation', 'nodeGroup.delete', { id })).to.match(
+      /is described in git/,
+    );
+  });
+
+  it('are answered with 202 to programs, once for an idempotent request', async () => {
+    await place.policy({ uiEdits: 'commit' });
+    const pipelineId = await place.idOf('pipelines', 'orders');
+    const { key, accountId } = await makeKey(place.admin, place.environmentId, ['pipelines.deploy']);
+    const rest = restClient(test.url, key);
+    const asked = { headers: { 'idempotency-key': 'once' } };
+    const answer = await rest('POST', `/pipelines/${pipelineId}/undeploy`, asked);
+    expect([answer.status, Object.keys(answer.json() as object)]).to.deep.equal([202, ['committed']]);
+    const head = place.head();
+    const again = await rest('POST', `/pipelines/${pipelineId}/undeploy`, asked);
+    expect([again.status, again.text, place.head()]).to.deep.equal([202, answer.text, head]);
+    expect(git(place.gitdir, 'log', '-1', '--format=%an <%ae>')).to.match(
+      new RegExp(`<${accountId}@service-accounts\\.`),
+    );
+    await place.applied(head);
+  });
+
+  it('are not kept in part: what one pipeline had beside is as it was', async () => {
+    await place.policy({ uiEdits: 'commit' });
+    const id = await place.idOf('pipelines', 'orders');
+    expect(
+      await refusal(place.editor, 'mutation', 'pipeline.update', { id, description: 'x', groupId: null }),
+    ).to.match(/groupId in a request of its own/);
+    const before = await test.db('pipelines').where({ id }).first();
+    const revision = await test
+      .db('environments')
+      .where({ id: place.environmentId })
+      .first('config_revision');
+    await test
+      .db('git_bindings')
+      .where({ environment_id: place.environmentId })
+      .update({ suspended_at: new Date() });
+    await place.editor.mutate('pipeline.update', { id, description: 'x', labels: {} });
+    await place.editor.mutate('pipeline.delete', { id: await place.idOf('pipelines', 'included') });
+    expect(await test.db('pipelines').where({ id }).first()).to.deep.equal(before);
+    expect(
+      await test.db('environments').where({ id: place.environmentId }).first('config_revision'),
+    ).to.deep.equal(revision);
+    expect(await place.idOf('pipelines', 'included')).to.be.a('string');
+    expect(changed(place, 'main~1')).to.deep.equal([
+      "-    labels: { team: 'payments' }",
+      '-    description: "Orders, as they come" # why',
+      '+    description: "x" # why',
+    ]);
+  });
+
+  it('come to nothing where git holds back what it has now', async () => {
+    await place.policy({ uiEdits: 'commit' });
+    const id = await place.idOf('alert_rules', 'errors');
+    const manifest = await test
+      .db('git_manifests')
+      .where({ object_id: id })
+      .first('binding_id', 'kind', 'name_key', 'seen_hash');
+    await test.db('git_holds').insert({
+      id: `hold-${id}`.slice(0, 26),
+      binding_id: manifest.binding_id,
+      kind: manifest.kind,
+      name_key: manifest.name_key,
+      spec_hash: manifest.seen_hash,
+      reason: 'too loud',
+      created_by: 'Ada',
+    });
+    expect(await refusal(place.editor, 'mutation', 'alert.updateRule', { id, threshold: 11 })).to.match(
+      /is held \(Ada: too loud\)/,
+    );
+  });
+
+  it('are exported by editors as they are', async () => {
+    const { files } = await place.editor.query<{ files: { path: string; text: string }[] }>(
+      'gitSync.export',
+      { environmentId: place.environmentId, kinds: ['AlertRule'] },
+    );
+    expect(files.map(({ path }) => path)).to.deep.equal(['alerts/disk.yaml', 'alerts/errors.yaml']);
+    expect(
+      await refusal(place.viewer, 'query', 'gitSync.export', { environmentId: place.environmentId }),
+    ).to.match(/^FORBIDDEN/);
+  });
+});

@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { git } from '../../support/fast-import.ts';
+import { GitServer } from '../../support/git-server.ts';
+import { makePlaces, type Places, refusal } from '../../support/places.ts';
+import { until } from '../../support/until.ts';
+
+const FOLDER = 'environments/staging';
+const RULE = (threshold: number, name = 'errors') =>
+  `apiVersion: headgate/v1\nkind: AlertRule\nmetadata: { name: ${name} } # here\nspec: { metric: cpu_usage, condition: gt, threshold: ${threshold} }\n`;
+const TOKEN = 'glpat-canary%+1';
+
+interface Became {
+  committed: { sha: string };
+  proposed: { branch: string; number: number };
+}
+
+describe('changes by hand where the repository is on a git server', function () {
+  this.timeout(60_000);
+  let server: GitServer;
+  let test: TestController;
+  let places: Places;
+  let gitdir: string;
+  let id: string;
+
+  before(async () => {
+    server = await GitServer.start({ user: { name: 'bot', password: TOKEN } });
+    gitdir = server.create();
+    for (let n = 0; n < 5; n += 1)
+      server.commit({ files: { [`${FOLDER}/alerts/errors.yaml`]: RULE(n) }, message: `before ${n}` });
+    server.commit({ files: { [`${FOLDER}/alerts/errors.yaml`]: RULE(10) } });
+    test = await startTestController();
+    places = await makePlaces(test);
+    const { admin, environmentId } = places;
+    await admin.mutate('gitSync.configure', {
+      environmentId,
+      mode: 'sync',
+      repositoryUrl: server.url(),
+      path: FOLDER,
+      credentials: { type: 'basic', username: 'bot', password: TOKEN },
+    });
+    await until(async () => (await test.db('alert_rules')).length === 1, {
+      what: 'the rule was made',
+      everyMs: 50,
+    });
+    id = (await test.db('alert_rules').first('id')).id;
+  });
+  after(async () => {
+    await test?.stop();
+    await server?.stop();
+  });
+
+  const policy = (uiEdits: string) => test.db('git_bindings').update({ policy: JSON.stringify({ uiEdits }) });
+  const threshold = async () => (await test.db('alert_rules').where({ id }).first('threshold')).threshold;
+
+  it('are pushed there on top of what others pushed, and applied from there', async () => {
+    await policy('commit');
+    // Nobody has fetched this yet.
+    const theirs = server.commit({ files: { 'README.md': 'theirs\n' }, message: 'theirs' });
+    const { committed } = await places.editor.mutate<Became>('alert.updateRule', { id, threshold: 11 });
+    expect(git(gitdir, 'rev-parse', 'main', 'main~1').split('\n')).to.deep.equal([committed.sha, theirs]);
+    expect(git(gitdir, 'cat-file', 'blob', `main:${FOLDER}/alerts/errors.yaml`)).to.equal(RULE(11).trim());
+    await until(async () => (await threshold()) === 11, { what: 'it was applied', everyMs: 50 });
+    expect(git(gitdir, 'fsck', '--strict')).to.equal('');
+  });
+
+  it('are proposed on a branch there', async () => {
+    await policy('propose');
+    const first = await places.editor.mutate<Became>('alert.updateRule', { id, threshold: 12 });
+    const second = await places.editor.mutate<Became>('alert.updateRule', { id, enabled: false });
+    expect(second.proposed).to.deep.equal(first.proposed);
+    expect(
+      git(gitdir, 'cat-file', 'blob', `${first.proposed.branch}:${FOLDER}/alerts/errors.yaml`),
+    ).to.contain('threshold: 12, enabled: false }');
+    expect(await threshold()).to.equal(11);
+    git(gitdir, 'update-ref', '-d', `refs/heads/${first.proposed.branch}`);
+    const third = await places.editor.mutate<Became>('alert.updateRule', { id, threshold: 13 });
+    expect(third.proposed.number).to.equal(2);
+    const list = await places.viewer.query<{ number: number; state: string }[]>('gitSync.proposals', {
+      environmentId: places.environmentId,
+    });
+    expect(list.map(({ number, state }) => `${number} ${state}`)).to.deep.equal(['2 open', '1 closed']);
+  });
+
+  it('are refused in words where the server does not let us write, and no word is the password', async () => {
+    await policy('commit');
+    git(gitdir, 'config', 'http.receivepack', 'false');
+    const told = await refusal(places.editor, 'mutation', 'alert.updateRule', { id, threshold: 14 });
+    expect(told).to.match(/^PRECONDITION_FAILED: Nothing was written to git: /);
+    git(gitdir, 'config', 'http.receivepack', 'true');
+    server.mischief = () => ({ status: 503 });
+    expect(await refusal(places.editor, 'mutation', 'alert.updateRule', { id, threshold: 14 })).to.match(
+      /Nothing was written to git/,
+    );
+    server.mischief = () => null;
+    for (const text of [told, test.log()]) expect(text).not.to.contain(TOKEN);
+    expect(await threshold()).to.equal(11);
+  });
+});

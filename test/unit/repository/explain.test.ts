@@ -1,0 +1,169 @@
+import { expect } from 'chai';
+import { readAddress } from '../../../controller/repository/address.ts';
+import { redactor } from '../../../controller/repository/credentials.ts';
+import { explainRun } from '../../../controller/repository/explain.ts';
+import type { Remote } from '../../../controller/repository/remote.ts';
+import type { GitCredentials } from '../../../schemas/api/git-sync.ts';
+
+const PASSWORD = 'p/w %"\'ord+1';
+
+const SECRET_FORMS = [
+  PASSWORD,
+  encodeURIComponent(PASSWORD),
+  Buffer.from(`bot:${PASSWORD}`).toString('base64'),
+  Buffer.from(PASSWORD).toString('base64'),
+  'ord+1',
+  'ord%2B1',
+];
+
+function remote(url: string, credentials: GitCredentials): Remote {
+  return {
+    address: readAddress(url),
+    credentials,
+    knownHosts: null,
+    caCertificate: null,
+    key: 'key',
+    redact: redactor(credentials),
+  };
+}
+const web = remote('https://git.example.org/x.git', { type: 'basic', username: 'bot', password: PASSWORD });
+const ssh = remote('ssh://git@git.example.org:2222/x.git', { type: 'ssh', privateKey: 'k' });
+const end = (stderr: string) => ({ code: 128, by: null, stdout: '', stderr, late: false });
+
+describe('what git and ssh say', () => {
+  for (const [said, of, fault, message] of [
+    [
+      "fatal: could not read Username for 'https://git.example.org': terminal prompts disabled",
+      web,
+      'credentials',
+      /does not accept the user name and token/,
+    ],
+    [
+      "fatal: unable to access 'https://git.example.org/x.git/': The requested URL returned error: 403",
+      web,
+      'forbidden',
+      /refuses this repository/,
+    ],
+    [
+      "remote: Not Found\nfatal: repository 'https://git.example.org/x.git/' not found",
+      web,
+      'not-found',
+      /compare the address/,
+    ],
+    [
+      "fatal: unable to access 'https://x/': Could not resolve host: git.example.org",
+      web,
+      'unreachable',
+      /not known to the controller's name server/,
+    ],
+    [
+      "fatal: unable to access 'https://x/': Failed to connect to git.example.org port 443 after 3 ms: Couldn't connect to server",
+      web,
+      'unreachable',
+      /refuses connections on port 443/,
+    ],
+    [
+      "fatal: unable to access 'https://x/': SSL certificate problem: unable to get local issuer certificate",
+      web,
+      'certificate',
+      /\(unable to get local issuer certificate\); give the authority/,
+    ],
+    [
+      "fatal: unable to access 'https://x/': server certificate verification failed. CAfile: none CRLfile: none",
+      web,
+      'certificate',
+      /is not trusted/,
+    ],
+    [
+      "fatal: unable to access 'https://x/': Operation too slow. Less than 1000 bytes/sec transferred the last 30 seconds",
+      web,
+      'timeout',
+      /too slow: Operation too slow/,
+    ],
+    ['fatal: write error: No space left on device\nfatal: index-pack failed', web, 'disk', /free some space/],
+    [
+      'git@git.example.org: Permission denied (publickey).\nfatal: Could not read from remote repository.',
+      ssh,
+      'credentials',
+      /does not accept the key .* public half/,
+    ],
+    [
+      'No ED25519 host key is known for [git.example.org]:2222 and you have requested strict checking.\nHost key verification failed.',
+      ssh,
+      'host-key',
+      /`ssh-keyscan -p 2222 git\.example\.org`/,
+    ],
+    [
+      '@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.',
+      ssh,
+      'host-key',
+      /another host key/,
+    ],
+    [
+      'ssh: connect to host git.example.org port 2222: Connection refused',
+      ssh,
+      'unreachable',
+      /refuses connections on port 2222/,
+    ],
+    [
+      'ssh: Could not resolve hostname git.example.org: Name or service not known',
+      ssh,
+      'unreachable',
+      /name server/,
+    ],
+    ['Timeout, server git.example.org not responding.', ssh, 'timeout', /too slow/],
+    [
+      'ssh -F /dev/null: 1: ssh: not found\nfatal: Could not read from remote repository.',
+      ssh,
+      'program',
+      /openssh-client/,
+    ],
+    ["fatal: '/x.git' does not appear to be a git repository", ssh, 'not-found', /compare the address/],
+    [
+      'Load key "/run/key": error in libcrypto\nPermission denied (publickey).',
+      ssh,
+      'credentials',
+      /cannot read the binding's key/,
+    ],
+    [
+      'fatal: the remote end hung up unexpectedly',
+      ssh,
+      'server',
+      /git could not talk to git\.example\.org: the remote end hung up/,
+    ],
+  ] as const) {
+    it(`${said.slice(0, 70).replaceAll('\n', ' ')} … is ${fault}`, () => {
+      const error = explainRun(of, end(said), 1_000);
+      expect(error.fault).to.equal(fault);
+      expect(error.message).to.match(message);
+    });
+  }
+
+  it('is bounded, printable, and without a credential in any form', () => {
+    const forms = [
+      PASSWORD,
+      encodeURIComponent(PASSWORD),
+      `https://bot:${encodeURIComponent(PASSWORD)}@git.example.org/x`,
+      Buffer.from(`bot:${PASSWORD}`).toString('base64'),
+      Buffer.from(PASSWORD).toString('base64'),
+      PASSWORD.replaceAll("'", "'\\''"),
+      JSON.stringify(PASSWORD),
+      `Authorization: Basic ${Buffer.from(`bot:${PASSWORD}`).toString('base64')}`,
+    ];
+    for (const form of forms) {
+      const { message } = explainRun(
+        web,
+        end(`fatal: the server says ${form} \u001b[31m${'x'.repeat(2_000)}`),
+        1_000,
+      );
+      for (const secret of SECRET_FORMS) expect(message, form).not.to.include(secret);
+      expect(message.length).to.be.lessThan(700);
+      expect(message).to.match(/^[\x20-\x7e]*$/);
+    }
+  });
+
+  it('names the user of ssh, which is no secret', () => {
+    expect(ssh.redact('ssh://git@git.example.org/x')).to.equal('ssh://git@git.example.org/x');
+    expect(ssh.redact('https://git:secret@host/x')).to.equal('https://***@host/x');
+  });
+});

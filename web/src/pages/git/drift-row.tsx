@@ -1,0 +1,186 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Link } from 'react-router';
+import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
+import type { Drift } from '../../../../schemas/api/git-words.ts';
+import { usePlace } from '../../app/environment.tsx';
+import { paths } from '../../app/paths.ts';
+import { Badge, Commit, Copyable, Time } from '../../components/bits.tsx';
+import { CodeText } from '../../components/code-text.tsx';
+import { sentence } from '../../components/format.ts';
+import { whyNot } from '../fleet/may.ts';
+import { DriftNodes } from './drift-nodes.tsx';
+import { objectPage } from './manifests.tsx';
+import { PlaceLink } from './place-link.tsx';
+import { useSyncNow } from './word-actions.ts';
+import { AdoptDialog, HoldDialog } from './word-dialogs.tsx';
+import { DRIFT_STATES } from './words.ts';
+import { appliedReason } from './wrong.ts';
+
+interface Props {
+  drift: Drift;
+  status: GitSyncStatus;
+  selfHeal: boolean;
+  focused: boolean;
+}
+
+export const DriftRow = ({ drift, status, selfHeal, focused }: Props) => {
+  const { kind, name, objectId, path, line, lastApplied, git, database, nodes, states } = drift;
+  const env = status.environmentId;
+  const page = objectPage(env, kind, objectId);
+  const row = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (focused) row.current?.scrollIntoView({ block: 'center' });
+  }, [focused]);
+  const differs = (column: Drift['git']): boolean => column.hash !== lastApplied.hash;
+  return (
+    <li ref={row} data-focus={focused || undefined}>
+      <div className="drift-head">
+        <span className="manifest-name">
+          {page ? <Link to={page}>{name}</Link> : name}
+          <span className="manifest-kind">{kind}</span>
+        </span>
+        <span className="plan-marks">
+          {states.map((state) => (
+            <Badge key={state} tone={DRIFT_STATES[state].tone}>
+              {DRIFT_STATES[state].word}
+            </Badge>
+          ))}
+        </span>
+        <span className="drift-place">
+          <PlaceLink status={status} path={path} line={line} commit={git.commit ?? lastApplied.commit} />
+        </span>
+      </div>
+      <p className="drift-why">
+        <CodeText text={sentence(drift.explanation)} />
+      </p>
+      <dl className="drift-columns">
+        <Cell name="Last applied" column={lastApplied} kind={kind} />
+        <Cell name="Git now" column={git} kind={kind} differs={differs(git)} />
+        <Cell
+          name="Database now"
+          column={database}
+          kind={kind}
+          differs={differs(database)}
+          none={objectId ? 'not as it was applied' : 'nothing'}
+        />
+        <div className="drift-cell" data-tone={nodes && nodes.same < nodes.total ? 'held' : undefined}>
+          <dt>Nodes now</dt>
+          <dd>
+            {nodes ? (
+              <DriftNodes nodes={nodes} env={env} of={name} />
+            ) : (
+              <Muted>{kind === 'Pipeline' ? 'run nothing of it' : 'it runs on no node'}</Muted>
+            )}
+          </dd>
+        </div>
+      </dl>
+      <DriftActions drift={drift} status={status} selfHeal={selfHeal} />
+    </li>
+  );
+};
+
+const Muted = ({ children }: { children: ReactNode }) => <span className="muted">{children}</span>;
+
+const HASH = 8;
+
+interface CellProps {
+  name: string;
+  column: Drift['git'];
+  kind: Drift['kind'];
+  differs?: boolean;
+  /** What is said where it has no hash. */
+  none?: string;
+}
+
+const Cell = ({ name, column, kind, differs = false, none = 'nothing' }: CellProps) => (
+  <div className="drift-cell" data-tone={differs ? 'held' : undefined}>
+    <dt>
+      {name}
+      {differs && <Badge tone="held">differs</Badge>}
+    </dt>
+    <dd>
+      {column.hash === null ? (
+        <Muted>{none}</Muted>
+      ) : (
+        <Copyable value={column.hash} label={`hash of ${name.toLowerCase()}`}>
+          {column.hash.slice(0, HASH)}
+        </Copyable>
+      )}
+      <span className="drift-facts muted">
+        {column.commit && <Commit sha={column.commit} />}
+        {column.version !== null && <span className="mono">v{column.version}</span>}
+        {kind === 'Pipeline' && column.deployed !== null && (
+          <span>{column.deployed ? 'deployed' : 'a draft'}</span>
+        )}
+        {column.at && <Time at={column.at} />}
+      </span>
+    </dd>
+  </div>
+);
+
+/** Put git's state back, keep what is, or let git take it over: what of it makes sense as things stand. */
+const DriftActions = ({ drift, status, selfHeal }: Omit<Props, 'focused'>) => {
+  const { team } = usePlace();
+  const [dialog, setDialog] = useState<'hold' | 'adopt' | null>(null);
+  const sync = useSyncNow(status.environmentId);
+  const { kind, name, states } = drift;
+  const env = status.environmentId;
+  const has = (...wanted: Drift['states']): boolean => wanted.some((state) => states.includes(state));
+  const reason = appliedReason(
+    status.manifests.find((manifest) => manifest.kind === kind && manifest.name === name) ?? NONE,
+  );
+  const mayNot = whyNot(team.role, 'EDITOR');
+  const rests = status.suspended || status.mode !== 'sync';
+  const heals = has('git-ahead') || (has('database-drifted') && selfHeal);
+  const close = (): void => setDialog(null);
+  const props = { env, object: { kind, name }, close };
+  const buttons: ReactNode[] = [];
+  const button = (label: string, act: () => void, whyOff: string | null): void => {
+    buttons.push(
+      <button
+        key={label}
+        type="button"
+        className="button"
+        data-size="small"
+        disabled={whyOff !== null || sync.isPending}
+        data-tip={whyOff ?? undefined}
+        onClick={act}
+      >
+        {label}
+        <span className="sr-only"> {name}</span>
+      </button>,
+    );
+  };
+  if (reason === 'Conflict') button('Adopt…', () => setDialog('adopt'), mayNot);
+  else if (reason !== 'Held' && has('git-ahead', 'database-drifted')) {
+    if (heals)
+      button(
+        has('git-ahead') ? 'Sync now' : 'Put git’s state back',
+        () => sync.mutate(),
+        mayNot ?? (rests ? 'Nothing is applied now: the binding is suspended or only observes.' : null),
+      );
+    if (drift.git.hash !== null) button('Keep what is: hold…', () => setDialog('hold'), mayNot);
+  }
+  const link = (word: string, to: string): void => {
+    buttons.push(
+      <Link key={word} to={to} className="button" data-size="small">
+        {word}
+      </Link>,
+    );
+  };
+  if (has('refused')) link('See what is refused', paths.git(env, { focus: drift.path }));
+  if (IN_HOLDS.includes(reason)) link('See who and why', paths.git(env, { tab: 'holds' }));
+  else if (has('waiting')) link('Look at the plan', paths.git(env, { tab: 'plan' }));
+  if (buttons.length === 0) return null;
+  return (
+    <div className="drift-actions">
+      {buttons}
+      {dialog === 'hold' && <HoldDialog {...props} />}
+      {dialog === 'adopt' && <AdoptDialog {...props} />}
+    </div>
+  );
+};
+
+/** Reasons of Applied that the tab of holds and pauses tells more of. */
+const IN_HOLDS = ['Held', 'Suspended', 'PruneWaits', 'HistoryRewritten'];
+const NONE = { conditions: [] };

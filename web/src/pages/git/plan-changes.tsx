@@ -1,0 +1,195 @@
+import { useState } from 'react';
+import { Link, useSearchParams } from 'react-router';
+import type { GitPlan, PlannedChange } from '../../../../schemas/api/git-plan.ts';
+import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
+import { Badge, type Tone } from '../../components/bits.tsx';
+import { CodeText } from '../../components/code-text.tsx';
+import { plural, sentence } from '../../components/format.ts';
+import { Icon } from '../../components/icons.tsx';
+import { Diff, DiffLayout } from '../../components/lazy-code.tsx';
+import { Section } from '../../components/page.tsx';
+import { hunksOf } from '../../components/unified-diff.ts';
+import { FieldChanges } from './field-changes.tsx';
+import { Hosts } from './hosts.tsx';
+import { objectPage } from './manifests.tsx';
+import { PlaceLink } from './place-link.tsx';
+import { Findings } from './plan-findings.tsx';
+import { nodesInWords } from './plan-words.ts';
+import { ACTIONS } from './words.ts';
+
+interface Props {
+  plan: GitPlan;
+  status: GitSyncStatus;
+}
+
+/** By what is done, what people look at first on top. */
+export const PlanChanges = ({ plan, status }: Props) => {
+  const [params] = useSearchParams();
+  const focus = params.get('focus');
+  const groups = ACTIONS.map((of) => ({
+    ...of,
+    changes: plan.changes.filter(({ action }) => action === of.action),
+  })).filter(({ changes }) => changes.length > 0);
+  // Few are read at once.
+  const open = plan.changes.length === 1;
+  return (
+    <>
+      {groups.map(({ action, title, tone, changes }, index) => (
+        <Section
+          key={action}
+          title={`${title} · ${plan.counts[action]}`}
+          beside={
+            index === 0 && plan.changes.some(({ engineDiff }) => engineDiff) ? <DiffLayout /> : undefined
+          }
+        >
+          <ul className="manifests" aria-label={title}>
+            {changes.map((change) => (
+              <ChangeRow
+                key={`${change.kind}/${change.name}`}
+                change={change}
+                tone={tone}
+                status={status}
+                commit={plan.commit?.sha ?? null}
+                startOpened={open || focus === change.path}
+              />
+            ))}
+          </ul>
+        </Section>
+      ))}
+      {plan.changesTotal > plan.changes.length && (
+        <p className="muted">
+          {plural(plan.changesTotal - plan.changes.length, 'change')} more: <code>headgate plan</code> lists
+          all.
+        </p>
+      )}
+    </>
+  );
+};
+
+interface RowProps {
+  change: PlannedChange;
+  tone: Tone;
+  status: GitSyncStatus;
+  commit: string | null;
+  startOpened: boolean;
+}
+
+const ChangeRow = ({ change, tone, status, commit, startOpened }: RowProps) => {
+  const [opened, setOpened] = useState(startOpened);
+  const { kind, name, renamedFrom, path, line, objectId, reason, nodes, tests, findings, action } = change;
+  const page = objectPage(status.environmentId, kind, objectId);
+  const failed = tests.filter((test) => test.status === 'failed').length;
+  // What is deleted stood there when it was last applied.
+  const at = action === 'delete' ? (status.appliedCommit?.sha ?? null) : commit;
+  return (
+    <li>
+      <div className="plan-change">
+        <button
+          type="button"
+          className="unfold"
+          aria-expanded={opened}
+          aria-label={`Details of ${kind} ${name}`}
+          onClick={() => setOpened(!opened)}
+        >
+          <Icon name="chevronRight" size={14} />
+        </button>
+        <span className="manifest-name">
+          {page ? <Link to={page}>{name}</Link> : name}
+          <span className="manifest-kind">
+            {kind}
+            {renamedFrom && `, was ${renamedFrom}`}
+          </span>
+        </span>
+        <span className="plan-marks">
+          {reason && (
+            <Badge tone={tone} tip={reason.message}>
+              {reason.code}
+            </Badge>
+          )}
+          {findings.length > 0 && <Badge tone="failed">{plural(findings.length, 'finding')}</Badge>}
+          {tests.length > 0 && (
+            <Badge tone={failed > 0 ? 'failed' : 'calm'}>
+              {failed > 0
+                ? `${failed} of ${plural(tests.length, 'test')} failed`
+                : plural(tests.length, 'test')}
+            </Badge>
+          )}
+          {nodes && nodes.count > 0 && <Badge tone="moving">{plural(nodes.count, 'node')}</Badge>}
+        </span>
+        <span className="manifest-path">
+          <PlaceLink status={status} path={path} line={line} commit={at} />
+        </span>
+      </div>
+      {opened && <ChangeDetails change={change} status={status} commit={commit} />}
+    </li>
+  );
+};
+
+const TEST: Record<PlannedChange['tests'][number]['status'], Tone> = {
+  passed: 'ok',
+  failed: 'failed',
+  skipped: 'unknown',
+};
+
+const ChangeDetails = ({ change, status, commit }: Omit<RowProps, 'tone' | 'startOpened'>) => {
+  const { name, kind, reason, fields, engineDiff, nodes, tests, findings, notes } = change;
+  const nothing = fields.length === 0 && !engineDiff && findings.length === 0 && tests.length === 0;
+  return (
+    <div className="inner plan-details">
+      {reason && (
+        <p>
+          <CodeText text={sentence(reason.message)} />
+        </p>
+      )}
+      {findings.length > 0 && (
+        <Findings findings={findings} status={status} commit={commit} label={`Findings in ${name}`} />
+      )}
+      {fields.length > 0 && <FieldChanges fields={fields} of={`${kind} ${name}`} />}
+      {engineDiff && <EngineDiff diff={engineDiff} name={name} />}
+      {nodes && (
+        <p>
+          {nodesInWords(nodes)} {nodes.count > 0 && <Hosts hosts={nodes.hosts} total={nodes.count} />}
+        </p>
+      )}
+      {tests.length > 0 && (
+        <ul className="tests" aria-label={`Tests of ${name}`}>
+          {tests.map((test) => (
+            <li key={`${test.component} ${test.name}`}>
+              <Badge tone={TEST[test.status]}>{test.status}</Badge>
+              <span>{test.name}</span>
+              <span className="mono muted">{test.component}</span>
+              {test.message && (
+                <span className="test-message">
+                  <CodeText text={test.message} />
+                </span>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      {notes.map((note) => (
+        <p key={note} className="muted">
+          <CodeText text={sentence(note)} />
+        </p>
+      ))}
+      {nothing && !reason && notes.length === 0 && <p className="muted">Nothing of its spec changes.</p>}
+    </div>
+  );
+};
+
+const EngineDiff = ({ diff, name }: { diff: string; name: string }) => (
+  <section className="engine-diff" aria-label={`Engine config of ${name}`}>
+    <h3>Engine config</h3>
+    {hunksOf(diff).map((hunk) => (
+      <Diff
+        key={hunk.beforeLine}
+        before={hunk.before}
+        after={hunk.after}
+        beforeLine={hunk.beforeLine}
+        afterLine={hunk.afterLine}
+        beforeLabel={`Engine config of ${name} now`}
+        afterLabel={`Engine config of ${name} as planned`}
+      />
+    ))}
+  </section>
+);

@@ -1,0 +1,131 @@
+import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
+import { Copyable } from '../../components/bits.tsx';
+import { Field, SelectField, TextAreaField } from '../../components/field.tsx';
+import { type Access, accessOf, type BindingDraft, hostOf, isHttps, isSsh } from './binding-draft.ts';
+
+interface Props {
+  draft: BindingDraft;
+  set: (change: Partial<BindingDraft>) => void;
+  status: GitSyncStatus;
+}
+
+const HTTP_ACCESS = [
+  { value: 'none', word: 'Nothing: it is public' },
+  { value: 'basic', word: 'User name and token' },
+] as const;
+
+/** The server's address, how it lets us in, and how it proves itself. What was given is never shown again. */
+export const RemoteFields = ({ draft, set, status }: Props) => {
+  const access = accessOf(draft, status);
+  const ssh = isSsh(draft.url);
+  const host = hostOf(draft.url);
+  return (
+    <>
+      <Field
+        label="Address"
+        value={draft.url}
+        onChange={(url) => set({ url })}
+        mono
+        required
+        maxLength={2048}
+        placeholder="https://git.example.com/team/config.git"
+        hint="https://, ssh:// or user@host:path, without a password in it."
+      />
+      {access === 'keep' ? (
+        <Kept status={status} replace={() => set({ access: ssh ? 'ssh' : 'basic' })} />
+      ) : (
+        <>
+          {!ssh && (
+            <SelectField<Access>
+              label="It lets us in with"
+              value={access}
+              onChange={(next) => set({ access: next })}
+              options={HTTP_ACCESS}
+            />
+          )}
+          {access === 'basic' && (
+            <div className="field-pair">
+              <Field
+                label="User name"
+                value={draft.username}
+                onChange={(username) => set({ username })}
+                mono
+                autoComplete="off"
+                maxLength={255}
+              />
+              <Field
+                label="Password or token"
+                type="password"
+                value={draft.password}
+                onChange={(password) => set({ password })}
+                autoComplete="new-password"
+                maxLength={4096}
+                hint="Kept encrypted, and never shown again."
+              />
+            </div>
+          )}
+          {access === 'ssh' && (
+            <TextAreaField
+              label="Private key"
+              value={draft.privateKey}
+              onChange={(privateKey) => set({ privateKey })}
+              mono
+              rows={4}
+              maxLength={16_384}
+              placeholder="-----BEGIN OPENSSH PRIVATE KEY-----"
+              hint="Without a passphrase. Kept encrypted, and never shown again; its public half is."
+            />
+          )}
+        </>
+      )}
+      {ssh && (
+        <TextAreaField
+          label="Known hosts"
+          value={draft.knownHosts}
+          onChange={(knownHosts) => set({ knownHosts })}
+          mono
+          rows={3}
+          maxLength={65_536}
+          hint={`What “ssh-keyscan ${host || 'host'}” prints, after comparing it with what the server’s owner publishes.`}
+        />
+      )}
+      {isHttps(draft.url) && (
+        <TextAreaField
+          label="Certificate authority"
+          value={draft.ca}
+          onChange={(ca) => set({ ca })}
+          mono
+          rows={3}
+          maxLength={65_536}
+          placeholder="-----BEGIN CERTIFICATE-----"
+          hint="Only for a server whose certificate comes from an authority of your own."
+        />
+      )}
+    </>
+  );
+};
+
+const Kept = ({ status, replace }: { status: GitSyncStatus; replace: () => void }) => {
+  const { credentials } = status;
+  if (!credentials) return null;
+  return (
+    <div className="field">
+      <span className="field-name">Credentials</span>
+      <span className="credential">
+        {credentials.type === 'ssh' ? (
+          <>
+            <span>An ssh key; give its public half to the server:</span>
+            {credentials.publicKey && <Copyable value={credentials.publicKey} label="public key" />}
+          </>
+        ) : (
+          <span>
+            <span className="mono">{credentials.username}</span> with a password or token, which is not shown
+          </span>
+        )}
+        <button type="button" className="button" data-size="small" onClick={replace}>
+          Replace<span className="sr-only"> the credentials</span>
+        </button>
+      </span>
+    </div>
+  );
+};

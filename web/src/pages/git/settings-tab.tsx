@@ -1,0 +1,126 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
+import { api } from '../../api/client.ts';
+import { queries } from '../../api/queries.ts';
+import { usePlace } from '../../app/environment.tsx';
+import { CommandBlock } from '../../components/command-block.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { plural } from '../../components/format.ts';
+import { Icon } from '../../components/icons.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
+import { Section } from '../../components/page.tsx';
+import { notify } from '../../components/toasts.tsx';
+import { whyNot } from '../fleet/may.ts';
+import { BindingForm } from './binding-form.tsx';
+import { KIND_WORDS } from './git-object.ts';
+import { PolicyForm } from './policy-form.tsx';
+import { useRenewGit } from './word-actions.ts';
+
+export const GitSettingsTab = ({ status }: { status: GitSyncStatus }) => {
+  const { team } = usePlace();
+  const mayNot = whyNot(team.role, 'ADMIN');
+  const mayEdit = mayNot === null;
+  return (
+    <div className="stack settings">
+      {mayNot && (
+        <p className="notice" data-tone="moving">
+          <Icon name="shield" size={14} />
+          <span>{mayNot}</span>
+        </p>
+      )}
+      <BindingForm status={status} mayEdit={mayEdit} />
+      {status.configured && (
+        <>
+          {status.webhookUrl && <Webhook url={status.webhookUrl} />}
+          <PolicyForm status={status} mayEdit={mayEdit} />
+          {status.mode !== 'off' && <Unbind status={status} mayNot={mayNot} />}
+        </>
+      )}
+    </div>
+  );
+};
+
+const Webhook = ({ url }: { url: string }) => (
+  <Section title="Webhook">
+    <div className="section-body stack">
+      <p>
+        Let the git server send its push events here, and they are looked at within a second. What they say is
+        not read: they only wake the loop, so they need no secret.
+      </p>
+      <CommandBlock label="the webhook’s address" lines={[url]} />
+    </div>
+  </Section>
+);
+
+const Unbind = ({ status, mayNot }: { status: GitSyncStatus; mayNot: string | null }) => {
+  const [opened, setOpened] = useState(false);
+  const close = (): void => setOpened(false);
+  return (
+    <Section title="Unbind from git">
+      <div className="section-body tab-head">
+        <p className="muted">Git is not read any longer. Nothing stops: everything belongs to the UI then.</p>
+        <button
+          type="button"
+          className="button"
+          data-kind="danger"
+          disabled={mayNot !== null}
+          data-tip={mayNot ?? undefined}
+          onClick={() => setOpened(true)}
+        >
+          Unbind
+        </button>
+      </div>
+      <Dialog title={`Unbind ${status.environmentName} from git`} opened={opened} close={close}>
+        {opened && <UnbindForm status={status} close={close} />}
+      </Dialog>
+    </Section>
+  );
+};
+
+const UnbindForm = ({ status, close }: { status: GitSyncStatus; close: () => void }) => {
+  const queryClient = useQueryClient();
+  const renew = useRenewGit();
+  const unbind = useMutation({
+    mutationFn: () => api.gitSync.configure.mutate({ environmentId: status.environmentId, mode: 'off' }),
+    onSuccess: async (saved) => {
+      queryClient.setQueryData(queries.git(status.environmentId).queryKey, saved);
+      notify(`${status.environmentName} is unbound. What ran runs on.`);
+      close();
+      await Promise.all([
+        renew(),
+        queryClient.invalidateQueries({
+          predicate: ({ queryKey: [name] }) =>
+            typeof name === 'string' && /^(environment|pipeline|alert|nodeGroup)\./.test(name),
+        }),
+      ]);
+    },
+  });
+  const counts = Object.entries(KIND_WORDS).flatMap(([kind, { one }]) => {
+    const count = status.manifests.filter(
+      (manifest) => manifest.kind === kind && manifest.objectId !== null,
+    ).length;
+    return count > 0 ? [plural(count, one)] : [];
+  });
+  return (
+    <MutationForm
+      mutation={unbind}
+      close={close}
+      submit="Unbind"
+      working="Unbinding…"
+      danger
+      cancel="Keep it bound"
+      confirm={status.environmentName}
+    >
+      <p>
+        {counts.length > 0
+          ? `${counts.join(', ')} that git owns go over to the UI: they run on as they are, and are changed here.`
+          : 'Git owns nothing here: only the binding ends.'}
+      </p>
+      <p>
+        Commits to <span className="mono">{status.branch}</span> change nothing in {status.environmentName}{' '}
+        any more. The repository stays as it is.
+      </p>
+    </MutationForm>
+  );
+};

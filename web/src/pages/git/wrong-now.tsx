@@ -1,0 +1,112 @@
+import { useState } from 'react';
+import { Link } from 'react-router';
+import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
+import { usePlace } from '../../app/environment.tsx';
+import { Banner } from '../../components/banner.tsx';
+import { Time, TONE_ICON } from '../../components/bits.tsx';
+import { sentence } from '../../components/format.ts';
+import { Icon } from '../../components/icons.tsx';
+import { whyNot } from '../fleet/may.ts';
+import type { GitObject } from './git-object.ts';
+import { useResume, useSyncNow } from './word-actions.ts';
+import { AdoptDialog } from './word-dialogs.tsx';
+import { type WrongAction, whatIsWrong } from './wrong.ts';
+
+/** By harm, each with the one thing to do about it; nothing but a calm line when all is well. */
+export const WrongNow = ({ status }: { status: GitSyncStatus }) => {
+  const [adopting, setAdopting] = useState<GitObject | null>(null);
+  const wrong = whatIsWrong(status);
+  return (
+    <>
+      <RepositoryFault status={status} />
+      {wrong.length > 0 ? (
+        <section className="section" aria-label="Wrong now">
+          <ul className="wrong" aria-label="Wrong now">
+            {wrong.map(({ key, tone, title, note, action }) => (
+              <li key={key} data-tone={tone}>
+                <Icon name={TONE_ICON[tone]} />
+                <span className="wrong-text">
+                  <strong>{title}</strong>
+                  <span className="muted">{note}</span>
+                </span>
+                <Act env={status.environmentId} action={action} adopt={setAdopting} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      ) : (
+        !status.lastError && <Calm status={status} />
+      )}
+      {adopting && (
+        <AdoptDialog env={status.environmentId} object={adopting} close={() => setAdopting(null)} />
+      )}
+    </>
+  );
+};
+
+const Calm = ({ status }: { status: GitSyncStatus }) => {
+  if (!status.headCommit) return null;
+  const text =
+    status.mode === 'sync'
+      ? 'What git wants is what was accepted.'
+      : status.mode === 'observe'
+        ? 'Nothing is wrong with what git holds. The binding only observes: nothing is applied.'
+        : null;
+  if (!text) return null;
+  return (
+    <p className="calm-note git-calm" role="status">
+      <Icon name="check" /> {text}
+    </p>
+  );
+};
+
+interface ActProps {
+  env: string;
+  action: WrongAction;
+  adopt: (object: GitObject) => void;
+}
+
+const Act = ({ env, action, adopt }: ActProps) => {
+  const { team } = usePlace();
+  const sync = useSyncNow(env);
+  const resume = useResume(env);
+  if (action.kind === 'look') {
+    return (
+      <Link to={action.to} className="button" data-size="small">
+        {action.word}
+      </Link>
+    );
+  }
+  const mayNot = whyNot(team.role, 'EDITOR');
+  const [word, run, isPending] = {
+    sync: ['Sync now', () => sync.mutate(), sync.isPending] as const,
+    resume: ['Resume', () => resume.mutate(null), resume.isPending] as const,
+    adopt: ['Adopt…', () => action.kind === 'adopt' && adopt(action.object), false] as const,
+  }[action.kind];
+  return (
+    <button
+      type="button"
+      className="button"
+      data-size="small"
+      disabled={mayNot !== null || isPending}
+      data-tip={mayNot ?? undefined}
+      onClick={run}
+    >
+      {word}
+    </button>
+  );
+};
+
+/** The repository as a whole, beside which a single manifest's problem is small. */
+const RepositoryFault = ({ status }: { status: GitSyncStatus }) => {
+  if (!status.lastError) return null;
+  return (
+    <Banner tone="failed" title="The repository could not be read">
+      <p className="banner-cause">{sentence(status.lastError)}</p>
+      <p>
+        What was applied before keeps running, and nothing is deleted. Last read{' '}
+        <Time at={status.lastSyncAt} />; Headgate tries again by itself, and at once by “Sync now”.
+      </p>
+    </Banner>
+  );
+};
