@@ -93,7 +93,8 @@ export function restOperation(row: RestRow, schemas: SchemaWriter, example: Exam
       },
       ...(row.mayGoToGit && {
         202: {
-          description: 'git describes the pipeline: the change is a commit or a proposal now, and follows from there.',
+          description:
+            'git describes the pipeline: the change is a commit or a proposal now, and follows from there.',
           ...(isPost ? { headers: { 'Idempotent-Replayed': REPLAYED } } : {}),
           content: { 'application/json': { schema: schemas.write(BecameGit), example: example(Committed) } },
         },

@@ -19,6 +19,7 @@ import { KEY_HELP, refuseOther, SERVER_OPTIONS, type Server, serverOf } from './
 import { testCase } from './tests.ts';
 
 const MOST_BYTES = 8 * 1024 * 1024;
+const MOST_OF_FILE = 1024 * 1024;
 const MOST_FILES = 10_000;
 
 export const plan: Command = {
@@ -84,6 +85,12 @@ async function filesFor(
     if (!Buffer.from(text).equals(Buffer.from(content))) {
       if (/\.ya?ml$/i.test(path)) throw new CannotRun(`${path} is not UTF-8; headgate validate tells more`);
       io.err(`headgate plan: ${path} is not sent, it is not text\n`);
+      continue;
+    }
+    if (content.length > MOST_OF_FILE) {
+      if (/\.ya?ml$/i.test(path))
+        throw new CannotRun(`${path} is larger than 1 MiB, which no manifest may be`);
+      io.err(`headgate plan: ${path} is not sent, it is larger than 1 MiB; plan a branch by --ref instead\n`);
       continue;
     }
     bytes += content.length;

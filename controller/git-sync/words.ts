@@ -109,7 +109,7 @@ export const adopt = mutation({
     const line = await manifestOf(ctx, binding, { kind, name });
     const owned = await listOwnedByUi(ctx.db, environmentId);
     const object = owned.find((one) => one.kind === kind && one.nameKey === line.nameKey);
-    if (line.objectId !== null || !object)
+    if (line.objectName !== null || !object)
       throw preconditionFailed(
         `There is nothing to adopt: no object of the UI has the name of the manifest "${line.name}"`,
       );

@@ -142,7 +142,9 @@ export function makePlan(input: PlanInput): Plan {
   // Last: a line that never became an object must not keep one from its rename.
   for (const manifest of manifests) claim(manifest, namesake(manifest));
 
-  const isNew = (manifest: DesiredManifest) => isObject(previousOf.get(manifest)) === undefined;
+  // Where the object was deleted past git, somebody may have made another of its name since.
+  const isNew = (manifest: DesiredManifest) =>
+    isObject(previousOf.get(manifest)) === undefined || previousOf.get(manifest)?.objectName === null;
   const judge = judgeOf(input, manifests.filter(isNew));
   const changes: Change[] = [];
   const still: Change[] = [];
@@ -277,7 +279,7 @@ function changeOf(manifest: DesiredManifest, previous: Recorded | null, judge: J
   if (word || kind.suspended(manifest)) return { action: 'suspended', manifest, previous, word };
   const hold = names.flatMap((name) => holds.get(name)?.get(manifest.hash) ?? [])[0];
   if (hold) return { action: 'held', manifest, previous, hold };
-  if (!previous || previous.objectId === null) return newcomer(manifest, judge);
+  if (!previous || previous.objectId === null || judge.ui.has(manifest)) return newcomer(manifest, judge);
   const runsAs = previous.objectName ?? previous.name;
   const renamedFrom = runsAs === manifest.name ? null : runsAs;
   const drifted =

@@ -1,4 +1,6 @@
 /** A plan that is asked for tells what a pass would do, and changes nothing: over real git, a real Postgres, real checks. */
+import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { expect } from 'chai';
 import { createPlanner, type Planner } from '../../../reconcilers/plan-view/index.ts';
 import type { GitPlan, PlanFile, PlannedChange } from '../../../schemas/api/git-plan.ts';
@@ -153,6 +155,42 @@ describe('a plan that is asked for', () => {
     expect(found.changes.map(({ action }) => action)).to.deep.equal(['delete', 'rename', 'keep', 'keep']);
   });
 
+  it('tells what is adopted, what is in conflict, and what is held', async () => {
+    const insert = (id: string, name: string) =>
+      scene.db('alert_rules').insert({
+        ...{ id: `${env.id}-${id}`, environment_id: env.id, name, metric: 'cpu_usage', condition: 'gt' },
+        ...{ threshold: 50, duration_seconds: 60, enabled: true },
+      });
+    await insert('mine', 'mine');
+    await insert('other', 'other');
+    const web = (lines: string) => pipeline('web', lines);
+    await env.apply({ web: web('x') });
+    const uid = `, uid: ${env.id}-mine }`;
+    env.commit({
+      web: web('y'),
+      mine: rule('mine', 'metric: cpu_usage, condition: gt, threshold: 90').replace(
+        'name: mine }',
+        `name: mine${uid}`,
+      ),
+      other: rule('other', 'metric: cpu_usage, condition: gt, threshold: 90'),
+    });
+    const found = await plan();
+    expect(named(found, 'mine')).to.include({ action: 'adopt', objectId: `${env.id}-mine` });
+    expect(named(found, 'mine').fields).to.deep.equal([{ pointer: '/threshold', before: '50', after: '90' }]);
+    expect(named(found, 'other')).to.include({ action: 'refuse' });
+    expect(named(found, 'other').reason?.code).to.equal('Conflict');
+    const { hash } = (await env.repository.read(found.commit?.sha ?? '')).manifests.find(
+      ({ name }) => name === 'web',
+    )!;
+    await scene.db('git_holds').insert({
+      ...{ id: `${env.id}-hold`, binding_id: env.bindingId, kind: 'Pipeline', name_key: 'web', name: 'web' },
+      ...{ spec_hash: hash, reason: 'it floods the disk', created_by: 'Ada' },
+    });
+    const held = named(await plan(), 'web');
+    expect(held.reason?.code).to.equal('Held');
+    expect(held.reason?.message).to.include('Ada').and.include('it floods the disk');
+  });
+
   it('says heal, with what somebody changed past git', async () => {
     await env.apply({ hot: rule('hot', 'metric: cpu_usage, condition: gt, threshold: 90') });
     await scene.db('alert_rules').where({ environment_id: env.id }).update({ threshold: 5 });
@@ -219,6 +257,51 @@ describe('a plan that is asked for', () => {
     expect(approved.approval?.by).to.equal('Ada');
   });
 
+  it('has the hash of the plan that the pass makes, and foretells what that does', async () => {
+    await env.apply({ web: pipeline('web', 'x'), old: pipeline('old', 'x'), same: pipeline('same', 'x') });
+    env.commit({
+      web: pipeline('web', 'y'),
+      old: null,
+      new: pipeline('new', 'x'),
+      hot: rule('hot', 'metric: cpu_usage, condition: gt, threshold: 90'),
+    });
+    const sound = await plan();
+    const done = await env.pass();
+    const { counts } = done;
+    expect([counts.created, counts.changed, counts.deleted, counts.unchanged]).to.deep.equal([
+      sound.counts.create,
+      sound.counts.update,
+      sound.counts.delete,
+      sound.counts.unchanged,
+    ]);
+    const [job] = await scene
+      .db('git_jobs')
+      .where({ binding_id: env.bindingId })
+      .orderBy('finished_at', 'desc')
+      .limit(1)
+      .select('plan_hash');
+    expect(job.plan_hash).to.equal(sound.hash);
+    expect((await plan()).state).to.equal('empty');
+    env.commit({ web: pipeline('web', '"$' + '{SVC_SECRET_NONE}"'), new: pipeline('new', 'z'), same: null });
+    const partial = await plan();
+    const { counts: then } = await env.pass();
+    expect([then.changed, then.refused, then.deleted]).to.deep.equal([1, 1, 0]);
+    expect([partial.counts.update, partial.counts.refuse, partial.counts.delete]).to.deep.equal([1, 1, 0]);
+  });
+
+  it('waits under the very hash that the pass waits with', async () => {
+    await scene
+      .db('git_bindings')
+      .where({ id: env.bindingId })
+      .update({ policy: JSON.stringify({ maxDeletes: 0 }) });
+    await env.apply({ web: pipeline('web', 'x'), stays: pipeline('stays', 'x') });
+    env.commit({ web: null });
+    const found = await plan();
+    await env.pass();
+    expect(found.state).to.equal('waiting');
+    expect((await env.binding()).waitingPlan?.hash).to.equal(found.hash);
+  });
+
   it('is not applied where the binding only observes', async () => {
     env = await scene.environment('observe');
     env.commit({ web: pipeline('web', 'x') });
@@ -265,7 +348,10 @@ describe('a plan that is asked for', () => {
     expect(found.findings[0]?.message).to.include('symbolic link');
     // A link in the tree is a fault, and nothing is deleted while something is wrong.
     expect(named(found, 'old')).to.deep.include({ action: 'keep' });
+    const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith('headgate-scratch-'));
+    const before = left();
     const sound = await plan({ files: files.slice(0, 1) });
+    expect(left().filter((name) => !before.includes(name))).to.deep.equal([]);
     expect(named(sound, 'old')).to.include({ action: 'delete' });
   });
 

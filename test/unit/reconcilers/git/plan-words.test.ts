@@ -189,6 +189,13 @@ describe('a plan with words', () => {
       expected: ['adopt b', 'create c'],
     },
     {
+      reason: 'it was deleted past git, and the UI has one of its name now',
+      manifests: [web],
+      recorded: [appliedRecord(web, { objectName: null, objectHash: null, objectDeployed: null })],
+      more: { ui: [uiObject('web')] },
+      expected: ['conflict web'],
+    },
+    {
       reason: 'the UI has a namesake of another kind',
       manifests: [web],
       recorded: [],
