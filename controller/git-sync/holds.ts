@@ -39,7 +39,7 @@ export const hold = mutation({
     const by = speakerOf(ctx);
     const of = { bindingId: binding.id, kind, nameKey, name: line.name, specHash };
     const id = await insertHold(ctx.db, of, { by, reason });
-    ctx.audit({ entityType: kind, entityId: line.objectId, metadata: { name: line.name, specHash, reason } });
+    ctx.audit({ entityType: 'GitHold', entityId: id, metadata: { kind, name: line.name, specHash, reason } });
     await wake(ctx, environmentId, 'held');
     return {
       ...{ id, kind, name: line.name, specHash, reason },
@@ -89,7 +89,7 @@ export const releaseHold = mutation({
     if (!released) throw notFound('Hold');
     const { name, specHash } = released;
     const kind = released.kind as GitHold['kind'];
-    ctx.audit({ entityType: kind, entityId: null, metadata: { name, specHash } });
+    ctx.audit({ entityType: 'GitHold', entityId: id, metadata: { kind, name, specHash } });
     await wake(ctx, environmentId, 'hold released');
     return { environmentId, kind, name };
   },

@@ -8,6 +8,7 @@ import type { MutationContext } from '../platform/context.ts';
 import { badRequest, preconditionFailed } from '../platform/errors.ts';
 import { mutation } from '../platform/operation.ts';
 import { boundEnvironment, manifestOf, speakerOf, wake } from './bound.ts';
+import { readLine } from './inventory-store.ts';
 import { type Binding, setSuspended } from './store.ts';
 import { sayWord, takeBackWord } from './words-store.ts';
 
@@ -30,16 +31,17 @@ const keyOf = (binding: Binding, { kind, name }: { kind: OwnableKind; name: stri
   nameKey: nameKeyOf(name),
 });
 
+/** Of a manifest that has no object yet, the binding is what is told of. */
 function told(
   ctx: MutationContext,
   binding: Binding,
-  of: { kind: OwnableKind; name: string } | null,
+  of: { kind: OwnableKind; name: string; objectId: string | null } | null,
   more: Record<string, unknown> = {},
 ): void {
   ctx.audit({
-    entityType: of?.kind ?? 'GitBinding',
-    entityId: of ? null : binding.id,
-    metadata: { ...(of ? { name: of.name } : {}), ...more },
+    entityType: of?.objectId ? of.kind : 'GitBinding',
+    entityId: of?.objectId ?? binding.id,
+    metadata: { ...(of ? { kind: of.kind, name: of.name } : {}), ...more },
   });
 }
 
@@ -57,9 +59,9 @@ export const suspend = mutation({
     const binding = await boundEnvironment(ctx, environmentId);
     const by = speakerOf(ctx);
     if (of) {
-      const { name } = await manifestOf(ctx, binding, of);
+      const { name, objectId } = await manifestOf(ctx, binding, of);
       await sayWord(ctx.db, keyOf(binding, of), 'suspend', { by, reason });
-      told(ctx, binding, { ...of, name }, { reason });
+      told(ctx, binding, { ...of, name, objectId }, { reason });
     } else {
       if (!(await setSuspended(ctx.db, binding.id, { by: by.name, reason })))
         throw preconditionFailed('Git is suspended here already');
@@ -89,7 +91,8 @@ export const resume = mutation({
         );
     } else if (!(await setSuspended(ctx.db, binding.id, null)))
       throw preconditionFailed('Git is not suspended here');
-    told(ctx, binding, of);
+    const line = of && (await readLine(ctx.db, binding.id, of.kind, nameKeyOf(of.name)));
+    told(ctx, binding, of && { ...of, objectId: line?.objectId ?? null });
     await wake(ctx, environmentId, 'resumed');
     return { environmentId, ...of };
   },
@@ -139,7 +142,7 @@ export const confirmPrune = mutation({
       );
     const by = speakerOf(ctx);
     await sayWord(ctx.db, keyOf(binding, { kind, name }), 'prune', { by, reason: '' });
-    ctx.audit({ entityType: kind, entityId: line.objectId, metadata: { name: line.name } });
+    told(ctx, binding, { kind, name: line.name, objectId: line.objectId });
     await wake(ctx, environmentId, 'prune confirmed');
     return { environmentId, kind, name: line.name };
   },

@@ -333,6 +333,53 @@ describe('the git page', function () {
     );
   });
 
+  it('rolls back what git describes, and holds the version that git has', async () => {
+    const { id, deployedVersionNumber } = await namedPipeline(api, environmentId(), 'orders');
+    await push(
+      { 'staging/orders.yaml': idleManifest('orders', 'rolled').replace('interval: 1', 'interval: 7') },
+      'Too slow',
+    );
+    await until(
+      async () =>
+        (await namedPipeline(api, environmentId(), 'orders')).deployedVersionNumber !== deployedVersionNumber,
+      { what: 'the next version' },
+    );
+    await page.goto(session.at(`pipelines/${id}?tab=versions`));
+    await page.getByRole('button', { name: `Roll back to version ${deployedVersionNumber}` }).click();
+    const form = dialog(`Roll orders back to version ${deployedVersionNumber}`);
+    await form.getByText('the version that git has now is held').waitFor();
+    await form
+      .getByRole('button', { name: `Roll back to version ${deployedVersionNumber} and hold git’s` })
+      .click();
+    await reason('orders', 'Held');
+    await page.goto(session.at(`pipelines/${id}`));
+    await page
+      .getByRole('group', { name: 'Gate of orders' })
+      .getByRole('link', { name: /accepted.*held/ })
+      .waitFor();
+    await push({ 'staging/orders.yaml': idleManifest('orders', 'one') }, 'As it was');
+    await reason('orders', 'Applied');
+    await open('holds');
+    await item('Held', 'orders').getByText('passed by').waitFor();
+    await item('Held', 'orders').getByRole('button', { name: 'Release orders' }).click();
+    await page.getByRole('heading', { name: 'Nothing is held or suspended' }).waitFor();
+  });
+
+  it('turns a drawing of what git describes into a proposal, and shows what is there again', async () => {
+    await configure({ policy: { uiEdits: 'propose' } });
+    const { id } = await namedPipeline(api, environmentId(), 'orders');
+    await page.goto(session.at(`pipelines/${id}?tab=settings`));
+    await page.getByText('What you change here becomes a proposal').waitFor();
+    await page.goto(session.at(`pipelines/${id}/edit?component=ticks`));
+    await page.getByText('What you change here becomes a proposal').waitFor();
+    await page.getByRole('button', { name: 'Duplicate' }).first().click();
+    await page.getByText('Unsaved changes').waitFor();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await note(/^Proposed as #\d/).waitFor();
+    await page.getByText('Unsaved changes').waitFor({ state: 'detached' });
+    await configure({ policy: { uiEdits: 'refuse' } });
+  });
+
   it('sets the policy, and shows what a manifest tightens of it', async () => {
     await push(
       {

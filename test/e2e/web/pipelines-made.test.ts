@@ -445,10 +445,12 @@ describe('pipelines made by hand', function () {
     await page.getByRole('menuitem', { name: /staging\/orders\.yaml:\d/ }).waitFor();
     for (const entry of ['Deploy', 'Undeploy', 'Delete']) {
       expect(
-        await page.getByRole('menuitem', { name: new RegExp(`^${entry}`) }).isDisabled(),
+        await page.getByRole('menuitem', { name: `${entry}…`, exact: true }).isDisabled(),
         entry,
       ).to.equal(true);
     }
+    const hold = page.getByRole('menuitem', { name: 'Undeploy and hold…' });
+    expect(await hold.isDisabled(), 'for emergencies').to.equal(false);
     await closeByEscape(page);
     await openPage(id, '?tab=settings');
     await page.getByText('This pipeline is described in git').waitFor();
@@ -457,7 +459,7 @@ describe('pipelines made by hand', function () {
     await settles(() => page.getByLabel('Name', { exact: true }).isDisabled(), true);
     await settles(() => page.getByLabel('Filed in').isDisabled(), false);
     await page.getByRole('tab', { name: 'Versions' }).click();
-    await settles(() => button('Roll back to version 1').isDisabled(), true);
+    await settles(() => button('Roll back to version 1').isDisabled(), false);
     await settles(() => button('New version from YAML').isDisabled(), true);
   });
 

@@ -188,7 +188,7 @@ describe('pipelines that git describes', () => {
   });
 
   it('are changed in git alone: every other way is refused with path and line', async () => {
-    const { pipelineId, versionId, environmentId } = teams.ours;
+    const { pipelineId, environmentId } = teams.ours;
     const shared = await teams.editor.mutate<{ id: string }>('sharedComponent.create', {
       environmentId,
       name: 'lines of all',
@@ -202,7 +202,6 @@ describe('pipelines that git describes', () => {
       'pipeline.delete': { id: pipelineId },
       'pipeline.saveGraph': { pipelineId, nodes: [], edges: [] },
       'pipeline.createVersion': { pipelineId, configYaml: 'sources: {}' },
-      'pipeline.rollback': { pipelineId, targetVersionId: versionId },
       'deploy.agent': { pipelineId, changelog: 'by hand' },
       'deploy.undeploy': { pipelineId },
       'sharedComponent.createFromNode': { ...node, environmentId, name: 'from git' },
@@ -236,5 +235,21 @@ describe('pipelines that git describes', () => {
     });
     expect(status).to.equal(412);
     expect(fault?.message).to.match(/promotion\.initiate/);
+  });
+
+  it('are rolled back and undeployed all the same, where git is to stay away from it', async () => {
+    const { pipelineId, versionId } = teams.ours;
+    const get = () => teams.editor.query<Pipeline>('pipeline.get', { id: pipelineId });
+    await teams.editor.mutate('pipeline.rollback', { pipelineId, targetVersionId: versionId });
+    expect(await get()).to.include({ isDraft: false, latestVersionNumber: 2 });
+    await teams.editor.mutate('deploy.undeploy', { pipelineId, hold: true, reason: 'it leaks' });
+    expect(await get()).to.include({ isDraft: true });
+    const { holds } = await teams.viewer.query<{ holds: { name: string; reason: string }[] }>(
+      'gitSync.holds',
+      {
+        environmentId: teams.ours.environmentId,
+      },
+    );
+    expect(holds.map(({ name, reason }) => [name, reason])).to.deep.equal([['orders', 'it leaks']]);
   });
 });

@@ -18,13 +18,14 @@ import { isOnlyRead, keptBackWord } from './wrong.ts';
 
 /** Rules and groups run nowhere: their strip ends where git's part does. */
 function stripOf(manifest: ManifestStatus): Gate {
-  const { kind, gate } = manifest;
-  if (kind === 'Pipeline') return gate;
-  const strip = gate.slice(0, 2);
-  // Nothing has failed where somebody or something is waited for.
-  return keptBackWord(manifest) === null
-    ? strip
-    : strip.map((segment) => (segment.state === 'failed' ? { ...segment, state: 'held' } : segment));
+  const strip = manifest.kind === 'Pipeline' ? manifest.gate : manifest.gate.slice(0, 2);
+  if (keptBackWord(manifest) === null) return strip;
+  // Git has failed in nothing where somebody or something is waited for.
+  return strip.map((segment) =>
+    segment.state === 'failed' && (segment.point === 'git' || segment.point === 'accepted')
+      ? { ...segment, state: 'held' }
+      : segment,
+  );
 }
 
 /** What is applied but crashes is not ready for anybody. */

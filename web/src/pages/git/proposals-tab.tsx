@@ -95,7 +95,7 @@ export const ProposalsTab = ({ status }: { status: GitSyncStatus }) => {
             {toolbar}
           </EmptyState>
         ) : (
-          <>
+          <div className="stack">
             {focus !== '' && (
               <Looked proposal={list.find(({ number }) => String(number) === focus)} status={status} />
             )}
@@ -110,7 +110,7 @@ export const ProposalsTab = ({ status }: { status: GitSyncStatus }) => {
               defaultSort="-number"
               toolbar={toolbar}
             />
-          </>
+          </div>
         )
       }
     </Loaded>
