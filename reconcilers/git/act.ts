@@ -5,6 +5,7 @@ import type { OwnableKind } from '../../schemas/api/git-policy.ts';
 import { type ManifestKind, nameKeyOf } from '../../schemas/manifests/index.ts';
 import { type ApplyResult, type CheckResult, KINDS } from '../kinds/index.ts';
 import type { CommitInfo, DesiredManifest, Problem } from '../source/index.ts';
+import { batchesOf } from './batches.ts';
 import { checkAll, ENGINE_CHECKS, kindOf } from './checking.ts';
 import { identity, identityOf } from './identity.ts';
 import { keepsText } from './kept.ts';
@@ -17,9 +18,9 @@ import {
   type Plan,
   type PruneHold,
   renamedFromOf,
-  renames,
 } from './plan.ts';
 import { type Line, noCounts } from './report.ts';
+import { noteStanding } from './standing.ts';
 import type { Acted, Looked, PassOptions } from './steps.ts';
 
 /** Manifests of one transaction. While one batch is written, the next is checked. */
@@ -106,43 +107,8 @@ class Acting {
         if (this.#wasRefused(change.manifest)) lines.push(this.#mended(change.manifest));
         return;
       }
-      case 'ignore':
-        outcomes.set(change, { type: 'ignored', reason: change.reason });
-        return;
-      case 'suspended':
-        outcomes.set(change, { type: 'suspended', word: change.word });
-        counts.waiting += 1;
-        return;
-      case 'held': {
-        const { manifest, hold } = change;
-        outcomes.set(change, { type: 'held', hold });
-        counts.waiting += 1;
-        lines.push({ type: 'held', name: manifest.name, by: hold.by, reason: hold.reason });
-        return;
-      }
-      case 'drifted':
-        outcomes.set(change, { type: 'drifted' });
-        counts.waiting += 1;
-        lines.push({ type: 'drifted', name: change.manifest.name });
-        return;
-      case 'conflict': {
-        const { manifest, object } = change;
-        const message = conflictText(manifest, object.name);
-        outcomes.set(change, { type: 'failed', check: null, reason: 'Conflict', message });
-        lines.push({ type: 'failed', kind: manifest.kind, name: manifest.name, message });
-        counts.refused += 1;
-        return;
-      }
-      case 'keep': {
-        const { kind, name } = change.previous;
-        counts.waiting += 1;
-        lines.push({ type: 'kept', kind, name, reason: change.reason });
-        return;
-      }
-      case 'prune':
-      case 'orphan':
-      case 'forget':
-        return;
+      default:
+        noteStanding(this.acted, change);
     }
   }
 
@@ -384,25 +350,4 @@ class Acting {
     this.acted.counts.deleted += 1;
     this.acted.lines.push({ type: 'pruned', kind: kindName, name });
   }
-}
-
-export const conflictText = ({ kind }: DesiredManifest, name: string): string =>
-  `${NOUNS[kind] ?? kind} named "${name}" exists already and is owned by the UI; let git adopt it, or rename one of the two`;
-
-const NOUNS: Partial<Record<ManifestKind, string>> = {
-  Pipeline: 'a pipeline',
-  AlertRule: 'an alert rule',
-  NodeGroup: 'a node group',
-};
-
-/** Neighbours of one kind; the order stays. Renames stand first in a plan, and trade names within one transaction. */
-function batchesOf(due: readonly Applying[], size: number): Applying[][] {
-  const batches: Applying[][] = [];
-  for (const change of due) {
-    const last = batches.at(-1);
-    const fits = last?.[0]?.manifest.kind === change.manifest.kind && (renames(change) || last.length < size);
-    if (fits) last.push(change);
-    else batches.push([change]);
-  }
-  return batches;
 }

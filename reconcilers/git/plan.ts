@@ -7,79 +7,14 @@ import { DEFAULT_POLICY, type GitPolicy } from '../../schemas/api/git-policy.ts'
 import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { KINDS } from '../kinds/index.ts';
 import type { Desired, DesiredManifest } from '../source/index.ts';
+import { acts, type Change, manifestOf, type PruneHold, type Recorded, renames } from './changes.ts';
+import { holdOf, reasonToKeep } from './departures.ts';
 import { identity, identityOf } from './identity.ts';
 import { metaOf } from './meta.ts';
-import { type Hold, NOTHING_SAID, type Said, type UiObject, type Word } from './said.ts';
+import { NOTHING_SAID, type Said, type UiObject } from './said.ts';
 
-/** One line of the inventory, with what the database holds of the object. */
-export interface Recorded {
-  kind: string;
-  nameKey: string;
-  name: string;
-  uid: string | null;
-  path: string;
-  objectId: string | null;
-  appliedHash: string | null;
-  /** Null where it is not known. */
-  appliedMeta?: string | null;
-  objectName: string | null;
-  objectHash: string | null;
-  objectDeployed: boolean | null;
-  prunePolicy: 'auto' | 'confirm' | 'never';
-  /** As the last pass left them. */
-  conditions?: readonly { type: string; reason: string; commit: string | null }[];
-}
-
-export type Change =
-  /** `previous` is the inventory line that stands for the same object, under the same or an earlier name. */
-  | { action: 'create'; manifest: DesiredManifest; previous: null }
-  | {
-      action: 'update';
-      manifest: DesiredManifest;
-      previous: Recorded;
-      renamedFrom: string | null;
-      drifted: boolean;
-    }
-  /** Takes over an object of the UI, with its id and history. */
-  | { action: 'adopt'; manifest: DesiredManifest; previous: null; object: UiObject }
-  | { action: 'none'; manifest: DesiredManifest; previous: Recorded }
-  /** Somebody has changed the object past git, and the policy says to leave it at that. */
-  | { action: 'drifted'; manifest: DesiredManifest; previous: Recorded }
-  /** A namesake that the UI owns, and nobody has said that git may have it. */
-  | { action: 'conflict'; manifest: DesiredManifest; previous: null; object: UiObject }
-  /** Read and checked, but nothing acts on its kind, or the policy leaves the kind to the UI. */
-  | {
-      action: 'ignore';
-      manifest: DesiredManifest;
-      previous: Recorded | null;
-      reason: 'no-object' | 'not-owned';
-    }
-  /** By an operator's word; null: the manifest itself says so. */
-  | { action: 'suspended'; manifest: DesiredManifest; previous: Recorded | null; word: Word | null }
-  /** This very spec is not to be applied again. */
-  | { action: 'held'; manifest: DesiredManifest; previous: Recorded | null; hold: Hold }
-  | { action: 'prune'; previous: Recorded }
-  /** Git does not own its kind any more: from now on it is the UI's. */
-  | { action: 'orphan'; previous: Recorded }
-  /** Left the tree, and is kept for the reason given. */
-  | { action: 'keep'; previous: Recorded; reason: PruneHold }
-  /** Was refused before it became an object, and is gone now. */
-  | { action: 'forget'; previous: Recorded };
-
-export type PruneHold =
-  | 'broken-manifests'
-  | 'rewritten-history'
-  | 'missing-path'
-  | 'empty-path'
-  | 'confirm'
-  | 'never'
-  /** The policy says that nothing is pruned. */
-  | 'no-prune'
-  | 'suspended'
-  /** Said by the pass, not by the plan: the whole plan waits for an ADMIN. */
-  | 'guarded'
-  /** Said by the pass, not by the plan: the binding's mode is not `sync`. */
-  | 'observing';
+export * from './changes.ts';
+export { allowedDeletes, HISTORY_REWRITTEN } from './departures.ts';
 
 export interface Plan {
   changes: Change[];
@@ -192,23 +127,6 @@ export function makePlan(input: PlanInput): Plan {
   return { changes, hash, empty: !changes.some(acts), awaiting };
 }
 
-/** Why one that left the tree stays; null where it may go. */
-function reasonToKeep(
-  previous: Recorded,
-  hold: PruneHold | null,
-  { policy = DEFAULT_POLICY }: PlanInput,
-  said: Said,
-): PruneHold | null {
-  if (!policy.prune) return 'no-prune';
-  const words = said.words.get(identityOf(previous));
-  if (words?.suspend) return 'suspended';
-  // Where history was rewritten, an ADMIN's word for this one object is as good as a commit on top.
-  const left = hold === 'rewritten-history' && words?.prune ? null : hold;
-  if (left !== null) return left;
-  if (previous.prunePolicy === 'confirm' && words?.prune) return null;
-  return previous.prunePolicy === 'auto' ? null : previous.prunePolicy;
-}
-
 /** What decides about each manifest, made once for all of them. */
 interface Judge {
   owns: ReadonlySet<string>;
@@ -241,21 +159,6 @@ function judgeOf(
     }
   }
   return { owns: new Set(policy.owns), selfHeal: policy.selfHeal, said, ui: found };
-}
-
-const manifestOf = (change: Change): DesiredManifest => {
-  if (!('manifest' in change)) throw new Error('a change of a manifest');
-  return change.manifest;
-};
-
-/** Renames come first and together: names that are traded are free for one another only within one transaction. */
-export const renames = (change: Change): boolean => renamedFromOf(change) !== null;
-
-/** What the object was called before. */
-export function renamedFromOf(change: Change): string | null {
-  if (change.action === 'update') return change.renamedFrom;
-  if (change.action !== 'adopt' || change.object.name === change.manifest.name) return null;
-  return change.object.name;
 }
 
 function sorted<T extends { kind: string; nameKey: string }>(list: readonly T[]): T[] {
@@ -302,42 +205,6 @@ function newcomer(manifest: DesiredManifest, { ui, said }: Judge): Change {
   return { action: wanted ? 'adopt' : 'conflict', manifest, previous: null, object: found.object };
 }
 
-/** Why nothing may be pruned in this pass; null when it may. */
-function holdOf(input: PlanInput, leaving: number): PruneHold | null {
-  if (leaving === 0) return null;
-  const { desired, allowedDeletes } = input;
-  // Looking again at the commit that rewrote history is no commit on top of it.
-  const descends = input.descends && !input.recorded.some((record) => rewrittenAt(record, desired.commit));
-  // A rewritten history may have come back to an old commit, whose word was about other objects.
-  const allowed = descends && allowedDeletes >= leaving;
-  // Git keeps no empty folders: whoever deletes every manifest deletes the path.
-  if (!desired.pathExists) return allowed ? null : 'missing-path';
-  if (!desired.complete || desired.problems.length > 0) return 'broken-manifests';
-  if (!descends) return 'rewritten-history';
-  // Policy alone (an Environment manifest) does not make a tree that somebody meant to leave.
-  if (!allowed && !desired.manifests.some((manifest) => KINDS.has(manifest.kind))) return 'empty-path';
-  return null;
-}
-
-const rewrittenAt = ({ conditions = [] }: Recorded, commit: string) =>
-  conditions.some(
-    (one) => one.type === 'Applied' && one.reason === HISTORY_REWRITTEN && one.commit === commit,
-  );
-
-/** The reason of Applied by which the next pass knows that it looks at the same rewritten history again. */
-export const HISTORY_REWRITTEN = 'HistoryRewritten';
-
-const ACTING: ReadonlySet<Change['action']> = new Set(['create', 'update', 'adopt', 'prune', 'orphan']);
-export const acts = (change: Change): boolean => ACTING.has(change.action);
-
-export type Applying = Extract<Change, { action: 'create' | 'update' | 'adopt' }>;
-export const applies = (change: Change): change is Applying =>
-  change.action === 'create' || change.action === 'update' || change.action === 'adopt';
-
-/** The row that the manifest is applied to; null where it is made. */
-export const objectIdOf = (change: Applying): string | null =>
-  change.action === 'adopt' ? change.object.id : (change.previous?.objectId ?? null);
-
 /** By kind, and within a kind after those that it names; otherwise by name. */
 export function inOrder(manifests: readonly DesiredManifest[]): DesiredManifest[] {
   const byName = new Map(manifests.map((manifest) => [identityOf(manifest), manifest]));
@@ -375,10 +242,4 @@ function hashOf(changes: readonly Change[]): string {
       );
   }
   return hash.digest('hex').slice(0, 32);
-}
-
-/** `Headgate-Allow-Delete: 12` at the end of a commit message. */
-export function allowedDeletes(message: string): number {
-  const found = /^Headgate-Allow-Delete:\s*(\d{1,6})\s*$/im.exec(message);
-  return found ? Number(found[1]) : 0;
 }

@@ -1,0 +1,55 @@
+/** What is to become of objects whose manifest left the tree. */
+import { DEFAULT_POLICY } from '../../schemas/api/git-policy.ts';
+import { KINDS } from '../kinds/index.ts';
+import type { PruneHold, Recorded } from './changes.ts';
+import { identityOf } from './identity.ts';
+import type { PlanInput } from './plan.ts';
+import type { Said } from './said.ts';
+
+/** Why nothing may be pruned in this pass; null when it may. */
+export function holdOf(input: PlanInput, leaving: number): PruneHold | null {
+  if (leaving === 0) return null;
+  const { desired, allowedDeletes } = input;
+  // Looking again at the commit that rewrote history is no commit on top of it.
+  const descends = input.descends && !input.recorded.some((record) => rewrittenAt(record, desired.commit));
+  // A rewritten history may have come back to an old commit, whose word was about other objects.
+  const allowed = descends && allowedDeletes >= leaving;
+  // Git keeps no empty folders: whoever deletes every manifest deletes the path.
+  if (!desired.pathExists) return allowed ? null : 'missing-path';
+  if (!desired.complete || desired.problems.length > 0) return 'broken-manifests';
+  if (!descends) return 'rewritten-history';
+  // Policy alone (an Environment manifest) does not make a tree that somebody meant to leave.
+  if (!allowed && !desired.manifests.some((manifest) => KINDS.has(manifest.kind))) return 'empty-path';
+  return null;
+}
+
+const rewrittenAt = ({ conditions = [] }: Recorded, commit: string) =>
+  conditions.some(
+    (one) => one.type === 'Applied' && one.reason === HISTORY_REWRITTEN && one.commit === commit,
+  );
+
+/** The reason of Applied by which the next pass knows that it looks at the same rewritten history again. */
+export const HISTORY_REWRITTEN = 'HistoryRewritten';
+
+/** Why one that left the tree stays; null where it may go. */
+export function reasonToKeep(
+  previous: Recorded,
+  hold: PruneHold | null,
+  { policy = DEFAULT_POLICY }: PlanInput,
+  said: Said,
+): PruneHold | null {
+  if (!policy.prune) return 'no-prune';
+  const words = said.words.get(identityOf(previous));
+  if (words?.suspend) return 'suspended';
+  // Where history was rewritten, an ADMIN's word for this one object is as good as a commit on top.
+  const left = hold === 'rewritten-history' && words?.prune ? null : hold;
+  if (left !== null) return left;
+  if (previous.prunePolicy === 'confirm' && words?.prune) return null;
+  return previous.prunePolicy === 'auto' ? null : previous.prunePolicy;
+}
+
+/** `Headgate-Allow-Delete: 12` at the end of a commit message. */
+export function allowedDeletes(message: string): number {
+  const found = /^Headgate-Allow-Delete:\s*(\d{1,6})\s*$/im.exec(message);
+  return found ? Number(found[1]) : 0;
+}
