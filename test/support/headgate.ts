@@ -165,7 +165,7 @@ export async function startInVain(
   const port = options.port ?? (await freePort());
   const child = spawn(join(options.root ?? ownRoot, 'bin/headgate'), ['demo'], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 20_000,
+    timeout: 60_000,
     killSignal: 'SIGKILL',
     env: {
       ...variablesFor(port, options.portBase ?? (await freeBase())),
