@@ -158,7 +158,7 @@ export async function removeDataDir(dataDir: string): Promise<void> {
   await rm(dataDir, { recursive: true, force: true });
 }
 
-/** For starts that are refused: what they say, and the exit code; null when it ran on for 20 s and was killed. */
+/** For starts that are refused: what they say, and the exit code; null when it ran on for a minute and was killed. */
 export async function startInVain(
   options: StartOptions & { dataDir: string },
 ): Promise<{ code: number | null; output: string }> {
