@@ -301,6 +301,7 @@ describe('the pages of nodes', function () {
     });
 
     it('renames it, and names in the maintenance dialog what stops, from the palette too', async () => {
+      await beat('edge-1');
       await openNode('edge-1');
       await act('edge-1', 'Rename…');
       const form = dialog('Rename edge-1');
@@ -342,6 +343,7 @@ describe('the pages of nodes', function () {
       await openNode('hub-1');
       await act('hub-1', 'Restart the agent…');
       const form = dialog('Restart the agent of hub-1');
+      await form.waitFor();
       expect(await violationsInBothSchemes(page, 'restarting')).to.deep.equal([]);
       await form.getByRole('button', { name: 'Restart the agent' }).click();
       await note('The agent of hub-1 was told to start anew.').waitFor();
@@ -393,6 +395,7 @@ describe('the pages of nodes', function () {
       await openNode('hub-2');
       await act('hub-2', 'Revoke its token…');
       const form = dialog('Revoke the token of hub-2');
+      await form.waitFor();
       expect(await violationsInBothSchemes(page, 'revoking')).to.deep.equal([]);
       await form.getByRole('button', { name: 'Revoke the token' }).click();
       await page.getByText('The token of this node was revoked').waitFor();
