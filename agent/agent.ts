@@ -1,4 +1,5 @@
 import type { Clock } from '../reconcilers/engine/clock.ts';
+import type { ConfigResponse } from '../schemas/agent/protocol.ts';
 import type { AgentConfig } from './config.ts';
 import { coalesce } from './link/coalesce.ts';
 import { type HeartbeatReason, HeartbeatSchedule, sendHeartbeat } from './link/heartbeat.ts';
@@ -71,7 +72,8 @@ export class Agent {
   #lastReason = '';
   #stopping = false;
   #ended: Promise<void> | undefined;
-  #orphansStopped: Promise<void> = Promise.resolve();
+  #newest: ConfigResponse | undefined;
+  #orphansStopped: Promise<void> | undefined;
   #closeMetrics = () => {};
 
   constructor(parts: AgentParts) {
@@ -140,7 +142,7 @@ export class Agent {
   }
 
   start(): void {
-    const { config, directory, engineVersion, clock, log } = this.#parts;
+    const { config, engineVersion, log } = this.#parts;
     void engineVersion.then((banner) => {
       this.#engineVersion = banner;
       if (!banner)
@@ -154,7 +156,6 @@ export class Agent {
         log,
       );
     }
-    this.#orphansStopped = stopOrphans(directory, clock, log);
     this.#pollNow();
   }
 
@@ -175,7 +176,7 @@ export class Agent {
     this.#push.stop();
     this.#observer.stop();
     this.#heartbeats.stop();
-    await this.#orphansStopped;
+    await this.#stopOrphans();
     await this.#supervisor.stopAll();
     await Promise.all([this.#sendReport(LAST_WORD_MS), this.#logs.stop(LAST_WORD_MS)]);
     this.#closeMetrics();
@@ -217,7 +218,6 @@ export class Agent {
     this.#cancelTick();
     if (!pushed) this.#scraper.scrape(this.#supervisor.list());
     const outcome = await this.#poller.poll();
-    await this.#orphansStopped;
     if (this.#stopping) return;
     this.#take(outcome);
     this.#metrics.pollSeconds = (clock.monotonic() - startedAt) / 1000;
@@ -245,11 +245,29 @@ export class Agent {
         this.#revision = outcome.config.configRevision;
         this.#push.setPrimaryUrl(outcome.config.pushUrl);
         this.#intervalMs = boundInterval(outcome.config.pollIntervalMs) ?? this.#intervalMs;
-        this.#supervisor.apply(outcome.config.pipelines);
-        this.#observer.sample(outcome.config.sampleRequests);
+        void this.#guard('config', this.#apply(outcome.config));
         this.#updates.confirm();
         if (outcome.config.pendingAction) void this.#updates.update(outcome.config.pendingAction);
     }
+  }
+
+  /** Polls and heartbeats do not wait for engines of an earlier run, which may take 30 s to end. */
+  async #apply(config: ConfigResponse): Promise<void> {
+    this.#newest = config;
+    await this.#stopOrphans();
+    if (this.#stopping || config !== this.#newest) return;
+    this.#supervisor.apply(config.pipelines);
+    this.#observer.sample(config.sampleRequests);
+  }
+
+  /**
+   * Engines that a killed agent left run on until it is known what is to run in their place: without the controller
+   * nobody could start them again, since their secrets are on no disk.
+   */
+  #stopOrphans(): Promise<void> {
+    const { directory, clock, log } = this.#parts;
+    this.#orphansStopped ??= stopOrphans(directory, clock, log);
+    return this.#orphansStopped;
   }
 
   #pollRecovered(): void {

@@ -9,8 +9,10 @@ import { createLogger, type Logger } from './log.ts';
 import { applyRuntimeSettings, isCompiled } from './runtime-settings.ts';
 import { DataDirectory } from './supervise/directories.ts';
 import { engineVersion } from './supervise/executable.ts';
+import { removeFile } from './supervise/files.ts';
 import { LockedError, lockDirectory } from './supervise/lock.ts';
 import { channelOf } from './update/order.ts';
+import { pendingOf } from './update/swap.ts';
 import { AGENT_VERSION } from './version.ts';
 
 /** Ends the start with lines for the user: the first is the error, the rest says what to do. */
@@ -23,6 +25,8 @@ async function main(): Promise<void> {
   const command = parseCommandLine(process.argv.slice(2));
   if (command.run === 'version') return void process.stdout.write(`${AGENT_VERSION}\n`);
   if (command.run === 'help') return void process.stdout.write(HELP);
+  process.on('SIGTERM', endEarly);
+  process.on('SIGINT', endEarly);
   const config = readConfig(process.env);
   applyRuntimeSettings();
   const log = createLogger(config.logLevel);
@@ -57,8 +61,16 @@ async function main(): Promise<void> {
       process.exit(0);
     });
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.off(signal, endEarly);
+    process.on(signal, stop);
+  }
+}
+
+/** Told to end before it holds an engine. A version that is new here must not be taken for one that does not live. */
+function endEarly(): void {
+  if (isCompiled()) removeFile(pendingOf(process.execPath));
+  process.exit(0);
 }
 
 function openDirectory(directory: DataDirectory): void {

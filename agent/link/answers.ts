@@ -12,12 +12,13 @@ import type {
   PipelineEntry,
 } from '../../schemas/agent/protocol.ts';
 import { ID } from '../limits.ts';
+import { LinkError } from './http.ts';
 import { parseSampleRequest } from './observe-request.ts';
 
 type Json = Record<string, unknown>;
 
 /** The answer is not what the protocol says; the message names the field. */
-export class MalformedAnswer extends Error {
+export class MalformedAnswer extends LinkError {
   override name = 'MalformedAnswer';
 }
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import type { HeartbeatRequest, HeartbeatResponse } from '../../schemas/agent/protocol.ts';
 import { LIMITS } from '../limits.ts';
-import { MalformedAnswer, parseHeartbeatReply } from './answers.ts';
-import { errorText, LinkError, request, retryAfterMs } from './http.ts';
+import { parseHeartbeatReply } from './answers.ts';
+import { type Failure, refused, request, unanswered } from './http.ts';
 
 /** Lets the changes of one moment share a heartbeat, and still go out within 100 ms. */
 const STATUS_GATHER_MS = 25;
@@ -78,7 +78,7 @@ export class HeartbeatSchedule {
 
 export type HeartbeatOutcome =
   | { type: 'accepted'; reply: HeartbeatResponse }
-  | { type: 'failed'; reason: string; status: number | undefined; retryAfterMs: number | undefined };
+  | ({ type: 'failed' } & Failure);
 
 export async function sendHeartbeat(
   url: string,
@@ -95,15 +95,8 @@ export async function sendHeartbeat(
       maxBytes: 1024 * 1024,
     });
     if (answer.status === 200) return { type: 'accepted', reply: parseHeartbeatReply(answer.text) };
-    const said = errorText(answer.text);
-    return {
-      type: 'failed',
-      reason: said ? `status ${answer.status}: ${said}` : `status ${answer.status}`,
-      status: answer.status,
-      retryAfterMs: retryAfterMs(answer.headers, Date.now()),
-    };
+    return { type: 'failed', ...refused(answer) };
   } catch (error) {
-    if (!(error instanceof LinkError || error instanceof MalformedAnswer)) throw error;
-    return { type: 'failed', reason: error.message, status: undefined, retryAfterMs: undefined };
+    return { type: 'failed', ...unanswered(error) };
   }
 }

@@ -102,6 +102,28 @@ export function retryAfterMs(headers: Headers, nowMs: number): number | undefine
   return Number.isFinite(ms) ? Math.min(3_600_000, Math.max(0, ms)) : undefined;
 }
 
+/** Why a request came to nothing. */
+export interface Failure {
+  reason: string;
+  /** Undefined where no usable answer came. */
+  status: number | undefined;
+  /** The controller's wish, where it has one. */
+  retryAfterMs: number | undefined;
+}
+
+/** Of an answer with another status than was hoped for. */
+export function refused({ status, headers, text }: HttpAnswer): Failure {
+  const said = errorText(text);
+  const reason = said ? `status ${status}: ${said}` : `status ${status}`;
+  return { reason, status, retryAfterMs: retryAfterMs(headers, Date.now()) };
+}
+
+/** Of what `request` or the guard of an answer has thrown. Throws what is a fault of our own. */
+export function unanswered(error: unknown): Failure {
+  if (!(error instanceof LinkError)) throw error;
+  return { reason: error.message, status: undefined, retryAfterMs: undefined };
+}
+
 /** The `error` text of an agent endpoint's answer, bounded; empty when there is none. */
 export function errorText(body: string): string {
   try {

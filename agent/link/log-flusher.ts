@@ -4,8 +4,8 @@ import type { LogEntry, LogsRequest } from '../../schemas/agent/protocol.ts';
 import { LIMITS } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import type { LogRing } from '../report/log-ring.ts';
-import { MalformedAnswer, parseLogsReply } from './answers.ts';
-import { errorText, LinkError, request, retryAfterMs } from './http.ts';
+import { parseLogsReply } from './answers.ts';
+import { type Failure, refused, request, unanswered } from './http.ts';
 
 /** Where lines come from: a pipeline. */
 export interface LogSource {
@@ -15,9 +15,7 @@ export interface LogSource {
   readonly ended: boolean;
 }
 
-export type LogsOutcome =
-  | { type: 'stored'; rejected: number }
-  | { type: 'failed'; reason: string; status: number | undefined; retryAfterMs: number | undefined };
+export type LogsOutcome = { type: 'stored'; rejected: number } | ({ type: 'failed' } & Failure);
 
 export interface LogFlusherOptions {
   intervalMs: number;
@@ -199,15 +197,8 @@ export async function sendLogs(
       maxBytes: 64 * 1024,
     });
     if (answer.status === 200) return { type: 'stored', rejected: parseLogsReply(answer.text).rejected };
-    const said = errorText(answer.text);
-    return {
-      type: 'failed',
-      reason: said ? `status ${answer.status}: ${said}` : `status ${answer.status}`,
-      status: answer.status,
-      retryAfterMs: retryAfterMs(answer.headers, Date.now()),
-    };
+    return { type: 'failed', ...refused(answer) };
   } catch (error) {
-    if (!(error instanceof LinkError || error instanceof MalformedAnswer)) throw error;
-    return { type: 'failed', reason: error.message, status: undefined, retryAfterMs: undefined };
+    return { type: 'failed', ...unanswered(error) };
   }
 }

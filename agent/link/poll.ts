@@ -1,13 +1,12 @@
 import type { ConfigResponse } from '../../schemas/agent/protocol.ts';
 import { LIMITS } from '../limits.ts';
-import { MalformedAnswer, parseConfig } from './answers.ts';
-import { errorText, LinkError, request, retryAfterMs } from './http.ts';
+import { parseConfig } from './answers.ts';
+import { type Failure, refused, request, unanswered } from './http.ts';
 
 export type PollOutcome =
   | { type: 'config'; config: ConfigResponse }
   | { type: 'unchanged' }
-  /** `retryAfterMs` is the controller's wish, where it has one. */
-  | { type: 'failed'; reason: string; status: number | undefined; retryAfterMs: number | undefined };
+  | ({ type: 'failed' } & Failure);
 
 const TIMEOUT_MS = 20_000;
 
@@ -34,21 +33,12 @@ export class Poller {
       } as const;
       const answer = await request(this.#url, options);
       if (answer.status === 304 && this.#etag) return { type: 'unchanged' };
-      if (answer.status !== 200) {
-        const said = errorText(answer.text);
-        return {
-          type: 'failed',
-          reason: said ? `status ${answer.status}: ${said}` : `status ${answer.status}`,
-          status: answer.status,
-          retryAfterMs: retryAfterMs(answer.headers, Date.now()),
-        };
-      }
+      if (answer.status !== 200) return { type: 'failed', ...refused(answer) };
       const config = parseConfig(answer.text);
       this.#etag = answer.headers.get('etag') ?? undefined;
       return { type: 'config', config };
     } catch (error) {
-      if (!(error instanceof LinkError || error instanceof MalformedAnswer)) throw error;
-      return { type: 'failed', reason: error.message, status: undefined, retryAfterMs: undefined };
+      return { type: 'failed', ...unanswered(error) };
     }
   }
 }

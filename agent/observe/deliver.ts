@@ -1,9 +1,6 @@
-import { errorText, LinkError, request, retryAfterMs } from '../link/http.ts';
+import { type Failure, refused, request, unanswered } from '../link/http.ts';
 
-/** `status` is undefined where no answer came. */
-export type Delivery =
-  | { taken: true }
-  | { taken: false; reason: string; status: number | undefined; retryAfterMs: number | undefined };
+export type Delivery = { taken: true } | ({ taken: false } & Failure);
 
 /** Brings a body of JSON to an agent endpoint. */
 export type Deliver = (endpoint: 'samples' | 'tap-events', body: string) => Promise<Delivery>;
@@ -21,17 +18,9 @@ export function delivererTo(url: string, token: string): Deliver {
         timeoutMs: TIMEOUT_MS,
         maxBytes: MAX_ANSWER_BYTES,
       });
-      if (answer.status === 200) return { taken: true };
-      const said = errorText(answer.text);
-      return {
-        taken: false,
-        reason: said ? `status ${answer.status}: ${said}` : `status ${answer.status}`,
-        status: answer.status,
-        retryAfterMs: retryAfterMs(answer.headers, Date.now()),
-      };
+      return answer.status === 200 ? { taken: true } : { taken: false, ...refused(answer) };
     } catch (error) {
-      if (!(error instanceof LinkError)) throw error;
-      return { taken: false, reason: error.message, status: undefined, retryAfterMs: undefined };
+      return { taken: false, ...unanswered(error) };
     }
   };
 }

@@ -7,7 +7,7 @@ import { type Deliver, type Delivery, isRefusal } from './deliver.ts';
 import { type ReachParts, reach, refuseKey } from './reach.ts';
 import { RecentIds } from './recent-ids.ts';
 import { TapBuffer } from './tap-buffer.ts';
-import { type TapEnd, TapProcess } from './tap-process.ts';
+import { END_SETTLES_MS, type TapEnd, TapProcess } from './tap-process.ts';
 
 export interface LiveTapsOptions {
   engines: ReachParts;
@@ -90,7 +90,7 @@ export class LiveTaps {
             tap.buffer.add(event);
             this.#arm();
           },
-          onEnd: (end) => this.#end(tap, this.#whyEnded(tap, end)),
+          onEnd: (end) => clock.after(END_SETTLES_MS, () => this.#settle(tap, end)),
         },
       );
       log.debug('live tap started', { request: start.requestId, pipeline: start.pipelineId });
@@ -135,6 +135,10 @@ export class LiveTaps {
     if (ranMs >= LIMITS.tapMs) return `a live tap ends after ${LIMITS.tapMs / 60_000} minutes`;
     if (code === 0 && !complaint) return 'the engine of the pipeline has ended';
     return `the engine ended it${complaint && `: ${complaint}`}`;
+  }
+
+  #settle(tap: Tap, end: TapEnd): void {
+    if (tap.process && !this.#stopped) this.#end(tap, this.#whyEnded(tap, end));
   }
 
   #end(tap: Tap, reason: string): void {

@@ -6,7 +6,7 @@ import { inferSchema } from './event-schema.ts';
 import { type ReachParts, reach, refuseKey } from './reach.ts';
 import { RecentIds } from './recent-ids.ts';
 import type { SampleOutbox } from './sample-outbox.ts';
-import { type TapEnd, TapProcess } from './tap-process.ts';
+import { END_SETTLES_MS, type TapEnd, TapProcess } from './tap-process.ts';
 
 export interface SamplesOptions {
   engines: ReachParts;
@@ -28,7 +28,6 @@ const REMEMBERED = 1_000;
 const LISTEN_MS = 15_000;
 const LEAST_LISTEN_MS = 2_000;
 const ALL_LISTEN_MS = LIMITS.sampleRequestMs - 20_000;
-const END_SETTLES_MS = 100;
 /** Bytes of the events of one component. */
 const RESULT_BYTES = 2 * 1024 * 1024;
 const ERROR_CHARS = 1_024;
@@ -124,7 +123,6 @@ export class Samples {
             return;
           }
           const early = clock.monotonic() - startedAt < listenMs;
-          // Where the engine itself has ended, that is known a moment later.
           clock.after(END_SETTLES_MS, () => {
             if (!this.#stopped) nothing(end, early);
           });

@@ -30,6 +30,8 @@ export interface TapHandlers {
   onEnd: (end: TapEnd) => void;
 }
 
+/** Where the engine has ended under a `tap`, that is known this much later. */
+export const END_SETTLES_MS = 500;
 /** A `tap` that does not end by itself is killed this much later. */
 const OVERTIME_MS = 5_000;
 /** The rest of the output is there this long after the end. */

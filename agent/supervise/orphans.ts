@@ -67,7 +67,7 @@ function runsOurConfig(pid: number, directory: DataDirectory): boolean {
 }
 
 /** Field 22 of `/proc/<pid>/stat`; undefined for a process that has ended, a zombie included. */
-function startOf(pid: number): string | undefined {
+export function startOf(pid: number): string | undefined {
   const stat = read(`/proc/${pid}/stat`);
   // The second field is the program's name in brackets and may itself hold spaces and brackets.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');

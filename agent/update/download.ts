@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import { LIMITS } from '../limits.ts';
-import { describe } from '../link/http.ts';
+import { describe, route } from '../link/http.ts';
 import { removeFile } from '../supervise/files.ts';
 import { addressProblem } from './address.ts';
 
@@ -68,6 +68,7 @@ async function follow(first: string, serviceUrl: string, signal: AbortSignal): P
       signal,
       redirect: 'manual',
       headers: { accept: 'application/octet-stream', 'accept-encoding': 'identity' },
+      ...route(next),
     });
     const location = response.headers.get('location');
     if (response.status === 200) return response;

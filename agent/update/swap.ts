@@ -91,10 +91,10 @@ export function undo(executable: string): void {
   renameSync(previousOf(executable), executable);
 }
 
-/** The version that runs is the one to keep. */
+/** The version that runs is the one to keep. In this order: `.previous` alone is a putting back that was cut off. */
 export function confirm(executable: string): void {
-  removeFile(pendingOf(executable));
   removeFile(previousOf(executable));
+  removeFile(pendingOf(executable));
 }
 
 const TEMPORARY = '.svc-update-';

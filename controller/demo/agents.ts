@@ -5,6 +5,8 @@ import { mkdir, open, readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoff } from '../../reconcilers/engine/backoff.ts';
+import { messageOf } from '../platform/errors.ts';
 import { recordProcess, runningProcess } from '../platform/process-record.ts';
 
 export interface DemoAgent {
@@ -76,6 +78,47 @@ export async function startAgent(options: AgentOptions): Promise<DemoAgent> {
       const force = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
       await ended;
       clearTimeout(force);
+    },
+  };
+}
+
+const restartDelay = backoff({ firstMs: 1_000, capMs: 60_000 });
+/** One that lived this long has not failed again: it begins anew. */
+const LIVED_MS = 60_000;
+
+/** Starts an agent, and starts it again whenever it ends by itself, as systemd would. */
+export async function keepAgent(
+  options: Omit<AgentOptions, 'onExit'>,
+  say: (line: string) => void,
+): Promise<DemoAgent> {
+  let failures = 0;
+  let stopping = false;
+  let waiting: NodeJS.Timeout | undefined;
+  let starting: Promise<DemoAgent>;
+  const start = (): Promise<DemoAgent> => {
+    const startedAt = performance.now();
+    starting = startAgent({
+      ...options,
+      onExit: (code) => {
+        failures = performance.now() - startedAt > LIVED_MS ? 1 : failures + 1;
+        const delay = restartDelay(failures);
+        say(
+          `The agent of ${options.name} ended (${code ?? 'by a signal'}) and is started again in ${delay / 1_000} s; its log: ${join(options.dataDir, 'agent.log')}`,
+        );
+        waiting = setTimeout(() => {
+          if (!stopping) start().catch((error: unknown) => say(messageOf(error)));
+        }, delay);
+      },
+    });
+    return starting;
+  };
+  const { name } = await start();
+  return {
+    name,
+    async stop() {
+      stopping = true;
+      clearTimeout(waiting);
+      await (await starting.catch(() => null))?.stop();
     },
   };
 }

@@ -13,7 +13,7 @@ import { type Controller, startController } from '../main.ts';
 import { createLogger } from '../platform/logger.ts';
 import { seedRepository } from '../repository/index.ts';
 import { untilSignal } from '../signals.ts';
-import { type DemoAgent, endEarlierAgents, freePort, startAgent } from './agents.ts';
+import { type DemoAgent, endEarlierAgents, freePort, keepAgent } from './agents.ts';
 import { type ApiClient, signIn } from './client.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -61,22 +61,21 @@ export async function demo(): Promise<void> {
       metricsPort = await freePort(metricsPort);
       const dataDir = join(agentsDir(config.dataDir), name);
       agents.push(
-        await startAgent({
-          name,
-          binary: agentBinary,
-          url: localUrl(config),
-          token: existsSync(join(dataDir, 'node-token')) ? '' : await enrollmentToken(api, state, name),
-          dataDir,
-          engineBin: engine.path,
-          portBase: settings.portBase + index * 200,
-          metricsPort: metricsPort++,
-          labels: `role=demo,environment=${name}`,
-          environment: plainEnvironment(process.env),
-          onExit: (code) =>
-            say(
-              `The agent of ${name} ended (${code ?? 'by a signal'}); its log: ${join(dataDir, 'agent.log')}`,
-            ),
-        }),
+        await keepAgent(
+          {
+            name,
+            binary: agentBinary,
+            url: localUrl(config),
+            token: existsSync(join(dataDir, 'node-token')) ? '' : await enrollmentToken(api, state, name),
+            dataDir,
+            engineBin: engine.path,
+            portBase: settings.portBase + index * 200,
+            metricsPort: metricsPort++,
+            labels: `role=demo,environment=${name}`,
+            environment: plainEnvironment(process.env),
+          },
+          say,
+        ),
       );
     }
     say(table(controller, state, engine.name, logFile));

@@ -12,13 +12,22 @@ import { environmentScope } from '../access/index.ts';
 import { type GroupRule, listGroups, missingLabels } from '../node-groups/index.ts';
 import { notFound } from '../platform/errors.ts';
 import { query } from '../platform/operation.ts';
-import { datedOrigin, type NodeStatus, readStatus } from '../status/index.ts';
+import { datedOrigin, type NodeStatus, ofJoined, readStatus } from '../status/index.ts';
 import { summary } from './summary.ts';
 
-const inGroup = (nodes: readonly NodeStatus[], groupId: string) =>
-  groupId === UNGROUPED
-    ? nodes.filter(({ groups }) => groups.length === 0)
-    : nodes.filter(({ groups }) => groups.some(({ id }) => id === groupId));
+/** By the id of their group; those in none by `__ungrouped__`. */
+const membersOf = ofJoined(({ nodes }): ReadonlyMap<string, readonly NodeStatus[]> => {
+  const members = new Map<string, NodeStatus[]>();
+  for (const node of nodes) {
+    const keys = node.groups.length === 0 ? [UNGROUPED] : node.groups.map(({ id }) => id);
+    for (const key of keys) {
+      const known = members.get(key);
+      if (known) known.push(node);
+      else members.set(key, [node]);
+    }
+  }
+  return members;
+});
 
 export const list = query({
   name: 'nodeGroup.list',
@@ -30,22 +39,19 @@ export const list = query({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, input) {
     const groups = await listGroups(ctx.db, input.environmentId);
-    const { nodes } = await readStatus(ctx, input);
+    const members = membersOf(await readStatus(ctx, input));
     return groups.map((group) => ({
       ...group,
       git: datedOrigin(group.git),
-      nodeCount: inGroup(nodes, group.id).length,
+      nodeCount: members.get(group.id)?.length ?? 0,
     }));
   },
 });
 
 function health(
-  nodes: readonly NodeStatus[],
-  key: string,
-  name: string,
-  group: GroupRule | null,
+  { key, name, group }: { key: string; name: string; group: GroupRule | null },
+  members: readonly NodeStatus[] = [],
 ): GroupHealth {
-  const members = inGroup(nodes, key);
   const count = (status: NodeStatus['health']) => members.filter((node) => node.health === status).length;
   return {
     key,
@@ -70,10 +76,10 @@ export const groupHealthStats = query({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, input) {
     const groups = await listGroups(ctx.db, input.environmentId);
-    const { nodes } = await readStatus(ctx, input);
+    const members = membersOf(await readStatus(ctx, input));
     return [
-      ...groups.map((group) => health(nodes, group.id, group.name, group)),
-      health(nodes, UNGROUPED, 'Ungrouped', null),
+      ...groups.map((group) => health({ key: group.id, name: group.name, group }, members.get(group.id))),
+      health({ key: UNGROUPED, name: 'Ungrouped', group: null }, members.get(UNGROUPED)),
     ];
   },
 });
@@ -89,9 +95,9 @@ export const nodesInGroup = query({
   async run(ctx, { groupId, environmentId }) {
     const groups = await listGroups(ctx.db, environmentId);
     const group = groups.find(({ id }) => id === groupId) ?? null;
-    if (!group && groupId !== UNGROUPED) throw notFound('NodeGroup');
-    const { nodes } = await readStatus(ctx, { environmentId });
-    return inGroup(nodes, groupId).map((status) => ({
+    if (!group && groupId !== UNGROUPED) throw notFound('Node group');
+    const members = membersOf(await readStatus(ctx, { environmentId }));
+    return (members.get(groupId) ?? []).map((status) => ({
       ...summary(status),
       missingLabels: group ? missingLabels(group, status.labels) : [],
       overriddenLabels: Object.entries(group?.labelTemplate ?? {})

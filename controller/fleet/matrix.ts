@@ -2,33 +2,32 @@ import { ListNodes } from '../../schemas/api/fleet.ts';
 import { cellCode, FleetMatrix } from '../../schemas/api/matrix.ts';
 import { environmentScope } from '../access/index.ts';
 import { query } from '../platform/operation.ts';
-import { type NodeStatus, ofJoined, readStatus } from '../status/index.ts';
+import { type Cells, type NodeCells, ofJoined, readCells } from '../status/index.ts';
 
-function cellsOf({ pairs }: NodeStatus, places: ReadonlyMap<string, number>): number[] {
-  return pairs.flatMap(({ pipeline, desired, gate }) => {
-    const place = places.get(pipeline.id);
-    return place === undefined ? [] : [place, cellCode(gate.status, desired), gate.version ?? -1];
-  });
+/** `places` are those of pipelines in the answer, by their places among all; -1 for one that is not in it. */
+function numbersOf({ cells }: NodeCells, places: readonly number[]): number[] {
+  const numbers: number[] = [];
+  for (const { place, status, desired, version } of cells) {
+    const shown = places[place] ?? -1;
+    if (shown >= 0) numbers.push(shown, cellCode(status, desired), version ?? -1);
+  }
+  return numbers;
 }
 
-const matrix = ofJoined(({ nodes, pipelines }): FleetMatrix => {
-  const shown = pipelines.filter(({ pipeline }) => pipeline.deployedVersion !== null);
-  const places = new Map(shown.map(({ pipeline }, place) => [pipeline.id, place]));
+const matrix = ofJoined(({ nodes, pipelines }: Cells): FleetMatrix => {
+  const shown = pipelines.filter(({ deployedVersion }) => deployedVersion !== null);
+  const places = pipelines.map((pipeline) => shown.indexOf(pipeline));
   return {
-    pipelines: shown.map(({ pipeline: { id, name, deployedVersion } }) => ({
-      id,
-      name,
-      version: deployedVersion,
-    })),
-    nodes: nodes.map((status) => ({
-      id: status.node.id,
-      name: status.node.name,
-      host: status.node.host,
-      status: status.health,
-      maintenance: status.node.maintenance,
-      labels: status.labels,
-      groupIds: status.groups.map(({ id }) => id),
-      cells: cellsOf(status, places),
+    pipelines: shown.map(({ id, name, deployedVersion }) => ({ id, name, version: deployedVersion })),
+    nodes: nodes.map((one) => ({
+      id: one.node.id,
+      name: one.node.name,
+      host: one.node.host,
+      status: one.health,
+      maintenance: one.node.maintenance,
+      labels: one.labels,
+      groupIds: one.groups.map(({ id }) => id),
+      cells: numbersOf(one, places),
     })),
   };
 });
@@ -40,5 +39,5 @@ export const read = query({
   input: ListNodes,
   output: FleetMatrix,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
-  run: async (ctx, input) => matrix(await readStatus(ctx, input)),
+  run: async (ctx, input) => matrix(await readCells(ctx, input.environmentId)),
 });

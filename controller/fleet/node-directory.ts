@@ -4,6 +4,7 @@
  * believed: a fleet that asked node by node would keep a database down that has just come back.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Knex } from 'knex';
 import type { LabelMap } from '../../schemas/api/common.ts';
 import type { Bus } from '../platform/bus.ts';
@@ -19,8 +20,10 @@ export interface NodeDirectory {
   authenticate(token: string): Promise<KnownNode | null>;
   /** Whether the node of a token is there and was not revoked. Asks the database where nothing is remembered of it. */
   stands(tokenId: string): Promise<boolean>;
-  /** Labels as the node just reported them. */
+  /** Labels as the node just reported them; they hold, whatever is read of the node, until they are stored or given up. */
   setAgentLabels(node: KnownNode, labels: LabelMap): void;
+  /** The labels that were set are stored now, or cannot be. */
+  agentLabelsSettled(nodeId: string, labels: LabelMap): void;
   warm(): Promise<void>;
 }
 
@@ -33,6 +36,14 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus }): NodeDirect
   let told: Set<string> | null = null;
   let again = false;
   let reading = false;
+
+  const unstored = new Map<string, Pick<KnownNode, 'agentLabels' | 'revision'>>();
+
+  function withUnstored(node: KnownNode): KnownNode {
+    const newer = unstored.get(node.nodeId);
+    if (!newer) return node;
+    return { ...node, agentLabels: newer.agentLabels, revision: Math.max(node.revision, newer.revision) };
+  }
 
   function remember(node: KnownNode): void {
     byToken.set(node.tokenId, node);
@@ -81,7 +92,7 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus }): NodeDirect
       byToken.clear();
       tokenOf.clear();
       for (const node of nodes)
-        if (!meanwhile.has(node.nodeId) && !meanwhile.has(node.environmentId)) remember(node);
+        if (!meanwhile.has(node.nodeId) && !meanwhile.has(node.environmentId)) remember(withUnstored(node));
     } finally {
       told = null;
     }
@@ -89,7 +100,8 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus }): NodeDirect
 
   async function load(tokenId: string): Promise<KnownNode | null> {
     const asked = generation;
-    const node = await findIdentity(options.db, tokenId);
+    const found = await findIdentity(options.db, tokenId);
+    const node = found && withUnstored(found);
     // A signal that came in the meantime may be about this very node: answer, but do not remember.
     if (node && asked === generation) remember(node);
     return node;
@@ -117,6 +129,10 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus }): NodeDirect
     setAgentLabels(node, labels) {
       node.agentLabels = labels;
       node.revision += 1;
+      unstored.set(node.nodeId, { agentLabels: labels, revision: node.revision });
+    },
+    agentLabelsSettled(nodeId, labels) {
+      if (isDeepStrictEqual(unstored.get(nodeId)?.agentLabels, labels)) unstored.delete(nodeId);
     },
     warm: readAll,
   };

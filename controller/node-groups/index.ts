@@ -1,6 +1,7 @@
 export {
   effectiveLabels,
   type GroupRule,
+  groupsOf,
   labelsOf,
   missingLabels,
   type NodeLabels,

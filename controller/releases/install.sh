@@ -11,10 +11,13 @@
 #   --uninstall     removes the service and the program; --purge its data, settings and user too
 #
 # SVC_TOKEN, SVC_ENGINE_BIN, SVC_NODE_LABELS, SVC_DATA_DIR, SVC_UPDATE_PUBLIC_KEY and the like go from the environment into
-# the settings of the service when it is installed for the first time. With DESTDIR set, as images are built, everything goes
-# below that folder, no user is made and nothing is started.
+# the settings of the service when it is installed for the first time, and so do HTTPS_PROXY, HTTP_PROXY, NO_PROXY,
+# NODE_EXTRA_CA_CERTS and SSL_CERT_FILE. With DESTDIR set, as images are built, everything goes below that folder, no user is
+# made and nothing is started.
 set -eu
 umask 022
+# Where su has left the path of the user.
+PATH=$PATH:/usr/sbin:/sbin
 
 BASE_URL=''
 
@@ -33,6 +36,7 @@ have() { command -v "$1" >/dev/null 2>&1; }
 
 clean() {
   [ -z "$WORK" ] || rm -rf "$WORK"
+  rm -f "$CONFIG/agent.env.new" 2>/dev/null || true
   # Only where nothing came to be in it.
   rmdir "$lib" 2>/dev/null || true
 }
@@ -43,7 +47,8 @@ fetch() {
     case $BASE_URL in https:*) proto='=https' ;; *) proto='=http,https' ;; esac
     curl -fsSL --proto "$proto" --connect-timeout 20 --max-time 600 --retry 2 -o "$2" "$1"
   elif have wget; then
-    wget -q -T 60 -O "$2" "$1"
+    # Without a limit of time of our own: some wgets of BusyBox crash on it.
+    wget -q -O "$2" "$1"
   else
     fail 'curl or wget is needed; install one of them'
   fi
@@ -67,7 +72,15 @@ architecture() {
   esac
 }
 
+# musl may be there beside another library, and a stand-in for the other one beside musl: ldd knows whose machine it is.
 c_library() {
+  case $(ldd --version 2>&1 || true) in
+    *musl*)
+      echo -musl
+      return
+      ;;
+    *GLIBC* | *GNU* | *'Free Software'*) return ;;
+  esac
   for loader in /lib/ld-musl-*; do
     [ ! -e "$loader" ] || [ -e /lib64/ld-linux-x86-64.so.2 ] || [ -e /lib/ld-linux-aarch64.so.1 ] || {
       echo -musl
@@ -107,13 +120,17 @@ uninstall() {
     say "kept: $data and $CONFIG (--uninstall --purge removes them)"
     return 0
   fi
-  # The folder itself only where nothing else is in it: it may be one that others use.
-  for entry in node-token agent.lock pipelines certs data; do
-    rm -rf "${data:?}/$entry"
-  done
+  # Only what an agent has made, and the folder itself where nothing else is in it: it may be one that others use.
+  if [ -e "$data/node-token" ]; then
+    for entry in agent.lock pipelines certs data node-token; do
+      rm -rf "${data:?}/$entry"
+    done
+  fi
   rmdir "$data" 2>/dev/null || true
   rm -rf "$CONFIG"
-  [ -n "$DESTDIR" ] || ! have userdel || userdel "$NAME" >/dev/null 2>&1 || true
+  if [ -z "$DESTDIR" ]; then
+    userdel "$NAME" >/dev/null 2>&1 || deluser "$NAME" >/dev/null 2>&1 || true
+  fi
   say "removed the data in $data, and $CONFIG"
 }
 
@@ -146,6 +163,7 @@ write_settings() {
   mkdir -p "$CONFIG"
   if [ -e "$CONFIG/agent.env" ]; then
     say "kept $CONFIG/agent.env"
+    [ -z "${SVC_TOKEN:-}" ] || say "the SVC_TOKEN given now is not in it: to enroll anew, put it there, delete $(data_dir)/node-token, and restart the agent"
     return 0
   fi
   (
@@ -153,21 +171,36 @@ write_settings() {
     {
       printf '%s\n' '# Settings of the Headgate agent. SVC_TOKEN is used once: remove its line when the node is enrolled.'
       printf 'SVC_URL=%s\n' "${SVC_URL:-$BASE_URL}"
-      env | sed -n '/^SVC_URL=/d; /^SVC_[A-Z_]*=[ -~]*$/p' | sed 's/\\/\\\\/g; s/"/\\"/g; s/=\(.*\)$/="\1"/'
+      env | sed -n '/^SVC_URL=/d; /^SVC_[A-Z_]*=[ -~]*$/p; /^HTTPS*_PROXY=[ -~]*$/p; /^NO_PROXY=[ -~]*$/p; /^NODE_EXTRA_CA_CERTS=[ -~]*$/p; /^SSL_CERT_FILE=[ -~]*$/p' | sed 's/\\/\\\\/g; s/"/\\"/g; s/=\(.*\)$/="\1"/'
     } >"$CONFIG/agent.env.new"
   ) || fail "cannot write $CONFIG/agent.env"
   mv -f "$CONFIG/agent.env.new" "$CONFIG/agent.env"
 }
 
-write_unit() {
+# A folder that holds other things keeps its owner and mode: it may be one that others use.
+make_data() {
   data=$(data_dir)
   is_path "$data" || fail "SVC_DATA_DIR must be an absolute path of letters, digits, dots, dashes and underscores"
-  executable=$prefix/lib/$NAME/$NAME
-  mkdir -p "$DESTDIR$data" "$(dirname "$UNIT")"
-  if [ -z "$DESTDIR" ]; then
-    chown "$user" "$data"
-    chmod 700 "$data"
+  mkdir -p "$DESTDIR$data"
+  if [ -n "$DESTDIR" ]; then
+    return 0
+  elif [ -n "$(ls -A "$data/")" ] && [ ! -e "$data/node-token" ]; then
+    say "$data is not empty and keeps its owner and mode: $user must be able to write there"
+    return 0
   fi
+  if [ -z "$(find "$data/" -prune -user "$user")" ]; then
+    # What the agent wrote as another user.
+    for entry in node-token pipelines certs data; do
+      [ ! -e "$data/$entry" ] || chown -R -h "$user" "$data/$entry"
+    done
+  fi
+  chown "$user" "$data"
+  chmod 700 "$data"
+}
+
+write_unit() {
+  executable=$prefix/lib/$NAME/$NAME
+  mkdir -p "$(dirname "$UNIT")"
   cat >"$UNIT.new" <<END
 [Unit]
 Description=Headgate agent
@@ -178,7 +211,7 @@ StartLimitIntervalSec=0
 
 [Service]
 User=$user
-EnvironmentFile=$CONFIG/agent.env
+EnvironmentFile=${CONFIG#"$DESTDIR"}/agent.env
 # An update that did not live until its first poll is taken back.
 ExecStartPre=/bin/sh -c '[ ! -e $executable.previous ] || { [ ! -e $executable.pending ] || mv -f $executable.pending $executable.failed; mv -f $executable.previous $executable; }'
 ExecStart=$executable${channel:+ --channel $channel}
@@ -209,12 +242,13 @@ END
   fi
 }
 
-# The program is replaced in one step: one that runs is not disturbed.
+# The program is replaced in one step: one that runs is not disturbed. All is made ready beside its folder, which belongs to
+# the user of the agent: what root writes, checks and runs in there, that user could put something else in the place of.
 install_program() {
   arch=$(architecture)
   file=$NAME-linux-$arch$(c_library)
   release=$BASE_URL/agent/releases
-  { mkdir -p "$lib" "$bin" && WORK=$(mktemp -d "$lib/.install.XXXXXX"); } 2>/dev/null ||
+  { mkdir -p "$lib" "$bin" && WORK=$(mktemp -d "$DESTDIR$prefix/lib/.$NAME.XXXXXX"); } 2>/dev/null ||
     fail "cannot write to $lib; run this as root, or give --prefix"
   if [ -z "$version" ]; then
     fetch "$release/${channel:-stable}/VERSION" "$WORK/VERSION" || fail "$BASE_URL serves no agent of the channel ${channel:-stable}, or cannot be reached"
@@ -230,8 +264,9 @@ install_program() {
     fetch "$release/$version/$file" "$WORK/$NAME" || fail "the download of $file broke off; run this again"
     [ "$(digest "$WORK/$NAME")" = "$wanted" ] || fail "the SHA-256 of $file is not the one that was announced; nothing was installed"
     chmod 755 "$WORK/$NAME"
-    said=$("$WORK/$NAME" --version) || fail "$file does not run on this machine"
+    said=$("$WORK/$NAME" --version) || fail "$file does not run on this machine$(missing_libraries)"
     [ "$said" = "$version" ] || fail "$file says that it is $said and not $version; nothing was installed"
+    [ ! -d "$lib/$NAME" ] || fail "$lib/$NAME is a folder; remove it"
     mv -f "$WORK/$NAME" "$lib/$NAME"
     rm -f "$lib/$NAME.previous" "$lib/$NAME.pending" "$lib/$NAME.failed"
     say "installed $lib/$NAME $version"
@@ -240,15 +275,21 @@ install_program() {
   ln -sfn "../lib/$NAME/$NAME" "$bin/$NAME"
 }
 
+# The agents for musl take these from the machine.
+missing_libraries() {
+  [ "$(c_library)" != -musl ] || echo '; it needs libstdc++ and libgcc (apk add libstdc++ libgcc)'
+}
+
 start_service() {
+  make_data
   if [ -n "$DESTDIR" ]; then
     write_unit
     return 0
   fi
   # The agent replaces itself when it is updated from the controller.
-  chown -R "$user" "$lib"
+  chown -h "$user" "$lib" "$lib/$NAME"
   if ! with_systemd; then
-    say "there is no systemd here: run $prefix/bin/$NAME under a supervisor, with the settings in $CONFIG/agent.env"
+    say "there is no systemd here: run $prefix/bin/$NAME as $user under a supervisor, with the settings in $CONFIG/agent.env"
     return 0
   fi
   write_unit
@@ -257,6 +298,9 @@ start_service() {
   # Engines are not disturbed where nothing is new.
   if [ "$changed" = 1 ]; then action=restart; else action=start; fi
   systemctl "$action" "$NAME" || fail "the service does not start; see: journalctl -u $NAME"
+  # One that cannot enroll, or has a wrong setting, ends within a moment.
+  sleep 1
+  systemctl is-active --quiet "$NAME" || fail "the service does not stay up; see: journalctl -u $NAME"
   say "$NAME runs; see: journalctl -u $NAME"
   [ -n "$(setting SVC_ENGINE_BIN)" ] || have vector || say 'no engine is on the path: install Vector, or set SVC_ENGINE_BIN'
 }
@@ -299,7 +343,7 @@ main() {
     say "start it with: SVC_URL=$BASE_URL SVC_TOKEN=… $bin/$NAME"
     return 0
   fi
-  [ -e "$CONFIG/agent.env" ] || [ -n "${SVC_TOKEN:-}" ] || say "no SVC_TOKEN was given: put one into $CONFIG/agent.env"
+  [ -e "$CONFIG/agent.env" ] || [ -e "$DESTDIR${SVC_DATA_DIR:-/var/lib/svc-agent}/node-token" ] || [ -n "${SVC_TOKEN:-}" ] || say "no SVC_TOKEN was given: put one into $CONFIG/agent.env"
   [ -n "$DESTDIR" ] || make_user
   write_settings
   start_service

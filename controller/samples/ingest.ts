@@ -98,7 +98,7 @@ function judge(
 
 function kept(
   { requestId, componentKey, events, schema, error }: SampleResult,
-  { limit, componentKeys }: OpenRequest,
+  { limit, componentKeys, redactKeys }: OpenRequest,
   redactor: Redactor,
 ): NewResult {
   const share = Math.floor(REQUEST_CHARS / componentKeys.length / limit);
@@ -109,5 +109,6 @@ function kept(
     events: events.slice(0, limit).map((event) => redactor.value(boundEvent(event, chars))),
     fields: keptFields(schema, redactor),
     error: error === undefined || error === null ? null : redactor.text(boundText(error, ERROR_CHARS)),
+    redactKeys,
   };
 }

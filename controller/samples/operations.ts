@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { AGENT_LIMITS } from '../../schemas/agent/limits.ts';
 import type { PushMessage } from '../../schemas/agent/protocol.ts';
 import {
@@ -9,12 +10,13 @@ import {
   SampleResultView,
 } from '../../schemas/api/samples.ts';
 import { objectScope } from '../access/index.ts';
-import { lockEnvironment } from '../environments/index.ts';
+import { effectiveRedactKeys, lockEnvironment } from '../environments/index.ts';
 import { notFound } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { mutation, query } from '../platform/operation.ts';
 import { aim, fitsSignal, pipelineScope, tooMany, userOf } from './asking.ts';
-import { mergeFields } from './event-fields.ts';
+import { keptFields, mergeFields } from './event-fields.ts';
+import { createRedactor } from './redact.ts';
 import {
   bumpNode,
   countOpenRequests,
@@ -22,6 +24,7 @@ import {
   insertRequest,
   listResults,
   listSampledFields,
+  type ResultRecord,
 } from './store.ts';
 import { lockUser } from './tap-store.ts';
 
@@ -86,7 +89,8 @@ export const sampleResult = query({
     const found = new Map(
       (await listResults(ctx.db, requestId)).map((result) => [result.componentKey, result]),
     );
-    const { doneAt, ...shown } = request;
+    const { doneAt, redactKeys, ...shown } = request;
+    const shownResult = resultsAsOf(redactKeys);
     const expiresAt = expiryOf(request.requestedAt);
     const isOpen = doneAt === null && expiresAt.getTime() > ctx.clock.now();
     const isComplete = found.size >= request.componentKeys.length;
@@ -94,10 +98,27 @@ export const sampleResult = query({
       ...shown,
       expiresAt,
       status: isComplete ? ('COMPLETED' as const) : isOpen ? ('PENDING' as const) : ('EXPIRED' as const),
-      results: request.componentKeys.flatMap((key) => found.get(key) ?? []),
+      results: request.componentKeys.flatMap((key) => {
+        const result = found.get(key);
+        return result ? shownResult(result) : [];
+      }),
     };
   },
 });
+
+/** The patterns may have changed since a result was stored: by other ones than those of then it is blanked once more. */
+function resultsAsOf(redactKeys: string[] | null) {
+  const redactor = createRedactor(effectiveRedactKeys(redactKeys));
+  return ({ redactKeys: before, ...result }: ResultRecord): Omit<ResultRecord, 'redactKeys'> =>
+    isDeepStrictEqual(before, redactKeys)
+      ? result
+      : {
+          ...result,
+          events: result.events.map(redactor.value),
+          schema: keptFields(result.schema, redactor),
+          error: result.error === null ? null : redactor.text(result.error),
+        };
+}
 
 export const eventSchemas = query({
   name: 'pipeline.eventSchemas',
@@ -109,6 +130,10 @@ export const eventSchemas = query({
   async run(ctx, { pipelineId }) {
     const since = new Date(ctx.clock.now() - AGENT_LIMITS.sampleResultMs);
     const sampled = await listSampledFields(ctx.db, pipelineId, since);
-    return sampled.map(({ lists, ...rest }) => ({ ...rest, fields: mergeFields(lists) }));
+    const redactor = createRedactor(effectiveRedactKeys(sampled[0]?.redactKeys ?? null));
+    return sampled.map(({ lists, redactKeys: _, ...rest }) => ({
+      ...rest,
+      fields: keptFields(mergeFields(lists), redactor),
+    }));
   },
 });

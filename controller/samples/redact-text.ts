@@ -22,9 +22,19 @@ const isSpace = (char: string | undefined) => char === ' ' || char === '\t';
 interface Before {
   /** Readings of what stands before the separator. */
   keys: string[];
+  /** The key is, as in JSON. */
+  isQuoted: boolean;
   /** The quote that the whole `key: value` stands in, as in `-H 'Cookie: a=b'`. */
   enclosing: string | null;
+  /** Columns before the key where it begins its line, as in YAML, in headers, in a file of settings; null elsewhere. */
+  indent: number | null;
 }
+
+/** A key that is written with escapes, as JSON may. */
+const unescaped = (key: string): string =>
+  key.includes('\\u')
+    ? key.replace(/\\+u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    : key;
 
 /** `floor` is the end of what was blanked last: a key does not reach into a value. */
 function before(text: string, separator: number, floor: number): Before {
@@ -38,7 +48,7 @@ function before(text: string, separator: number, floor: number): Before {
     while (end > floor && text[end - 1] === '\\') end -= 1;
     const start = text.lastIndexOf(quote, end - 1);
     // Searching for it may go far back, but then it is not the key's.
-    if (start >= floor && end - start <= QUOTED_KEY_CHARS) keys.push(text.slice(start + 1, end));
+    if (start >= floor && end - start <= QUOTED_KEY_CHARS) keys.push(unescaped(text.slice(start + 1, end)));
   }
   let start = end;
   while (start > floor && !AROUND_KEY.has(text[start - 1] ?? '')) start -= 1;
@@ -47,10 +57,54 @@ function before(text: string, separator: number, floor: number): Before {
   const segment = Math.max(...['.', '/', '@', '$', '-'].map((sign) => word.lastIndexOf(sign)));
   if (segment >= 0 && segment < word.length - 1) keys.push(word.slice(segment + 1));
   const opening = text[start - 1];
+  // The word begins with the letter of an escaped end of line.
+  if (opening === '\\' && 'nrt'.includes(word[0] ?? ' ')) keys.push(word.slice(1));
   return {
     keys,
+    isQuoted,
     enclosing: !isQuoted && opening !== undefined && QUOTES.includes(opening) ? opening : null,
+    indent: indentAt(text, isQuoted ? start - 1 : start),
   };
+}
+
+const INDENT = 256;
+
+/** The columns before `at` in its line where nothing stands there but spaces and the dashes of a list; null elsewhere. */
+function indentAt(text: string, at: number): number | null {
+  let start = at;
+  while (start > 0 && at - start <= INDENT && ' \t-'.includes(text[start - 1] ?? '')) start -= 1;
+  return start === 0 || text[start - 1] === '\n' ? at - start : null;
+}
+
+/** Nothing but what YAML has before a value on lines of its own: an anchor, a tag, the sign of a block, a comment. */
+const LINES_FOLLOW = /^(?:[&!][^\s]*[ \t]*)*(?:[|>][-+0-9]{0,2})?[ \t]*(?:#[^\n\\]*)?(\r?\n|\\+[rn])/;
+const HEAD_CHARS = 128;
+
+/** The value that stands on the lines after `from`, by their indent; null where there is none. */
+function linesAfter(text: string, from: number, indent: number | null): Span | null {
+  const [head, end] = LINES_FOLLOW.exec(text.slice(from, from + HEAD_CHARS)) ?? [];
+  if (head === undefined) return null;
+  // A text in a text: its lines cannot be told.
+  if (end?.startsWith('\\')) return { from, to: text.length };
+  if (indent === null) return null;
+  const isBlock = /[|>]/.test(head);
+  let to = from;
+  let first = -1;
+  for (let at = from + head.length; at < text.length; ) {
+    const next = text.indexOf('\n', at);
+    const lineEnd = next < 0 ? text.length : next;
+    let content = at;
+    while (isSpace(text[content])) content += 1;
+    const isBlank = content >= lineEnd || text[content] === '\r';
+    const isItem = !isBlock && content - at === indent && text[content] === '-';
+    if (!isBlank && content - at <= indent && !isItem) break;
+    if (!isBlank) {
+      if (first < 0) first = content;
+      to = lineEnd;
+    }
+    at = lineEnd + 1;
+  }
+  return first < 0 ? null : { from: head.trim() === '' ? first : from, to };
 }
 
 interface Span {
@@ -70,11 +124,14 @@ function valueAfter(
   text: string,
   separator: number,
   isWholeLine: boolean,
-  enclosing: string | null,
+  { isQuoted, enclosing, indent }: Before,
 ): Span | null {
   let from = separator + 1;
   while (text[from] === '=' || text[from] === ':' || text[from] === '>') from += 1;
   while (isSpace(text[from])) from += 1;
+  const lines = text[separator] === ':' ? linesAfter(text, from, indent) : null;
+  if (lines) return lines;
+  if (isQuoted) while (/\s/.test(text[from] ?? '')) from += 1;
   let opening = from;
   while (text[opening] === '\\') opening += 1;
   const quote = text[opening];
@@ -93,12 +150,13 @@ function valueAfter(
   }
   if (text.startsWith(MASK, from) && !WORD.test(text[from + MASK.length] ?? ''))
     return { from, to: from + MASK.length };
-  if (isWholeLine) {
+  const isOpen = text[from] === '{' || text[from] === '[';
+  if (isWholeLine || (indent !== null && !isOpen && isSpaced(text, separator))) {
     let to = from;
     while (to < text.length && text[to] !== '\n' && text[to] !== '\r' && text[to] !== enclosing) to += 1;
     return to === from ? null : { from, to };
   }
-  if (text[from] === '{' || text[from] === '[') return { from, to: text.length };
+  if (isOpen) return { from, to: text.length };
   let to = wordEnd(text, from);
   if (to === from) return null;
   if (SCHEMES.has(text.slice(from, to).toLowerCase()) && isSpace(text[to])) {
@@ -108,6 +166,10 @@ function valueAfter(
   }
   return { from, to };
 }
+
+/** `key: value` and `key = value`, where a value may have spaces; `key=value` may be one of several. */
+const isSpaced = (text: string, separator: number) =>
+  text[separator] === ':' ? isSpace(text[separator + 1]) : isSpace(text[separator - 1]);
 
 const SEPARATOR = /[=:]/g;
 
@@ -120,13 +182,14 @@ export function redactText(text: string, hides: (key: string) => boolean): strin
     return SEPARATOR.exec(text)?.index ?? -1;
   };
   for (let at = next(0); at >= 0; ) {
-    const { keys, enclosing } = before(text, at, copied);
+    const found = before(text, at, copied);
+    const { keys } = found;
     if (!keys.some(hides)) {
       at = next(at + 1);
       continue;
     }
     const isWholeLine = keys.some((key) => WHOLE_LINE.test(key));
-    const span = valueAfter(text, at, isWholeLine, enclosing);
+    const span = valueAfter(text, at, isWholeLine, found);
     if (!span) {
       at = next(at + 1);
       continue;

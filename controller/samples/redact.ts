@@ -47,7 +47,13 @@ export function createRedactor(patterns: readonly string[]): Redactor {
       found.any = true;
       return MASK;
     }
-    if (Array.isArray(value)) return value.map((item) => walk(item, nested, depth + 1, found));
+    if (Array.isArray(value))
+      return value.map((item) => {
+        // Headers as pairs.
+        if (!isPair(item) || !hides(item[0])) return walk(item, nested, depth + 1, found);
+        found.any = true;
+        return [text(item[0], nested, found), MASK];
+      });
     const entries = Object.entries(value);
     const isNamed = entries.some(
       ([key, item]) => typeof item === 'string' && NAMES.includes(key.toLowerCase()) && hides(item),
@@ -68,6 +74,9 @@ export function createRedactor(patterns: readonly string[]): Redactor {
     hides,
   };
 }
+
+const isPair = (value: unknown): value is [string, unknown] =>
+  Array.isArray(value) && value.length === 2 && typeof value[0] === 'string';
 
 /** The object or list that a text is the JSON of. */
 function parsed(text: string): object | undefined {

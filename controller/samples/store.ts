@@ -68,10 +68,13 @@ export interface RequestRecord {
   nodeName: string | null;
   requestedAt: Date;
   doneAt: Date | null;
+  /** Of its environment; null for the usual ones. */
+  redactKeys: string[] | null;
 }
 
 export async function findRequest(db: Knex, id: string): Promise<RequestRecord | null> {
   const row = await db('sample_requests as s')
+    .join('environments as e', 'e.id', 's.environment_id')
     .leftJoin('nodes as n', 'n.id', 's.node_id')
     .where('s.id', id)
     .first({
@@ -83,6 +86,7 @@ export async function findRequest(db: Knex, id: string): Promise<RequestRecord |
       nodeName: 'n.name',
       requestedAt: 's.created_at',
       doneAt: 's.done_at',
+      redactKeys: 'e.redact_keys',
     });
   return row ?? null;
 }
@@ -93,6 +97,8 @@ export interface ResultRecord {
   schema: EventField[];
   error: string | null;
   receivedAt: Date;
+  /** By which it was blanked. */
+  redactKeys: string[] | null;
 }
 
 export async function listResults(db: Knex, requestId: string): Promise<ResultRecord[]> {
@@ -102,6 +108,7 @@ export async function listResults(db: Knex, requestId: string): Promise<ResultRe
     schema: 'fields',
     error: 'error',
     receivedAt: 'received_at',
+    redactKeys: 'redact_keys',
   });
 }
 
@@ -114,19 +121,21 @@ export interface SampledFields {
   events: number;
   lists: EventField[][];
   sampledAt: Date;
+  /** Of its environment; null for the usual ones. */
+  redactKeys: string[] | null;
 }
 
 export async function listSampledFields(db: Knex, pipelineId: string, since: Date): Promise<SampledFields[]> {
   const { rows } = await db.raw<{ rows: SampledFields[] }>(
     `SELECT component_key AS "componentKey", sum(events) AS events, json_agg(fields ORDER BY received_at DESC) AS lists,
-       max(received_at) AS "sampledAt"
+       max(received_at) AS "sampledAt", redact_keys AS "redactKeys"
      FROM (
-       SELECT r.component_key, json_array_length(r.events) AS events, r.fields, r.received_at,
+       SELECT e.redact_keys, r.component_key, json_array_length(r.events) AS events, r.fields, r.received_at,
          row_number() OVER (PARTITION BY r.component_key ORDER BY r.received_at DESC) AS place
-       FROM sample_requests s JOIN sample_results r ON r.request_id = s.id
+       FROM sample_requests s JOIN sample_results r ON r.request_id = s.id JOIN environments e ON e.id = s.environment_id
        WHERE s.pipeline_id = :pipelineId AND s.created_at > :since AND json_array_length(r.events) > 0
      ) newest
-     WHERE place <= ${SAMPLES_OF_COMPONENT} GROUP BY component_key ORDER BY component_key LIMIT ${COMPONENTS}`,
+     WHERE place <= ${SAMPLES_OF_COMPONENT} GROUP BY component_key, redact_keys ORDER BY component_key LIMIT ${COMPONENTS}`,
     { pipelineId, since },
   );
   return rows.map((row) => ({ ...row, events: Number(row.events) }));
@@ -174,6 +183,7 @@ export interface NewResult {
   events: unknown[];
   fields: EventField[];
   error: string | null;
+  redactKeys: string[] | null;
 }
 
 export async function insertResults(tx: Knex, results: readonly NewResult[], at: Date): Promise<void> {
@@ -185,6 +195,7 @@ export async function insertResults(tx: Knex, results: readonly NewResult[], at:
       events: JSON.stringify(result.events),
       fields: JSON.stringify(result.fields),
       error: result.error,
+      redact_keys: result.redactKeys,
       received_at: at,
     })),
   );

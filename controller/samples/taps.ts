@@ -200,10 +200,19 @@ export function createTaps(options: { db: Knex; bus: Bus; clock: Clock; log: Log
     if (watched.get(tapId) === here) watched.delete(tapId);
   }
 
+  async function claim({ tapId }: TapRecord): Promise<boolean> {
+    const isOpen = await watchTap(db, tapId, self, now());
+    // Other controllers learn where its events are to go.
+    if (isOpen) await bus.publish(db, { type: 'tap', tapId });
+    return isOpen;
+  }
+
   /** Notes that somebody watches. One that has ended, or that is watched elsewhere by now, is let go here. */
   async function check(tapId: string, here: Watched): Promise<void> {
     if (await keepWatching(db, tapId, self, now())) return;
     const tap = await findTap(db, tapId);
+    // The stream before this one ended after this one had come, and was taken for the last.
+    if (tap?.watchedBy === null && (await claim(tap))) return;
     if (!tap) {
       const reason = here.endsAt <= now() ? TIME_IS_OVER : 'The tap has ended';
       // The signal that is on its way may know better.
@@ -268,12 +277,7 @@ export function createTaps(options: { db: Knex; bus: Bus; clock: Clock; log: Log
       return taps.filter((tap) => tap.nodeId === nodeId).map(startMessage);
     },
 
-    async claim(tap) {
-      const isOpen = await watchTap(db, tap.tapId, self, now());
-      // Other controllers learn where its events are to go.
-      if (isOpen) await bus.publish(db, { type: 'tap', tapId: tap.tapId });
-      return isOpen;
-    },
+    claim,
 
     attach({ tapId, endsAt }, viewer) {
       const before = watched.get(tapId);

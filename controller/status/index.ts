@@ -1,9 +1,12 @@
 import type { Context } from '../platform/context.ts';
 import { readFleetSettings } from '../settings/index.ts';
-import { type Joined, type JoinTime, join } from './join.ts';
-import { type ObservedOf, readObserved, readObservedOfMany } from './queries.ts';
+import { type Cells, joinCells } from './cells.ts';
+import { type Joined, join } from './join.ts';
+import type { JoinTime } from './judge.ts';
+import { type ObservedOf, readObserved, readObservedInShort, readObservedOfMany } from './queries.ts';
 import type { Snapshots } from './snapshots.ts';
 
+export type { Cells, NodeCells } from './cells.ts';
 export { sumGates } from './gate.ts';
 export { desiredPlaces } from './desired.ts';
 export { type Joined, type NodeStatus, type PipelineStatus, sumRates } from './join.ts';
@@ -53,9 +56,17 @@ async function readJoined(
   return new Map([...observed].map(([environmentId, one]) => [environmentId, join(one, time)]));
 }
 
+/** Of a whole environment, nothing but which pipeline is in which state on which node. */
+export async function readCells(ctx: Context, environmentId: string): Promise<Cells> {
+  const make = async () => joinCells(await readObservedInShort(ctx.db, environmentId), await joinTime(ctx));
+  return ctx.services.statuses.readCells(environmentId, make);
+}
+
 /** What is made of a join, once for all who read the same one. */
-export function ofJoined<T extends object>(make: (joined: Joined) => T): (joined: Joined) => T {
-  const made = new WeakMap<Joined, T>();
+export function ofJoined<T extends object, J extends object = Joined>(
+  make: (joined: J) => T,
+): (joined: J) => T {
+  const made = new WeakMap<J, T>();
   return (joined) => {
     const known = made.get(joined) ?? make(joined);
     made.set(joined, known);

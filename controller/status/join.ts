@@ -1,11 +1,10 @@
 /** What should run, joined with what runs: for each node and pipeline the status, for each node its health, for each pipeline its gate. */
 import type { Condition, Gate, LabelMap } from '../../schemas/api/common.ts';
 import type { NodeHealth, PipelineOnNode, Rates, StatusCounts } from '../../schemas/api/pipelines.ts';
-import { effectiveLabels, labelsOf, type NodeLabels } from '../node-groups/index.ts';
-import type { FleetSettings } from '../settings/index.ts';
+import { effectiveLabels, groupsOf, labelsOf, type NodeLabels } from '../node-groups/index.ts';
 import { desiredPlaces } from './desired.ts';
 import { type GateInput, type GateNode, nodeGate, pipelineGate, rolloutConditions } from './gate.ts';
-import { nodeHealth } from './health.ts';
+import { finder, type JoinTime, judgeNode } from './judge.ts';
 import type { NodeRow, Observed, PipelineRow, ReportRow } from './queries.ts';
 
 /** One pipeline on one node: what it should run there, and what the node says of it. */
@@ -49,12 +48,6 @@ export interface Joined {
   pipelines: PipelineStatus[];
 }
 
-export interface JoinTime {
-  now: number;
-  listeningSince: number;
-  settings: FleetSettings;
-}
-
 const NO_RATES: Rates = { eventsIn: 0, eventsOut: 0, bytesIn: 0, bytesOut: 0, errors: 0 };
 
 /** What lists do not show is made when it is asked for. */
@@ -69,40 +62,15 @@ export function join(observed: Observed, time: JoinTime): Joined {
   const pairsOf: Pair[][] = observed.pipelines.map(() => []);
   const nodes = observed.nodes.map((node, index): NodeStatus => {
     const labels = targets[index]?.labels ?? {};
+    let groups: NodeLabels['groups'] | undefined;
     const wanted = desiredOf[index] ?? [];
     const reports = reportsOf.get(node.id) ?? [];
     const reportOf = finder(reports);
-    const intervalMs = Math.max(time.settings.pollIntervalMs, node.pollIntervalMs ?? 0);
-    const crashed: string[] = [];
-    const lagging: string[] = [];
-    for (const place of wanted) {
-      const pipeline = observed.pipelines[place];
-      if (!pipeline) continue;
-      const late = time.now - (pipeline.deployedAt?.getTime() ?? time.now) > 2 * intervalMs;
-      if (late && reportOf(pipeline.id)?.version !== pipeline.deployedVersion) lagging.push(pipeline.name);
-    }
-    const shown = [...wanted];
-    for (const report of reports) {
-      const place = places.get(report.pipelineId);
-      if (place !== undefined && report.status !== 'STOPPED' && !wanted.includes(place)) shown.push(place);
-    }
-    // In the order of the pipelines, as they are listed.
-    if (shown.length > wanted.length) shown.sort((a, b) => a - b);
-    for (const place of shown) {
-      const pipeline = observed.pipelines[place];
-      if (pipeline && reportOf(pipeline.id)?.status === 'CRASHED') crashed.push(pipeline.name);
-    }
-    const { status, reason } = nodeHealth({
-      lastHeartbeatAt: node.reportedAt?.getTime() ?? null,
-      intervalMs,
-      unhealthyThreshold: time.settings.unhealthyThreshold,
-      now: time.now,
-      listeningSince: time.listeningSince,
+    const {
+      shown,
       crashed,
-      lagging,
-      updateError: node.updateError,
-      revoked: node.revoked,
-    });
+      health: { status, reason },
+    } = judgeNode({ node, wanted, reports, reportOf }, { pipelines: observed.pipelines, places, time });
     const isWanted = shown.length > wanted.length ? new Set(wanted) : null;
     let running = 0;
     const pairs = shown.flatMap((place): Pair[] => {
@@ -136,7 +104,8 @@ export function join(observed: Observed, time: JoinTime): Joined {
         return labelsOf(node.agentLabels, node.uiLabels, observed.groups).sources;
       },
       get groups() {
-        return labelsOf(node.agentLabels, node.uiLabels, observed.groups).groups;
+        groups ??= groupsOf(node.agentLabels, node.uiLabels, observed.groups);
+        return groups;
       },
       health: status,
       healthReason: reason,
@@ -158,15 +127,6 @@ export function join(observed: Observed, time: JoinTime): Joined {
     pipelineStatus(pipeline, pairsOf[place] ?? []),
   );
   return { nodes, pipelines };
-}
-
-/** Most nodes report a handful of pipelines. */
-const FEW = 16;
-
-function finder(reports: readonly ReportRow[]): (pipelineId: string) => ReportRow | undefined {
-  if (reports.length <= FEW) return (id) => reports.find((report) => report.pipelineId === id);
-  const byPipeline = new Map(reports.map((report) => [report.pipelineId, report]));
-  return (id) => byPipeline.get(id);
 }
 
 const ratesOf = ({ health, report }: Pair): Rates =>

@@ -5,6 +5,7 @@
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import type { UiTopic } from '../../schemas/api/git-sync.ts';
 import type { Bus } from '../platform/bus.ts';
+import type { Cells } from './cells.ts';
 import type { Joined } from './join.ts';
 
 const MAX_AGE_MS = 1_000;
@@ -18,30 +19,75 @@ export interface Snapshots {
     environmentIds: readonly string[],
     make: (missing: readonly string[]) => Promise<ReadonlyMap<string, Joined>>,
   ): Promise<ReadonlyMap<string, Joined>>;
+  /** The cells of one, in the same way. */
+  readCells(environmentId: string, make: () => Promise<Cells>): Promise<Cells>;
   /** Of one environment, or of all: whoever asks from now on sees what has changed. */
   drop(environmentId?: string): void;
   stop(): void;
 }
 
-interface Held {
+interface Held<T> {
   madeAt: number;
-  joined: Promise<Joined | undefined>;
+  made: Promise<T | undefined>;
+}
+
+/** What is held of environments, of one kind. */
+function createShelf<T>(clock: Clock) {
+  const held = new Map<string, Held<T>>();
+  const isFresh = ({ madeAt }: Held<T>) => clock.now() >= madeAt && clock.now() - madeAt < MAX_AGE_MS;
+  return {
+    drop(environmentId?: string): void {
+      if (environmentId === undefined) held.clear();
+      else held.delete(environmentId);
+    },
+    sweep(): void {
+      for (const [environmentId, one] of held) if (!isFresh(one)) held.delete(environmentId);
+    },
+    async read(
+      environmentIds: readonly string[],
+      make: (missing: readonly string[]) => Promise<ReadonlyMap<string, T>>,
+    ): Promise<ReadonlyMap<string, T>> {
+      const missing = environmentIds.filter((id) => {
+        const one = held.get(id);
+        return !(one && isFresh(one));
+      });
+      if (missing.length > 0) {
+        const madeAt = clock.now();
+        const made = make(missing);
+        for (const id of missing) {
+          const one: Held<T> = { madeAt, made: made.then((all) => all.get(id)) };
+          held.set(id, one);
+          one.made.catch(() => {
+            if (held.get(id) === one) held.delete(id);
+          });
+        }
+      }
+      const found = new Map<string, T>();
+      // Taken hold of before the first wait: what is dropped meanwhile still answers those who had asked.
+      const asked = environmentIds.map((id) => [id, held.get(id)?.made] as const);
+      for (const [id, made] of asked) {
+        const one = await made;
+        if (one !== undefined) found.set(id, one);
+      }
+      return found;
+    },
+  };
 }
 
 export function createSnapshots(options: { bus: Bus; clock: Clock }): Snapshots {
   const { bus, clock } = options;
-  const held = new Map<string, Held>();
-
-  const isFresh = ({ madeAt }: Held) => clock.now() >= madeAt && clock.now() - madeAt < MAX_AGE_MS;
+  const joins = createShelf<Joined>(clock);
+  const cells = createShelf<Cells>(clock);
 
   function drop(environmentId?: string): void {
-    if (environmentId === undefined) held.clear();
-    else held.delete(environmentId);
+    joins.drop(environmentId);
+    cells.drop(environmentId);
   }
 
   // A large one takes tens of megabytes, which nobody may look at again.
   const sweep = setInterval(() => {
-    for (const [environmentId, one] of held) if (!isFresh(one)) held.delete(environmentId);
+    joins.sweep();
+    cells.sweep();
   }, SWEEP_MS);
   sweep.unref();
   bus.on('ui', ({ environmentId, topics }) => {
@@ -58,30 +104,10 @@ export function createSnapshots(options: { bus: Bus; clock: Clock }): Snapshots 
       clearInterval(sweep);
       drop();
     },
-    async read(environmentIds, make) {
-      const missing = environmentIds.filter((id) => {
-        const one = held.get(id);
-        return !(one && isFresh(one));
-      });
-      if (missing.length > 0) {
-        const madeAt = clock.now();
-        const made = make(missing);
-        for (const id of missing) {
-          const one: Held = { madeAt, joined: made.then((joined) => joined.get(id)) };
-          held.set(id, one);
-          one.joined.catch(() => {
-            if (held.get(id) === one) held.delete(id);
-          });
-        }
-      }
-      const found = new Map<string, Joined>();
-      // Taken hold of before the first wait: what is dropped meanwhile still answers those who had asked.
-      const asked = environmentIds.map((id) => [id, held.get(id)?.joined] as const);
-      for (const [id, joined] of asked) {
-        const one = await joined;
-        if (one) found.set(id, one);
-      }
-      return found;
+    read: joins.read,
+    async readCells(environmentId, make) {
+      const found = await cells.read([environmentId], async () => new Map([[environmentId, await make()]]));
+      return found.get(environmentId) ?? { nodes: [], pipelines: [] };
     },
   };
 }

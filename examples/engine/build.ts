@@ -65,5 +65,5 @@ function bunPath(): string {
 }
 
 if (import.meta.main) {
-  console.log(await buildEngine(process.argv[2]));
+  await buildEngine(process.argv[2]);
 }

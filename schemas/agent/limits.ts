@@ -44,6 +44,8 @@ export const AGENT_LIMITS = {
   updateVersionMs: 10_000,
   updateDownloadMs: 300_000,
   updateBytes: 512 * 1024 * 1024,
+  /** A new version that has not polled with success by then is taken back. */
+  updateConfirmMs: 600_000,
   /** Label pairs of one node, characters of a key, characters of a value. */
   labels: { pairs: 64, key: 128, value: 256 },
 } as const;

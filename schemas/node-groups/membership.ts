@@ -26,16 +26,25 @@ export interface NodeLabels {
   groups: GroupRule[];
 }
 
+/** Those that a node belongs to, in their order. */
+export function groupsOf<G extends Pick<GroupRule, 'criteria'>>(
+  agent: LabelMap,
+  ui: LabelMap,
+  groups: readonly G[],
+): G[] {
+  const own = { ...agent, ...ui };
+  return groups.filter((group) => belongs(group, own));
+}
+
 /** `groups` are in the order of their names; where two give one key, the first one counts. */
 export function labelsOf(agent: LabelMap, ui: LabelMap, groups: readonly GroupRule[]): NodeLabels {
-  const own = { ...agent, ...ui };
-  const mine = groups.filter((group) => belongs(group, own));
+  const mine = groupsOf(agent, ui, groups);
   const given = Object.assign({}, ...mine.map((group) => group.labelTemplate).reverse()) as LabelMap;
   const effective = { ...agent, ...given, ...ui };
   const sources = Object.fromEntries(
     Object.keys(effective).map((key): [string, LabelSource] => [
       key,
-      key in ui ? 'ui' : key in given ? 'group' : 'agent',
+      Object.hasOwn(ui, key) ? 'ui' : Object.hasOwn(given, key) ? 'group' : 'agent',
     ]),
   );
   return { effective, sources, groups: mine };
@@ -48,4 +57,4 @@ export function effectiveLabels(agent: LabelMap, ui: LabelMap, groups: readonly 
 }
 
 export const missingLabels = (group: Pick<GroupRule, 'requiredLabels'>, labels: LabelMap): string[] =>
-  group.requiredLabels.filter((key) => !(key in labels));
+  group.requiredLabels.filter((key) => !Object.hasOwn(labels, key));

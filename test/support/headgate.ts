@@ -158,14 +158,14 @@ export async function removeDataDir(dataDir: string): Promise<void> {
   await rm(dataDir, { recursive: true, force: true });
 }
 
-/** For starts that are refused: what they say, and the exit code; null when it ran on for 20 s and was killed. */
+/** For starts that are refused: what they say, and the exit code; null when it ran on for a minute and was killed. */
 export async function startInVain(
   options: StartOptions & { dataDir: string },
 ): Promise<{ code: number | null; output: string }> {
   const port = options.port ?? (await freePort());
   const child = spawn(join(options.root ?? ownRoot, 'bin/headgate'), ['demo'], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 20_000,
+    timeout: 60_000,
     killSignal: 'SIGKILL',
     env: {
       ...variablesFor(port, options.portBase ?? (await freeBase())),

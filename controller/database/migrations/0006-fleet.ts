@@ -50,6 +50,8 @@ export async function up(db: Knex): Promise<void> {
       events json NOT NULL,
       fields json NOT NULL,
       error text,
+      -- The patterns by which it was blanked, as environments have them. What others hide is blanked when it is read.
+      redact_keys text[],
       received_at timestamptz NOT NULL,
       PRIMARY KEY (request_id, component_key)
     );

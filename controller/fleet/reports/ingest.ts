@@ -141,6 +141,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
     failed = false;
     for (const report of part) {
       if (!report.labelsChanged) continue;
+      directory.agentLabelsSettled(report.nodeId, report.labels);
       await bus
         .publish(db, { type: 'node', nodeId: report.nodeId, environmentId: report.environmentId })
         .catch(() => {});
@@ -153,7 +154,9 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
     const code = (error as { code?: string }).code ?? '';
     if (/^2[23]/.test(code)) {
       if (part.length === 1) {
-        log.warn({ nodeId: part[0]?.nodeId, reason: messageOf(error) }, 'a heartbeat could not be stored');
+        const [refused] = part;
+        if (refused) directory.agentLabelsSettled(refused.nodeId, refused.labels);
+        log.warn({ nodeId: refused?.nodeId, reason: messageOf(error) }, 'a heartbeat could not be stored');
         return true;
       }
       const half = Math.ceil(part.length / 2);

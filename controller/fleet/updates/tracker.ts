@@ -42,15 +42,24 @@ export function createUpdateTracker(options: {
 }): UpdateTracker {
   const { db, bus, clock, log } = options;
   const writing = new Map<string, Promise<void>>();
+  const waiting = new Set<string>();
 
-  /** One write a node at a time; what is heard meanwhile is heard again with the next heartbeat. */
+  /** One write a node at a time, and one that waits for it; what is heard besides is heard again with the next heartbeat. */
   function write(nodeId: string, work: () => Promise<void>): void {
-    if (writing.has(nodeId)) return;
-    const done = work()
+    const before = writing.get(nodeId);
+    if (waiting.has(nodeId)) return;
+    if (before) waiting.add(nodeId);
+    const done = Promise.resolve(before)
+      .then(() => {
+        waiting.delete(nodeId);
+        return work();
+      })
       .catch((error: unknown) => {
         log.warn({ nodeId, reason: messageOf(error) }, 'the state of an update was not written');
       })
-      .finally(() => writing.delete(nodeId));
+      .finally(() => {
+        if (writing.get(nodeId) === done) writing.delete(nodeId);
+      });
     writing.set(nodeId, done);
   }
 

@@ -57,6 +57,9 @@ export function pendingOf(update: UpdateUnderWay): PendingUpdate {
   };
 }
 
+/** The version that an agent names in its error. */
+const NAMED_VERSION = /^update to (\S+) failed: /;
+
 /** What a heartbeat says of it; null where it goes on. */
 export function reportedOutcome(
   update: UpdateUnderWay,
@@ -65,6 +68,9 @@ export function reportedOutcome(
 ): Outcome | null {
   if (agentVersion && sameVersion(agentVersion, update.action.targetVersion)) return { updated: true };
   if (!updateError) return null;
+  // Of an update that this one took the place of while the agent was at it.
+  const named = NAMED_VERSION.exec(updateError)?.[1];
+  if (named !== undefined && !sameVersion(named, update.action.targetVersion)) return null;
   // The same words as before may be those of the update before, until this one must have come to its end.
   const isOld = updateError === update.errorBefore;
   const over = update.triedAt !== null && now - update.triedAt > AGENT_LIMITS.updateDownloadMs + 60_000;

@@ -1,6 +1,10 @@
-/** The procedures behind the two long lists of the UI, over HTTP and signed in. */
+/** The procedures behind the long lists of the UI, over HTTP and signed in. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../../../controller/database/connect.ts';
 import { type ApiClient, signIn } from '../../../controller/demo/client.ts';
+import { newId } from '../../../controller/platform/ids.ts';
+import { CELL_NUMBERS, type FleetMatrix } from '../../../schemas/api/matrix.ts';
+import { writeLargeFleet } from '../../support/large-fleet.ts';
 import { startController } from '../child.ts';
 import { addPipeline, makeFleet } from '../fleet.ts';
 import { ADMIN } from '../health-watch.ts';
@@ -11,6 +15,11 @@ import { ms, percentile, type Result, type Say, whole } from '../result.ts';
 const SIZES = [1_000, 5_000] as const;
 /** In one environment. */
 const LARGE = { nodes: 5_000, pipelines: 1_000 } as const;
+/** Every node reports every pipeline. */
+const MATRIX = { nodes: 5_000, pipelines: 50 } as const;
+const MATRIX_CALLS = 7;
+/** An answer is shared for a second. */
+const OUT_OF_DATE_MS = 1_100;
 const GOAL_MS = 20;
 const CALLS = 30;
 const WARM_UP_CALLS = 5;
@@ -23,6 +32,8 @@ export async function lists(say: Say): Promise<Result[]> {
   }
   say(`lists: ${whole(LARGE.pipelines)} pipelines and ${whole(LARGE.nodes)} nodes in one environment …`);
   results.push(...(await overBoth()));
+  say(`lists: a matrix of ${whole(MATRIX.nodes)} nodes and ${whole(MATRIX.pipelines)} pipelines …`);
+  results.push(await overMatrix());
   return results.sort((a, b) => Number(a.ok === null) - Number(b.ok === null));
 }
 
@@ -103,6 +114,41 @@ async function overBoth(): Promise<Result[]> {
         });
       }
       return results;
+    });
+  } finally {
+    await fleet.remove();
+  }
+}
+
+/** Read anew each time, which is what a page waits for that is opened. */
+async function overMatrix(): Promise<Result> {
+  const fleet = await makeFleet({ nodes: 0 });
+  try {
+    const environmentId = newId();
+    const db = connect(fleet.url, { poolSize: 1 });
+    await (async () => {
+      const { team_id } = await db('environments').first('team_id');
+      await db('environments').insert({ id: environmentId, team_id, name: 'matrix' });
+      await writeLargeFleet(db, { environmentId, ...MATRIX });
+      await db.raw('ANALYZE');
+    })().finally(() => db.destroy());
+    return await serving(fleet, async (api) => {
+      const { nodes } = await api.query<FleetMatrix>('fleet.matrix', { environmentId });
+      const cells = nodes.reduce((sum, node) => sum + node.cells.length / CELL_NUMBERS, 0);
+      if (cells !== MATRIX.nodes * MATRIX.pipelines) throw new Error(`the matrix had ${cells} cells`);
+      const took: number[] = [];
+      for (let made = 0; made < MATRIX_CALLS; made += 1) {
+        await sleep(OUT_OF_DATE_MS);
+        const startedAt = performance.now();
+        await (await api.ask('fleet.matrix', { environmentId })).arrayBuffer();
+        took.push(performance.now() - startedAt);
+      }
+      return {
+        what: `fleet.matrix over ${whole(MATRIX.nodes)} nodes and ${whole(MATRIX.pipelines)} pipelines, read anew`,
+        goal: '',
+        measured: `answered p50 ${ms(percentile(took, 0.5))}, longest of ${MATRIX_CALLS} ${ms(Math.max(...took))}`,
+        ok: null,
+      };
     });
   } finally {
     await fleet.remove();

@@ -1,10 +1,11 @@
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { deploymentMode } from '../../../agent/report/deployment.ts';
 import { until } from '../../support/until.ts';
 import { ensureAgent, makeWorkplace, type Workplace } from './agent-process.ts';
 import { pipeline, type ScriptedServer, send, startServer } from './scripted-server.ts';
@@ -50,6 +51,16 @@ describe('enrollment and the start of the agent', function () {
     place.run({ SVC_URL: server.url });
     await heartbeat(beats + 1);
     expect(server.enrollments).to.have.length(1);
+  });
+
+  it('says which channel it follows, which user it runs as, and in what kind of place', async () => {
+    place.run(env(), ['--channel=dev']);
+    await until(() => server.heartbeats.length > 0, { what: 'a heartbeat' });
+    expect(server.enrollments[0]?.channel).to.equal('dev');
+    expect(server.heartbeats[0]).to.include({
+      runningAs: execFileSync('id', ['-un'], { encoding: 'utf8' }).trim(),
+      deploymentMode: deploymentMode(),
+    });
   });
 
   it('keeps folders 0700 and files 0600 under umask 0', async () => {

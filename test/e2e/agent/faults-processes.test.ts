@@ -50,6 +50,47 @@ describe('engines when the agent or they themselves are killed, swapped or many'
     }
   });
 
+  it('run on while an agent that was started anew cannot ask the controller, and end with it', async () => {
+    const { server, place, run, reach } = scene;
+    server.pipelines = ['p1', 'p2'].map((id) => faulty(id, 'idle'));
+    const killed = run();
+    await reach('p2', 'RUNNING');
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    const left = place.engines();
+    expect(left).to.have.length(2);
+    let polls = 0;
+    server.override.config = (_, response) => {
+      polls += 1;
+      response.writeHead(503).end();
+    };
+    const waiting = run({ SVC_POLL_INTERVAL: '500ms' });
+    await until(() => polls >= 3, { what: 'it has asked three times' });
+    expect(place.engines()).to.have.members(left);
+    waiting.child.kill('SIGTERM');
+    expect(await waiting.ended).to.equal(0);
+    expect(place.engines()).to.deep.equal([]);
+  });
+
+  it('hold up no heartbeat where one of an earlier run ignores SIGTERM, and start when it is gone', async () => {
+    const { server, place, run, reach } = scene;
+    server.pipelines = [faulty('p1', 'ignore-term')];
+    const killed = run();
+    await reach('p1', 'RUNNING');
+    killed.child.kill('SIGKILL');
+    await killed.ended;
+    const [stubborn = 0] = place.engines();
+    server.pipelines = [faulty('p1', 'idle')];
+    server.heartbeats = [];
+    run();
+    await until(() => server.heartbeats.length >= 4, { what: 'heartbeats go on' });
+    expect(place.engines()).to.deep.equal([stubborn]);
+    expect(server.report('p1')).to.equal(undefined);
+    process.kill(-stubborn, 'SIGKILL');
+    await reach('p1', 'RUNNING');
+    expect(server.statuses('p1')).to.deep.equal(['STARTING', 'RUNNING']);
+  });
+
   it('leaves no engine and no half file when it is told to end at any moment of a change', async () => {
     const { server, place, run, reach } = scene;
     server.pipelines = [faulty('p1', 'idle'), faulty('p2', 'exit-78')];

@@ -1,5 +1,5 @@
 /** The install script, run as a person would, into folders of the test's own. */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -109,6 +109,48 @@ describe('the install script', function () {
     expect(spawnSync(executable(), ['--version'], { encoding: 'utf8' }).stdout.trim()).to.equal(
       AGENT_VERSION,
     );
+  });
+
+  it('makes nothing ready in the folder of the agent, whose user could put something else in its place', async () => {
+    const tools = join(dir, `tools-${n}`);
+    mkdirSync(tools);
+    writeFileSync(
+      join(tools, 'curl'),
+      `#!/bin/sh\necho "$*" >> ${tools}/said\nPATH=\${PATH#*:} exec curl "$@"\n`,
+      {
+        mode: 0o755,
+      },
+    );
+    expect((await install('', test.url, { PATH: `${tools}:${process.env.PATH}` })).code).to.equal(0);
+    const written = [...readFileSync(join(tools, 'said'), 'utf8').matchAll(/ -o (\S+)/g)].map(
+      ([, path]) => path,
+    );
+    expect(written).to.have.length(3);
+    for (const path of written) expect(path).not.to.include('lib/headgate-agent/');
+    expect(readdirSync(join(prefix, 'lib'))).to.deep.equal(['headgate-agent']);
+  });
+
+  if (SHELLS.includes('busybox')) {
+    it('needs no more than BusyBox, with its wget', async () => {
+      const tools = join(dir, `tools-${n}`);
+      mkdirSync(tools);
+      execFileSync('busybox', ['--install', '-s', tools]);
+      const env = { PATH: tools };
+      const command = `wget -qO- ${test.url}/agent/install.sh | sh -s -- --no-service --prefix '${prefix}'`;
+      const { code, stderr } = await run(`exec ${tools}/sh -c "${command}"`, env);
+      expect(stderr).to.equal('');
+      expect(code).to.equal(0);
+      expect(readdirSync(join(prefix, 'lib/headgate-agent'))).to.deep.equal(['headgate-agent']);
+    });
+  }
+
+  it('takes the agent for musl where ldd says so', async () => {
+    const tools = join(dir, `tools-${n}`);
+    mkdirSync(tools);
+    writeFileSync(join(tools, 'ldd'), '#!/bin/sh\necho "musl libc (x86_64)" >&2\nexit 1\n', { mode: 0o755 });
+    const { stderr } = await install('', test.url, { PATH: `${tools}:${process.env.PATH}` });
+    expect(stderr).to.include(`was not built for this machine (${FILE}-musl)`);
+    expect(nothing()).to.deep.equal([]);
   });
 
   it('is removed again with all that it brought', async () => {
@@ -221,6 +263,8 @@ describe('the install script', function () {
         SVC_TOKEN: 'hge_canary',
         SVC_NODE_LABELS: 'role=edge,note=a "b" \\c',
         SVC_DATA_DIR: '/var/lib/elsewhere',
+        NO_PROXY: 'localhost,.example.com',
+        NODE_EXTRA_CA_CERTS: '/etc/ssl/private-ca.pem',
         OTHER: 'x',
       });
       expect(stderr).to.equal('');
@@ -228,6 +272,8 @@ describe('the install script', function () {
       expect(statSync(settings()).mode & 0o777).to.equal(0o600);
       const text = readFileSync(settings(), 'utf8');
       expect(text.split('\n').slice(1).filter(Boolean).sort()).to.deep.equal([
+        'NODE_EXTRA_CA_CERTS="/etc/ssl/private-ca.pem"',
+        'NO_PROXY="localhost,.example.com"',
         'SVC_DATA_DIR="/var/lib/elsewhere"',
         'SVC_NODE_LABELS="role=edge,note=a \\"b\\" \\\\c"',
         'SVC_TOKEN="hge_canary"',
@@ -235,7 +281,9 @@ describe('the install script', function () {
       ]);
       expect(unit()).to.include('\nReadWritePaths=/usr/local/lib/headgate-agent /var/lib/elsewhere\n');
       const again = await service('--user root', { SVC_TOKEN: 'hge_other' });
-      expect(again.stdout).to.include(`kept ${settings()}`);
+      expect(again.stdout)
+        .to.include(`kept ${settings()}`)
+        .and.to.include('SVC_TOKEN given now is not in it');
       expect(readFileSync(settings(), 'utf8')).to.equal(text);
       expect(unit()).to.include('\nUser=root\n').and.not.to.include('hge_');
     });
@@ -245,6 +293,10 @@ describe('the install script', function () {
       expect(unit()).to.match(/^ExecStart=\/usr\/local\/lib\/headgate-agent\/headgate-agent$/m);
       for (const line of ['Restart=always', 'KillMode=mixed', 'TimeoutStopSec=45', 'User=headgate-agent'])
         expect(unit()).to.include(`\n${line}\n`);
+      // As the machine will see it on which this is unpacked.
+      expect(unit())
+        .to.include('\nEnvironmentFile=/etc/headgate-agent/agent.env\n')
+        .and.not.to.include(prefix);
       const file = join(prefix, 'headgate-agent.service');
       // The paths of this machine, which has neither the program nor the user.
       writeFileSync(
@@ -282,11 +334,17 @@ describe('the install script', function () {
       mkdirSync(join(data, 'pipelines'), { recursive: true });
       writeFileSync(join(data, 'node-token'), 'x');
       writeFileSync(join(data, 'of-others'), 'x');
+      mkdirSync(join(prefix, 'srv/shared/certs'));
       expect((await service('--uninstall')).stdout).to.include('kept:');
       expect(existsSync(settings())).to.equal(true);
       expect((await service('--uninstall --purge')).code).to.equal(0);
       expect(readdirSync(data)).to.deep.equal(['of-others']);
       expect(existsSync(settings())).to.equal(false);
+      // Where no agent has ever enrolled, a folder of that name is somebody else's.
+      mkdirSync(join(data, 'data'));
+      await service('', { SVC_DATA_DIR: '/srv/shared' });
+      expect((await service('--uninstall --purge')).code).to.equal(0);
+      expect(readdirSync(data)).to.deep.equal(['data', 'of-others']);
     });
   });
 });

@@ -12,6 +12,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -194,6 +195,17 @@ describe('updates of an agent', function () {
         what: () => `the new version is told:\n${said()}`,
         timeoutMs: 20_000,
       });
+    });
+
+    it('are fetched past a proxy where the controller is on the machine itself', async () => {
+      run({ HTTP_PROXY: 'http://127.0.0.1:9' });
+      await running();
+      offer(next.path);
+      await until(() => version() === NEXT || error() !== null, {
+        what: () => `it is told how it went:\n${said()}`,
+        timeoutMs: 20_000,
+      });
+      expect(error()).to.equal(null);
     });
 
     it('change nothing when it is that version already', async () => {
@@ -531,6 +543,24 @@ describe('updates of an agent', function () {
       expect(beside()).to.deep.equal(['headgate-agent.previous']);
       expect(processesNaming(executable)).to.deep.equal([]);
     });
+  });
+
+  it('are no failure where the new version is told to end before it has begun', async () => {
+    await setUp();
+    try {
+      writeFileSync(`${executable}.pending`, `v0.1.0\n${'ab'.repeat(32)}\nv0.0.9\n\n`);
+      let asked = false;
+      server.override.enroll = () => {
+        asked = true;
+      };
+      run();
+      await until(() => asked, { what: () => `it enrolls\n${said()}` });
+      agent.child.kill('SIGTERM');
+      expect(await agent.ended).to.equal(0);
+      expect(beside()).to.deep.equal([]);
+    } finally {
+      await tearDown();
+    }
   });
 
   it('are not for containers', async function () {

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { runningProcess } from '../../../controller/platform/process-record.ts';
 import type { PipelineSummary } from '../../../schemas/api/pipelines.ts';
 import { Clone } from '../../support/clone.ts';
 import {
@@ -120,6 +121,21 @@ describe('the life of make run', function () {
     // Not yet exec'ed, an engine to be still looks like its agent.
     const agents = () => processesNaming(dataDir).filter(({ commandLine }) => isAgent(commandLine)).length;
     await until(() => agents() === 2, { what: () => `two agents, there are ${agents()}` });
+  });
+
+  it('starts an agent again that was killed, which replaces the engines that were left', async () => {
+    const before = Object.values(await allRunning(headgate));
+    const { pipelines } = await idsOf(headgate);
+    process.kill(runningProcess(join(dataDir, 'agents/staging/agent.pid')) ?? 0, 'SIGKILL');
+    await until(() => headgate.output().includes('ended (by a signal) and is started again in 1 s'), {
+      what: 'what happened is told',
+    });
+    const isReplaced = (id: string) => {
+      const pids = enginesOf(id);
+      return pids.length === 1 && !before.includes(pids[0] ?? 0);
+    };
+    await until(() => pipelines.every(isReplaced), { what: 'other engines, one a pipeline' });
+    await allRunning(headgate);
   });
 
   it('refuses a second start on its data, and is not disturbed by it', async () => {

@@ -23,7 +23,7 @@ describe('the page of the API', function () {
       viewport: { width: 1440, height: 900 },
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(20_000);
     page = await context.newPage();
     errors = watchForErrors(page);
   });

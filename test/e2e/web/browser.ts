@@ -139,7 +139,7 @@ export async function openSession(options: { colorScheme?: 'light' | 'dark' } = 
       colorScheme: options.colorScheme ?? 'light',
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(20_000);
     const page = await context.newPage();
     await signIn(page, target);
     const opened = browser;

@@ -126,6 +126,28 @@ describe('the pages of nodes', function () {
       await closeByEscape(page);
     });
 
+    it('shows the lines that enroll one within the dialog, on a phone too', async () => {
+      await page.goto(session.at('fleet?new=enroll'));
+      const form = dialog('Enroll a node');
+      await form.getByRole('button', { name: 'Generate token' }).click();
+      await form.getByText('is shown only now').waitFor();
+      const inFrame = async (): Promise<boolean> => {
+        const frame = await form.boundingBox();
+        const inner = await Promise.all(
+          [
+            form.getByRole('button', { name: 'Done' }),
+            form.getByRole('button', { name: /^Copy/ }).first(),
+          ].map((each) => each.boundingBox()),
+        );
+        return inner.every((box) => !!box && !!frame && box.x + box.width <= frame.x + frame.width);
+      };
+      expect(await inFrame(), 'on a desk').to.equal(true);
+      await page.setViewportSize({ width: 390, height: 844 });
+      await settles(inFrame, true, 'all to be within the dialog');
+      await page.setViewportSize({ width: 1440, height: 900 });
+      await form.getByRole('button', { name: 'Done' }).click();
+    });
+
     it('puts several into maintenance with what that stops, one refusal stopping no other, and takes it back', async () => {
       await page.goto(session.at('fleet'));
       for (const name of ['cellar', 'edge-1', 'hub-1'])
@@ -232,6 +254,23 @@ describe('the pages of nodes', function () {
         .waitFor();
     });
 
+    it('leaves out of an update to a file the nodes that it is not for', async () => {
+      await beat('hub-1');
+      await page.goto(session.at('fleet'));
+      await table().getByRole('checkbox', { name: 'Choose all nodes' }).check();
+      const bar = page.getByRole('region', { name: 'Chosen nodes' });
+      await bar.getByRole('button', { name: 'Update the agents' }).click();
+      const form = dialog(/^Update the agents of/);
+      await form.getByRole('button', { name: 'Another file' }).click();
+      await form.getByLabel('Version').fill('dev-0123abc');
+      await form.getByText(/nodes are left out$/).waitFor();
+      await form.getByText('edge-1, hub-1: follows the channel stable').waitFor();
+      await settles(() => form.getByRole('button', { name: 'Update the agent' }).isDisabled(), true);
+      await form.getByLabel('Version').fill('v0.8.1');
+      await form.getByRole('button', { name: 'Update 2 nodes' }).waitFor();
+      await closeByEscape(page);
+    });
+
     it('says of a container that a new image is pulled', async () => {
       await openNode('hub-2');
       await page.getByText('in a container').waitFor();
@@ -262,6 +301,7 @@ describe('the pages of nodes', function () {
     });
 
     it('renames it, and names in the maintenance dialog what stops, from the palette too', async () => {
+      await beat('edge-1');
       await openNode('edge-1');
       await act('edge-1', 'Rename…');
       const form = dialog('Rename edge-1');
@@ -281,10 +321,29 @@ describe('the pages of nodes', function () {
       await page.getByText('In maintenance', { exact: true }).waitFor({ state: 'detached' });
     });
 
+    it('is put into maintenance and back by keys alone, the focus staying on the button', async () => {
+      await openNode('hub-1');
+      const focused = () => page.evaluate<string>(`document.activeElement.textContent.trim()`);
+      for (const [from, to, dialogName] of [
+        ['Put into maintenance', 'End maintenance', 'Put hub-1 into maintenance'],
+        ['End maintenance', 'Put into maintenance', 'End the maintenance of hub-1'],
+      ] as const) {
+        await page.getByRole('button', { name: from, exact: true }).press('Enter');
+        const form = dialog(dialogName);
+        await form.waitFor();
+        await form.getByRole('button', { name: 'Cancel' }).focus();
+        await page.keyboard.press('Tab');
+        await page.keyboard.press('Enter');
+        await form.waitFor({ state: 'hidden' });
+        await settles(focused, to, 'the focus');
+      }
+    });
+
     it('restarts an agent that is connected, and tells why one is not', async () => {
       await openNode('hub-1');
       await act('hub-1', 'Restart the agent…');
       const form = dialog('Restart the agent of hub-1');
+      await form.waitFor();
       expect(await violationsInBothSchemes(page, 'restarting')).to.deep.equal([]);
       await form.getByRole('button', { name: 'Restart the agent' }).click();
       await note('The agent of hub-1 was told to start anew.').waitFor();
@@ -336,6 +395,7 @@ describe('the pages of nodes', function () {
       await openNode('hub-2');
       await act('hub-2', 'Revoke its token…');
       const form = dialog('Revoke the token of hub-2');
+      await form.waitFor();
       expect(await violationsInBothSchemes(page, 'revoking')).to.deep.equal([]);
       await form.getByRole('button', { name: 'Revoke the token' }).click();
       await page.getByText('The token of this node was revoked').waitFor();
@@ -345,6 +405,8 @@ describe('the pages of nodes', function () {
       expect(found, found.join('\n')).to.deep.equal([]);
       await beat('hub-1');
       await openNode('hub-1');
+      const other = await session.another();
+      await openNode('hub-1', other);
       await page.getByText('Healthy', { exact: true }).first().waitFor();
       await act('hub-1', 'Delete…');
       const remove = dialog('Delete hub-1');
@@ -354,6 +416,11 @@ describe('the pages of nodes', function () {
       await page.getByRole('heading', { name: 'Fleet', level: 1 }).waitFor();
       await note('hub-1 was deleted.').waitFor();
       await settles(() => row('hub-1').count(), 0);
+      // A page that shows it elsewhere does not go on as if it were there.
+      await other.getByText('This node could not be shown').waitFor();
+      await other.getByRole('link', { name: 'Fleet' }).last().click();
+      await other.getByRole('heading', { name: 'Fleet', level: 1 }).waitFor();
+      await other.context().close();
     });
   });
 
@@ -385,17 +452,50 @@ describe('the pages of nodes', function () {
       await closeByEscape(page);
     });
 
+    it('foretells who joins and leaves, and which pipelines start and stop by that', async () => {
+      await page.goto(session.at('fleet?view=groups'));
+      await page.getByRole('button', { name: 'New node group' }).click();
+      const form = dialog('New node group');
+      await form.getByText('No pipeline starts or stops by this.').waitFor();
+      await form.getByLabel('Key of pair 1').fill('role');
+      await form.getByLabel('Value of pair 1').fill('edge');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.keyboard.type('role');
+      await settles(() => form.getByLabel('Key of pair 2').inputValue(), 'role');
+      await form.getByText('role stands twice: take one away.').waitFor();
+      await form.getByRole('button', { name: 'Remove pair 2' }).press('Enter');
+      await settles(
+        () =>
+          page.evaluate<string | null>(
+            `document.activeElement && document.activeElement.getAttribute('aria-label')`,
+          ),
+        'Remove pair 1',
+      );
+      await form.getByRole('button', { name: 'Add a label' }).click();
+      await page.keyboard.type('role');
+      await form.getByLabel('Value of label 1').fill('hub');
+      // The label is the agent's own: whether it gives way is not in the list.
+      await form.getByText(/May start or stop more on 1 node/).waitFor();
+      await closeByEscape(page);
+    });
+
     it('changes it from its page, and deletes it with what its nodes lose', async () => {
       await groups().getByRole('link', { name: 'edges', exact: true }).click();
       await page.getByRole('heading', { name: 'edges', level: 1 }).waitFor();
       await page.getByRole('button', { name: 'Change', exact: true }).click();
       const form = dialog('Change edges');
+      await form.getByLabel('Value of pair 1').fill('hub');
+      await form.getByText('Leaves: first edge.').waitFor();
+      await form.getByLabel('Value of pair 1').fill('edge');
       await form.getByLabel('Labels that they must have').fill('tier');
       await form.getByRole('button', { name: 'Save the group' }).click();
       await note('edges was saved, with 1 node.').waitFor();
       await page.getByRole('button', { name: 'Delete', exact: true }).click();
       const remove = dialog('Delete edges');
       await remove.getByText(/without the labels that it gave: tier=outer/).waitFor();
+      await remove.getByText('No pipeline starts or stops by this.').waitFor();
       await remove.getByRole('button', { name: 'Delete the group' }).click();
       await page.getByRole('heading', { name: 'No groups yet' }).waitFor();
     });

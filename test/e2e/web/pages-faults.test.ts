@@ -30,7 +30,7 @@ describe('the pages while something is away', function () {
     headgate = await start();
     browser = await launch();
     page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(20_000);
     await signIn(page, headgate);
   });
   after(async () => {

@@ -113,6 +113,33 @@ describe('events of a pipeline that runs', function () {
     await own.context().close();
     await until(() => taps().length === 0, { what: 'the tap to be gone', timeoutMs: 40_000 });
   });
+
+  it('says that the stream has broken while the controller is away, and goes on by itself', async () => {
+    await page.goto(tab('live', 'judge'));
+    await live('judge').getByRole('button', { name: 'Watch judge live' }).click();
+    const seen = async (): Promise<number> => {
+      const figures = await live('judge')
+        .getByText(/\d seen/)
+        .textContent();
+      return Number(/([\d,]+) seen/.exec(figures ?? '')?.[1]?.replaceAll(',', '') ?? -1);
+    };
+    await until(async () => (await seen()) > 5, { what: 'events in the page', timeoutMs: 30_000 });
+    const { controller } = session.site;
+    await controller.end('SIGTERM');
+    await live('judge').getByText('Reconnecting').waitFor();
+    const before = await seen();
+    expect(before, 'what was seen stays').to.be.greaterThan(5);
+    await session.site.serve({
+      port: Number(new URL(controller.url).port),
+      variables: { HEADGATE_ENGINE_BIN: ENGINE },
+    });
+    await live('judge')
+      .getByText(/^Live from/)
+      .waitFor({ timeout: 30_000 });
+    await until(async () => (await seen()) > before, { what: 'events to go on', timeoutMs: 60_000 });
+    await live('judge').getByRole('button', { name: 'Stop' }).click();
+    await until(() => taps().length === 0, { what: 'the tap to be gone', timeoutMs: 20_000 });
+  });
 });
 
 /** Pids of the processes that a process has started and that tap. */

@@ -155,6 +155,17 @@ describe('events of a pipeline in the browser', function () {
       await panel.waitFor({ state: 'detached' });
     });
 
+    it('is reached by the palette too, of pipelines that are deployed', async () => {
+      await page.goto(session.at('overview'));
+      await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+      await page.keyboard.press('Control+k');
+      const box = page.getByRole('combobox', { name: 'Go to anything' });
+      await box.fill('events of');
+      await settles(() => page.getByRole('option').count(), 1);
+      await box.press('Enter');
+      await samplesOf('ticks').waitFor();
+    });
+
     it('is chosen by keys alone, gives way to another, and is let go by Escape or its button', async () => {
       await page.goto(session.at(`pipelines/${pipelineId}`));
       const panel = (key: string) => page.getByRole('region', { name: `Component ${key}` });

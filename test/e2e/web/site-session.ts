@@ -35,7 +35,7 @@ export async function openSite(options: SiteOptions = {}): Promise<SiteSession> 
       colorScheme: 'light',
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(20_000);
     const page = await context.newPage();
     await signIn(page, { url, adminEmail: email, adminPassword: password });
     return page;

@@ -282,4 +282,25 @@ describe('a heartbeat', () => {
     expect(after).to.be.above(before);
     expect((await node.config()).json().configRevision).to.equal(after);
   });
+
+  it('keeps labels that are not stored yet, though the node is read again meanwhile', async () => {
+    const revisionNow = async () => (await node.config()).json().configRevision as number;
+    await beat({ labels: { zone: 'a' } });
+    await seen('the first labels', ({ labels }) => labels.zone === 'a');
+    const before = await revisionNow();
+    const lock = await test.db.transaction();
+    try {
+      await lock.raw('LOCK TABLE node_reports IN EXCLUSIVE MODE');
+      const after = (await beat({ labels: { zone: 'b' } })).configRevision;
+      expect(after).to.be.above(before);
+      const signal = { type: 'node', nodeId: node.nodeId, environmentId: teams.ours.environmentId };
+      for (let read = 0; read < 40; read += 1) {
+        await test.db.raw("SELECT pg_notify('headgate', ?)", [JSON.stringify(signal)]);
+        expect(await revisionNow()).to.be.at.least(after);
+      }
+    } finally {
+      await lock.rollback();
+    }
+    await seen('the labels that came last', ({ labels }) => labels.zone === 'b');
+  });
 });

@@ -222,8 +222,13 @@ describe('updates of agents', () => {
       await until(async () => (await served()).pendingAction === null, { what: 'the config' });
     });
 
+    /** An error that is told a single time must find the update known, as it is to the agent. */
+    const told = (checksum: string) =>
+      until(async () => (await served()).pendingAction?.checksum === checksum, { what: 'the config' });
+
     it('with an error, which is noted, shown and not tried again with that file', async () => {
       await trigger();
+      await told(SUM);
       await beat({ updateError: 'update to v0.7.0 failed: no space is left there\0' });
       const view = await seen('the end', (one) => one.updateTo === null && one.updateError !== null);
       const reason = 'update to v0.7.0 failed: no space is left there';
@@ -237,6 +242,7 @@ describe('updates of agents', () => {
 
       // Another build of it may be tried, and the error that still stands does not end it.
       await trigger({ checksum: 'cd'.repeat(32) });
+      await told(`sha256:${'cd'.repeat(32)}`);
       await beat({ updateError: reason });
       await until(async () => (await see()).status === 'DEGRADED', { what: 'the report' });
       expect((await see()).updateTo).to.equal('v0.7.0');

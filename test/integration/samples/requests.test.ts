@@ -112,6 +112,32 @@ describe('samples of events', () => {
       }
     });
 
+    it('by the word that there is something to poll for, where the message is too long for a signal', async () => {
+      const ports = Array.from({ length: 50 }, (_, n) => `${'ä'.repeat(100)}${n}`);
+      const version = () => test.db('pipeline_versions').where({ pipeline_id: at.pipelineId });
+      const before = await version().first('config_yaml');
+      await version().update({
+        config_yaml: before.config_yaml.replace(
+          /big: .*/,
+          ports.map((port) => `${port}: 'true'`).join('\n      '),
+        ),
+      });
+      const stream = await at.node.push();
+      try {
+        await until(() => stream.text() !== '', { what: 'the stream' });
+        const keys = ports.map((port) => `split.${port}`);
+        const { requestId } = await ask(keys);
+        await until(() => stream.events('config_changed').length > 0, { what: 'the word' });
+        expect(stream.events('sample_request')).to.deep.equal([]);
+        expect(await asked()).to.deep.include({
+          ...{ requestId, pipelineId: at.pipelineId, componentKeys: keys, limit: 5, sinkKeys: [] },
+        });
+      } finally {
+        stream.close();
+        await version().update(before);
+      }
+    });
+
     it('of the node that was named, of one with a push channel first', async () => {
       const pushed = await runningNode({ agentHealth: { pushConnected: true } });
       await report(test, at.node, at.pipelineId, 'RUNNING', { agentHealth: { pushConnected: false } });
@@ -371,6 +397,36 @@ describe('samples of events', () => {
       }
     });
 
+    it('what is named only after it was stored', async () => {
+      const change = (redactKeys: string[] | null) =>
+        at.admin.mutate('environment.update', { id: at.environmentId, redactKeys });
+      const { requestId } = await ask();
+      await answer([
+        answerOf(requestId, 'lines', {
+          events: [{ phone: CANARY, line: `phone=${CANARY}`, password: CANARY }],
+          schema: [{ path: '.phone', type: 'string', sample: CANARY }],
+          error: `phone=${CANARY}`,
+        }),
+      ]);
+      const shown = async () => [
+        (await result(requestId)).results,
+        await at.viewer.query<EventSchemas>('pipeline.eventSchemas', { pipelineId: at.pipelineId }),
+      ];
+      expect(JSON.stringify(await shown())).to.include(CANARY);
+      try {
+        await change(['phone']);
+        const [results, schemas] = await shown();
+        expect(JSON.stringify([results, schemas])).not.to.include(CANARY);
+        expect(results?.[0]).to.deep.include({
+          events: [{ phone: '[redacted]', line: 'phone=[redacted]', password: '[redacted]' }],
+          schema: [{ path: '.phone', type: 'string' }],
+          error: 'phone=[redacted]',
+        });
+      } finally {
+        await change(null);
+      }
+    });
+
     it('by patterns that an ADMIN sets, within their bounds', async () => {
       const trying = (redactKeys: unknown, person: Person) =>
         refusal(person, 'mutation', 'environment.update', { id: at.environmentId, redactKeys });
@@ -501,6 +557,20 @@ describe('samples of events', () => {
       await age(requestId, 21);
       await upkeep();
       expect((await result(requestId)).nodeId).to.equal(at.node.nodeId);
+    });
+
+    it('for everybody while the pipeline is deleted, though it may come back', async () => {
+      const { requestId } = await ask();
+      await answer([answerOf(requestId)]);
+      expect((await result(requestId)).status).to.equal('COMPLETED');
+      await test.db('pipelines').where({ id: at.pipelineId }).update({ tombstoned_at: new Date() });
+      try {
+        expect(await refusal(at.viewer, 'query', 'pipeline.sampleResult', { requestId })).to.match(
+          /^NOT_FOUND/,
+        );
+      } finally {
+        await test.db('pipelines').where({ id: at.pipelineId }).update({ tombstoned_at: null });
+      }
     });
   });
 

@@ -131,6 +131,26 @@ describe('who watches a live tap', () => {
     expect((await findTap(test.db, tap.tapId))?.watchedBy).to.equal(null);
   });
 
+  it('stays when his stream before this one ends only after he has come back', async () => {
+    const tap = await started();
+    await taps.claim(tap);
+    const detach = taps.attach(tap, viewer());
+    await taps.claim(tap);
+    detach();
+    await until(async () => (await findTap(test.db, tap.tapId))?.watchedBy === null, {
+      what: 'him to leave',
+    });
+    const second = viewer();
+    taps.attach(tap, second);
+    clock.advance(15_000);
+    await until(async () => (await findTap(test.db, tap.tapId))?.watchedBy !== null, {
+      what: 'him to be noted again',
+    });
+    expect(second.state.closed).to.equal(0);
+    await bring(tap, [1]);
+    expect(second.sent).to.deep.equal([{ event: 'events', data: { events: [1], dropped: 0 } }]);
+  });
+
   it('is not waited for: fifty deliveries wait in the database at most, and the rest is counted', async () => {
     const tap = await started();
     await test.db('taps').where({ id: tap.tapId }).update({ watched_by: 'a controller that hangs' });

@@ -18,7 +18,7 @@ describe('time in the agent', () => {
           .filter((line) => /Date\.now|new Date|clock\.now\(/.test(line))
           .map((line) => `${file}: ${line.trim()}`),
       );
-    const others = used.filter((line) => !/retryAfterMs\(answer\.headers, Date\.now\(\)\)/.test(line));
+    const others = used.filter((line) => !/retryAfterMs\(headers, Date\.now\(\)\)/.test(line));
     expect(others).to.have.length(1);
     expect(others[0]).to.match(/^agent\/log\.ts: .*time=\$\{new Date\(\)\.toISOString\(\)\}/);
   });

@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -8,12 +9,14 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parsePushMessage } from '../../../agent/link/push-message.ts';
 import { createLogger } from '../../../agent/log.ts';
+import { startOf } from '../../../agent/supervise/orphans.ts';
 import { addressProblem } from '../../../agent/update/address.ts';
 import { download } from '../../../agent/update/download.ts';
 import { channelOf, digestOf, refusal, sameVersion } from '../../../agent/update/order.ts';
-import { failedOf, pendingOf, previousOf, readSwap } from '../../../agent/update/swap.ts';
+import { confirm, failedOf, pendingOf, previousOf, readSwap } from '../../../agent/update/swap.ts';
 import { Updates } from '../../../agent/update/updates.ts';
 import { checkSignature, checkVersion, readPublicKey } from '../../../agent/update/verify.ts';
+import { watch } from '../../../agent/update/watchdog.ts';
 import { AGENT_VERSION } from '../../../agent/version.ts';
 import { manualClock, systemClock } from '../../../reconcilers/engine/clock.ts';
 import { until } from '../../support/until.ts';
@@ -329,5 +332,69 @@ describe('an update that cannot be begun in the end', () => {
       writeFileSync(failedOf(executable), text);
       expect(make(() => {}).error, text.slice(0, 20)).to.equal(null);
     }
+  });
+});
+
+describe('a version that has taken the place of another', () => {
+  let dir: string;
+  let executable: string;
+  let running: ChildProcess[];
+  const swap = { to: 'v0.2.0', digest: sha256('new'), from: 'v0.1.0' };
+  before(function () {
+    if (process.platform !== 'linux') this.skip();
+  });
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'headgate-watched-'));
+    executable = join(dir, 'agent');
+    running = [];
+    writeFileSync(executable, 'new');
+    writeFileSync(previousOf(executable), `#!/bin/sh\necho started > ${dir}/old\n`, { mode: 0o755 });
+    writeFileSync(pendingOf(executable), `${swap.to}\n${swap.digest}\n${swap.from}\n\n`);
+  });
+  afterEach(() => {
+    for (const { pid } of running) if (pid) process.kill(-pid, 'SIGKILL');
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  /** The new version, and who looks after it for a second. */
+  function begin(script: string, restart = true) {
+    const version = spawn('/bin/sh', ['-c', script], { detached: true, stdio: 'ignore' });
+    const ended = once(version, 'exit');
+    running.push(version);
+    const { pid = 0 } = version;
+    const start = startOf(pid) ?? '';
+    const watched = { pid, start, executable, restart, patienceMs: 1_000 };
+    return { ended, watchdogEnds: once(watch(watched, { PATH: process.env.PATH }), 'exit') };
+  }
+
+  it('is ended and taken back when it lives but does not confirm in time, and the old one is started', async () => {
+    const { ended, watchdogEnds } = begin('exec sleep 1000');
+    expect((await ended)[1]).to.equal('SIGTERM');
+    running.pop();
+    await watchdogEnds;
+    expect(readFileSync(join(dir, 'old'), 'utf8')).to.equal('started\n');
+    expect(readdirSync(dir).sort()).to.deep.equal(['agent', 'agent.failed', 'old']);
+    const failed = readSwap(failedOf(executable));
+    expect(failed).to.deep.include(swap);
+    expect(failed?.reason).to.match(/^the new version had no successful poll within \d+ minutes$/);
+  });
+
+  it('is taken back, and left to whoever starts agents there', async () => {
+    const { ended, watchdogEnds } = begin('exec sleep 1000', false);
+    await Promise.all([ended, watchdogEnds]);
+    running.pop();
+    expect(readdirSync(dir).sort()).to.deep.equal(['agent', 'agent.failed']);
+  });
+
+  it('stays when it confirms in time, and when it is ended in order', async () => {
+    const confirmed = begin('exec sleep 1000');
+    confirm(executable);
+    await confirmed.watchdogEnds;
+    expect(readFileSync(executable, 'utf8')).to.equal('new');
+    writeFileSync(previousOf(executable), 'old');
+    const { ended, watchdogEnds } = begin('exit 0');
+    await Promise.all([ended, watchdogEnds]);
+    running.pop();
+    expect(readdirSync(dir).sort()).to.deep.equal(['agent', 'agent.previous']);
   });
 });

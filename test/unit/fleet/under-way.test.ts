@@ -65,6 +65,17 @@ describe('an update of an agent', () => {
       report: { updateError: 'no space' },
       is: failed('no space'),
     },
+    {
+      reason: 'is not ended by the error of one that it has taken the place of',
+      update: { tries: 1, triedAt: NOW - 7 * MINUTE },
+      report: { updateError: 'update to v1.3.0 failed: no space' },
+      is: null,
+    },
+    {
+      reason: 'is ended by its own',
+      report: { updateError: 'update to 1.2.0 failed: no space' },
+      is: failed('update to 1.2.0 failed: no space'),
+    },
   ];
   for (const row of REPORTS) {
     it(row.reason, () => {

@@ -60,7 +60,23 @@ describe('a line of text', () => {
     ['Authorization: Bearer c4n4ry', 'Authorization: [redacted]'],
     ["curl -H 'Authorization: Basic c4n4ry' http://x", "curl -H 'Authorization: [redacted]' http://x"],
     ['Cookie: a=c4n4ry; b=c4n4ry\nHost: x', 'Cookie: [redacted]\nHost: x'],
-    ['x-auth-token: Bearer c4n4ry, ok', 'x-auth-token: [redacted], ok'],
+    ['x-auth-token: Bearer c4n4ry, ok', 'x-auth-token: [redacted]'],
+    ['INFO x-auth-token: Bearer c4n4ry, ok', 'INFO x-auth-token: [redacted], ok'],
+    ['password: c4n4ry two three\nuser: bob', 'password: [redacted]\nuser: bob'],
+    ['db.password = c4n4ry two\nuser = bob', 'db.password = [redacted]\nuser = bob'],
+    ['password: |\n  c4n4ry\n\n  c4n4ry\nuser: bob', 'password: [redacted]\nuser: bob'],
+    ['- a: 1\n  password: >-\r\n    c4n4ry\r\n  b: 2', '- a: 1\n  password: [redacted]\n  b: 2'],
+    ['- password: !!binary | # b\n    c4n4ry\n  b: 2', '- password: [redacted]\n  b: 2'],
+    ['password:\n  c4n4ry\nuser: bob', 'password:\n  [redacted]\nuser: bob'],
+    ['tokens:\n- c4n4ry\n- c4n4ry\nuser: bob', 'tokens:\n[redacted]\nuser: bob'],
+    ['tokens: [c4n4ry,\n  c4n4ry]\nuser: bob', 'tokens: [redacted]'],
+    ['password: &a c4n4ry', 'password: [redacted]'],
+    ['x {"y":"password: |\\n  c4n4ry\\n"}', 'x {"y":"password: [redacted]'],
+    ['x {"password":\n  "c4n4ry",\n"a":1}', 'x {"password":\n  "[redacted]",\n"a":1}'],
+    ['x {"y":"a: 1\\nssn: c4n4ry\\n"}', 'x {"y":"a: 1\\nssn: [redacted]"}'],
+    ['password:\n\nuser: bob', 'password:\n\nuser: bob'],
+    ['error: no password:\n  user: bob', 'error: no password:\n  user: bob'],
+    ['{"pass\\u0077ord":"c4n4ry"}\n{"a":1}', '{"pass\\u0077ord":"[redacted]"}\n{"a":1}'],
     ['password := c4n4ry', 'password := [redacted]'],
     ['password=>c4n4ry', 'password=>[redacted]'],
     ['"the password":"c4n4ry"', '"the password":"[redacted]"'],
@@ -88,6 +104,11 @@ describe('a line of text', () => {
       '[',
       'token:{',
       'x=y:',
+      'password: |\n',
+      'password:\n\n',
+      'password: & ',
+      '- ',
+      '"\\u0070',
       '   :',
     ]) {
       const text = piece.repeat(200_000 / piece.length);
@@ -111,6 +132,10 @@ describe('an event', () => {
       line: `login token=${CANARY}`,
       n: 1,
       none: null,
+      pairs: [
+        ['Authorization', CANARY],
+        ['host', 'x'],
+      ],
     };
     expect(usual.value(event)).to.deep.equal({
       message: `{"user":"bob","nested":{"api_key":"${MASK}"}}`,
@@ -123,6 +148,10 @@ describe('an event', () => {
       line: `login token=${MASK}`,
       n: 1,
       none: null,
+      pairs: [
+        ['Authorization', MASK],
+        ['host', 'x'],
+      ],
     });
   });
 

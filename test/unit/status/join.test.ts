@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { DEFAULT_FLEET_SETTINGS } from '../../../controller/settings/index.ts';
-import { type Joined, type JoinTime, join } from '../../../controller/status/join.ts';
+import { type Joined, join } from '../../../controller/status/join.ts';
+import type { JoinTime } from '../../../controller/status/judge.ts';
 import type { Observed } from '../../../controller/status/queries.ts';
 import { NOW, nodeRow, pipelineRow, reportRow, secondsAgo } from '../../support/status.ts';
 
@@ -179,6 +180,22 @@ describe('what should run, joined with what runs', () => {
       'moving',
       'moving',
     ]);
+  });
+
+  it('looks once for the groups of a node, however often they are asked for', () => {
+    let looked = 0;
+    const criteria = { role: 'edge' };
+    const group = { id: 'g', name: 'edge', labelTemplate: {}, requiredLabels: [] };
+    const counted = Object.defineProperty({ ...group, criteria }, 'criteria', {
+      get: () => {
+        looked += 1;
+        return criteria;
+      },
+    });
+    const node = onlyNode(joined({ nodes: [nodeRow({ agentLabels: criteria })], groups: [counted] }));
+    const before = looked;
+    for (let n = 0; n < 10; n += 1) expect(node.groups).to.deep.equal([counted]);
+    expect(looked - before).to.equal(1);
   });
 
   it('is empty where there is nothing', () => {

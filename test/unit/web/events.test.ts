@@ -156,6 +156,9 @@ describe('a live tap', () => {
   it('outlives a lost connection, and ends where the browser gives up', async () => {
     const { tap, stream, stopped } = made();
     await tap.start();
+    expect(tap.getState().phase.kind, 'its stream is not there yet').to.equal('starting');
+    stream().dispatchEvent(new Event('open'));
+    expect(tap.getState().phase.kind).to.equal('open');
     stream().dispatchEvent(new Event('error'));
     expect(tap.getState().phase.kind).to.equal('lost');
     stream().dispatchEvent(new Event('open'));

@@ -54,6 +54,12 @@ describe('the matrix of nodes and pipelines', () => {
     expect(rowsOf({ differing: true })).to.deep.equal(['node-2', 'node-3', 'node-4', 'node-10']);
   });
 
+  it('counts the nodes that are as they should be also while only others are shown', () => {
+    const [audit, orders] = viewOf(MATRIX, [], { ...EVERYTHING, differing: true }).columns;
+    expect(audit).to.include({ desired: 2, running: 0, wrong: 2 });
+    expect(orders).to.include({ desired: 2, running: 2, wrong: 2 });
+  });
+
   it('finds nodes by all words of name, host and labels, and by health', () => {
     expect(rowsOf({ node: 'ROLE=edge node' })).to.deep.equal(['node-2']);
     expect(rowsOf({ node: 'role=hub' })).to.deep.equal([]);

@@ -332,6 +332,16 @@ function useEntries(openShortcuts: () => void): Entry[] {
       run: go(paths.pipeline(environment.id, id)),
     });
   }
+  for (const { id, name, isDraft } of pipelines.data ?? []) {
+    if (isDraft) continue;
+    entries.push({
+      id: `events-${id}`,
+      group: 'Action',
+      icon: 'source',
+      word: `Events of ${name}`,
+      run: go(paths.pipeline(environment.id, id, { tab: 'events' })),
+    });
+  }
   for (const { id, name, managedBy } of pipelines.data ?? []) {
     if (managedBy !== 'ui' || team.role === 'VIEWER') continue;
     entries.push({

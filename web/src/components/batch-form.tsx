@@ -23,6 +23,8 @@ export interface BatchFormProps<T extends Named> {
   run: (item: T) => Promise<unknown>;
   /** How many at a time. */
   atOnce?: number;
+  /** What `run` does, where the form lets choose: outcomes of another choice are forgotten. */
+  choice?: string;
   /** Called with those that went through, when none is left. */
   done: (items: readonly T[]) => void;
   /** Called with those that went through, when others were refused. */
@@ -40,7 +42,7 @@ export interface BatchFormProps<T extends Named> {
 
 export function BatchForm<T extends Named>(props: BatchFormProps<T>) {
   const { items, noun, words } = props;
-  const batch = useBatch(items, props.run, props.atOnce);
+  const batch = useBatch(items, props.run, { atOnce: props.atOnce, choice: props.choice });
   const submit = async (): Promise<void> => {
     const outcomes = await batch.start();
     const through = outcomes.filter(({ state }) => state === 'done').map(({ item }) => item);

@@ -13,14 +13,26 @@ export interface Batch<T> {
   start: () => Promise<readonly Outcome<T>[]>;
 }
 
+interface Options {
+  /** How many at a time. */
+  atOnce?: number;
+  /** What is done to them: when it is another thing than before, earlier outcomes are forgotten. */
+  choice?: string;
+}
+
 /**
- * Does the same to several things, `atOnce` of them at a time: what fails hurts no other one. Whoever closes the form ends
- * it: what was not begun is left as it is.
+ * Does the same to several things: what fails hurts no other one. Whoever closes the form ends it: what was not begun is
+ * left as it is. The items may become others before it starts.
  */
-export function useBatch<T>(items: readonly T[], run: (item: T) => Promise<unknown>, atOnce = 1): Batch<T> {
-  const [outcomes, setOutcomes] = useState<readonly Outcome<T>[]>(() =>
-    items.map((item) => ({ item, state: 'waiting' })),
-  );
+export function useBatch<T extends { id: string }>(
+  items: readonly T[],
+  run: (item: T) => Promise<unknown>,
+  { atOnce = 1, choice = '' }: Options = {},
+): Batch<T> {
+  const [known, setKnown] = useState<{ choice: string; byId: ReadonlyMap<string, Outcome<T>> }>({
+    choice,
+    byId: new Map(),
+  });
   const [isRunning, setRunning] = useState(false);
   const isGone = useRef(false);
   useEffect(() => {
@@ -29,12 +41,14 @@ export function useBatch<T>(items: readonly T[], run: (item: T) => Promise<unkno
       isGone.current = true;
     };
   }, []);
+  const byId = known.choice === choice ? known.byId : new Map<string, Outcome<T>>();
+  const outcomes = items.map((item): Outcome<T> => byId.get(item.id) ?? { item, state: 'waiting' });
   const start = async (): Promise<readonly Outcome<T>[]> => {
     setRunning(true);
-    let now = outcomes;
+    let now: readonly Outcome<T>[] = outcomes;
     const set = (index: number, outcome: Outcome<T>): void => {
       now = now.with(index, outcome);
-      setOutcomes(now);
+      setKnown({ choice, byId: new Map(now.map((each) => [each.item.id, each])) });
     };
     const left = [...now.entries()].filter(([, { state }]) => state !== 'done');
     const work = async (): Promise<void> => {

@@ -34,7 +34,7 @@ export const CountBar = ({
           <li key={word}>
             <Link to={href} className="count" data-tone={tone}>
               <Icon name={TONE_ICON[tone]} size={12} />
-              <span className="mono">{count}</span> {word}
+              <span className="mono">{count.toLocaleString('en')}</span> {word}
             </Link>
           </li>
         ))}

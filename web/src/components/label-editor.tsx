@@ -1,6 +1,7 @@
 import { useId } from 'react';
 import { Icon } from './icons.tsx';
 import type { LabelRow } from './label-rows.ts';
+import { useRowFocus } from './row-focus.ts';
 
 const MAX_ROWS = 64;
 const MAX_KEY = 128;
@@ -19,14 +20,20 @@ interface Props {
 /** Pairs of key and value. */
 export const LabelEditor = ({ legend, noun, rows, onChange, disabled, hint }: Props) => {
   const id = useId();
+  const { frame, added, removed } = useRowFocus<HTMLFieldSetElement>(rows.length);
   const set = (index: number, row: LabelRow): void =>
     onChange(rows.map((old, at) => (at === index ? row : old)));
   return (
-    <fieldset className="label-editor" aria-describedby={hint ? `${id}-note` : undefined} disabled={disabled}>
+    <fieldset
+      ref={frame}
+      className="label-editor"
+      aria-describedby={hint ? `${id}-note` : undefined}
+      disabled={disabled}
+    >
       <legend>{legend}</legend>
       {rows.map(([key, value], index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: keys are being typed, so that only the place stays.
-        <div key={index} className="label-row">
+        <div key={index} className="label-row" data-row>
           <input
             className="mono"
             aria-label={`Key of ${noun} ${index + 1}`}
@@ -48,7 +55,10 @@ export const LabelEditor = ({ legend, noun, rows, onChange, disabled, hint }: Pr
             type="button"
             className="icon-button"
             aria-label={`Remove ${noun} ${index + 1}`}
-            onClick={() => onChange(rows.filter((_, at) => at !== index))}
+            onClick={() => {
+              removed(index);
+              onChange(rows.filter((_, at) => at !== index));
+            }}
           >
             <Icon name="cross" size={12} />
           </button>
@@ -58,8 +68,12 @@ export const LabelEditor = ({ legend, noun, rows, onChange, disabled, hint }: Pr
         type="button"
         className="button"
         data-size="small"
+        data-add
         disabled={rows.length >= MAX_ROWS}
-        onClick={() => onChange([...rows, ['', '']])}
+        onClick={() => {
+          added();
+          onChange([...rows, ['', '']]);
+        }}
       >
         <Icon name="plus" size={12} /> Add a {noun}
       </button>

@@ -89,11 +89,23 @@ interface LoadedProps<T> {
   what: string;
   skeleton: ReactNode;
   children: (data: T) => ReactNode;
+  /** What the error stands in, where `children` bring the whole page. */
+  around?: (error: ReactNode) => ReactNode;
 }
 
-/** Data that was loaded once stays on the screen while a refresh fails; the live dot tells about that. */
-export function Loaded<T>({ query, what, skeleton, children }: LoadedProps<T>) {
-  if (query.data !== undefined) return children(query.data);
-  if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} what={what} />;
+/** Whether what was asked for is not there, or no longer. */
+export const isGone = ({ isError, error }: Pick<UseQueryResult, 'isError' | 'error'>): boolean =>
+  isError && describeFailure(error).code === 'NOT_FOUND';
+
+/**
+ * Data that was loaded once stays on the screen while a refresh fails; the live dot tells about that. What was deleted
+ * meanwhile, in another tab or by somebody else, does not stay.
+ */
+export function Loaded<T>({ query, what, skeleton, children, around = alone }: LoadedProps<T>) {
+  if (query.data !== undefined && !isGone(query)) return children(query.data);
+  if (query.isError)
+    return around(<ErrorState error={query.error} retry={() => void query.refetch()} what={what} />);
   return skeleton;
 }
+
+const alone = (error: ReactNode): ReactNode => error;

@@ -28,6 +28,7 @@ export function TableHead<R>({ columns, sort, setSort, tick }: Props<R>) {
             scope="col"
             data-align={column.align}
             data-priority={column.priority}
+            data-share={column.width?.endsWith('%') || undefined}
             style={{ '--column': column.width } as CSSProperties}
             aria-sort={column.key === sortKey ? (isDescending ? 'descending' : 'ascending') : undefined}
           >

@@ -8,7 +8,7 @@ export const VersionOnNode = ({ row }: { row: Pick<PipelineOnNode, 'version' | '
   const desired = row.desiredVersion === null ? 'none' : `v${row.desiredVersion}`;
   return (
     <span
-      className="cell-line mono tone-text"
+      className="cell-line version-pair mono tone-text"
       data-tone="moving"
       data-tip={`Runs ${running}, should run ${desired}`}
     >

@@ -16,7 +16,14 @@ import { momentColumn } from '../components/moment-column.tsx';
 import { Page } from '../components/page.tsx';
 import { Segmented } from '../components/segmented.tsx';
 import { type SourcedLabel, SourcedLabels } from '../components/sourced-labels.tsx';
-import { EmptyState, ErrorState, Loaded, SkeletonBlock, SkeletonRows } from '../components/states.tsx';
+import {
+  EmptyState,
+  ErrorState,
+  isGone,
+  Loaded,
+  SkeletonBlock,
+  SkeletonRows,
+} from '../components/states.tsx';
 import type { GroupAction } from './fleet/group-dialogs.tsx';
 import { Criteria, groupCounts, LabelKeys } from './fleet/groups.tsx';
 import { whyNot } from './fleet/may.ts';
@@ -48,7 +55,7 @@ export const GroupPage = () => {
       {group && (
         <ManifestProblems environmentId={environment.id} kind="NodeGroup" owned={[group]} ownedOnly />
       )}
-      {nodes.isError && !nodes.data ? (
+      {nodes.isError && (!nodes.data || isGone(nodes)) ? (
         <ErrorState error={nodes.error} retry={() => void nodes.refetch()} what="This group" />
       ) : (
         <>

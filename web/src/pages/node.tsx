@@ -50,6 +50,11 @@ export const NodePage = () => {
     <Loaded
       query={node}
       what="This node"
+      around={(error) => (
+        <Page title="Node" back={{ to: paths.fleet(environment.id), word: 'Fleet' }}>
+          {error}
+        </Page>
+      )}
       skeleton={
         <div className="page">
           <SkeletonBlock height={32} label="Loading the node" />

@@ -67,6 +67,11 @@ export const PipelinePage = () => {
     <Loaded
       query={pipeline}
       what="This pipeline"
+      around={(error) => (
+        <Page title="Pipeline" back={{ to: paths.pipelines(environment.id), word: 'Pipelines' }}>
+          {error}
+        </Page>
+      )}
       skeleton={
         <div className="page">
           <SkeletonBlock height={32} label="Loading the pipeline" />

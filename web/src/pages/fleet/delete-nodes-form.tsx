@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { NodeSummary } from '../../../../schemas/api/fleet.ts';
 import { api } from '../../api/client.ts';
 import { usePlace } from '../../app/environment.tsx';
+import { plural } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
 import { notify } from '../../components/toasts.tsx';
 import { confirmation } from '../pipelines/actions.ts';
@@ -18,8 +19,7 @@ const isHeard = ({ status }: NodeSummary): boolean => status === 'HEALTHY' || st
 export const DeleteNodesForm = ({ nodes, close, deleted }: Props) => {
   const { environment } = usePlace();
   const queryClient = useQueryClient();
-  const heard = nodes.filter(isHeard);
-  const running = heard.filter(({ maintenance }) => !maintenance);
+  const running = nodes.filter((node) => isHeard(node) && !node.maintenance);
   const one = nodes.length === 1;
   return (
     <NodesForm
@@ -38,9 +38,10 @@ export const DeleteNodesForm = ({ nodes, close, deleted }: Props) => {
       confirm={confirmation(environment, nodes)}
     >
       <p>
-        {one ? 'The node goes' : `${nodes.length} nodes go`} from {environment.name} for good, with the labels
-        that were set here, what was reported and the log. {one ? 'Its agent is' : 'Their agents are'} refused
-        from then on; to come back, {one ? 'it enrolls' : 'they enroll'} anew with an enrollment token.
+        {one ? 'The node goes' : `${plural(nodes.length, 'node')} go`} from {environment.name} for good, with
+        the labels that were set here and what was reported; what {one ? 'it' : 'they'} wrote stays in the
+        logs of the pipelines. {one ? 'Its agent is' : 'Their agents are'} refused from then on; to come back,{' '}
+        {one ? 'it enrolls' : 'they enroll'} anew with an enrollment token.
       </p>
       {running.length > 0 && (
         <p className="notice" data-tone="held" role="status">
@@ -48,8 +49,8 @@ export const DeleteNodesForm = ({ nodes, close, deleted }: Props) => {
           <span>
             {one
               ? 'It is heard of now: its engines run on until the agent is stopped.'
-              : `${heard.length === nodes.length ? 'They are' : listed(heard.map(({ name }) => name))} heard of now: their engines run on until the agents are stopped.`}{' '}
-            Put {one ? 'it' : 'them'} into maintenance first, which stops the engines.
+              : `${running.length === nodes.length ? 'All of them' : listed(running.map(({ name }) => name))} ${running.length === 1 ? 'is' : 'are'} heard of now: engines run on there until the agents are stopped.`}{' '}
+            To stop them, put {one ? 'the node' : 'the nodes'} into maintenance first.
           </span>
         </p>
       )}

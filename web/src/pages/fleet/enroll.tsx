@@ -8,6 +8,7 @@ import { Field, SelectField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
 import { DoneAction, MutationForm } from '../../components/mutation-form.tsx';
+import { SkeletonBlock } from '../../components/states.tsx';
 import { useEnrollmentToken } from './enrollment-token.ts';
 
 interface Props {
@@ -50,29 +51,36 @@ const EnrollForm = ({ environmentId, close }: Omit<Props, 'opened'>) => {
           {generate.data.expiresAt && <Time at={generate.data.expiresAt} />}
           {generate.data.expiresAt ? '.' : ''}
         </p>
-        {releases.data?.agent && (
+        {releases.isPending ? (
+          // Which lines are the right ones is not known before.
+          <SkeletonBlock height={220} label="Looking up the agent that is served here" />
+        ) : (
           <>
-            <CommandBlock label="commands that install the agent" lines={install} />
+            {releases.data?.agent && (
+              <>
+                <CommandBlock label="commands that install the agent" lines={install} />
+                <p className="muted">
+                  As root: this installs the agent {releases.data.agent.version} that this controller serves,
+                  as a service where systemd runs. Or start an agent that is there already:
+                </p>
+              </>
+            )}
+            <CommandBlock label="commands that start the agent" lines={lines} />
             <p className="muted">
-              As root: this installs the agent {releases.data.agent.version} that this controller serves, as a
-              service where systemd runs. Or start an agent that is there already:
+              {releases.data?.agent ? (
+                'It'
+              ) : (
+                <>
+                  The agent is one file, <code>dist/headgate-agent</code> of this installation: copy it to the
+                  machine first. It
+                </>
+              )}{' '}
+              keeps its own key under <code>/var/lib/svc-agent</code>: set <code>SVC_DATA_DIR</code> where it
+              may not write there, and <code>SVC_ENGINE_BIN</code> where the engine is not on the search path.
+              The node appears in the list as soon as it was heard.
             </p>
           </>
         )}
-        <CommandBlock label="commands that start the agent" lines={lines} />
-        <p className="muted">
-          {releases.data?.agent ? (
-            'It'
-          ) : (
-            <>
-              The agent is one file, <code>dist/headgate-agent</code> of this installation: copy it to the
-              machine first. It
-            </>
-          )}{' '}
-          keeps its own key under <code>/var/lib/svc-agent</code>: set <code>SVC_DATA_DIR</code> where it may
-          not write there, and <code>SVC_ENGINE_BIN</code> where the engine is not on the search path. The
-          node appears in the list as soon as it was heard.
-        </p>
         <DoneAction close={close} />
       </div>
     );
@@ -89,7 +97,7 @@ const EnrollForm = ({ environmentId, close }: Omit<Props, 'opened'>) => {
         hint="Pipelines choose their nodes by these. They can be changed later."
       />
       {current && (
-        <p className="inline-error" style={{ background: 'var(--held-weak)', color: 'var(--held)' }}>
+        <p className="notice" data-tone="held">
           <Icon name="warning" size={14} />
           <span>
             A token exists already, used by {plural(current.uses, 'node')}. A new one takes its place; nodes

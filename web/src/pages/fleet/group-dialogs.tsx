@@ -11,9 +11,10 @@ import { Field, NameField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
 import { BecomesNotice, useBecameGit } from '../../components/git-edits.tsx';
 import { LabelEditor } from '../../components/label-editor.tsx';
-import { type LabelRow, labelsOf, rowsOf } from '../../components/label-rows.ts';
+import { type LabelRow, labelsOf, problemOfRows, rowsOf } from '../../components/label-rows.ts';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { notify } from '../../components/toasts.tsx';
+import { ForetoldNotice, useForetold } from './group-foretold.tsx';
 import { useRenewFleet } from './node-actions.ts';
 import { listed } from './nodes-form.tsx';
 
@@ -87,13 +88,26 @@ const GroupForm = ({ group, close }: { group: NodeGroup | null; close: () => voi
       close();
     },
   });
+  const problem = problemOfRows(criteria) || problemOfRows(template);
+  const foretold = useForetold(group, {
+    id: group?.id ?? '',
+    name: name.trim(),
+    criteria: labelsOf(criteria),
+    labelTemplate: labelsOf(template),
+    requiredLabels: [],
+  });
   return (
     <MutationForm
       mutation={save}
       close={close}
       submit={group ? 'Save the group' : 'Make the group'}
       working="Saving…"
-      disabled={!name.trim()}
+      disabled={!name.trim() || problem !== ''}
+      confirm={
+        group && foretold && foretold.stops.length > 0 && isProduction(environment) ? group.name : null
+      }
+      // It comes and goes while labels are typed.
+      confirmField={{ autoFocus: false }}
     >
       <BecomesNotice git={group?.git ?? null} />
       <NameField value={name} onChange={setName} autoFocus />
@@ -120,6 +134,8 @@ const GroupForm = ({ group, close }: { group: NodeGroup | null; close: () => voi
         placeholder="region, tier"
         hint="Keys, with commas between. A node that lacks one is shown as such; nothing else changes."
       />
+      {problem && <p className="field-problem">{problem}</p>}
+      <ForetoldNotice foretold={foretold} changes={group !== null} />
     </MutationForm>
   );
 };
@@ -150,6 +166,7 @@ const DeleteForm = ({ group, close, deleted }: DeleteProps) => {
   const { environment } = usePlace();
   const renew = useRenewFleet();
   const became = useBecameGit();
+  const foretold = useForetold(group, null);
   const given = Object.entries(group.labelTemplate).map(([key, value]) => `${key}=${value}`);
   const remove = useMutation({
     mutationFn: () => api.nodeGroup.delete.mutate({ id: group.id }),
@@ -175,9 +192,10 @@ const DeleteForm = ({ group, close, deleted }: DeleteProps) => {
         This deletes <strong>{group.name}</strong> for good. Its {plural(group.nodeCount, 'node')} stay
         {group.nodeCount === 1 ? 's' : ''} as {group.nodeCount === 1 ? 'it is' : 'they are'}
         {given.length > 0 && group.nodeCount > 0
-          ? `, without the labels that it gave: ${given.join(', ')}. Pipelines that ask for these stop there.`
+          ? `, without the labels that it gave: ${given.join(', ')}.`
           : '.'}
       </p>
+      {given.length > 0 && group.nodeCount > 0 && <ForetoldNotice foretold={foretold} changes={false} />}
     </MutationForm>
   );
 };

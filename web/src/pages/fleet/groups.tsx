@@ -65,14 +65,14 @@ const columns = (
   {
     key: 'gives',
     title: 'Gives',
-    width: '14%',
+    width: '11%',
     priority: 2,
     cell: ({ group }) => group && <Labels labels={group.labelTemplate} limit={2} />,
   },
   {
     key: 'requires',
     title: 'Requires',
-    width: '11%',
+    width: '9%',
     priority: 3,
     cell: ({ group }) => group && <LabelKeys keys={group.requiredLabels} />,
   },
@@ -92,7 +92,7 @@ const columns = (
   {
     key: 'owner',
     title: 'Owner',
-    width: '15%',
+    width: '11%',
     priority: 3,
     sort: ({ group }) => group?.git?.path ?? null,
     cell: ({ group }) =>

@@ -24,7 +24,7 @@ export interface MatrixColumn {
   /** Place among the pipelines of the answer. */
   place: number;
   version: number | null;
-  /** Of the rows that are shown. */
+  /** Of the nodes that match, also of those that are left out since they run it as they should. */
   desired: number;
   running: number;
   wrong: number;
@@ -74,7 +74,7 @@ export function viewOf(
   const shownPipeline = pipelines.map(({ name }) =>
     pipelineWords.every((word) => name.toLowerCase().includes(word)),
   );
-  const counts = pipelines.map(() => ({ cells: 0, desired: 0, running: 0, wrong: 0 }));
+  const counts = pipelines.map(() => ({ shown: 0, desired: 0, running: 0, wrong: 0 }));
   const narrowed = pipelineWords.length > 0 || filter.differing;
   const kept: { kind: 'node'; node: MatrixNode; wrong: number }[] = [];
   let problems = 0;
@@ -82,34 +82,32 @@ export function viewOf(
     if (filter.health && node.status !== filter.health) continue;
     if (!nodeMatches(node, nodeWords)) continue;
     const unheard = isUnheard(node);
-    const touched: number[] = [];
+    let shown = 0;
     let wrong = 0;
     for (let at = 0; at < node.cells.length; at += CELL_NUMBERS) {
       const [place = 0, code = 0, version = -1] = [node.cells[at], node.cells[at + 1], node.cells[at + 2]];
       if (!shownPipeline[place]) continue;
       const wanted = pipelines[place]?.version ?? null;
       const bad = unheard || isWrong(code, version, wanted);
-      if (filter.differing && !bad) continue;
-      touched.push(place, code, bad ? 1 : 0);
+      const count = counts[place];
+      if (count) {
+        const { status, desired } = readCellCode(code);
+        if (desired) count.desired += 1;
+        if (desired && status === 'RUNNING' && !unheard) count.running += 1;
+        if (bad) count.wrong += 1;
+        if (bad || !filter.differing) count.shown += 1;
+      }
       if (bad) wrong += 1;
+      if (bad || !filter.differing) shown += 1;
     }
-    if (narrowed && touched.length === 0) continue;
-    for (let at = 0; at < touched.length; at += CELL_NUMBERS) {
-      const count = counts[touched[at] ?? 0];
-      if (!count) continue;
-      const { status, desired } = readCellCode(touched[at + 1] ?? 0);
-      count.cells += 1;
-      if (desired) count.desired += 1;
-      if (desired && status === 'RUNNING' && !unheard) count.running += 1;
-      count.wrong += touched[at + 2] ?? 0;
-    }
+    if (narrowed && shown === 0) continue;
     kept.push({ kind: 'node', node, wrong });
     problems += unheard ? 1 : wrong;
   }
   const columns = pipelines
     .map(({ id, name, version }, place) => ({ id, name, place, version, ...counts[place] }))
-    .filter(({ cells = 0 }) => cells > 0)
-    .map(({ cells: _, desired = 0, running = 0, wrong = 0, ...rest }) => ({
+    .filter(({ shown = 0 }) => shown > 0)
+    .map(({ shown: _, desired = 0, running = 0, wrong = 0, ...rest }) => ({
       ...rest,
       desired,
       running,

@@ -51,4 +51,4 @@ export function cellText({ rows, columns }: MatrixView, { row, column }: Positio
 }
 
 export const groupText = ({ name, nodes, wrong }: { name: string; nodes: number; wrong: number }): string =>
-  `${name}: ${plural(nodes, 'node')}${wrong > 0 ? `, ${wrong} with a problem` : ''}`;
+  `${name}: ${plural(nodes, 'node')}${wrong > 0 ? `, ${wrong.toLocaleString('en')} with a problem` : ''}`;

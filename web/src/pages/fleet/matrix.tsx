@@ -6,7 +6,7 @@ import { useAddressParam } from '../../app/address.ts';
 import { FilterPresets } from '../../components/filter-presets.tsx';
 import { plural } from '../../components/format.ts';
 import { Segmented } from '../../components/segmented.tsx';
-import { Loaded, SkeletonBlock } from '../../components/states.tsx';
+import { EmptyState, Loaded, SkeletonBlock } from '../../components/states.tsx';
 import { TextFilter } from '../../components/text-filter.tsx';
 import { MatrixGrid } from './matrix-grid.tsx';
 import { type MatrixFilter, viewOf } from './matrix-model.ts';
@@ -35,7 +35,18 @@ export const FleetMatrix = ({ environmentId }: { environmentId: string }) => {
       what="The matrix"
       skeleton={<SkeletonBlock height={560} label="Loading the matrix" />}
     >
-      {(data) => <FilteredMatrix env={environmentId} matrix={data} />}
+      {(data) =>
+        data.nodes.length === 0 ? (
+          <EmptyState icon="fleet" title="No nodes yet">
+            <p>
+              Here each node stands against each pipeline, and what does not run as it should is in sight.
+              Enroll a node by the button above.
+            </p>
+          </EmptyState>
+        ) : (
+          <FilteredMatrix env={environmentId} matrix={data} />
+        )
+      }
     </Loaded>
   );
 };
@@ -79,7 +90,7 @@ const FilteredMatrix = ({ env, matrix }: { env: string; matrix: Matrix }) => {
         </span>
       </div>
       {view.rows.length === 0 ? (
-        <p className="calm-note muted panel">{emptyWords(matrix, wanted)}</p>
+        <p className="calm-note muted panel">{emptyWords(wanted)}</p>
       ) : (
         <MatrixGrid env={env} view={view} />
       )}
@@ -87,8 +98,7 @@ const FilteredMatrix = ({ env, matrix }: { env: string; matrix: Matrix }) => {
   );
 };
 
-function emptyWords({ nodes }: Matrix, { node, pipeline, health, differing }: MatrixFilter): string {
-  if (nodes.length === 0) return 'There is no node yet.';
+function emptyWords({ node, pipeline, health, differing }: MatrixFilter): string {
   if (differing && !node && !pipeline && !health) return 'Every node runs what it should.';
   return 'No node and pipeline are like that.';
 }

@@ -44,5 +44,5 @@ const MAX_NAMES = 8;
 /** The first names, and how many more there are. */
 export const listed = (names: readonly string[]): string =>
   names.length > MAX_NAMES
-    ? `${names.slice(0, MAX_NAMES).join(', ')} and ${names.length - MAX_NAMES} more`
+    ? `${names.slice(0, MAX_NAMES).join(', ')} and ${(names.length - MAX_NAMES).toLocaleString('en')} more`
     : names.join(', ');

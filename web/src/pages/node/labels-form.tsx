@@ -3,10 +3,10 @@ import { useState } from 'react';
 import type { FleetNode } from '../../../../schemas/api/fleet.ts';
 import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
-import { usePlace } from '../../app/environment.tsx';
+import { isProduction, usePlace } from '../../app/environment.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { LabelEditor } from '../../components/label-editor.tsx';
-import { type LabelRow, labelsOf, rowsOf } from '../../components/label-rows.ts';
+import { type LabelRow, labelsOf, problemOfRows, rowsOf } from '../../components/label-rows.ts';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { SourcedLabels } from '../../components/sourced-labels.tsx';
 import { Loaded, SkeletonBlock } from '../../components/states.tsx';
@@ -50,7 +50,7 @@ const Form = ({ node, close }: { node: FleetNode; close: () => void }) => {
       close();
     },
   });
-  const problem = problemOf(rows);
+  const problem = problemOfRows(rows);
   return (
     <MutationForm
       mutation={save}
@@ -58,6 +58,9 @@ const Form = ({ node, close }: { node: FleetNode; close: () => void }) => {
       submit="Save the labels"
       working="Saving…"
       disabled={problem !== '' || same(labels, node.uiLabels)}
+      confirm={foretold && foretold.stops.length > 0 && isProduction(environment) ? node.name : null}
+      // It comes and goes while labels are typed.
+      confirmField={{ mono: true, autoFocus: false }}
     >
       <dl className="facts label-sources">
         <Given name="From the agent" node={node} labels={node.agentLabels} over={labels} source="agent" />
@@ -127,12 +130,3 @@ function inWords({ starts, stops, joins, leaves }: Foretold): string[] {
 
 const same = (a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean =>
   JSON.stringify(rowsOf(a)) === JSON.stringify(rowsOf(b));
-
-/** Empty where all is well. */
-function problemOf(rows: readonly LabelRow[]): string {
-  const keys = rows.map(([key]) => key.trim()).filter(Boolean);
-  const twice = keys.find((key, place) => keys.indexOf(key) !== place);
-  if (twice) return `${twice} stands twice: take one away.`;
-  const wrong = keys.find((key) => /[=,]/.test(key));
-  return wrong ? `“${wrong}” holds a comma or an equals sign, which no key may.` : '';
-}

@@ -11,7 +11,7 @@ export const NodeFacts = ({ env, node }: { env: string; node: FleetNode }) => (
       <Fact name="Last heard">
         <Time at={node.lastHeartbeatAt} />
       </Fact>
-      <Fact name="Pipelines running">
+      <Fact name={node.status === 'UNREACHABLE' ? 'Pipelines that ran' : 'Pipelines running'}>
         <span className="mono">
           {node.pipelinesRunning}/{node.pipelinesDesired}
         </span>

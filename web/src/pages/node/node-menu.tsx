@@ -37,7 +37,8 @@ export const NodeMenu = ({ node, start }: Props) => {
     <>
       {(['labels', turn] as const).map((kind) => (
         <button
-          key={kind}
+          // One button, whichever way it turns: it gets the focus back from the dialog that turned it.
+          key={kind === turn ? 'turn' : kind}
           type="button"
           className="button"
           disabled={mayNotEdit !== null}

@@ -6,6 +6,7 @@ import { queries } from '../../api/queries.ts';
 import { Icon } from '../../components/icons.tsx';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { Section } from '../../components/page.tsx';
+import { useRowFocus } from '../../components/row-focus.ts';
 import { notify } from '../../components/toasts.tsx';
 
 const MAX_PATTERNS = 100;
@@ -101,13 +102,14 @@ interface PatternsProps {
 
 const Patterns = ({ patterns, setPatterns }: PatternsProps) => {
   const id = useId();
+  const { frame, added, removed } = useRowFocus<HTMLFieldSetElement>(patterns.length);
   return (
-    <fieldset className="label-editor" aria-describedby={`${id}-note`}>
+    <fieldset ref={frame} className="label-editor" aria-describedby={`${id}-note`}>
       <legend>Patterns of keys</legend>
       <ul className="patterns" aria-label="Patterns of keys">
         {patterns.map((pattern, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: patterns are being typed, so that only the place stays.
-          <li key={index} className="pattern">
+          <li key={index} className="pattern" data-row>
             <input
               className="mono"
               aria-label={`Pattern ${index + 1}`}
@@ -124,7 +126,10 @@ const Patterns = ({ patterns, setPatterns }: PatternsProps) => {
               type="button"
               className="icon-button"
               aria-label={`Remove ${pattern || `pattern ${index + 1}`}`}
-              onClick={() => setPatterns(patterns.filter((_, at) => at !== index))}
+              onClick={() => {
+                removed(index);
+                setPatterns(patterns.filter((_, at) => at !== index));
+              }}
             >
               <Icon name="cross" size={12} />
             </button>
@@ -135,8 +140,12 @@ const Patterns = ({ patterns, setPatterns }: PatternsProps) => {
         type="button"
         className="button"
         data-size="small"
+        data-add
         disabled={patterns.length >= MAX_PATTERNS}
-        onClick={() => setPatterns([...patterns, ''])}
+        onClick={() => {
+          added();
+          setPatterns([...patterns, '']);
+        }}
       >
         <Icon name="plus" size={12} /> Add a pattern
       </button>

@@ -124,7 +124,8 @@ export class LiveTap {
     const stream = this.#calls.open(tap.tapId);
     this.#stream = stream;
     this.#tapId = tap.tapId;
-    this.#set({ phase: { kind: 'open', tap }, startedAt: performance.now() });
+    // It is live once its stream is: what passes before goes by unseen.
+    this.#set({ startedAt: performance.now() });
     const isCurrent = (): boolean => this.#stream === stream;
     stream.addEventListener('open', () => isCurrent() && this.#set({ phase: { kind: 'open', tap } }));
     stream.addEventListener('events', (message) => {

@@ -3,12 +3,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useId, useMemo, useState } from 'react';
 import { AGENT_LIMITS } from '../../../../../schemas/agent/limits.ts';
 import type { SampleOf, SampleResultView } from '../../../../../schemas/api/samples.ts';
-import { api, describeFailure } from '../../../api/client.ts';
+import { api } from '../../../api/client.ts';
 import { queries } from '../../../api/queries.ts';
 import { Time } from '../../../components/bits.tsx';
 import { formatDuration, plural, sentence } from '../../../components/format.ts';
 import { Icon } from '../../../components/icons.tsx';
-import { EmptyState, InlineError, Loaded, SkeletonBlock } from '../../../components/states.tsx';
+import { EmptyState, InlineError, isGone, Loaded, SkeletonBlock } from '../../../components/states.tsx';
 import { EventList } from './event-list.tsx';
 import type { ShownEvent } from './tap-buffer.ts';
 import type { TapTarget } from './tap-targets.ts';
@@ -121,8 +121,7 @@ const Answer = ({ requestId, pipelineId, text }: { requestId: string; pipelineId
     if (isDone) void queryClient.invalidateQueries({ queryKey: ['pipeline.eventSchemas', pipelineId] });
   }, [isDone, pipelineId, queryClient]);
   const isOfAnother = answer.data !== undefined && answer.data.pipelineId !== pipelineId;
-  const isGone = answer.isError && describeFailure(answer.error).code === 'NOT_FOUND';
-  if (isGone || isOfAnother) {
+  if (isGone(answer) || isOfAnother) {
     return (
       <EmptyState icon="search" title="These samples are no longer kept">
         <p>Samples are kept for a day. Take new ones.</p>
