@@ -36,13 +36,17 @@ export function postmasterPid(dataDir: string): number {
   return pid;
 }
 
-/** Postmasters of the data directory. */
+/** Postmasters of the data directory. What one has just forked still looks like it, and is none. */
 export function postmastersOf(dataDir: string): number[] {
-  const { stdout } = spawnSync('ps', ['-eww', '-o', 'pid=,stat=,command='], { encoding: 'utf8' });
-  return stdout
-    .split('\n')
-    .filter((line) => line.includes(`-D ${dataDir}`) && !/^\s*\d+ Z/.test(line))
-    .map((line) => Number.parseInt(line, 10));
+  const { stdout } = spawnSync('ps', ['-eww', '-o', 'pid=,ppid=,stat=,command='], { encoding: 'utf8' });
+  const found = stdout.split('\n').flatMap((line) => {
+    const [, pid, parent, state] = /^\s*(\d+)\s+(\d+)\s+(\S)/.exec(line) ?? [];
+    return line.includes(`-D ${dataDir}`) && state !== 'Z'
+      ? [{ pid: Number(pid), parent: Number(parent) }]
+      : [];
+  });
+  const pids = new Set(found.map(({ pid }) => pid));
+  return found.filter(({ parent }) => !pids.has(parent)).map(({ pid }) => pid);
 }
 
 /** A postmaster and all that it has started. */

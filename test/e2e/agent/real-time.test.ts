@@ -58,7 +58,9 @@ describe('long limits of the agent in real time', function () {
     await until(() => !isAlive(pid), { what: 'it is killed', timeoutMs: 40_000, everyMs: 50 });
     // Up to one poll passes before the agent knows.
     expect(Date.now() - startedAt).to.be.within(29_900, 32_500);
-    expect(agent.output()).to.contain('engine did not end in time and is killed');
+    await until(() => agent.output().includes('engine did not end in time and is killed'), {
+      what: 'the log',
+    });
     expect(scene.server.report('p2')?.status).to.equal('RUNNING');
   }
 

@@ -204,6 +204,8 @@ describe('the settings of an environment', function () {
 
     it('makes a service account whose key works, is shown once, and ends', async () => {
       await page.goto(session.at('settings?tab=access'));
+      // What stands above it has come, so that the button does not move away under the click.
+      await section('Enrollment token').getByText('There is none: no node can join now.').waitFor();
       await page.getByRole('button', { name: 'New service account' }).click();
       const form = dialog('New service account');
       await form.getByLabel('Name', { exact: true }).fill('deploys from CI');

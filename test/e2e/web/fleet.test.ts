@@ -311,6 +311,7 @@ describe('the pages of nodes', function () {
       await page.keyboard.press('Control+k');
       const box = page.getByRole('combobox', { name: 'Go to anything' });
       await box.fill('put first edge into');
+      await page.getByRole('option', { name: 'Put first edge into maintenance' }).waitFor();
       await box.press('Enter');
       const hold = dialog('Put first edge into maintenance');
       await hold.getByText('This stops 1 process on 1 node: orders.').waitFor();
