@@ -7,8 +7,8 @@ import { type ObservedOf, readObserved, readObservedInShort, readObservedOfMany 
 import type { Snapshots } from './snapshots.ts';
 
 export type { Cells, NodeCells } from './cells.ts';
-export { sumGates } from './gate.ts';
 export { desiredPlaces } from './desired.ts';
+export { sumGates } from './gate.ts';
 export { type Joined, type NodeStatus, type PipelineStatus, sumRates } from './join.ts';
 export { datedConditions, datedOrigin, readHealth } from './queries.ts';
 export { versionForNode } from './selection.ts';

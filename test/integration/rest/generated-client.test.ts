@@ -30,14 +30,17 @@ const deployed = await client.POST('/api/v1/pipelines/{id}/deploy', {
   params: { path: { id: found.id }, header: { 'Idempotency-Key': 'generated-1' } },
   body: { changelog: 'by a generated client' },
 });
-const number: number | undefined = deployed.data?.versionNumber;
+// With 202 the answer is the branch on which git holds the change; this pipeline is none of git's.
+const versionOf = (answer: typeof deployed.data) =>
+  answer && 'versionNumber' in answer ? answer.versionNumber : undefined;
+const number: number | undefined = versionOf(deployed.data);
 told.version = number;
 
 const again = await client.POST('/api/v1/pipelines/{id}/deploy', {
   params: { path: { id: found.id }, header: { 'Idempotency-Key': 'generated-1' } },
   body: { changelog: 'by a generated client' },
 });
-told.again = [again.data?.versionNumber, again.response.headers.get('Idempotent-Replayed')];
+told.again = [versionOf(again.data), again.response.headers.get('Idempotent-Replayed')];
 
 const details = await client.GET('/api/v1/pipelines/{id}', { params: { path: { id: found.id } } });
 told.gate = details.data?.pipeline.gate.map((segment) => segment.point);
