@@ -56,7 +56,12 @@ function run(suite: Suite, databaseUrl: string): Promise<Summary> {
   const child = spawn(process.execPath, [mocha, '--reporter', reporter, '--forbid-only', ...files], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, HEADGATE_TEST_DATABASE_URL: databaseUrl, HEADGATE_TEST_SUMMARY: output },
+    env: {
+      HEADGATE_TEST_PATIENCE: '3',
+      ...process.env,
+      HEADGATE_TEST_DATABASE_URL: databaseUrl,
+      HEADGATE_TEST_SUMMARY: output,
+    },
   });
   for (const stream of [child.stdout, child.stderr])
     createInterface({ input: stream }).on('line', (line) => tell(suite, line));

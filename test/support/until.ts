@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PATIENCE } from './patience.ts';
 
-/** Waits until `condition` holds; throws with `what` (asked only then, where it is a function) after `timeoutMs`. */
+/** Waits until `condition` holds; throws with `what` (asked only then, where it is a function) after `timeoutMs` times PATIENCE. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   {
@@ -9,10 +10,11 @@ export async function until(
     everyMs = 5,
   }: { what: string | (() => string); timeoutMs?: number; everyMs?: number },
 ): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
+  const limitMs = timeoutMs * PATIENCE;
+  const deadline = Date.now() + limitMs;
   while (!(await condition())) {
     if (Date.now() > deadline)
-      throw new Error(`Waited ${timeoutMs} ms in vain until ${typeof what === 'string' ? what : what()}`);
+      throw new Error(`Waited ${limitMs} ms in vain until ${typeof what === 'string' ? what : what()}`);
     await sleep(everyMs);
   }
 }

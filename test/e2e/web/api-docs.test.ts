@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { REST_ROWS } from '../../../api/rest/rows.ts';
 import { startTestController, type TestController } from '../../support/controller.ts';
+import { BROWSER_WAIT_MS } from '../../support/patience.ts';
 import { beyondAPhone, launch, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 
 describe('the page of the API', function () {
@@ -23,7 +24,7 @@ describe('the page of the API', function () {
       viewport: { width: 1440, height: 900 },
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(BROWSER_WAIT_MS);
     page = await context.newPage();
     errors = watchForErrors(page);
   });

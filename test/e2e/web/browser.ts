@@ -3,6 +3,7 @@ import axe, { type AxeResults, type RunOptions } from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { CHROMIUM_FLAGS, findChromium } from '../../support/chromium.ts';
 import { startHeadgate } from '../../support/headgate.ts';
+import { BROWSER_WAIT_MS } from '../../support/patience.ts';
 import { until } from '../../support/until.ts';
 
 export interface Target {
@@ -139,7 +140,7 @@ export async function openSession(options: { colorScheme?: 'light' | 'dark' } = 
       colorScheme: options.colorScheme ?? 'light',
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(BROWSER_WAIT_MS);
     const page = await context.newPage();
     await signIn(page, target);
     const opened = browser;

@@ -12,6 +12,7 @@ import {
   startHeadgate,
   temporaryDataDir,
 } from '../../support/headgate.ts';
+import { BROWSER_WAIT_MS } from '../../support/patience.ts';
 import { launch, signIn, violationsOf } from './browser.ts';
 
 /** Of the demo: three beats of five seconds, and what a slow machine adds. */
@@ -30,7 +31,7 @@ describe('the pages while something is away', function () {
     headgate = await start();
     browser = await launch();
     page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(BROWSER_WAIT_MS);
     await signIn(page, headgate);
   });
   after(async () => {

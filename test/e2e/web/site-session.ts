@@ -1,6 +1,7 @@
 /** A browser in front of a `headgate serve` with nothing in it but what a test puts there, and people of every role. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { ROOT } from '../../support/controller.ts';
+import { BROWSER_WAIT_MS } from '../../support/patience.ts';
 import { makeUser, PASSWORD } from '../../support/person.ts';
 import { type Site, type SiteOptions, startSite } from '../../support/site.ts';
 import { launch, signIn } from './browser.ts';
@@ -35,7 +36,7 @@ export async function openSite(options: SiteOptions = {}): Promise<SiteSession> 
       colorScheme: 'light',
       permissions: ['clipboard-read', 'clipboard-write'],
     });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(BROWSER_WAIT_MS);
     const page = await context.newPage();
     await signIn(page, { url, adminEmail: email, adminPassword: password });
     return page;

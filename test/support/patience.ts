@@ -1,0 +1,8 @@
+/**
+ * By how much every limit of a wait is longer where suites share a machine: none is what a test is about, and a machine
+ * with other work to do must fail nothing. The reporter lengthens the limits of tests and hooks by the same.
+ */
+export const PATIENCE = Number(process.env.HEADGATE_TEST_PATIENCE ?? 1);
+
+/** Of a browser's own waits, in milliseconds. */
+export const BROWSER_WAIT_MS = 20_000 * PATIENCE;
