@@ -24,13 +24,13 @@ import {
   createPushHub,
   createUpdateTracker,
 } from './fleet/index.ts';
-import { listBindings } from './git-sync/index.ts';
+import { gitSyncProposeRollback, listBindings } from './git-sync/index.ts';
 import { agreeOnKeys, keysName, openKeyring } from './keys.ts';
 import { createLogIngest, keepLogDays } from './logs/index.ts';
-import { type OwnedTable, PURGE_JOB, purgeTombstone } from './ownership/index.ts';
+import { type OwnedTable, PURGE_JOB, purgeTombstone, ROLLED_BACK_JOB } from './ownership/index.ts';
 import { createBus } from './platform/bus.ts';
 import type { Context, Services } from './platform/context.ts';
-import { messageOf } from './platform/errors.ts';
+import { DomainError, messageOf } from './platform/errors.ts';
 import { createJobs } from './platform/jobs.ts';
 import { createLease } from './platform/lease.ts';
 import { createLogger, type Logger } from './platform/logger.ts';
@@ -167,7 +167,7 @@ async function compose(
     }),
     cloneUrl,
     git: createGitGateway(),
-    repositories: createRepositories({ ...repository, keyring, log }),
+    repositories: createRepositories({ ...repository, keyring, log, proxies: config.outgoingProxies }),
     // What the database says of nodes may be older than what was heard of them.
     listeningSince: () => (behind() ? clock.now() : listeningSince),
     statuses,
@@ -284,6 +284,15 @@ async function compose(
   await jobs.start({
     [PURGE_JOB]: async ({ table, id }) => {
       await purgeTombstone(db, table as OwnedTable, String(id));
+    },
+    [ROLLED_BACK_JOB]: async (payload) => {
+      try {
+        await execute(gitSyncProposeRollback, systemContext('rollback'), payload);
+      } catch (error) {
+        const isRefused = error instanceof DomainError && !['UNAVAILABLE', 'CONFLICT'].includes(error.code);
+        if (!isRefused) throw error;
+        log.info({ reason: error.message, ...payload }, 'nothing is proposed to git after a rollback');
+      }
     },
   });
   undo.push({ what: 'jobs', end: () => jobs.stop() });

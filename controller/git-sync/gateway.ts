@@ -26,6 +26,13 @@ export interface OwnedChange {
   after: PlainManifest | null;
 }
 
+/** A pipeline that somebody rolled back though git describes it. */
+export interface RolledBack {
+  pipelineId: string;
+  /** For people: who did it, and to what. */
+  reason: string;
+}
+
 /** Where a change went; `fields` are JSON pointers into the manifest, none for a deletion. */
 export type Written<T> = T & { fields: string[] };
 
@@ -43,6 +50,11 @@ export interface GitGateway {
   writeBack(ctx: Context, environmentId: string, change: OwnedChange): Promise<Written<Committed>>;
   /** The same on a branch of its own, with a pull request. */
   propose(ctx: Context, environmentId: string, change: OwnedChange): Promise<Written<Proposed>>;
+  /**
+   * Proposes that git says of a pipeline what it was rolled back to: what of it a version holds, and nothing else.
+   * @throws PRECONDITION_FAILED where git says so already, or it cannot be written without touching other lines.
+   */
+  proposeRollback(ctx: Context, environmentId: string, rolledBack: RolledBack): Promise<Written<Proposed>>;
   /** Canonical manifests of what the environment holds in the database. */
   export(ctx: Context, environmentId: string, kinds: readonly OwnableKind[]): Promise<ExportedManifests>;
 }

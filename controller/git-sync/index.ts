@@ -2,7 +2,7 @@ export * as gitSyncApprovals from './approvals.ts';
 export { dated as datedCommit } from './commit-text.ts';
 export * as gitSyncDrift from './drift.ts';
 export { gateEnds, type ManifestCounts, UNBOUND } from './gate-ends.ts';
-export type { GitGateway, OwnedChange, PlainManifest, Written } from './gateway.ts';
+export type { GitGateway, OwnedChange, PlainManifest, RolledBack, Written } from './gateway.ts';
 export * as gitSyncHolds from './holds.ts';
 export {
   deleteManifests,
@@ -43,6 +43,7 @@ export {
   updatePullRequest,
 } from './pull-requests-store.ts';
 export * as gitSyncRetries from './retries.ts';
+export { gitSyncProposeRollback } from './rolled-back.ts';
 export {
   type Binding,
   environmentsBeside,
@@ -55,12 +56,14 @@ export {
 export * as gitSyncToGit from './to-git.ts';
 export * as gitSyncWords from './words.ts';
 export {
+  beginApproved,
   deleteWords,
   dropApprovals,
   findApproval,
   type HoldRecord,
   listHolds,
   readSpoken,
+  renameHolds,
   type Spoken,
   type WordRecord,
 } from './words-store.ts';

@@ -1,9 +1,13 @@
 /** Deciding against what git says of one object, at once: the change is made in the database, and git does not undo it. */
 import type { Knex } from 'knex';
+import { nameOfActor } from '../platform/actor-name.ts';
 import type { MutationContext } from '../platform/context.ts';
 import { notFound, preconditionFailed } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { lockRow, NOUNS, type OwnedTable } from './store.ts';
+
+/** Proposes to git what a pipeline was rolled back to. */
+export const ROLLED_BACK_JOB = 'propose-rollback';
 
 interface Described {
   bindingId: string;
@@ -16,7 +20,7 @@ interface Described {
 
 /**
  * Locks the row until the transaction ends. Where git describes it, the spec that git has now is held, so that what is
- * done next stays; a newer one is taken.
+ * done next stays; a newer one is taken. Answers whether git describes it.
  * @throws NOT_FOUND; PRECONDITION_FAILED where a pass that is under way has not recorded the object yet.
  */
 export async function lockHolding(
@@ -24,11 +28,11 @@ export async function lockHolding(
   table: OwnedTable,
   id: string,
   reason: string,
-): Promise<void> {
+): Promise<boolean> {
   const noun = NOUNS[table];
   const row = await lockRow(ctx.db, table, id);
   if (!row) throw notFound(`${noun[0]?.toUpperCase()}${noun.slice(1)}`);
-  if (row.managedBy !== 'git') return;
+  if (row.managedBy !== 'git') return false;
   const line = await findDescribed(ctx.db, id);
   const hashes = new Set([line?.seenHash, line?.appliedHash].filter((hash) => hash != null));
   if (!line || hashes.size === 0)
@@ -48,6 +52,7 @@ export async function lockHolding(
   const { bus } = ctx.services;
   await bus.publish(ctx.db, { type: 'wake', loop: 'git', key: environmentId, trigger: 'held' });
   await bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['git'] });
+  return true;
 }
 
 async function findDescribed(tx: Knex, objectId: string): Promise<Described | undefined> {
@@ -65,7 +70,6 @@ async function insertHold(
   specHash: string,
   reason: string,
 ): Promise<void> {
-  const isUser = actor.type === 'user';
   await db.raw(
     `INSERT INTO git_holds (id, binding_id, kind, name_key, name, spec_hash, reason, created_by_id, created_by)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -73,8 +77,8 @@ async function insertHold(
      DO UPDATE SET reason = excluded.reason`,
     [
       ...[newId(), bindingId, kind, nameKey, name, specHash, reason],
-      isUser ? actor.userId : null,
-      isUser ? actor.name || actor.email : 'name' in actor ? actor.name : 'git',
+      actor.type === 'user' ? actor.userId : null,
+      nameOfActor(actor),
     ],
   );
 }

@@ -1,6 +1,6 @@
 export { Converged, convergeInput, convergeOperation, outcomeOf } from './converge.ts';
 export { describedInGit, type EditableRow, lockEditable, lockHandmade, refuseUneditable } from './editing.ts';
-export { lockHolding } from './holds-store.ts';
+export { lockHolding, ROLLED_BACK_JOB } from './holds-store.ts';
 export { PURGE_JOB, pruneOperation, TOMBSTONE_HOURS } from './prune.ts';
 export {
   type ColumnTypes,

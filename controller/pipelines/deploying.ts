@@ -10,7 +10,8 @@ import {
   UndeployPipeline,
 } from '../../schemas/api/pipelines.ts';
 import { objectScope } from '../access/index.ts';
-import { refuseUneditable } from '../ownership/index.ts';
+import { ROLLED_BACK_JOB, refuseUneditable } from '../ownership/index.ts';
+import { nameOfActor } from '../platform/actor-name.ts';
 import type { Context, MutationContext } from '../platform/context.ts';
 import { conflict, notFound, preconditionFailed } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
@@ -120,7 +121,7 @@ export const undeploy = mutation({
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, { pipelineId, hold = false, reason = 'Undeployed by hand' }) {
     const pipeline = hold
-      ? await lockPipelineHolding(ctx, pipelineId, reason)
+      ? (await lockPipelineHolding(ctx, pipelineId, reason)).pipeline
       : await lockPipeline(ctx, pipelineId);
     const { name, isDraft } = pipeline;
     if (isDraft)
@@ -181,7 +182,8 @@ export const rollback = mutation({
   },
   async run(ctx, { pipelineId, targetVersionId }, wasDraft) {
     const then = await versionOf(ctx, pipelineId, targetVersionId);
-    const pipeline = await lockPipelineHolding(ctx, pipelineId, `Rolled back to version ${then.version}`);
+    const why = `Rolled back to version ${then.version}`;
+    const { pipeline, held } = await lockPipelineHolding(ctx, pipelineId, why);
     if (wasDraft && !pipeline.isDraft)
       throw conflict('The pipeline was deployed while it was being rolled back; try again');
     const target = { ...then, nodes: await withLiveLinks(ctx.db, pipeline.environmentId, then.nodes) };
@@ -199,6 +201,13 @@ export const rollback = mutation({
     });
     const metadata = { name: pipeline.name, version: version.number, target: target.version };
     await pipelineChanged(ctx, pipeline, { reason: 'rolled back', served, metadata });
+    if (held) {
+      const { environmentId } = pipeline;
+      const payload = { environmentId, pipelineId, reason: `${why} by ${nameOfActor(ctx.actor)}` };
+      await ctx.services.jobs.add(ctx.db, ROLLED_BACK_JOB, payload, {
+        key: `${ROLLED_BACK_JOB}:${pipelineId}`,
+      });
+    }
     return answer(version);
   },
 });

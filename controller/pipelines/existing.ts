@@ -28,9 +28,9 @@ export async function lockPipelineHolding(
   ctx: MutationContext,
   id: string,
   reason: string,
-): Promise<PipelineRecord> {
-  await lockHolding(ctx, 'pipelines', id, reason);
-  return existing(ctx, id);
+): Promise<{ pipeline: PipelineRecord; held: boolean }> {
+  const held = await lockHolding(ctx, 'pipelines', id, reason);
+  return { pipeline: await existing(ctx, id), held };
 }
 
 /** The same for what no manifest can say. @throws NOT_FOUND; PRECONDITION_FAILED where git describes it. */

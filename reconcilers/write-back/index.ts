@@ -15,6 +15,7 @@ import { exportManifests } from './export.ts';
 import { inPlace } from './place.ts';
 import { plainObject } from './plain.ts';
 import { propose } from './propose.ts';
+import { proposeRollback } from './rollback.ts';
 
 export { CannotEdit } from './cannot-edit.ts';
 export { type Edit, editDocument } from './edit-yaml.ts';
@@ -22,7 +23,10 @@ export { exportManifests } from './export.ts';
 export { plainObject, plainOfManifest } from './plain.ts';
 export { type Pushed, pushDatabase } from './push-mode.ts';
 
-export type WriteBack = Pick<GitGateway, 'editsBecome' | 'manifestOf' | 'writeBack' | 'propose' | 'export'>;
+export type WriteBack = Pick<
+  GitGateway,
+  'editsBecome' | 'manifestOf' | 'writeBack' | 'propose' | 'proposeRollback' | 'export'
+>;
 
 const CACHED = { maxFiles: 5_000, maxScopes: 50 };
 
@@ -43,6 +47,11 @@ export function createWriteBack(): WriteBack {
     },
     async propose(ctx, environmentId, change) {
       return inPlace(ctx, cache, await bound(ctx.db, environmentId), (place) => propose(place, change));
+    },
+    async proposeRollback(ctx, environmentId, rolledBack) {
+      return inPlace(ctx, cache, await bound(ctx.db, environmentId), (place) =>
+        proposeRollback(place, rolledBack),
+      );
     },
     export: (ctx, environmentId, kinds) => exportManifests(ctx.db, environmentId, kinds),
   };

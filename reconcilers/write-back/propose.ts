@@ -1,5 +1,5 @@
 /** A change as a branch of its own, with a row that asks for a review. */
-import type { OwnedChange, PullRequest } from '../../controller/git-sync/index.ts';
+import type { OwnedChange, PullRequest, Written } from '../../controller/git-sync/index.ts';
 import { findOwnProposal, insertPullRequest, updatePullRequest } from '../../controller/git-sync/index.ts';
 import { conflict, preconditionFailed } from '../../controller/platform/errors.ts';
 import { newId } from '../../controller/platform/ids.ts';
@@ -13,11 +13,18 @@ import { authorOf, messageOf, titleOf, whoOf } from './words.ts';
 
 const SLUG = 50;
 
+export interface ProposeOptions {
+  overHeld?: boolean;
+  /** For people, above what it changes. */
+  reason?: string;
+}
+
 /** A second change of the same object by the same person goes on top of the first, as long as that one is open. */
 export async function propose(
   place: Workplace,
   change: OwnedChange,
-): Promise<Proposed & { fields: string[] }> {
+  { overHeld = false, reason }: ProposeOptions = {},
+): Promise<Written<Proposed>> {
   const { ctx, binding } = place;
   const who = whoOf(ctx.actor);
   const known = await findOwnProposal(ctx.db, { bindingId: binding.id, ...who, objectId: change.objectId });
@@ -27,7 +34,7 @@ export async function propose(
     `headgate/${kebab(change.before.kind)}/${slugOf(change.before.name).slice(0, SLUG)}-${newId().slice(-8)}`;
   const base = await baseOf(place);
   // What git has changed meanwhile is told now, and not only when it is merged.
-  const fresh = await rewritten(place, await place.tip(base), change);
+  const fresh = await rewritten(place, await place.tip(base), change, { overHeld });
   const made = await place.commit({
     branch,
     ...(open ? {} : { from: base }),
@@ -35,7 +42,7 @@ export async function propose(
       const written: Rewrite =
         sha === base || sha === null
           ? fresh
-          : await rewritten(place, await place.tip(sha), change, { own: true });
+          : await rewritten(place, await place.tip(sha), change, { own: true, overHeld });
       const title = titleOf(change, written.fields);
       return {
         ...written,
@@ -48,7 +55,12 @@ export async function propose(
   if (!made) throw preconditionFailed('What you propose is what the branch says already');
   const number = open
     ? await renew(place, open, made.sha)
-    : await insert(place, change, { branch, sha: made.sha, title: made.draft.title, fields: fresh.fields });
+    : await insert(place, change, {
+        branch,
+        sha: made.sha,
+        title: made.draft.title,
+        body: bodyOf(change, fresh.fields, reason),
+      });
   await wake(ctx, binding);
   const url = `${ctx.services.baseUrl}/e/${encodeURIComponent(binding.environmentId)}/git?tab=proposals&focus=${number}`;
   return { proposed: { number, url, branch }, fields: fresh.fields };
@@ -57,7 +69,7 @@ export async function propose(
 const kebab = (kind: string): string =>
   kind.replace(/(?<=[a-z])[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
 
-async function baseOf({ binding, repository, fetch }: Workplace): Promise<string> {
+export async function baseOf({ binding, repository, fetch }: Workplace): Promise<string> {
   const ref = `refs/heads/${binding.ref}`;
   await fetch(ref);
   const base = await resolveRef(repository, ref);
@@ -82,16 +94,21 @@ async function renew({ ctx }: Workplace, known: PullRequest, headSha: string): P
   return known.number;
 }
 
+function bodyOf({ after }: OwnedChange, fields: readonly string[], reason: string | undefined): string {
+  const what = after === null ? 'Deletes the manifest.' : `Changes ${fields.slice(0, 50).join(', ')}.`;
+  return reason ? `${reason}. ${what}` : what;
+}
+
 function insert(
   { ctx, binding }: Workplace,
-  { objectId, operation, before, after }: OwnedChange,
-  { branch, sha, title, fields }: { branch: string; sha: string; title: string; fields: readonly string[] },
+  { objectId, operation, before }: OwnedChange,
+  { branch, sha, title, body }: { branch: string; sha: string; title: string; body: string },
 ): Promise<number> {
   return insertPullRequest(ctx.db, {
     bindingId: binding.id,
     repository: binding.repositoryUrl,
     title,
-    body: after === null ? 'Deletes the manifest.' : `Changes ${fields.slice(0, 50).join(', ')}.`,
+    body,
     base: binding.ref,
     branch,
     headSha: sha,

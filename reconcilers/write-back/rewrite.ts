@@ -25,6 +25,8 @@ export interface Rewrite {
 export interface RewriteOptions {
   /** The commit is of the very person's own proposal: what it says of the fields gives way. */
   own?: boolean;
+  /** What git has may be held: the change takes its place. */
+  overHeld?: boolean;
 }
 
 /**

@@ -14,11 +14,12 @@ const SUBJECT = 120;
 
 /** One line: "Change threshold of the alert rule errors". Names, and no values. */
 export function titleOf(
-  { before, after }: Pick<OwnedChange, 'before' | 'after'>,
+  { before, after, operation }: Pick<OwnedChange, 'before' | 'after' | 'operation'>,
   fields: readonly string[],
 ): string {
   const noun = NOUNS[before.kind];
   if (after === null) return short(`Delete the ${noun} ${before.name}`);
+  if (operation === 'pipeline.rollback') return short(`Roll back the ${noun} ${before.name}`);
   if (after.name !== before.name) return short(`Rename the ${noun} ${before.name} to ${after.name}`);
   const names = [...new Set(fields.map(wordOf))];
   const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';

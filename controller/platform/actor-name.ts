@@ -1,0 +1,16 @@
+import type { Actor } from './context.ts';
+
+/** Whom people are told of. */
+export function nameOfActor(actor: Actor): string {
+  switch (actor.type) {
+    case 'user':
+      return actor.name || actor.email;
+    case 'service_account':
+    case 'system':
+      return actor.name;
+    case 'git':
+      return 'git';
+    case 'anonymous':
+      return 'nobody';
+  }
+}
