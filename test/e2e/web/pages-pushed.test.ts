@@ -285,8 +285,17 @@ describe('the pages of what was pushed', function () {
     it('unfolds a JSON line, and copies it', async () => {
       const { page } = session;
       await log.hover();
-      await page.mouse.wheel(0, -600);
-      await log.getByRole('button', { name: 'Unfold the JSON' }).last().focus();
+      const newest = page.getByRole('button', { name: /^(\d+ new lines?|To the newest)$/ });
+      // What follows the newest line moves under the focus, until it leaves the document.
+      await until(
+        async () => {
+          await page.mouse.wheel(0, -300);
+          return newest.isVisible();
+        },
+        { what: 'the list to hold still', everyMs: 100 },
+      );
+      const foldable = log.getByRole('button', { name: 'Unfold the JSON' });
+      await foldable.nth(Math.floor((await foldable.count()) / 2)).focus();
       await page.keyboard.press('Enter');
       await log.getByRole('button', { name: 'Unfold the JSON', expanded: true }).waitFor();
       await page.keyboard.press('Tab');
