@@ -23,13 +23,13 @@ interface Summary {
 const LANES: readonly (readonly Suite[])[] = [
   [
     { name: 'unit', files: 'test/unit/**/*.test.ts', limitMinutes: 5 },
-    { name: 'integration', files: 'test/integration/**/*.test.ts', limitMinutes: 20 },
-    { name: 'main job', files: 'test/e2e/main/**/*.test.ts', limitMinutes: 15 },
+    { name: 'integration', files: 'test/integration/**/*.test.ts', limitMinutes: 25 },
   ],
   [{ name: 'web', files: 'test/e2e/web/**/*.test.ts', limitMinutes: 25 }],
   [
     { name: 'engine', files: 'test/e2e/engine/**/*.test.ts', limitMinutes: 5 },
     { name: 'agent', files: 'test/e2e/agent/**/*.test.ts', limitMinutes: 20 },
+    { name: 'main job', files: 'test/e2e/main/**/*.test.ts', limitMinutes: 15 },
   ],
 ];
 
