@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { delimiter, isAbsolute, join, normalize, resolve } from 'node:path';
 import { LOG_LEVELS, type LogLevel } from './platform/logger.ts';
+import { type ProxySettings, readProxies } from './platform/proxies.ts';
 
 export interface Config {
   host: string;
@@ -20,6 +21,8 @@ export interface Config {
   adminPassword: string | null;
   logLevel: LogLevel;
   trustedProxies: string[];
+  /** Those that git servers are reached by. */
+  outgoingProxies: ProxySettings;
   /** The engine that checks configs; null when there is none. */
   engineBin: string | null;
   enrollPerMinute: number;
@@ -96,6 +99,9 @@ export const VARIABLES: readonly Variable[] = [
     default: 'dist/agent-release',
     help: 'folder of the agents that are served to nodes, as make agent-release writes it',
   },
+  { name: 'HTTPS_PROXY', default: '(none)', help: 'proxy by which https:// git servers are reached' },
+  { name: 'HTTP_PROXY', default: '(none)', help: 'proxy by which http:// git servers are reached' },
+  { name: 'NO_PROXY', default: '(none)', help: 'hosts that are reached without one, comma-separated' },
 ];
 /** The last two are for the commands that ask a server, and may be set where one runs. */
 const ALSO_KNOWN = new Set(['HEADGATE_ADMIN_PASSWORD_FILE', 'HEADGATE_URL', 'HEADGATE_API_KEY']);
@@ -133,6 +139,7 @@ export function readConfig(env: Environment): Config {
     adminPassword,
     logLevel: level,
     trustedProxies: proxies(env.HEADGATE_TRUSTED_PROXIES),
+    outgoingProxies: readProxies(env),
     engineBin: engine(env),
     enrollPerMinute: integer(env, 'HEADGATE_ENROLL_PER_MINUTE', 10, 1, 1_000_000),
     agentReleases: resolve(env.HEADGATE_AGENT_RELEASES || join(import.meta.dirname, '../dist/agent-release')),

@@ -12,7 +12,7 @@ import { perMinute } from '../middleware/rate-limit.ts';
 
 const CALLS_PER_MINUTE = 60;
 const BODY_BYTES = 1024 * 1024;
-const LONGEST_ID = 64;
+const ID = /^[\w-]{1,64}$/;
 
 export function webhookRoutes(router: Router, parts: { db: Knex; services: Services }): void {
   const limit = perMinute(CALLS_PER_MINUTE);
@@ -22,7 +22,7 @@ export function webhookRoutes(router: Router, parts: { db: Knex; services: Servi
     limit.take(ctx.state.ipAddress);
     await drain(ctx.req);
     const binding = String(ctx.params.binding);
-    if (binding.length > LONGEST_ID || !(await wake(binding))) throw notFound('Binding');
+    if (!ID.test(binding) || !(await wake(binding))) throw notFound('Binding');
     ctx.set('Cache-Control', 'no-store');
     ctx.status = 202;
     ctx.body = { ok: true };

@@ -1,5 +1,6 @@
 /** What every command of `headgate` is made of: one parser, one form of help, one meaning of exit codes. */
 import { parseArgs } from 'node:util';
+import { closest, distance } from 'fastest-levenshtein';
 
 export const EXIT = {
   fine: 0,
@@ -79,6 +80,13 @@ export function parse(command: Command, args: readonly string[]): Given & { help
   const most = command.positionals ?? 0;
   if (!help && positionals.length > most)
     throw new UsageError(`"${positionals[most]}" is one argument too many`);
+  // What a variable of a script did not hold: never to be taken for what is meant where nothing is said.
+  const empty = positionals.includes('')
+    ? 'an argument'
+    : Object.keys(specs)
+        .map((name) => (values[name] === '' || [values[name]].flat().includes('') ? `--${name}` : null))
+        .find((name) => name !== null);
+  if (!help && empty) throw new UsageError(`${empty} is empty`);
   for (const [name, { oneOf }] of Object.entries(specs)) {
     const strange = [values[name] ?? []].flat().find((one) => oneOf && !oneOf.includes(String(one)));
     if (strange !== undefined) throw new UsageError(`--${name} takes ${oneOf?.join(', ')}, not "${strange}"`);
@@ -106,11 +114,25 @@ function parsed(args: string[], options: Record<string, { type: 'boolean' | 'str
     return { positionals, values: found };
   } catch (error) {
     // It says which option, and goes on with advice about positional arguments.
-    throw new UsageError(String(error instanceof Error ? error.message : error).split('. ')[0] ?? '');
+    const [message = ''] = String(error instanceof Error ? error.message : error).split('. ');
+    const word = /^Unknown option '--([^']*)'/.exec(message)?.[1];
+    throw new UsageError(message + (word === undefined ? '' : didYouMean(word, Object.keys(options), '--')));
   }
 }
 
+/** `; did you mean --format?`, or nothing. */
+export function didYouMean(word: string, known: readonly string[], before = ''): string {
+  const near = known.length > 0 && word.length <= 100 ? closest(word, known) : '';
+  return near !== '' && distance(near, word) <= Math.min(3, near.length - 1)
+    ? `; did you mean ${before}${near}?`
+    : '';
+}
+
 const WIDTH = 26;
+
+/** What is told beside a mistake: how it is called, and where more stands. */
+export const usageOf = ({ usage }: Command, name: string): string =>
+  `${usage.join('\n')}\n\nheadgate ${name} --help tells more.\n`;
 
 export function helpOf({ usage, help, options = {} }: Command): string {
   const lines = Object.entries(options).map(

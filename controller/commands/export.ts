@@ -49,7 +49,7 @@ Exit 0: all is written. 1: something was left out, or would have been written ov
     for (const { kind, name, reason } of skipped)
       io.err(`headgate export: ${kind} ${printable(name)} is left out: ${printable(reason)}\n`);
     io.out(
-      `${files.length} manifests of ${environmentName} in ${out}: ${due.length} written, ${files.length - due.length} as they were\n`,
+      `${files.length} manifest${files.length === 1 ? '' : 's'} of ${environmentName} in ${out}: ${due.length} written, ${files.length - due.length} as they were\n`,
     );
     return skipped.length > 0 ? EXIT.findings : EXIT.fine;
   },

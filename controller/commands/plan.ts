@@ -16,7 +16,7 @@ import {
 import { type Case, type Finding, type Report, render } from './format/report.ts';
 import { placesIn } from './places.ts';
 import { KEY_HELP, refuseOther, SERVER_OPTIONS, type Server, serverOf } from './server.ts';
-import { testCase } from './tests.ts';
+import { apart, testCases } from './tests.ts';
 
 const MOST_BYTES = 8 * 1024 * 1024;
 const MOST_OF_FILE = 1024 * 1024;
@@ -120,33 +120,43 @@ const toFinding = (finding: PlanFinding, shown: Shown): Finding => ({
   column: finding.column,
 });
 
-const told = (severity: Finding['severity'], message: string): Finding => ({
+const placeless = (severity: Finding['severity'], message: string): Finding => ({
   ...{ severity, message, hint: '' },
   ...{ path: null, line: null, column: null },
 });
 
 function reportOf(found: GitPlan, shown: Shown): Report {
   const waits = found.state === 'waiting';
+  const told = new Set(found.changes.flatMap(({ findings }) => findings.map(({ message }) => message)));
   const cases = [
-    ...found.changes.flatMap((change): Case[] => [
-      changeCase(change, shown),
-      ...change.tests.map((test) => testCase(change, test, shown)),
-    ]),
+    ...found.changes.flatMap((change): Case[] => {
+      const { failures, others } = apart(change.findings, change.tests);
+      return [
+        changeCase(change, others, shown),
+        ...testCases(
+          change,
+          failures.map((one) => toFinding(one, shown)),
+          shown,
+        ),
+      ];
+    }),
     ...found.findings.map((finding): Case => failed(finding.path, [toFinding(finding, shown)])),
     ...found.guards
       .filter(({ exceeded }) => exceeded)
       .map((guard): Case => {
-        const finding = told(waits ? 'error' : 'warning', guard.message);
+        const finding = placeless(waits ? 'error' : 'warning', guard.message);
         return waits
           ? failed(`guard ${guard.guard}`, [finding])
           : { ...failed(`guard ${guard.guard}`, [finding]), outcome: 'passed' };
       }),
-    ...found.fleet.map((finding): Case => {
-      const one = failed(`${finding.type}: ${finding.pipelines.join(', ')}`, [
-        told(finding.severity, finding.message),
-      ]);
-      return finding.severity === 'error' ? one : { ...one, outcome: 'passed' };
-    }),
+    ...found.fleet
+      .filter(({ message }) => !told.has(message))
+      .map((finding): Case => {
+        const one = failed(`${finding.type}: ${finding.pipelines.join(', ')}`, [
+          placeless(finding.severity, finding.message),
+        ]);
+        return finding.severity === 'error' ? one : { ...one, outcome: 'passed' };
+      }),
   ];
   return {
     command: 'plan',
@@ -165,18 +175,17 @@ const failed = (name: string, findings: Finding[]): Case => ({
   findings,
 });
 
-function changeCase(change: PlannedChange, shown: Shown): Case {
-  const { action, kind, name, path, line, reason, findings } = change;
+function changeCase(change: PlannedChange, findings: readonly PlanFinding[], shown: Shown): Case {
+  const { action, kind, name, path, line, reason } = change;
   const place = { path: path === '' ? null : shown(path), line };
-  const refused = findings.length > 0 ? findings.map((one) => toFinding(one, shown)) : [];
   return {
     name: `${action} ${kind} ${name}`,
     ...place,
     outcome: isRefused(change) ? 'failed' : action === 'keep' ? 'skipped' : 'passed',
     reason: reason?.message ?? null,
     findings:
-      isRefused(change) && refused.length === 0
-        ? [{ ...told('error', reason?.message ?? 'refused'), ...place, column: null }]
-        : refused,
+      isRefused(change) && change.findings.length === 0
+        ? [{ ...placeless('error', reason?.message ?? 'refused'), ...place, column: null }]
+        : findings.map((one) => toFinding(one, shown)),
   };
 }

@@ -7,7 +7,7 @@ export const serve: Command = {
   usage: ['headgate serve'],
   help: `Runs the controller until SIGTERM or Ctrl-C. It is set up by environment variables:
 
-${VARIABLES.map((variable) => `  ${variable.name.padEnd(28)} ${variable.help} [${variable.default}]`).join('\n')}`,
+${VARIABLES.map((variable) => `  ${variable.name.padEnd(30)} ${variable.help} [${variable.default}]`).join('\n')}`,
   failure: EXIT.findings,
   async run(_, io) {
     const controller = await startController(readConfig(io.env));

@@ -1,9 +1,10 @@
 import type { CheckedManifest, Validation } from '../../reconcilers/offline/validate.ts';
+import { visible } from '../platform/visible.ts';
 import { type Command, formatOf } from './command.ts';
 import { checked, exitOf, FOLDER_OPTIONS } from './folder.ts';
-import { type Case, placeOf, type Report, render, type Suite } from './format/report.ts';
+import { type Case, findingLines, type Report, render, type Suite } from './format/report.ts';
 import { placesIn } from './places.ts';
-import { testCase } from './tests.ts';
+import { apart, testCases } from './tests.ts';
 import { type Shown, toFinding } from './validate.ts';
 
 export const test: Command = {
@@ -46,7 +47,10 @@ function reportOf({ environments }: Validation, shown: Shown): Report {
 
 function casesOf(manifest: CheckedManifest, shown: Shown): Case[] {
   const { name, problems, tests } = manifest;
-  if (tests.length > 0) return tests.map((one) => testCase(manifest, one, shown));
+  if (tests.length > 0) {
+    const failures = apart(problems, tests).failures.map((one) => toFinding(one, shown));
+    return testCases(manifest, failures, shown);
+  }
   return [
     unread(
       `${name}: not tested`,
@@ -71,10 +75,9 @@ function textOf(suites: readonly Suite[]): string {
   for (const { name, cases } of suites) {
     lines.push(`${name}:${cases.length === 0 ? ' no tests' : ''}`);
     for (const one of cases) {
-      lines.push(
-        `  ${MARKS[one.outcome].padEnd(8)} ${one.name}${one.outcome === 'skipped' ? `: ${one.reason}` : ''}`,
-      );
-      for (const finding of one.findings) lines.push(`      ${placeOf(finding)}`, `      ${finding.message}`);
+      const why = one.outcome === 'skipped' ? `: ${one.reason}` : '';
+      lines.push(`  ${MARKS[one.outcome].padEnd(8)} ${visible(`${one.name}${why}`)}`);
+      for (const finding of one.findings) lines.push(...findingLines(finding, '      '));
     }
   }
   const all = suites.flatMap(({ cases }) => cases);

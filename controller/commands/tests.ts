@@ -1,28 +1,41 @@
 /** Transform tests as they are told. */
 import type { TestResult } from '../../schemas/api/git-plan.ts';
-import type { Case } from './format/report.ts';
+import type { Case, Finding } from './format/report.ts';
 
-export const testCase = (
-  manifest: { kind: string; name: string; path: string; line: number },
-  { name, component, status, message, line }: TestResult,
-  shown: (path: string) => string,
-): Case => ({
-  name: `${manifest.name} / ${component}: ${name}`,
-  path: shown(manifest.path),
-  line: line ?? manifest.line,
-  outcome: status,
-  reason: message,
-  findings:
-    status === 'failed'
-      ? [
-          {
-            severity: 'error',
-            message: `test "${name}" of "${component}" failed: ${message ?? ''}`,
-            hint: '',
-            path: shown(manifest.path),
-            line: line ?? manifest.line,
-            column: null,
-          },
-        ]
-      : [],
+interface Tested {
+  name: string;
+  path: string;
+  line: number;
+  tests: readonly TestResult[];
+}
+
+/** What the failures of its tests are told by, one each in their order, and what else is wrong with it. */
+export const apart = <T extends { stage: string }>(
+  problems: readonly T[],
+  tests: readonly TestResult[],
+): { failures: T[]; others: T[] } => ({
+  failures: tests.length === 0 ? [] : problems.filter(({ stage }) => stage === 'tests'),
+  others: tests.length === 0 ? [...problems] : problems.filter(({ stage }) => stage !== 'tests'),
 });
+
+/** A case each: a failed test is told once, and not by its manifest again. */
+export function testCases(
+  { name: of, path, line: begin, tests }: Tested,
+  failures: readonly Finding[],
+  shown: (path: string) => string,
+): Case[] {
+  const next = failures[Symbol.iterator]();
+  return tests.map(({ name, component, status, message, line }) => {
+    const place = { path: shown(path), line: line ?? begin };
+    const failure = status === 'failed' ? next.next().value : undefined;
+    const told = `the test "${name}" of "${component}" failed: ${message ?? ''}`;
+    const plain: Finding = { severity: 'error', message: told, hint: '', ...place, column: null };
+    return {
+      name: `${of} / ${component}: ${name}`,
+      ...place,
+      outcome: status,
+      reason: message,
+      findings: status === 'failed' ? [failure ?? plain] : [],
+    };
+  });
+}

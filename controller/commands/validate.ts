@@ -1,10 +1,11 @@
-import type { CheckedEnvironment, CheckedManifest, Validation } from '../../reconcilers/offline/validate.ts';
+import type { CheckedEnvironment, Validation } from '../../reconcilers/offline/validate.ts';
 import type { Problem } from '../../reconcilers/source/index.ts';
+import { visible } from '../platform/visible.ts';
 import { type Command, formatOf } from './command.ts';
 import { checked, exitOf, FOLDER_OPTIONS } from './folder.ts';
-import { type Case, type Finding, placeOf, type Report, render, type Suite } from './format/report.ts';
+import { type Case, type Finding, findingLines, type Report, render, type Suite } from './format/report.ts';
 import { placesIn } from './places.ts';
-import { testCase } from './tests.ts';
+import { apart, testCases } from './tests.ts';
 
 export const validate: Command = {
   usage: ['headgate validate [folder] [--path <environment>] …'],
@@ -43,10 +44,6 @@ function reportOf(validation: Validation, shown: Shown): Report {
   return { command: 'validate', suites, text: textOf(validation, suites), json: jsonOf(validation, shown) };
 }
 
-/** A failed test is told once, as a case of its own. */
-const besideTests = ({ problems, tests }: CheckedManifest): Problem[] =>
-  tests.length === 0 ? problems : problems.filter(({ stage }) => stage !== 'tests');
-
 /** A manifest each; what could not be read as one, by its file or its name. */
 function casesOf({ manifests, problems }: CheckedEnvironment, shown: Shown): Case[] {
   const unread = Map.groupBy(problems, ({ path, kind, name }) => (kind && name ? `${kind} ${name}` : path));
@@ -62,34 +59,43 @@ function casesOf({ manifests, problems }: CheckedEnvironment, shown: Shown): Cas
         findings: found.map((one) => toFinding(one, shown)),
       }),
     ),
-    ...manifests.flatMap((one): Case[] => [
-      {
-        name: `${one.kind} ${one.name}`,
-        path: shown(one.path),
-        line: one.line,
-        outcome: besideTests(one).length > 0 ? 'failed' : 'passed',
-        reason: null,
-        findings: besideTests(one).map((found) => toFinding(found, shown)),
-      },
-      ...one.tests.map((test) => testCase(one, test, shown)),
-    ]),
+    ...manifests.flatMap((one): Case[] => {
+      const { failures, others } = apart(one.problems, one.tests);
+      return [
+        {
+          name: `${one.kind} ${one.name}`,
+          path: shown(one.path),
+          line: one.line,
+          outcome: others.length > 0 ? 'failed' : 'passed',
+          reason: null,
+          findings: others.map((found) => toFinding(found, shown)),
+        },
+        ...testCases(
+          one,
+          failures.map((found) => toFinding(found, shown)),
+          shown,
+        ),
+      ];
+    }),
   ];
 }
+
+/** As somebody would go through the files. */
+const inFiles = (a: Finding, b: Finding): number =>
+  compare(a.path ?? '', b.path ?? '') || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function textOf({ environments, stages }: Validation, suites: readonly Suite[]): string {
   const lines: string[] = [];
   for (const [index, suite] of suites.entries()) {
     const { manifests = [] } = environments[index] ?? {};
-    const failed = suite.cases.filter(({ outcome }) => outcome === 'failed');
-    lines.push(
-      `${suite.name}: ${counted(manifests.length, 'manifest')}${failed.length > 0 ? `, ${failed.length} refused` : ', fine'}`,
-    );
-    for (const finding of failed.flatMap(({ findings }) => findings)) {
-      lines.push(`  ${placeOf(finding)}`, `      ${finding.message}`);
-      if (finding.hint !== '') lines.push(`      ${finding.hint}`);
-    }
+    const fine = counted(manifests.filter(({ problems }) => problems.length === 0).length, 'manifest');
+    const findings = suite.cases.flatMap((one) => (one.outcome === 'failed' ? one.findings : []));
+    const problems = findings.length === 0 ? '' : `, ${counted(findings.length, 'problem')}`;
+    lines.push(`${visible(suite.name)}: ${fine} fine${problems}`);
+    for (const finding of findings.sort(inFiles)) lines.push(...findingLines(finding, '  '));
     for (const { kind, name, notes } of manifests)
-      for (const note of notes) lines.push(`  note: ${kind} ${name}: ${note}`);
+      for (const note of notes) lines.push(visible(`  note: ${kind} ${name}: ${note}`));
   }
   const of = (status: string) => stages.filter((one) => one.status === status);
   lines.push(

@@ -1,5 +1,6 @@
-/** The first two points of an environment's gate: how far git was read, and how far what it says was accepted. */
-import type { GateSegment } from '../../schemas/api/common.ts';
+/** The first two points of a gate, of an environment's and of a manifest's: how far git was read, and how far what it says was accepted. */
+import type { GateSegment, GateState } from '../../schemas/api/common.ts';
+import type { ManifestRecord } from './inventory-store.ts';
 import type { Binding } from './store.ts';
 
 type End = Omit<GateSegment, 'point'>;
@@ -38,9 +39,11 @@ export function gateEnds(
         ? 'failed'
         : held
           ? 'held'
-          : headCommit?.sha === appliedCommit?.sha
-            ? 'done'
-            : 'moving',
+          : !headCommit
+            ? 'unknown'
+            : headCommit.sha === appliedCommit?.sha
+              ? 'done'
+              : 'moving',
     commit: appliedCommit?.sha ?? null,
     version: null,
     at: binding.lastPassAt,
@@ -55,7 +58,41 @@ export function gateEnds(
               ? 'A plan waits for an approval'
               : waiting > 0
                 ? `${waiting} deletion${waiting === 1 ? ' waits' : 's wait'}`
-                : `${manifests} manifest${manifests === 1 ? '' : 's'}`,
+                : headCommit
+                  ? `${manifests} manifest${manifests === 1 ? '' : 's'}`
+                  : 'Nothing has been read yet',
   };
   return { git, accepted };
+}
+
+const IN_DOCUMENT: ReadonlySet<string> = new Set(['Parsed', 'Validated', 'Tested']);
+
+/** Of one that has no strip of nodes, as a pipeline has it: refused so far, or of a kind that runs nowhere. */
+export function manifestEnds(
+  manifest: Pick<ManifestRecord, 'conditions' | 'seenCommit' | 'appliedCommit' | 'prunePending'>,
+) {
+  const problem = manifest.conditions.find(({ type, status }) => status === 'False' && IN_DOCUMENT.has(type));
+  const applied = manifest.conditions.find(({ type }) => type === 'Applied');
+  const end = (state: GateState, commit: string | null, reason: string): End => ({
+    ...{ state, commit, reason },
+    ...{ version: null, at: null },
+  });
+  const { seenCommit, appliedCommit, prunePending } = manifest;
+  const accepted = (state: GateState, reason: string) => end(state, appliedCommit, reason);
+  if (problem)
+    return {
+      git: end('failed', seenCommit, problem.message),
+      accepted: accepted('failed', applied?.message ?? 'The change was refused'),
+    };
+  return {
+    git: prunePending
+      ? end('held', seenCommit, 'Its manifest is gone')
+      : end('done', seenCommit, 'Read and understood'),
+    accepted:
+      applied?.status === 'True'
+        ? accepted('done', applied.reason === 'Drifted' ? applied.message : 'Applied')
+        : applied?.status === 'False'
+          ? accepted(applied.reason === 'ApplyFailed' ? 'failed' : 'held', applied.message)
+          : accepted('unknown', applied?.message ?? 'Nothing was applied'),
+  };
 }

@@ -35,7 +35,9 @@ export * as gitSyncOperations from './operations.ts';
 export { gitSyncOrphan } from './orphan.ts';
 export * as gitSyncPlanning from './planning.ts';
 export { intervalOf, type ManifestPolicy, type PolicyParts, policiesOf } from './policy.ts';
+export { policyWords } from './policy-words.ts';
 export {
+  closePullRequest,
   findOwnProposal,
   insertPullRequest,
   listPullRequests,
@@ -46,7 +48,9 @@ export * as gitSyncRetries from './retries.ts';
 export { gitSyncProposeRollback } from './rolled-back.ts';
 export {
   type Binding,
+  BindingChangedError,
   environmentsBeside,
+  fenceBinding,
   findBinding,
   type GitMode,
   listBindings,

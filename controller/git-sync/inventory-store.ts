@@ -4,6 +4,7 @@ import type { Condition } from '../../schemas/api/common.ts';
 import type { ImportError } from '../../schemas/api/git-sync.ts';
 import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { newId } from '../platform/ids.ts';
+import { renameHolds } from './words-store.ts';
 
 export interface ManifestRecord {
   kind: string;
@@ -104,6 +105,11 @@ export async function followNames(
   });
   await deleteManifests(tx, bindingId, behind);
   await upsertManifests(tx, bindingId, moved);
+  await renameHolds(
+    tx,
+    bindingId,
+    behind.map(({ kind, nameKey, name, objectName }) => ({ kind, from: nameKey, name: objectName ?? name })),
+  );
 }
 
 /** What git owns and no line of the inventory stands for: a pass applied it and did not live to record it. */

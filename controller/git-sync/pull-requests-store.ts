@@ -81,6 +81,17 @@ export async function insertPullRequest(db: Knex, made: NewPullRequest): Promise
   }
 }
 
+/** One that is over, unless somebody has gone on with it meanwhile. */
+export async function closePullRequest(
+  tx: Knex,
+  { id, headSha }: Pick<PullRequest, 'id' | 'headSha'>,
+  state: 'merged' | 'closed',
+): Promise<void> {
+  await tx('pull_requests')
+    .where({ id, head_sha: headSha, state: 'open' })
+    .update({ state, closed_at: tx.fn.now(), updated_at: tx.fn.now() });
+}
+
 export async function updatePullRequest(
   db: Knex,
   id: string,

@@ -12,6 +12,8 @@ export type GitMode = 'off' | 'observe' | 'sync' | 'push';
 export interface Binding {
   id: string;
   environmentId: string;
+  /** Counts what people change of it. */
+  revision: number;
   environmentName: string;
   teamId: string;
   mode: GitMode;
@@ -30,6 +32,8 @@ export interface Binding {
   caCertificate: string | null;
   /** When the first plan was empty or approved; nothing is applied before. */
   begunAt: Date | null;
+  /** The applied commit, where it did not come after the one before it: deletions wait for a commit on top. */
+  rewrittenCommit: string | null;
   waitingPlan: WaitingPlan | null;
   suspendedAt: Date | null;
   suspendedBy: string | null;
@@ -47,11 +51,11 @@ export interface WaitingPlan {
   since: Date;
 }
 
-const SELECT_BINDING = `SELECT b.id, b.environment_id AS "environmentId", e.name AS "environmentName", e.team_id AS "teamId",
+const SELECT_BINDING = `SELECT b.id, b.environment_id AS "environmentId", b.revision, e.name AS "environmentName", e.team_id AS "teamId",
     b.mode, b.repository_url AS "repositoryUrl", b.ref, b.path, b.shared_paths AS "sharedPaths",
     b.interval_seconds AS "intervalSeconds", b.policy,
     b.manifest_policy AS "manifestPolicy", b.sealed_credentials AS "sealedCredentials", b.known_hosts AS "knownHosts",
-    b.ca_certificate AS "caCertificate", b.begun_at AS "begunAt", b.waiting_plan AS "waitingPlan",
+    b.ca_certificate AS "caCertificate", b.begun_at AS "begunAt", b.rewritten_commit AS "rewrittenCommit", b.waiting_plan AS "waitingPlan",
     b.suspended_at AS "suspendedAt", b.suspended_by AS "suspendedBy", b.suspend_reason AS "suspendReason", b.head_commit AS "headCommit",
     b.applied_commit AS "appliedCommit", b.last_pass_at AS "lastPassAt", b.last_error AS "lastError"
   FROM git_bindings b JOIN environments e ON e.id = b.environment_id`;
@@ -101,8 +105,34 @@ export interface BindingWrite {
   caCertificate?: string | null;
 }
 
+const passLock = (environmentId: string) => `git pass of ${environmentId}`;
+
+/**
+ * To be called first in a transaction that changes what passes go by: no pass writes until it ends, and one that has begun
+ * does not go on after it.
+ */
+async function lockOutPasses(tx: Knex, environmentId: string): Promise<void> {
+  await tx.raw('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [passLock(environmentId)]);
+}
+
+/** Somebody has bound the environment in another way, or suspended it, since the pass began. */
+export class BindingChangedError extends Error {
+  override readonly name = 'BindingChangedError';
+}
+
+/** First in each transaction of a pass. @throws BindingChangedError */
+export async function fenceBinding(
+  tx: Knex,
+  { id, environmentId, revision }: Pick<Binding, 'id' | 'environmentId' | 'revision'>,
+): Promise<void> {
+  await tx.raw('SELECT pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [passLock(environmentId)]);
+  const row = await tx('git_bindings').where({ id }).first('revision');
+  if (row?.revision !== revision) throw new BindingChangedError('the binding was changed meanwhile');
+}
+
 /** The id that the binding of the environment has or is to have. Nobody else configures it until the transaction ends. */
 export async function lockBinding(tx: Knex, environmentId: string): Promise<string> {
+  await lockOutPasses(tx, environmentId);
   await tx('environments').where({ id: environmentId }).forNoKeyUpdate().first('id');
   const found = await tx('git_bindings').where({ environment_id: environmentId }).first('id');
   return found?.id ?? newId();
@@ -139,7 +169,7 @@ export async function saveBinding(db: Knex, write: BindingWrite): Promise<string
   const [row] = await db('git_bindings')
     .insert({ id: write.id ?? newId(), environment_id: write.environmentId, ...columns })
     .onConflict('environment_id')
-    .merge({ ...columns, begun_at: sameTree })
+    .merge({ ...columns, begun_at: sameTree, revision: db.raw('git_bindings.revision + 1') })
     .returning('id');
   return row.id;
 }
@@ -154,7 +184,9 @@ export async function orphanObjects(db: Knex, binding: { id: string; environment
     applied_commit: null,
     last_error: null,
     begun_at: null,
+    rewritten_commit: null,
     waiting_plan: null,
+    waiting_deeds: [],
     manifest_policy: '{}',
   });
   for (const table of ['git_object_words', 'git_approvals', 'git_holds'])
@@ -170,8 +202,9 @@ export async function updateBindingStatus(
     /** What the applied commit says of the policy. */
     manifestPolicy?: ManifestPolicy;
     begunAt?: Date;
+    rewrittenCommit?: string | null;
     /** Null: none waits. Absent: nobody has looked. */
-    waitingPlan?: Omit<WaitingPlan, 'since'> | null;
+    waitingPlan?: (Omit<WaitingPlan, 'since'> & { deeds: readonly string[] }) | null;
     lastError: string | null;
   },
 ): Promise<void> {
@@ -181,8 +214,9 @@ export async function updateBindingStatus(
     waiting_plan: tx.raw(
       `?::jsonb || jsonb_build_object('since',
          CASE WHEN waiting_plan->>'hash' = ? THEN waiting_plan->'since' ELSE to_jsonb(now()) END)`,
-      [JSON.stringify(waitingPlan), waitingPlan.hash],
+      [JSON.stringify({ hash: waitingPlan.hash, guards: waitingPlan.guards }), waitingPlan.hash],
     ),
+    waiting_deeds: waitingPlan.deeds,
   };
   await tx('git_bindings')
     .where({ id: bindingId })
@@ -193,17 +227,19 @@ export async function updateBindingStatus(
       ...(status.appliedCommit ? { applied_commit: commitText(status.appliedCommit) } : {}),
       ...(status.manifestPolicy ? { manifest_policy: JSON.stringify(status.manifestPolicy) } : {}),
       ...(status.begunAt ? { begun_at: status.begunAt } : {}),
-      ...(waiting ?? (waitingPlan === null ? { waiting_plan: null } : {})),
+      ...(status.rewrittenCommit === undefined ? {} : { rewritten_commit: status.rewrittenCommit }),
+      ...(waiting ?? (waitingPlan === null ? { waiting_plan: null, waiting_deeds: [] } : {})),
     });
 }
 
 /** False where it is so already. */
 export async function setSuspended(
   tx: Knex,
-  bindingId: string,
+  { id, environmentId }: Pick<Binding, 'id' | 'environmentId'>,
   said: { by: string; reason: string } | null,
 ): Promise<boolean> {
-  const rows = tx('git_bindings').where({ id: bindingId });
+  await lockOutPasses(tx, environmentId);
+  const rows = tx('git_bindings').where({ id }).increment('revision');
   const changed = said
     ? await rows
         .whereNull('suspended_at')

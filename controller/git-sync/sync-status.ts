@@ -2,7 +2,7 @@
 import type { GitSyncStatus, ManifestStatus } from '../../schemas/api/git-sync.ts';
 import type { Context } from '../platform/context.ts';
 import { datedConditions, type Joined, readStatus, sumGates } from '../status/index.ts';
-import { gateEnds, UNBOUND } from './gate-ends.ts';
+import { gateEnds, manifestEnds, UNBOUND } from './gate-ends.ts';
 import { countImportErrors, listManifests, type ManifestRecord } from './inventory-store.ts';
 import { countJobs } from './jobs-store.ts';
 import { policiesOf } from './policy.ts';
@@ -111,7 +111,6 @@ function manifestStatuses(
       status && status.conditions.length > 0 ? status.conditions : datedConditions(manifest.conditions);
     const isTrue = (type: string) => conditions.some((one) => one.type === type && one.status === 'True');
     const rolled = isTrue('RolledOut') || !conditions.some((one) => one.type === 'RolledOut');
-    const bad = conditions.find((one) => one.status === 'False');
     return {
       kind: manifest.kind,
       name: manifest.name,
@@ -121,7 +120,7 @@ function manifestStatuses(
       appliedCommit: manifest.appliedCommit,
       seenCommit: manifest.seenCommit,
       ready: isTrue('Applied') && rolled && manifest.appliedHash === manifest.seenHash,
-      gate: status?.gate ?? sumGates([], withoutObject(manifest, bad?.message ?? null)),
+      gate: status?.gate ?? sumGates([], manifestEnds(manifest)),
       conditions: whileSuspended(conditions, binding),
     };
   });
@@ -146,23 +145,4 @@ function whileSuspended(
         }
       : one,
   );
-}
-
-/** A manifest without a running object: refused so far, or of a kind that runs nowhere. */
-function withoutObject(manifest: ManifestRecord, problem: string | null) {
-  const base = { version: null, at: null };
-  return {
-    git: {
-      ...base,
-      state: problem ? ('failed' as const) : ('done' as const),
-      commit: manifest.seenCommit,
-      reason: problem ?? 'Read and understood',
-    },
-    accepted: {
-      ...base,
-      state: problem ? ('failed' as const) : manifest.objectId ? ('done' as const) : ('unknown' as const),
-      commit: manifest.appliedCommit,
-      reason: problem ?? (manifest.objectId ? 'Applied' : 'Nothing was applied'),
-    },
-  };
 }

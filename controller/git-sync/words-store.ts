@@ -1,6 +1,7 @@
 /** What operators have said of a binding's objects and plans: words, holds, approvals. */
 import type { Knex } from 'knex';
 import type { OwnableKind } from '../../schemas/api/git-policy.ts';
+import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { newId } from '../platform/ids.ts';
 
 export type WordName = 'adopt' | 'suspend' | 'prune';
@@ -25,18 +26,25 @@ export interface HoldRecord {
   at: Date;
 }
 
+/** An ADMIN's word for one plan. */
+export interface ApprovalRecord {
+  /** Of the plan. */
+  hash: string;
+  /** The deeds of the plan, where a pass has begun to carry it out; null before. */
+  begun: string[] | null;
+}
+
 export interface Spoken {
   words: WordRecord[];
   holds: HoldRecord[];
-  /** Hashes of plans. */
-  approved: string[];
+  approvals: ApprovalRecord[];
 }
 
 export async function readSpoken(db: Knex, bindingId: string): Promise<Spoken> {
   return {
     words: await listWords(db, bindingId),
     holds: await listHolds(db, bindingId),
-    approved: await db('git_approvals').where({ binding_id: bindingId }).pluck('plan_hash'),
+    approvals: await listApprovals(db, bindingId),
   };
 }
 
@@ -155,11 +163,50 @@ export async function releaseHold(
   return released ?? null;
 }
 
+/** Holds follow an object that git has renamed. */
+export async function renameHolds(
+  tx: Knex,
+  bindingId: string,
+  renamed: readonly { kind: string; from: string; name: string }[],
+): Promise<void> {
+  if (renamed.length === 0) return;
+  await tx.raw(
+    `UPDATE git_holds h SET name_key = r.to_key, name = r.name
+     FROM unnest(?::text[], ?::text[], ?::text[], ?::text[]) AS r(kind, from_key, to_key, name)
+     WHERE h.binding_id = ? AND h.kind = r.kind AND h.name_key = r.from_key AND h.released_at IS NULL
+       AND NOT EXISTS (SELECT 1 FROM git_holds o WHERE o.binding_id = h.binding_id AND o.kind = h.kind
+         AND o.name_key = r.to_key AND o.spec_hash = h.spec_hash AND o.released_at IS NULL AND o.id <> h.id)`,
+    [
+      renamed.map(({ kind }) => kind),
+      renamed.map(({ from }) => from),
+      renamed.map(({ name }) => nameKeyOf(name)),
+      renamed.map(({ name }) => name),
+      bindingId,
+    ],
+  );
+}
+
+async function listApprovals(db: Knex, bindingId: string): Promise<ApprovalRecord[]> {
+  return db('git_approvals')
+    .where({ binding_id: bindingId })
+    .select({ hash: 'plan_hash', begun: db.raw('CASE WHEN begun_at IS NOT NULL THEN deeds END') });
+}
+
+/** The plan that waits, with all that it would do. */
 export async function approve(tx: Knex, bindingId: string, hash: string, by: Speaker): Promise<void> {
+  await tx.raw(
+    `INSERT INTO git_approvals (binding_id, plan_hash, deeds, approved_by_id, approved_by)
+     SELECT id, ?, waiting_deeds, ?, ? FROM git_bindings WHERE id = ?
+     ON CONFLICT (binding_id, plan_hash) DO NOTHING`,
+    [hash, by.id, by.name, bindingId],
+  );
+}
+
+/** From now on what is left of the plan is approved, too; null: no pass is about to carry one out. */
+export async function beginApproved(tx: Knex, bindingId: string, hash: string | null): Promise<void> {
   await tx('git_approvals')
-    .insert({ binding_id: bindingId, plan_hash: hash, approved_by_id: by.id, approved_by: by.name })
-    .onConflict(['binding_id', 'plan_hash'])
-    .ignore();
+    .where({ binding_id: bindingId })
+    .update({ begun_at: tx.raw('CASE WHEN plan_hash = ? THEN coalesce(begun_at, now()) END', [hash]) });
 }
 
 /** A plan was applied: what was approved is used, or was about another state. */

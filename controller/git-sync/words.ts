@@ -63,7 +63,7 @@ export const suspend = mutation({
       await sayWord(ctx.db, keyOf(binding, of), 'suspend', { by, reason });
       told(ctx, binding, { ...of, name, objectId }, { reason });
     } else {
-      if (!(await setSuspended(ctx.db, binding.id, { by: by.name, reason })))
+      if (!(await setSuspended(ctx.db, binding, { by: by.name, reason })))
         throw preconditionFailed('Git is suspended here already');
       told(ctx, binding, null, { reason });
     }
@@ -89,7 +89,7 @@ export const resume = mutation({
         throw preconditionFailed(
           `"${of.name}" was not suspended here; where its manifest says suspend: true, take it out of the manifest`,
         );
-    } else if (!(await setSuspended(ctx.db, binding.id, null)))
+    } else if (!(await setSuspended(ctx.db, binding, null)))
       throw preconditionFailed('Git is not suspended here');
     const line = of && (await readLine(ctx.db, binding.id, of.kind, nameKeyOf(of.name)));
     told(ctx, binding, of && { ...of, objectId: line?.objectId ?? null });

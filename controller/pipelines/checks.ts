@@ -268,6 +268,13 @@ function explainVariable(
     };
   }
   const near = didYouMean(name, [...secrets]);
+  const variable = secretVariable(name.slice('SVC_SECRET_'.length));
+  if (variable !== name) {
+    return {
+      message: `no secret can be called so that its variable is ${name}`,
+      hint: `variables of secrets have upper case letters, digits and _ only: write \${${variable}}`,
+    };
+  }
   return {
     message: `the secret behind \${${name}} does not exist in this environment`,
     hint:

@@ -42,6 +42,7 @@ const reference = (pipeline: PipelineRecord): Static<typeof PipelineRef> => ({
   id: pipeline.id,
   name: pipeline.name,
   environmentId: pipeline.environmentId,
+  managedBy: pipeline.managedBy,
   isDraft: pipeline.isDraft,
   graphRevision: pipeline.graphRevision,
 });

@@ -74,8 +74,10 @@ export function authorizationOf(credentials: GitCredentials): string | null {
 const SHORTEST = 4;
 
 /** Takes credentials out of a text, in every form in which git, curl, ssh or a shell could have written them. */
-export function redactor(credentials: GitCredentials): (text: string) => string {
-  const secrets = formsOf(credentials).filter((form) => form.length >= SHORTEST);
+export function redactor(credentials: GitCredentials, proxy: URL | null = null): (text: string) => string {
+  const secrets = [...formsOf(credentials), ...formsOf(credentialsOf(proxy))].filter(
+    (form) => form.length >= SHORTEST,
+  );
   const longestFirst = [...new Set(secrets)].sort((a, b) => b.length - a.length);
   return (text) => {
     let safe = text;
@@ -88,6 +90,20 @@ export function redactor(credentials: GitCredentials): (text: string) => string 
   };
 }
 
+function credentialsOf(proxy: URL | null): GitCredentials {
+  if (!proxy?.password) return NONE;
+  return { type: 'basic', username: plain(proxy.username), password: plain(proxy.password) };
+}
+
+/** A text that is not well encoded stands for itself. */
+function plain(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return encoded;
+  }
+}
+
 function formsOf(credentials: GitCredentials): string[] {
   if (credentials.type === 'none') return [];
   if (credentials.type === 'ssh')
@@ -96,8 +112,7 @@ function formsOf(credentials: GitCredentials): string[] {
       .map((line) => line.trim())
       .filter((line) => !line.startsWith('---') && line.length >= 16);
   const { username, password } = credentials;
-  const plain = [password, `${username}:${password}`];
-  return plain.flatMap((text) => {
+  return [password, `${username}:${password}`].flatMap((text) => {
     const bytes = Buffer.from(text);
     const encoded = encodeURIComponent(text);
     return [

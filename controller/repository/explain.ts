@@ -32,14 +32,33 @@ const notFound: Explain = ({ address: { host, url }, credentials }) =>
 const certificate: Explain = ({ address: { host } }, said) =>
   `the certificate of ${host} is not trusted (${said}); give the authority that signed it as caCertificate, and an address that stands in the certificate`;
 
-const refused: Explain = ({ address: { host, port } }) =>
-  `${host} refuses connections on port ${port}; check the address, and that the server is up; ${LATER}`;
+/** `what` the proxy does. */
+const byProxy: Explain = ({ address: { host, transport }, proxy }, what) =>
+  `${host} cannot be reached: the proxy ${proxy?.host} ${what}; check ${transport.toUpperCase()}_PROXY and NO_PROXY of the controller; ${LATER}`;
+
+const proxyStatus: Explain = (remote, status) =>
+  byProxy(
+    remote,
+    status !== '407'
+      ? `does not let us through (status ${status})`
+      : remote.proxy?.username
+        ? 'does not accept its user name and password'
+        : 'wants a user name and a password',
+  );
+
+const refused: Explain = (remote) => {
+  const { host, port } = remote.address;
+  if (remote.proxy) return byProxy(remote, 'refuses connections');
+  return `${host} refuses connections on port ${port}; check the address, and that the server is up; ${LATER}`;
+};
 
 const noWay: Explain = ({ address: { host } }, said) =>
   `${host} cannot be reached (${said}); check the address and the way there; ${LATER}`;
 
-const unknownName: Explain = ({ address: { host } }) =>
-  `the name ${host} is not known to the controller's name server; check the address; ${LATER}`;
+const unknownName: Explain = (remote) =>
+  remote.proxy
+    ? byProxy(remote, "has a name that is not known to the controller's name server")
+    : `the name ${remote.address.host} is not known to the controller's name server; check the address; ${LATER}`;
 
 const slow: Explain = ({ address: { host } }, said) => `${host} is too slow: ${said}; ${LATER}`;
 
@@ -52,6 +71,7 @@ export const EXPLAINED = {
   forbidden,
   notFound,
   certificate,
+  proxyStatus,
   refused,
   noWay,
   unknownName,
@@ -64,6 +84,8 @@ export function statusError(
   extra: { location?: string | null; retryAfterMs?: number } = {},
 ): RepositoryError {
   const { host } = remote.address;
+  if (status === 407 && remote.proxy)
+    return new RepositoryError('unreachable', proxyStatus(remote, String(status)));
   if (status === 401 || status === 407) return new RepositoryError('credentials', authentication(remote, ''));
   if (status === 403) return new RepositoryError('forbidden', forbidden(remote, ''));
   if (status === 404 || status === 410) return new RepositoryError('not-found', notFound(remote, ''));
@@ -135,7 +157,12 @@ const RULES: readonly Rule[] = [
     explain: certificate,
   },
   {
-    pattern: /could not resolve host/i,
+    pattern: /CONNECT tunnel failed, response (\d{3})|Received HTTP code (\d{3}) from proxy/,
+    fault: 'unreachable',
+    explain: proxyStatus,
+  },
+  {
+    pattern: /could not resolve (?:host|proxy)/i,
     fault: 'unreachable',
     explain: unknownName,
   },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { messageOf } from '../platform/errors.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logger.ts';
+import { NO_PROXIES, type ProxySettings } from '../platform/proxies.ts';
 import { swapRef } from './embedded-handle.ts';
 import { explainRun } from './explain.ts';
 import type { BoundRepository, RefUpdate, RepositoryHandle } from './handle.ts';
@@ -31,6 +32,7 @@ export interface MirrorsOptions {
   folder: string;
   keyring: Keyring;
   log: Logger;
+  proxies?: ProxySettings;
   deadlineMs?: number;
 }
 
@@ -48,7 +50,7 @@ export interface Mirrors {
 }
 
 export function createMirrors(options: MirrorsOptions): Mirrors {
-  const { folder, keyring } = options;
+  const { folder, keyring, proxies = NO_PROXIES } = options;
   const runs = join(folder, 'runs');
   const deadlineMs = options.deadlineMs ?? DEADLINE_MS;
   const turns = createTurns();
@@ -73,7 +75,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
     ]);
     const known = opened.get(key);
     if (known) return known;
-    const remote = openRemote(keyring, binding);
+    const remote = openRemote(keyring, binding, proxies);
     if (opened.size >= PATHS_KEPT) opened.clear();
     opened.set(key, remote);
     return remote;
@@ -207,7 +209,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
       try {
         remote = remoteOf(binding);
       } catch (error) {
-        return closedHandle(join(folder, 'closed.git'), messageOf(error));
+        return closedHandle(join(folder, 'closed.git'), error);
       }
       const gitdir = gitdirOf(remote);
       const anchors = [binding.appliedCommit?.sha, binding.headCommit?.sha].filter(
@@ -258,11 +260,12 @@ function fullNames(ref: string): string[] {
   return [`refs/heads/${ref}`, `refs/tags/${ref}`];
 }
 
-function closedHandle(gitdir: string, reason: string): RepositoryHandle {
+function closedHandle(gitdir: string, error: unknown): RepositoryHandle {
   const fail = async (): Promise<never> => {
+    if (error instanceof RepositoryError) throw error;
     throw new RepositoryError(
       'credentials',
-      `the credentials of the binding cannot be opened (${reason}); give them anew`,
+      `the credentials of the binding cannot be opened (${messageOf(error)}); give them anew`,
     );
   };
   return { gitdir, kind: 'remote', fetch: fail, push: fail, distrust: () => {} };

@@ -5,8 +5,8 @@ import type { Remote } from './remote.ts';
 import { runRemote } from './remote-run.ts';
 import { webRefs } from './web-refs.ts';
 
-/** Of ssh; over HTTP(S) it is 20 seconds. */
-const DEADLINE_MS = 30_000;
+/** Of one question. ssh takes longer to say that nobody answers. */
+const DEADLINES_MS = { http: 20_000, https: 20_000, ssh: 30_000 };
 
 /** Ids by full name, of those of `names` that are there. @throws RepositoryError */
 export async function remoteRefs(
@@ -14,8 +14,9 @@ export async function remoteRefs(
   names: readonly string[],
   run: MirrorRun,
 ): Promise<ReadonlyMap<string, string>> {
-  if (remote.address.transport !== 'ssh') return webRefs(remote, names, run.signal);
-  const deadlineMs = Math.min(DEADLINE_MS, run.deadlineMs);
+  const { transport } = remote.address;
+  const deadlineMs = Math.min(DEADLINES_MS[transport], run.deadlineMs);
+  if (transport !== 'ssh') return webRefs(remote, names, run.signal, deadlineMs);
   const end = await runRemote(remote, ['ls-remote', '--', remote.address.url, ...names], {
     ...run,
     deadlineMs,

@@ -97,7 +97,7 @@ const SETTINGS: readonly GitSetting[] = [
 
 /** Writes what git and ssh read from files, and answers the settings that name them. */
 async function filesOf(remote: Remote, folder: string, addresses: readonly string[]): Promise<GitSetting[]> {
-  const { address, credentials, caCertificate } = remote;
+  const { address, credentials, caCertificate, proxy } = remote;
   if (address.transport === 'ssh') {
     if (credentials.type === 'ssh')
       await writeFile(join(folder, 'key'), readSshKey(credentials.privateKey).file, { mode: 0o600 });
@@ -107,8 +107,9 @@ async function filesOf(remote: Remote, folder: string, addresses: readonly strin
   const settings: GitSetting[] = [];
   const header = authorizationOf(credentials);
   if (header) settings.push(['http.extraHeader', `Authorization: ${header}`]);
+  if (proxy) settings.push(['http.proxy', proxy.href], ['http.proxyAuthMethod', 'basic']);
   // What was looked up and found harmless is what is connected to.
-  if (isIP(address.host) === 0) {
+  else if (isIP(address.host) === 0) {
     const list = addresses.map((one) => (one.includes(':') ? `[${one}]` : one)).join(',');
     settings.push(['http.curloptResolve', `${address.host}:${address.port}:${list}`]);
   }
@@ -154,7 +155,8 @@ const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}
 /** @throws RepositoryError for a name that is unknown, or leads where the machine itself is answered. */
 async function addressesOf(remote: Remote): Promise<string[]> {
   const { host } = remote.address;
-  if (isIP(host) !== 0) return [host];
+  // Behind a proxy, names of the world outside are often known to that alone.
+  if (isIP(host) !== 0 || remote.proxy) return [host];
   let found: { address: string }[];
   try {
     found = await lookup(host, { all: true });

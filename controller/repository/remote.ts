@@ -2,24 +2,29 @@
 import { scryptSync } from 'node:crypto';
 import type { GitCredentials } from '../../schemas/api/git-sync.ts';
 import type { Keyring } from '../platform/keyring.ts';
+import { ProxyError, type ProxySettings, proxyFor } from '../platform/proxies.ts';
 import { type RemoteAddress, readAddress } from './address.ts';
 import { openCredentials, redactor } from './credentials.ts';
 import type { BoundRepository } from './handle.ts';
+import { RepositoryError } from './repository-error.ts';
 
 export interface Remote {
   address: RemoteAddress;
   credentials: GitCredentials;
   knownHosts: string | null;
   caCertificate: string | null;
+  /** By which it is reached, perhaps with a user name and a password; null for directly. */
+  proxy: URL | null;
   /** Names the address with the credentials, and reveals neither. */
   key: string;
   /** Takes the credentials out of a text. */
   redact(text: string): string;
 }
 
-/** @throws KeyringError where no key opens the credentials; AddressError. */
-export function openRemote(keyring: Keyring, binding: BoundRepository): Remote {
+/** @throws KeyringError where no key opens the credentials; AddressError; RepositoryError where the proxy is none. */
+export function openRemote(keyring: Keyring, binding: BoundRepository, proxies: ProxySettings): Remote {
   const address = readAddress(binding.repositoryUrl);
+  const proxy = proxyOf(address, proxies);
   const credentials = openCredentials(keyring, binding);
   const { knownHosts, caCertificate } = binding;
   return {
@@ -27,9 +32,20 @@ export function openRemote(keyring: Keyring, binding: BoundRepository): Remote {
     credentials,
     knownHosts,
     caCertificate,
+    proxy,
     key: keyOf([address.url, credentials, knownHosts, caCertificate]),
-    redact: redactor(credentials),
+    redact: redactor(credentials, proxy),
   };
+}
+
+function proxyOf(address: RemoteAddress, proxies: ProxySettings): URL | null {
+  // ssh has no proxy of this kind.
+  if (address.transport === 'ssh') return null;
+  try {
+    return proxyFor({ ...address, transport: address.transport }, proxies);
+  } catch (error) {
+    throw error instanceof ProxyError ? new RepositoryError('unreachable', error.message) : error;
+  }
 }
 
 /** Stands in the name of a folder, so a password must not be found by trying: each try costs 10 ms. */

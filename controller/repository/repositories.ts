@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { ProxySettings } from '../platform/proxies.ts';
 import { embeddedHandle } from './embedded-handle.ts';
 import type { Repositories } from './handle.ts';
 import { createMirrors } from './mirrors.ts';
@@ -13,6 +14,8 @@ export interface RepositoriesOptions {
   gitdir: string;
   keyring: Keyring;
   log: Logger;
+  /** None unless told. */
+  proxies?: ProxySettings;
   /** Of one run of git against a remote; 4 minutes unless told, less than a pass has. */
   deadlineMs?: number;
 }

@@ -11,26 +11,23 @@ import { EXPLAINED, statusError } from './explain.ts';
 import type { Remote } from './remote.ts';
 import { RepositoryError } from './repository-error.ts';
 
-/** For all requests of one question. */
-const DEADLINE_MS = 20_000;
 /** A server of an earlier protocol tells all its refs. */
 const REPLY_BYTES = 16 * 1024 * 1024;
 const LONGEST_WAIT_MS = 60 * 60_000;
 
 const lookup = lookupElsewhere((host) => new RepositoryError('refused', linkLocalMessage(host)));
 
-/** Ids by full name, of those of `names` that the server has. Asked one after the other until one is there. */
+/** Ids by full name, of those of `names` that the server has. Asked one after the other until one is there; `deadlineMs` is for all of it. */
 export async function webRefs(
   remote: Remote,
   names: readonly string[],
   signal: AbortSignal,
+  deadlineMs: number,
 ): Promise<ReadonlyMap<string, string>> {
-  const { address, caCertificate, credentials } = remote;
+  const { address, credentials } = remote;
   const secure = address.transport === 'https';
-  const agent = secure
-    ? new https.Agent({ keepAlive: true, lookup, secureContext: secureContextWith(caCertificate) })
-    : new http.Agent({ keepAlive: true, lookup });
-  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const agent = agentFor(remote);
+  const deadline = AbortSignal.timeout(deadlineMs);
   const both = AbortSignal.any([signal, deadline]);
   const client: HttpClient = {
     request: (request) => send(remote, request, { agent, secure, signal: both }),
@@ -53,10 +50,18 @@ export async function webRefs(
     return new Map();
   } catch (error) {
     signal.throwIfAborted();
-    throw explain(remote, error, deadline.aborted);
+    throw explain(remote, error, deadline.aborted ? deadlineMs : null);
   } finally {
     agent.destroy();
   }
+}
+
+function agentFor({ address, caCertificate, proxy }: Remote): http.Agent {
+  // The proxy looks names up, and whoever runs it says where it leads to.
+  const way = proxy ? { proxyEnv: { HTTP_PROXY: proxy.href, HTTPS_PROXY: proxy.href } } : { lookup };
+  return address.transport === 'https'
+    ? new https.Agent({ keepAlive: true, ...way, secureContext: secureContextWith(caCertificate) })
+    : new http.Agent({ keepAlive: true, ...way });
 }
 
 interface Sending {
@@ -123,15 +128,23 @@ function waitOf(header: string | undefined): number | null {
 /** Codes of certificates that are not trusted. */
 const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|ERR_TLS/;
 
-function explain(remote: Remote, error: unknown, late: boolean): RepositoryError {
+/** `lateAfterMs`: its deadline, where that has passed. */
+function explain(remote: Remote, error: unknown, lateAfterMs: number | null): RepositoryError {
   if (error instanceof RepositoryError) return error;
-  if (late) {
+  if (lateAfterMs !== null) {
     return new RepositoryError(
       'timeout',
-      EXPLAINED.slow(remote, `it did not tell where its branches stand within ${DEADLINE_MS / 1000} seconds`),
+      EXPLAINED.slow(
+        remote,
+        `it did not tell where its branches stand within ${Math.round(lateAfterMs / 1000)} seconds`,
+      ),
     );
   }
   const { code = '' } = error as NodeJS.ErrnoException;
+  if (code === 'ERR_PROXY_TUNNEL') {
+    const { statusCode } = error as { statusCode?: number };
+    return new RepositoryError('unreachable', EXPLAINED.proxyStatus(remote, String(statusCode ?? 'unknown')));
+  }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return new RepositoryError('unreachable', EXPLAINED.unknownName(remote, ''));
   if (code === 'ECONNREFUSED') return new RepositoryError('unreachable', EXPLAINED.refused(remote, ''));

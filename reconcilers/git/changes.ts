@@ -1,5 +1,6 @@
 /** What a plan is made of: one change for each manifest, and for each object whose manifest is gone. */
 import type { DesiredManifest } from '../source/index.ts';
+import type { PolicyManifest } from './policies.ts';
 import type { Hold, UiObject, Word } from './said.ts';
 
 /** One line of the inventory, with what the database holds of the object. */
@@ -13,12 +14,12 @@ export interface Recorded {
   appliedHash: string | null;
   /** Null where it is not known. */
   appliedMeta?: string | null;
+  /** What its manifest said last. */
+  seenHash?: string | null;
   objectName: string | null;
   objectHash: string | null;
   objectDeployed: boolean | null;
   prunePolicy: 'auto' | 'confirm' | 'never';
-  /** As the last pass left them. */
-  conditions?: readonly { type: string; reason: string; commit: string | null }[];
 }
 
 export type Change =
@@ -38,13 +39,10 @@ export type Change =
   | { action: 'drifted'; manifest: DesiredManifest; previous: Recorded }
   /** A namesake that the UI owns, and nobody has said that git may have it. */
   | { action: 'conflict'; manifest: DesiredManifest; previous: null; object: UiObject }
-  /** Read and checked, but nothing acts on its kind, or the policy leaves the kind to the UI. */
-  | {
-      action: 'ignore';
-      manifest: DesiredManifest;
-      previous: Recorded | null;
-      reason: 'no-object' | 'not-owned';
-    }
+  /** Says what git may do here; it becomes no object. */
+  | { action: 'policy'; manifest: PolicyManifest; previous: Recorded | null }
+  /** Read and checked, and the policy leaves the kind to the UI. */
+  | { action: 'ignore'; manifest: DesiredManifest; previous: Recorded | null }
   /** By an operator's word; null: the manifest itself says so. */
   | { action: 'suspended'; manifest: DesiredManifest; previous: Recorded | null; word: Word | null }
   /** This very spec is not to be applied again. */

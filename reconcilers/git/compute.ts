@@ -1,22 +1,17 @@
 /** What git wants, what is, and the difference: everything of a pass that comes before it acts. Nothing here writes an object. */
 
-import { type Binding, type ManifestPolicy, policiesOf } from '../../controller/git-sync/index.ts';
+import { policiesOf } from '../../controller/git-sync/index.ts';
 import type { GuardResult } from '../../schemas/api/git-plan.ts';
 import type { CheckResult } from '../kinds/index.ts';
-import {
-  type Desired,
-  type DesiredManifest,
-  descends,
-  readCommit,
-  readDesired,
-  resolveRef,
-} from '../source/index.ts';
+import { descends, readCommit, readDesired, resolveRef } from '../source/index.ts';
 import { checkAll, ENGINE_CHECKS } from './checking.ts';
 import { focusOf, mayDangle } from './focus.ts';
 import { evaluateGuards } from './guards.ts';
 import { readAsItIs } from './memory.ts';
 import { allowedDeletes, applies, type Change, makePlan, type Plan } from './plan.ts';
+import { isPolicy } from './policies.ts';
 import { danglingReferences } from './references.ts';
+import { namesThere } from './refusals.ts';
 import type { Looked, PassOptions } from './steps.ts';
 import { disturbedNodes, touchedNodes } from './touched.ts';
 
@@ -71,7 +66,10 @@ export async function look(options: ComputeOptions): Promise<Looked> {
   ]);
   const applied = binding.appliedCommit?.sha ?? null;
   const follows =
-    options.descends ?? (applied === null || applied === head || (await descends(repository, head, applied)));
+    options.descends ??
+    (applied === null ||
+      // Looking again at the commit that rewrote history is no commit on top of it.
+      (applied === head ? binding.rewrittenCommit !== head : await descends(repository, head, applied)));
   const settled = memory?.settled ?? null;
   const policy = policiesOf(binding).effective;
   const dangling =
@@ -84,7 +82,9 @@ export async function look(options: ComputeOptions): Promise<Looked> {
           mayDangle(desired, settled),
           new Set(policy.owns),
         );
-  const focus = focusOf(desired, settled, inventory, dangling.keys());
+  // What one of them says of itself depends on the binding and on the others.
+  const more = [...dangling.keys(), ...desired.manifests.filter(isPolicy)];
+  const focus = focusOf(desired, settled, inventory, more);
   return { commit, desired, inventory, secrets, said, ui, policy, descends: follows, focus, dangling };
 }
 
@@ -97,6 +97,8 @@ export const planOf = (looked: Looked): Plan =>
     policy: looked.policy,
     said: looked.said,
     ui: looked.ui,
+    dangling: looked.dangling,
+    there: () => namesThere({ ui: looked.ui, recorded: looked.inventory.values() }),
   });
 
 export async function guardsOf(
@@ -122,24 +124,4 @@ export async function guardsOf(
     policy,
     commit.message,
   );
-}
-
-/** What the commit says of the policy, for the passes after the one that applies it. One that cannot be read says nothing new. */
-export function manifestPolicyOf(
-  { manifestPolicy }: Pick<Binding, 'manifestPolicy'>,
-  { manifests, refused, pathExists }: Desired,
-): ManifestPolicy {
-  const unread = refused.some(({ kind }) => kind === null || kind === 'Repository' || kind === 'Environment');
-  if (unread || !pathExists) return manifestPolicy;
-  const said = (kind: 'Repository' | 'Environment') =>
-    manifests
-      .filter((manifest) => manifest.kind === kind)
-      .map((manifest): ManifestPolicy => (manifest as DesiredManifest<'Repository' | 'Environment'>).spec);
-  const merged: ManifestPolicy = {};
-  for (const { sync, guards, owns } of [...said('Repository'), ...said('Environment')]) {
-    if (sync) merged.sync = { ...merged.sync, ...sync };
-    if (guards) merged.guards = { ...merged.guards, ...guards };
-    if (owns) merged.owns = owns;
-  }
-  return merged;
 }

@@ -6,30 +6,23 @@ import { identityOf } from './identity.ts';
 import type { PlanInput } from './plan.ts';
 import type { Said } from './said.ts';
 
-/** Why nothing may be pruned in this pass; null when it may. */
-export function holdOf(input: PlanInput, leaving: number): PruneHold | null {
+/**
+ * Why nothing may be pruned in this pass; null when it may.
+ * @param refusesAny Whether one of the manifests that were read will be refused.
+ */
+export function holdOf(input: PlanInput, leaving: number, refusesAny: () => boolean): PruneHold | null {
   if (leaving === 0) return null;
-  const { desired, allowedDeletes } = input;
-  // Looking again at the commit that rewrote history is no commit on top of it.
-  const descends = input.descends && !input.recorded.some((record) => rewrittenAt(record, desired.commit));
+  const { desired, descends, allowedDeletes } = input;
   // A rewritten history may have come back to an old commit, whose word was about other objects.
   const allowed = descends && allowedDeletes >= leaving;
   // Git keeps no empty folders: whoever deletes every manifest deletes the path.
   if (!desired.pathExists) return allowed ? null : 'missing-path';
-  if (!desired.complete || desired.problems.length > 0) return 'broken-manifests';
+  if (!desired.complete || desired.problems.length > 0 || refusesAny()) return 'broken-manifests';
   if (!descends) return 'rewritten-history';
   // Policy alone (an Environment manifest) does not make a tree that somebody meant to leave.
   if (!allowed && !desired.manifests.some((manifest) => KINDS.has(manifest.kind))) return 'empty-path';
   return null;
 }
-
-const rewrittenAt = ({ conditions = [] }: Recorded, commit: string) =>
-  conditions.some(
-    (one) => one.type === 'Applied' && one.reason === HISTORY_REWRITTEN && one.commit === commit,
-  );
-
-/** The reason of Applied by which the next pass knows that it looks at the same rewritten history again. */
-export const HISTORY_REWRITTEN = 'HistoryRewritten';
 
 /** Why one that left the tree stays; null where it may go. */
 export function reasonToKeep(
@@ -48,8 +41,13 @@ export function reasonToKeep(
   return previous.prunePolicy === 'auto' ? null : previous.prunePolicy;
 }
 
-/** `Headgate-Allow-Delete: 12` at the end of a commit message. */
+/** `Headgate-Allow-Delete: 12` in the last paragraph of a commit message, where git has its trailers; a quoted one is none. */
 export function allowedDeletes(message: string): number {
-  const found = /^Headgate-Allow-Delete:\s*(\d{1,6})\s*$/im.exec(message);
+  const last =
+    message
+      .trimEnd()
+      .split(/\n[^\S\n]*\r?\n/)
+      .at(-1) ?? '';
+  const found = /^Headgate-Allow-Delete:[^\S\n]*(\d{1,6})\s*$/im.exec(last);
   return found ? Number(found[1]) : 0;
 }

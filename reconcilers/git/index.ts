@@ -6,19 +6,18 @@
 import { join } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import type { Knex } from 'knex';
-import { unlessAway } from '../../controller/database/errors.ts';
 import { type Binding, findBinding, intervalOf, listBindings } from '../../controller/git-sync/index.ts';
 import type { Context, Services } from '../../controller/platform/context.ts';
-import { DomainError, messageOf } from '../../controller/platform/errors.ts';
+import { messageOf } from '../../controller/platform/errors.ts';
 import type { Lease } from '../../controller/platform/lease.ts';
 import type { Logger } from '../../controller/platform/logger.ts';
 import type { Execute } from '../../controller/platform/operation.ts';
 import { backoff, jitter } from '../engine/backoff.ts';
 import type { Clock } from '../engine/clock.ts';
-import { createRunLoop, LoopStoppedError } from '../engine/run-loop.ts';
+import { createRunLoop } from '../engine/run-loop.ts';
 import { createSourceCache } from '../source/index.ts';
+import { createAfterPush, isEmbedded } from './after-push.ts';
 import { openCopies } from './copies.ts';
-import { leadersReport } from './leaders-report.ts';
 import { createPassMemory, type PassMemory } from './memory.ts';
 import { type PassResult, runPass } from './pass.ts';
 import { runPushPass } from './push-pass.ts';
@@ -52,7 +51,7 @@ export interface GitReconcilerOptions {
 
 const PASS_DEADLINE_MS = 5 * 60_000;
 const DEFAULT_INTERVAL_MS = 60_000;
-const FOLLOWING_ENDS_MS = 300;
+const PUSH_WAIT_MS = 3_000;
 /** After a fault of a remote. */
 const MIN_RETRY_MS = 5_000;
 const retryAfter = backoff({ firstMs: MIN_RETRY_MS, capMs: 5 * 60_000 });
@@ -92,9 +91,6 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
     return memory;
   }
 
-  /** The last pass of each binding that had something to tell: a file event may be faster than the push that caused it. */
-  const told = new Map<string, { at: number; result: PassResult }>();
-  const pushWaitMs = options.pushWaitMs ?? 3_000;
   let watcher: FSWatcher | null = null;
 
   const loop = createRunLoop<PassResult>({
@@ -152,10 +148,7 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
         });
       const pushes = binding.mode === 'push';
       const result = await (pushes ? (handle.kind === 'remote' ? pass.aside(push) : push()) : sync());
-      // The first pass over a commit is the one that acted; a second finds the same faults and nothing to do.
-      const isFirst = told.get(environmentId)?.result.commit?.sha !== result.commit?.sha;
-      if (isFirst && (result.outcome !== 'unchanged' || result.report.length > 1))
-        told.set(environmentId, { at: options.clock.monotonic(), result });
+      afterPush.told(environmentId, result);
       if (handle.kind === 'embedded') remotes.delete(environmentId);
       else {
         const failed = pushes ? result.outcome === 'failed' : !reached;
@@ -191,48 +184,15 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
       ),
   });
 
+  const afterPush = createAfterPush({
+    ...{ db, clock: options.clock, services, lease, repository },
+    ...{ uiUrl: options.uiUrl, pushWaitMs: options.pushWaitMs ?? PUSH_WAIT_MS, loopName: GIT_LOOP },
+    look: (environmentId, trigger) => loop.look(environmentId, trigger),
+  });
+
   async function wakeAll(trigger: string, which: (binding: Binding) => boolean = () => true): Promise<void> {
     for (const binding of await listBindings(db))
       if (binding.mode !== 'off' && which(binding)) loop.wake(binding.environmentId, trigger);
-  }
-
-  /** What became of a push that began at `since`, environment by environment. */
-  async function reportsOf(since: number, late: string): Promise<readonly string[]> {
-    const bindings = (await listBindings(db)).filter(
-      (binding) => binding.mode !== 'off' && isEmbedded(binding),
-    );
-    if (bindings.length === 0) return ['Headgate: no environment is bound to this repository'];
-    if (lease.epoch() === null) {
-      for (const { environmentId } of bindings) {
-        await services.bus.publish(db, {
-          type: 'wake',
-          loop: GIT_LOOP,
-          key: environmentId,
-          trigger: 'push',
-        });
-      }
-      const following = {
-        db,
-        repository,
-        elapsed: () => options.clock.monotonic() - since,
-        // Before the whole is given up, so that what the others have told is not lost.
-        signal: AbortSignal.timeout(Math.max(pushWaitMs - FOLLOWING_ENDS_MS, 0)),
-      };
-      const reports = await Promise.all(bindings.map((binding) => leadersReport(following, binding)));
-      return [...reports.flatMap((report) => report ?? []), ...(reports.includes(null) ? [late] : [])];
-    }
-    const reports = bindings.map((binding) =>
-      loop.look(binding.environmentId, 'push').then(
-        (result) => {
-          const earlier = told.get(binding.environmentId);
-          const fromFileEvent =
-            earlier && earlier.at >= since && earlier.result.commit?.sha === result.commit?.sha;
-          return fromFileEvent ? earlier.result.report : result.report;
-        },
-        (error: unknown) => [`${binding.environmentName}: ${notApplied(error)}`],
-      ),
-    );
-    return (await Promise.all(reports)).flat();
   }
 
   const off = [
@@ -246,10 +206,7 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
   });
 
   return {
-    async afterPush(since) {
-      const late = `Headgate: still working; follow it at ${options.uiUrl}`;
-      return (await withDeadline(reportsOf(since, late), pushWaitMs)) ?? [late];
-    },
+    afterPush: afterPush.report,
     async start() {
       await wakeAll('start');
       // Somebody may write to the repository past us (a push over the file system).
@@ -269,25 +226,4 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
       await copies.close();
     },
   };
-}
-
-const isEmbedded = ({ repositoryUrl }: Binding) => repositoryUrl === 'embedded';
-
-function notApplied(error: unknown): string {
-  if (error instanceof LoopStoppedError) return 'the controller is stopping';
-  const known = unlessAway(error);
-  const reason = known instanceof DomainError ? ` (${known.message})` : '';
-  return `not applied yet, it is tried again${reason}`;
-}
-
-async function withDeadline<T>(work: Promise<T>, ms: number): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

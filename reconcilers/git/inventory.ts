@@ -1,23 +1,23 @@
 /** From what happened in a pass to the lines of the inventory: those that differ from what is stored, and those that go. */
-import type { InventoryRecord, ManifestRecord } from '../../controller/git-sync/index.ts';
-import type { Condition } from '../../schemas/api/common.ts';
-import { type ConditionRecord, mergeConditions, sameConditions } from '../engine/conditions.ts';
-import { KINDS } from '../kinds/index.ts';
-import type { DesiredManifest } from '../source/index.ts';
+import type { InventoryRecord } from '../../controller/git-sync/index.ts';
+import { mergeConditions } from '../engine/conditions.ts';
 import { identityOf } from './identity.ts';
+import {
+  isSettled,
+  kept,
+  objectOf,
+  prunePolicyOf,
+  records,
+  sameObject,
+  sameRecord,
+  toConditions,
+  unchangedFacts,
+} from './inventory-line.ts';
 import { keepsText, type RefusedDocument } from './kept.ts';
 import { metaOf } from './meta.ts';
-import {
-  conditionsOf,
-  DRIFTED,
-  keptCondition,
-  type ManifestOutcome,
-  STORED_CONDITIONS,
-  type StoredCondition,
-} from './outcome.ts';
-import { type Change, HISTORY_REWRITTEN, type Plan } from './plan.ts';
+import { conditionsOf, type ManifestOutcome, STORED_CONDITIONS } from './outcome.ts';
+import type { Plan } from './plan.ts';
 import type { Acted, Looked, PassOptions } from './steps.ts';
-import { testedAgain } from './tested.ts';
 
 /** The lines of the inventory that are not what is stored already, and those that go. */
 export function manifestWrites(
@@ -82,7 +82,9 @@ export function manifestWrites(
     // What an orphan's manifest says is read on, and is no object's.
     const isOrphans = orphaned.has(identityOf(manifest));
     const previous = foreign || isOrphans ? undefined : stored.get(identityOf(change.previous ?? manifest));
-    const applied = outcome.type === 'applied' || outcome.type === 'unchanged';
+    const holds = outcome.type === 'policy' && outcome.waits === null;
+    const applied = outcome.type === 'applied' || outcome.type === 'unchanged' || holds;
+    const isNew = outcome.type === 'applied' || (holds && change.previous?.appliedHash !== manifest.hash);
     if (foreign && !isOrphans && !applied) continue;
     // A refused rename stays under the name that runs.
     const renamed = previous !== undefined && previous.nameKey !== manifest.nameKey;
@@ -111,7 +113,7 @@ export function manifestWrites(
       ...objectOf(change, acted, previous),
       appliedHash: applied ? manifest.hash : (previous?.appliedHash ?? null),
       appliedMeta: applied ? metaOf(manifest) : (previous?.appliedMeta ?? null),
-      appliedCommit: outcome.type === 'applied' ? commit : (previous?.appliedCommit ?? null),
+      appliedCommit: isNew ? commit : (previous?.appliedCommit ?? null),
       seenHash: manifest.hash,
       seenCommit: place.commit,
       prunePolicy: prunePolicyOf(manifest),
@@ -164,127 +166,4 @@ export function manifestWrites(
     });
   }
   return { writes: [...writes.values()], removals };
-}
-
-type ObjectFacts = Pick<
-  InventoryRecord,
-  'objectId' | 'objectName' | 'objectHash' | 'objectDeployed' | 'objectVersion'
->;
-
-const sameObject = (previous: InventoryRecord | undefined): ObjectFacts => ({
-  objectId: previous?.objectId ?? null,
-  objectName: previous?.objectName ?? null,
-  objectHash: previous?.objectHash ?? null,
-  objectDeployed: previous?.objectDeployed ?? null,
-  objectVersion: previous?.objectVersion ?? null,
-});
-
-/** The object as it is after this pass. */
-function objectOf(change: Change, acted: Acted, previous: InventoryRecord | undefined): ObjectFacts {
-  const result = acted.applied.get(change);
-  if (!result || !('manifest' in change)) return sameObject(previous);
-  const { manifest } = change;
-  return {
-    objectId: result.objectId,
-    objectName: manifest.name,
-    objectHash: manifest.hash,
-    objectDeployed: KINDS.get(manifest.kind)?.deployed(manifest) ?? null,
-    objectVersion: result.version,
-  };
-}
-
-const isWell = ({ conditions }: ManifestRecord): boolean =>
-  conditions.every((one) => one.status !== 'False' && one.reason !== DRIFTED);
-
-/** Nothing of the line could differ: what most manifests of most passes are. */
-function isSettled(previous: InventoryRecord, manifest: DesiredManifest): boolean {
-  return (
-    previous.nameKey === manifest.nameKey &&
-    previous.name === manifest.name &&
-    previous.path === manifest.path &&
-    previous.line === manifest.line &&
-    previous.uid === manifest.uid &&
-    previous.seenHash === manifest.hash &&
-    previous.appliedMeta === metaOf(manifest) &&
-    previous.prunePolicy === prunePolicyOf(manifest) &&
-    !previous.prunePending &&
-    isWell(previous)
-  );
-}
-
-/** One that was well and did not change keeps what was said of it; one that comes back from a fault is well again. */
-function unchangedFacts(
-  previous: ManifestRecord,
-  outcome: ManifestOutcome,
-  place: { path: string; line: number; commit: string },
-  manifest: DesiredManifest,
-) {
-  if (isWell(previous)) return [];
-  const facts = conditionsOf(outcome, place, manifest);
-  return [
-    ...facts,
-    { ...facts[0]!, type: 'Validated' as const, reason: 'Valid', message: 'As it was when it was accepted' },
-    ...testedAgain(previous, manifest).map((tested) => ({ ...facts[0]!, ...tested })),
-  ];
-}
-
-function kept(
-  previous: InventoryRecord | undefined,
-  reason: Parameters<typeof keptCondition>[0],
-  commit: string,
-  now: Date,
-): InventoryRecord {
-  if (!previous) throw new Error('a kept manifest is in the inventory');
-  const place = { path: previous.path, line: previous.line, commit };
-  const facts = [keptCondition(reason, place)];
-  const already =
-    previous.prunePending &&
-    previous.conditions.some(
-      (one) =>
-        one.type === 'Applied' &&
-        one.reason === facts[0]?.reason &&
-        // The plan asks at which commit history was rewritten.
-        (one.reason !== HISTORY_REWRITTEN || one.commit === commit),
-    );
-  return {
-    ...previous,
-    prunePending: true,
-    conditions: already
-      ? previous.conditions
-      : toConditions(mergeConditions(STORED_CONDITIONS, records(previous), facts, now)),
-  };
-}
-
-function records(previous: ManifestRecord | undefined): ConditionRecord<StoredCondition>[] {
-  return (previous?.conditions ?? []).map((one) => ({
-    ...one,
-    type: one.type as StoredCondition,
-    lastTransition: new Date(one.lastTransition).toISOString(),
-  }));
-}
-
-const toConditions = (merged: readonly ConditionRecord<StoredCondition>[]): Condition[] =>
-  merged.map((one) => ({ ...one, lastTransition: new Date(one.lastTransition) }));
-
-function prunePolicyOf(manifest: DesiredManifest): ManifestRecord['prunePolicy'] {
-  const policy = manifest.annotations['headgate/prune'];
-  return policy === 'confirm' || policy === 'never' ? policy : 'auto';
-}
-
-function sameRecord(before: ManifestRecord, after: ManifestRecord): boolean {
-  return (
-    before.name === after.name &&
-    before.uid === after.uid &&
-    before.path === after.path &&
-    before.line === after.line &&
-    before.objectId === after.objectId &&
-    before.appliedHash === after.appliedHash &&
-    before.appliedMeta === after.appliedMeta &&
-    before.appliedCommit === after.appliedCommit &&
-    before.seenHash === after.seenHash &&
-    before.seenCommit === after.seenCommit &&
-    before.prunePolicy === after.prunePolicy &&
-    before.prunePending === after.prunePending &&
-    sameConditions(records(before), records(after))
-  );
 }

@@ -32,6 +32,8 @@ export interface PassMemory {
   read(ctx: Pick<Context, 'db' | 'fence'>, binding: Binding): Promise<Remembered>;
   /** The desired state after which nothing was left to do; null once anything has changed in the database since. */
   settled: Desired | null;
+  /** Where the branches of open proposals stood when somebody looked last. */
+  proposals: string;
   /** What the pass has written. */
   recorded(writes: readonly InventoryRecord[], removals: readonly { kind: string; nameKey: string }[]): void;
   /** To be called when a pass did not come to its end: nobody knows what of it was written. */
@@ -43,6 +45,7 @@ export function createPassMemory(): PassMemory {
   let of = '';
   const memory: PassMemory = {
     settled: null,
+    proposals: '',
     async read(ctx, binding) {
       const changed = await takeObjectChanges(ctx.db, binding.environmentId);
       const now = tieOf(binding);

@@ -2,7 +2,7 @@
 import type { ConditionFact } from '../engine/conditions.ts';
 import type { CheckResult } from '../kinds/index.ts';
 import type { DesiredManifest, Problem } from '../source/index.ts';
-import { HISTORY_REWRITTEN, type PruneHold } from './plan.ts';
+import type { PruneHold } from './plan.ts';
 import type { Hold, Word } from './said.ts';
 import { testedOf } from './tested.ts';
 
@@ -27,7 +27,9 @@ export type ManifestOutcome =
   | { type: 'guarded'; check: CheckResult; why: string }
   | { type: 'held'; hold: Hold }
   | { type: 'drifted' }
-  | { type: 'ignored'; reason: 'no-object' | 'not-owned' }
+  | { type: 'ignored' }
+  /** `waits`: why it does not hold yet; null where it does, from the next commit on. */
+  | { type: 'policy'; words: string; waits: 'observing' | 'guarded' | 'unread' | null }
   /** Null: the manifest itself says so. */
   | { type: 'suspended'; word: Word | null };
 
@@ -36,6 +38,12 @@ export const DRIFTED = 'Drifted';
 
 const saidBy = (what: string, { by, at, reason }: Word): string =>
   `${what} by ${by} at ${at.toISOString().slice(0, 16).replace('T', ' ')} UTC${reason ? `: ${reason}` : ''}`;
+
+const POLICY_WAITS: Record<'observing' | 'guarded' | 'unread', [reason: string, message: string]> = {
+  observing: ['Observing', 'The binding only observes: what it says does not hold'],
+  guarded: ['Guarded', 'Holds once an ADMIN has approved the plan; until then the policy stays as it was'],
+  unread: ['Blocked', 'A file that may be policy cannot be read: until then the policy stays as it was'],
+};
 
 const DOCUMENT_STAGES = new Set(['source', 'parse']);
 
@@ -149,14 +157,15 @@ export function conditionsOf(
     case 'ignored':
       return [
         parsed,
-        outcome.reason === 'not-owned'
-          ? fact('Applied', 'Unknown', 'NotOwned', 'Read and checked; git does not own this kind here')
-          : fact(
-              'Applied',
-              'Unknown',
-              'NotActedOn',
-              'Read and checked; this version does not act on this kind',
-            ),
+        fact('Applied', 'Unknown', 'NotOwned', 'Read and checked; git does not own this kind here'),
+      ];
+    case 'policy':
+      return [
+        parsed,
+        fact('Validated', 'True', 'Valid', 'checked: schema'),
+        outcome.waits === null
+          ? fact('Applied', 'True', 'Applied', outcome.words)
+          : fact('Applied', 'False', ...POLICY_WAITS[outcome.waits]),
       ];
   }
 }
@@ -204,7 +213,7 @@ export function keptCondition(
   };
   const REASONS: Record<PruneHold, string> = {
     'broken-manifests': 'PruneWaits',
-    'rewritten-history': HISTORY_REWRITTEN,
+    'rewritten-history': 'HistoryRewritten',
     'missing-path': 'Guarded',
     'empty-path': 'Guarded',
     confirm: 'PruneWaits',

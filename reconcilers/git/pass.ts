@@ -3,14 +3,24 @@
  * stopped anywhere and repeated: what was applied is recognised, what was not is done.
  */
 
+import type { Knex } from 'knex';
 import { unlessAway } from '../../controller/database/errors.ts';
-import { pendingJobs, updateBindingStatus } from '../../controller/git-sync/index.ts';
+import {
+  type Binding,
+  BindingChangedError,
+  beginApproved,
+  fenceBinding,
+  pendingJobs,
+  updateBindingStatus,
+} from '../../controller/git-sync/index.ts';
+import { writeAsReconciler } from '../../controller/ownership/index.ts';
 import { DomainError } from '../../controller/platform/errors.ts';
 import { GitRepositoryError } from '../source/index.ts';
 import { act } from './act.ts';
 import { guardsOf, look, planOf } from './compute.ts';
 import { countOfKinds } from './focus.ts';
 import { createPassMemory, type PassMemory } from './memory.ts';
+import { settleProposals } from './proposals.ts';
 import { type PassStart, record, recordFailure } from './record.ts';
 import { noCounts, renderReport } from './report.ts';
 import type { Looked, PassOptions, PassResult } from './steps.ts';
@@ -22,12 +32,24 @@ export type { PassOptions, PassResult } from './steps.ts';
 /** Throws only where nothing could be recorded either; a repository that cannot be read is a recorded failure. */
 export async function runPass(options: PassOptions): Promise<PassResult> {
   const memory = options.memory ?? createPassMemory();
+  const { ctx, binding } = options;
+  const fence = async (tx: Knex) => {
+    await ctx.fence?.(tx);
+    await fenceBinding(tx, binding);
+  };
   try {
-    return await pass(options, memory);
+    return await pass({ ...options, ctx: { ...ctx, fence } }, memory);
   } catch (error) {
     memory.forget();
+    if (error instanceof BindingChangedError) return givenUp(binding, error);
     throw error;
   }
+}
+
+/** What was written before is recognised by the pass that looks at the binding as it is now. */
+function givenUp({ environmentName }: Binding, { message }: BindingChangedError): PassResult {
+  const report = [`${environmentName}: ${message}; it is looked at again`];
+  return { outcome: 'unchanged', commit: null, counts: noCounts(), report, error: null, again: true };
 }
 
 async function pass(options: PassOptions, memory: PassMemory): Promise<PassResult> {
@@ -44,12 +66,24 @@ async function pass(options: PassOptions, memory: PassMemory): Promise<PassResul
     if (error instanceof GitRepositoryError) options.remote?.distrust();
     return recordFailure(options, start, error);
   }
+  await settleProposals(options, looked.commit.sha, memory);
   if (start.pending.length === 0 && isSettled(options, looked, memory)) return recordSettled(options, looked);
   const plan = planOf(looked);
   const guards = await guardsOf(options, looked, plan);
   const verdict = verdictOf(options.binding, looked, plan, guards);
+  if (plan.approval !== null && !plan.empty && options.binding.mode === 'sync')
+    await begin(options, plan.approval);
   const acted = await act(options, looked, plan, verdict.guarded);
   return record(options, start, { looked, plan, verdict, acted }, memory);
+}
+
+/** Whoever goes on after this process was killed finds the rest of the plan approved. */
+async function begin({ ctx, binding }: PassOptions, approval: string): Promise<void> {
+  await ctx.db.transaction(async (tx) => {
+    await ctx.fence?.(tx);
+    await writeAsReconciler(tx);
+    await beginApproved(tx, binding.id, approval);
+  });
 }
 
 /** The very tree after which the last pass had nothing left to do, and nobody has changed anything since. */

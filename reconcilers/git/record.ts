@@ -2,11 +2,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { writeAudit } from '../../controller/audit/index.ts';
 import {
+  beginApproved,
   deleteManifests,
   deleteWords,
   dropApprovals,
   finishJobs,
   recordSkipped,
+  renameHolds,
   replaceImportErrors,
   updateBindingStatus,
   upsertManifests,
@@ -16,12 +18,13 @@ import { messageOf } from '../../controller/platform/errors.ts';
 import { RepositoryError } from '../../controller/repository/index.ts';
 import { type CommitInfo, descends, GitRepositoryError, readCommit } from '../source/index.ts';
 import { gitActor } from './act.ts';
-import { manifestPolicyOf, SourceProblem } from './compute.ts';
+import { SourceProblem } from './compute.ts';
 import { driftNews } from './drift-news.ts';
 import { manifestWrites } from './inventory.ts';
 import { attribute, groupByIdentity, keptOf } from './kept.ts';
 import type { PassMemory } from './memory.ts';
 import type { Plan } from './plan.ts';
+import { manifestPolicyOf } from './policies.ts';
 import { type Line, noCounts, renderReport } from './report.ts';
 import type { Acted, Looked, PassOptions, PassResult } from './steps.ts';
 import type { Verdict } from './verdict.ts';
@@ -98,7 +101,14 @@ export async function record(
   const manifestPolicy = isApplied ? manifestPolicyOf(binding, desired) : binding.manifestPolicy;
   const again = !isDeepStrictEqual(manifestPolicy, binding.manifestPolicy);
   const wordsDone = isApplied ? wordsThatAreDone(looked, plan, acted) : [];
-  const used = worked && isApplied && looked.said.approved.size > 0;
+  // Where nothing is left to do, what was approved is done or was about another state.
+  const used =
+    isApplied && looked.said.approved.size > 0 && (worked || (plan.empty && verdict.waiting === null));
+  const moved = (looked.said.holds.size === 0 ? [] : plan.changes).flatMap((change) =>
+    change.action === 'update' && change.renamedFrom !== null && acted.applied.has(change)
+      ? [{ kind: change.manifest.kind, from: change.previous.nameKey, name: change.manifest.name }]
+      : [],
+  );
   const drifts = driftNews(looked, plan, acted);
   const news =
     worked ||
@@ -130,13 +140,17 @@ export async function record(
     );
     await updateBindingStatus(tx, binding.id, {
       headCommit: commit,
-      ...(isApplied ? { appliedCommit: commit, manifestPolicy } : {}),
+      ...(isApplied
+        ? { appliedCommit: commit, manifestPolicy, rewrittenCommit: looked.descends ? null : commit.sha }
+        : {}),
       ...(verdict.begins ? { begunAt: start.at } : {}),
       waitingPlan: verdict.waiting,
       lastError: null,
     });
     await deleteWords(tx, binding.id, wordsDone);
+    await renameHolds(tx, binding.id, moved);
     if (used) await dropApprovals(tx, binding.id);
+    else if (plan.approval !== null) await beginApproved(tx, binding.id, null);
     if (drifts.length > 0) {
       const inside = { ...ctx, db: tx, actor: gitActor(options, commit) };
       const scope = { teamId: binding.teamId, environmentId: binding.environmentId };
@@ -165,7 +179,7 @@ export async function record(
     }
   });
   memory.recorded(writes, removals);
-  if (wordsDone.length > 0 || used) memory.forget();
+  if (wordsDone.length > 0 || moved.length > 0 || used || plan.approval !== null) memory.forget();
   const nothingLeft = problems.length === 0 && acted.counts.refused + acted.counts.waiting === 0;
   memory.settled = nothingLeft ? desired : null;
   return { outcome, commit, counts: acted.counts, report, error: null, again };
@@ -175,11 +189,13 @@ function messageOfFailure({ remote }: PassOptions, error: unknown): string {
   if (error instanceof SourceProblem) return error.message;
   if (error instanceof RepositoryError) return `${error.message}. Everything runs on as it was`;
   const what = messageOf(error).replace(/^the repository cannot be read: /, '');
-  const advice = remote
-    ? 'the copy of it is made anew'
-    : error instanceof GitRepositoryError
-      ? error.advice
-      : "let the controller's user read config.git, in the folder git of the data directory";
+  const folder = remote ? 'mirrors' : 'config.git';
+  const advice =
+    error instanceof GitRepositoryError
+      ? remote
+        ? 'the copy of it is made anew'
+        : error.advice
+      : `let the controller's user read ${folder}, in the folder git of the data directory`;
   return `the repository cannot be read: ${what}; ${advice}. Everything runs on as it was`;
 }
 

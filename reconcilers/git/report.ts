@@ -46,6 +46,8 @@ export type Line =
   /** Changed past git, and the policy does not set it back. */
   | { type: 'drifted'; name: string }
   | { type: 'orphaned'; kind: string; name: string }
+  /** What git may do here has changed. */
+  | { type: 'policy'; kind: string; name: string; words: string }
   /** Why nothing of the plan is applied, and what to do. */
   | { type: 'guard'; messages: readonly string[]; advice: readonly string[] }
   | { type: 'problem'; problem: Problem; kept: string };
@@ -107,6 +109,8 @@ function describe(line: Line): string[] {
       return [`  ! ${line.name}: was changed past git, and is left so (selfHeal: false)`];
     case 'orphaned':
       return [`  = ${line.name}: git does not own ${line.kind} here any more; it belongs to the UI now`];
+    case 'policy':
+      return [`  ~ ${line.kind} ${line.name}: holds from the next commit on. ${line.words}`];
     case 'guard':
       return [
         '  ! nothing of this was applied. The plan',

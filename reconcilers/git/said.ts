@@ -22,9 +22,11 @@ export interface Said {
   holds: ReadonlyMap<string, ReadonlyMap<string, Hold>>;
   /** Hashes of the plans that an ADMIN has approved. */
   approved: ReadonlySet<string>;
+  /** Those of them that a pass has begun to carry out, with all that was approved (`deeds.ts`). */
+  begun: readonly { hash: string; deeds: ReadonlySet<string> }[];
 }
 
-export const NOTHING_SAID: Said = { words: new Map(), holds: new Map(), approved: new Set() };
+export const NOTHING_SAID: Said = { words: new Map(), holds: new Map(), approved: new Set(), begun: [] };
 
 /** A living object that git does not own. */
 export interface UiObject {
@@ -35,7 +37,7 @@ export interface UiObject {
   uid: string | null;
 }
 
-export function saidOf({ words, holds, approved }: Spoken): Said {
+export function saidOf({ words, holds, approvals }: Spoken): Said {
   const byIdentity = new Map<string, Partial<Record<WordName, Word>>>();
   for (const { word, reason, by, at, ...of } of words) {
     const key = identityOf(of);
@@ -47,5 +49,10 @@ export function saidOf({ words, holds, approved }: Spoken): Said {
     const ofOne = held.get(key) ?? new Map<string, Hold>();
     held.set(key, ofOne.set(specHash, { id, specHash, reason, by, at }));
   }
-  return { words: byIdentity, holds: held, approved: new Set(approved) };
+  return {
+    words: byIdentity,
+    holds: held,
+    approved: new Set(approvals.map(({ hash }) => hash)),
+    begun: approvals.flatMap(({ hash, begun }) => (begun ? [{ hash, deeds: new Set(begun) }] : [])),
+  };
 }

@@ -2,14 +2,40 @@
 import type { ManifestKind } from '../../schemas/manifests/index.ts';
 import type { DesiredManifest } from '../source/index.ts';
 import type { Applying, Change } from './changes.ts';
-import type { Acted } from './steps.ts';
+import { identityOf } from './identity.ts';
+import { keepsText } from './kept.ts';
+import { isUnread, wordsOfPolicy } from './policies.ts';
+import type { Line } from './report.ts';
+import { refuse, type Work } from './work.ts';
 
-export type Standing = Exclude<Change, Applying | { action: 'none' }>;
+export type Standing = Exclude<Change, Applying>;
 
-export function noteStanding({ outcomes, lines, counts }: Acted, change: Standing): void {
+export function noteStanding(work: Work, change: Standing): void {
+  const { outcomes, lines, counts } = work.acted;
   switch (change.action) {
+    case 'none': {
+      const dangling = work.looked.dangling.get(change.manifest);
+      if (dangling) {
+        refuse(work, change, dangling);
+        return;
+      }
+      outcomes.set(change, { type: 'unchanged' });
+      counts.unchanged += 1;
+      if (wasRefused(work, change.manifest)) lines.push(mended(work, change.manifest));
+      return;
+    }
+    case 'policy': {
+      const { manifest, previous } = change;
+      const words = wordsOfPolicy(work.options.binding, work.looked.desired, manifest);
+      const isNew = previous?.appliedHash !== manifest.hash;
+      const waits = work.standsBy ?? (isNew && isUnread(work.looked.desired) ? 'unread' : null);
+      outcomes.set(change, { type: 'policy', words, waits });
+      if (waits === null && isNew)
+        lines.push({ type: 'policy', kind: manifest.kind, name: manifest.name, words });
+      return;
+    }
     case 'ignore':
-      outcomes.set(change, { type: 'ignored', reason: change.reason });
+      outcomes.set(change, { type: 'ignored' });
       return;
     case 'suspended':
       outcomes.set(change, { type: 'suspended', word: change.word });
@@ -47,6 +73,19 @@ export function noteStanding({ outcomes, lines, counts }: Acted, change: Standin
     case 'forget':
       return;
   }
+}
+
+function wasRefused(work: Work, manifest: DesiredManifest): boolean {
+  const stored = work.looked.inventory.get(identityOf(manifest));
+  return stored?.conditions.some((one) => one.status === 'False') ?? false;
+}
+
+function mended(work: Work, manifest: DesiredManifest): Line {
+  return {
+    type: 'mended',
+    name: manifest.name,
+    kept: keepsText(work.looked.inventory, manifest, null),
+  };
 }
 
 export const conflictText = ({ kind }: DesiredManifest, name: string): string =>

@@ -1,6 +1,7 @@
 /** Whether a plan may be applied, and if not, for what it waits. */
 import type { Binding, WaitingPlan } from '../../controller/git-sync/index.ts';
 import type { GuardResult } from '../../schemas/api/git-plan.ts';
+import { deedsOf } from './deeds.ts';
 import { isLiftedByApproval, stopsPlan } from './guards.ts';
 import type { Plan } from './plan.ts';
 import type { Line } from './report.ts';
@@ -10,7 +11,7 @@ export interface Verdict {
   /** What the plan does that nobody has approved; null where it may be applied. */
   guarded: string | null;
   /** The plan that somebody has to approve before it, or what it holds back, is applied. */
-  waiting: Omit<WaitingPlan, 'since'> | null;
+  waiting: (Omit<WaitingPlan, 'since'> & { deeds: string[] }) | null;
   /** From now on git is followed here. */
   begins: boolean;
   /** For the report. */
@@ -21,13 +22,12 @@ const DELETE_GUARDS: ReadonlySet<GuardResult['guard']> = new Set(['maxDeletes', 
 
 export function verdictOf(
   binding: Pick<Binding, 'mode' | 'begunAt'>,
-  { desired, said }: Pick<Looked, 'desired' | 'said'>,
+  { desired }: Pick<Looked, 'desired'>,
   plan: Plan,
   guards: readonly GuardResult[],
 ): Verdict {
   if (binding.mode !== 'sync') return { guarded: null, waiting: null, begins: false, lines: [] };
-  const approved = said.approved.has(plan.hash);
-  const stopping = approved ? [] : guards.filter(stopsPlan);
+  const stopping = plan.approval === null ? guards.filter(stopsPlan) : [];
   const guarded = stopping.length === 0 ? null : stopping.map(({ message }) => message).join('; it ');
   const waits = guarded !== null || plan.awaiting !== null;
   const exceeded = guards.filter(isLiftedByApproval);
@@ -36,7 +36,7 @@ export function verdictOf(
   const first = binding.begunAt === null;
   return {
     guarded,
-    waiting: waits ? { hash: plan.hash, guards: exceeded } : null,
+    waiting: waits ? { hash: plan.hash, guards: exceeded, deeds: deedsOf(plan.whole) } : null,
     begins: first && guarded === null && (!plan.empty || isKnown),
     lines: guarded === null ? [] : [guardLine(plan, stopping)],
   };

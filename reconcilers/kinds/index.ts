@@ -6,7 +6,7 @@ import { pipelineKind } from './pipeline.ts';
 
 export type { ApplyResult, CheckContext, CheckResult, Kind, Reference } from './kind.ts';
 
-/** The kinds that become objects. Environment and Repository are read and checked, and nothing acts on them. */
+/** The kinds that become objects. Environment and Repository say what git may do. */
 export const KINDS: ReadonlyMap<ManifestKind, Kind> = new Map(
   [nodeGroupKind, pipelineKind, alertRuleKind].map((kind) => [kind.kind, kind]),
 );

@@ -51,13 +51,16 @@ async function testsOf(
   return results.map((result, index) => ({ ...result, line: manifest.at(`/tests/${index}`).line }));
 }
 
-function toFailure(manifest: PipelineManifest, { name, component, message, line }: TestResult): Problem {
+function toFailure(
+  manifest: PipelineManifest,
+  index: number,
+  { name, component, message }: TestResult,
+): Problem {
   return {
     kind: manifest.kind,
     name: manifest.name,
     stage: 'tests',
-    path: manifest.path,
-    ...(line === null ? {} : { line }),
+    ...manifest.at(`/tests/${index}`),
     message: `the test "${name}" of "${component}" failed: ${message}`,
     hint: `correct "${component}", or the test`,
   };
@@ -101,7 +104,9 @@ export const pipelineKind: Kind = {
     return {
       problems: [
         ...report.findings.map((finding) => toProblem(pipeline, finding)),
-        ...tests.filter(({ status }) => status === 'failed').map((test) => toFailure(pipeline, test)),
+        ...tests.flatMap((test, index) =>
+          test.status === 'failed' ? [toFailure(pipeline, index, test)] : [],
+        ),
       ].slice(0, 20),
       detail: [`checked: ${ran.join(', ')}`, ...skipped].join('; '),
       notes: pipeline.spec.rollout ? [NO_ROLLOUT] : [],

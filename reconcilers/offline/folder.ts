@@ -178,7 +178,13 @@ function readStart(path: string): Buffer {
 
 function unreadable(path: string, error: unknown): FolderError {
   const { code } = error as NodeJS.ErrnoException;
+  if (path.includes('\ufffd'))
+    return new FolderError(`${path} cannot be read: its name is not UTF-8; rename it`);
   if (code === 'ENOENT') return new FolderError(`there is no folder ${path}`);
   if (code === 'ENOTDIR') return new FolderError(`${path} is a file; name the folder of a config repository`);
+  if (code === 'EACCES' || code === 'EPERM')
+    return new FolderError(
+      `${path} cannot be read: whoever runs this has no right to; give it, or take the file away`,
+    );
   return new FolderError(`${path} cannot be read (${code ?? String(error)})`);
 }

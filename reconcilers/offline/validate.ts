@@ -1,4 +1,5 @@
 /** Every check of manifests that needs no server, by the parts that a pass uses. */
+import { tmpdir } from 'node:os';
 import type { Context } from '../../controller/platform/context.ts';
 import type { TestResult } from '../../schemas/api/git-plan.ts';
 import { danglingAmong } from '../git/references.ts';
@@ -10,8 +11,9 @@ import {
   type DesiredManifest,
   type Problem,
   readDesired,
+  type Scratch,
 } from '../source/index.ts';
-import { type Folder, filesOf } from './folder.ts';
+import { type Folder, FolderError, filesOf } from './folder.ts';
 
 export interface CheckedManifest {
   kind: string;
@@ -59,7 +61,7 @@ export interface ValidateOptions {
   signal: AbortSignal;
 }
 
-const PARALLEL_CHECKS = 4;
+const PARALLEL_CHECKS = 8;
 const ENGINE_BIN = 'HEADGATE_ENGINE_BIN';
 
 /** Which secrets and certificates there are, only the server knows; what they may be called, everybody does. */
@@ -71,7 +73,7 @@ class WellFormedNames extends Set<string> {
 
 /** @throws FolderError where the folder cannot be read. */
 export async function validateFolder(folder: Folder, options: ValidateOptions): Promise<Validation> {
-  const scratch = await createScratch(filesOf(folder, options.sharedPaths), { signal: options.signal });
+  const scratch = await scratchOf(folder, options);
   try {
     const cache = createSourceCache();
     const desired: Desired[] = [];
@@ -93,6 +95,19 @@ export async function validateFolder(folder: Folder, options: ValidateOptions): 
     };
   } finally {
     await scratch.remove();
+  }
+}
+
+async function scratchOf(folder: Folder, { sharedPaths, signal }: ValidateOptions): Promise<Scratch> {
+  try {
+    return await createScratch(filesOf(folder, sharedPaths), { signal });
+  } catch (error) {
+    if (error instanceof FolderError || !(error instanceof Error)) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    const what =
+      code === undefined ? error.message : `temporary files cannot be written to ${tmpdir()} (${code})`;
+    const advice = code === undefined ? '' : '; make room there, or set TMPDIR to another folder';
+    throw new FolderError(`the files cannot be read as a commit: ${what}${advice}`);
   }
 }
 

@@ -79,7 +79,8 @@ export async function readBefore(
   return found;
 }
 
-async function manifestsAt(
+/** By identity. */
+export async function manifestsAt(
   repository: Repository,
   commit: string,
   { path, sharedPaths }: Binding,

@@ -1,8 +1,9 @@
 /** A plan for pull requests. */
+import { visible as clean } from '../../controller/platform/visible.ts';
 import type { GitPlan, PlannedChange } from '../../schemas/api/git-plan.ts';
 import {
-  clean,
   counted,
+  fleetBeside,
   nodesText,
   placeOf,
   planSummary,
@@ -116,10 +117,12 @@ const guards = ({ guards }: GitPlan): string[] => {
   ];
 };
 
-const fleet = ({ fleet }: GitPlan): string[] =>
-  fleet.length === 0
-    ? []
-    : ['', '#### On the nodes', '', ...fleet.map((one) => `- ${severityOf(one)}: ${escaped(one.message)}`)];
+function fleet(plan: GitPlan): string[] {
+  const found = fleetBeside(plan);
+  if (found.length === 0) return [];
+  const lines = found.map((one) => `- ${severityOf(one)}: ${escaped(one.message)}`);
+  return ['', '#### On the nodes', '', ...lines];
+}
 
 /** One block, folded; nothing where there is nothing to tell. */
 function details(change: PlannedChange): string[] {

@@ -20,7 +20,8 @@ import {
   resolveRef,
   type SourceCache,
 } from '../source/index.ts';
-import { readBefore } from './before.ts';
+import { manifestsAt, readBefore } from './before.ts';
+import { policyChanges } from './policies.ts';
 import { viewOf } from './view.ts';
 
 export type PlanAsked = Pick<PlanGit, 'ref' | 'files'>;
@@ -184,6 +185,7 @@ async function view(
     ref: what.ref,
     ofRepository: what.ofRepository,
     before: (changes) => readBefore({ ctx, binding, repository: home, cache }, computed.looked, changes),
+    policies: await policyChanges(binding, computed, (commit) => manifestsAt(home, commit, binding, cache)),
     approvalOf: (hash) => findApproval(ctx.db, binding.id, hash),
   });
 }

@@ -1,7 +1,9 @@
 /** A plan for terminals, and for the output of a push. */
+import { visible as clean } from '../../controller/platform/visible.ts';
 import type {
   FleetFinding,
   GitPlan,
+  GuardResult,
   PlanFinding,
   PlannedChange,
   TestResult,
@@ -34,11 +36,6 @@ export const WORDS: Readonly<Record<PlannedChange['action'], string>> = {
   refuse: 'refuse',
 };
 
-/** Texts come from manifests: what steers a terminal, or is not seen, is not written to one. */
-export const clean = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu, (sign) =>
-    sign === '\t' ? ' ' : '\ufffd',
-  );
 export const short = (text: string, most = MOST_CHARACTERS): string =>
   text.length > most ? `${text.slice(0, most - 1)}…` : text;
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
@@ -54,7 +51,7 @@ export function planSummary({ counts }: GitPlan): string {
   return [
     acting.length > 0 ? acting.join(', ') : 'nothing to do',
     ...(counts.refuse > 0 ? [`${counts.refuse} refused`] : []),
-    ...(counts.keep > 0 ? [`${counts.keep} left as they are`] : []),
+    ...(counts.keep > 0 ? [`${counts.keep} left as ${counts.keep === 1 ? 'it is' : 'they are'}`] : []),
     ...(counts.unchanged > 0 ? [`${counts.unchanged} unchanged`] : []),
   ].join('; ');
 }
@@ -98,7 +95,19 @@ export function testsText(tests: readonly TestResult[]): string {
 
 export const severityOf = ({ severity, type }: FleetFinding): string => `${severity}: ${type}`;
 
+/** What is told beside a change already, with its place, is not told again. */
+export function fleetBeside({ fleet, changes }: GitPlan): FleetFinding[] {
+  const told = new Set(changes.flatMap(({ findings }) => findings.map(({ message }) => message)));
+  return fleet.filter(({ message }) => !told.has(message));
+}
+
+/** Those that say something of this very plan. */
+const guardsTold = ({ guards }: GitPlan): GuardResult[] =>
+  guards.filter(({ exceeded, value }) => exceeded || (value !== null && value > 0));
+
 export function planText(plan: GitPlan): string {
+  const fleet = fleetBeside(plan);
+  const guards = guardsTold(plan);
   const lines = [`${headline(plan)}`, `${planSummary(plan)}`];
   const put = (...more: string[]) => lines.push(...more);
   if (plan.changes.length > 0) put('');
@@ -110,9 +119,9 @@ export function planText(plan: GitPlan): string {
     for (const finding of plan.findings.slice(0, MOST_CHANGES)) put(...findingLines(finding, '  '));
   }
   if (plan.nodes.count > 0) put('', `Nodes: ${nodesText(plan.nodes)}`);
-  if (plan.fleet.length > 0) {
+  if (fleet.length > 0) {
     put('', 'On the nodes:');
-    for (const finding of plan.fleet) {
+    for (const finding of fleet) {
       const where =
         finding.hosts.length > 0
           ? ` (${finding.hosts.slice(0, 5).map(clean).join(', ')}${finding.hosts.length > 5 ? ', …' : ''})`
@@ -120,9 +129,9 @@ export function planText(plan: GitPlan): string {
       put(`  ${severityOf(finding)}: ${clean(finding.message)}${where}`);
     }
   }
-  if (plan.guards.length > 0) {
+  if (guards.length > 0) {
     put('', 'Guards:');
-    for (const { guard, exceeded, message } of plan.guards)
+    for (const { guard, exceeded, message } of guards)
       put(`  ${exceeded ? '!' : ' '} ${guard}: the plan ${clean(message)}`);
   }
   put('', stateSentence(plan));
@@ -171,8 +180,9 @@ function changeLines(change: PlannedChange): string[] {
   }
   if (nodes !== null && nodes.count > 0) put(`nodes: ${nodesText(nodes)}`);
   if (tests.length > 0) put(`tests: ${testsText(tests)}`);
+  const told = findings.some(({ stage }) => stage === 'tests');
   for (const { status, name, message } of tests)
-    if (status === 'failed') put(`  failed: ${clean(name)}: ${clean(message ?? '')}`);
+    if (status === 'failed' && !told) put(`  failed: ${clean(name)}: ${clean(message ?? '')}`);
   for (const note of notes) put(`note: ${clean(note)}`);
   return lines;
 }

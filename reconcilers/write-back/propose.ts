@@ -12,6 +12,7 @@ import type { Rewrite } from './rewrite.ts';
 import { authorOf, messageOf, titleOf, whoOf } from './words.ts';
 
 const SLUG = 50;
+const AND_MORE = ', and more';
 
 export interface ProposeOptions {
   overHeld?: boolean;
@@ -54,7 +55,7 @@ export async function propose(
   });
   if (!made) throw preconditionFailed('What you propose is what the branch says already');
   const number = open
-    ? await renew(place, open, made.sha)
+    ? await renew(place, open, change, { sha: made.sha, title: made.draft.title })
     : await insert(place, change, {
         branch,
         sha: made.sha,
@@ -89,8 +90,20 @@ async function stillOpen({ ctx, repository, fetch }: Workplace, known: PullReque
   return false;
 }
 
-async function renew({ ctx }: Workplace, known: PullRequest, headSha: string): Promise<number> {
-  await updatePullRequest(ctx.db, known.id, { headSha });
+/** What reviewers read tells of all that the branch does. */
+async function renew(
+  { ctx }: Workplace,
+  known: PullRequest,
+  change: OwnedChange,
+  { sha, title }: { sha: string; title: string },
+): Promise<number> {
+  const isDeletion = change.after === null;
+  const told = isDeletion || known.title === title || known.title.endsWith(AND_MORE);
+  await updatePullRequest(ctx.db, known.id, {
+    headSha: sha,
+    title: isDeletion ? title : told ? known.title : `${known.title}${AND_MORE}`,
+    ...(isDeletion ? { body: bodyOf(change, [], undefined) } : {}),
+  });
   return known.number;
 }
 

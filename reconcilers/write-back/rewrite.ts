@@ -46,12 +46,14 @@ export async function rewrite(tip: Tip, change: OwnedChange, options: RewriteOpt
 
 /** What stands for the object at the commit. @throws CONFLICT, PRECONDITION_FAILED */
 export function manifestOf(tip: Tip, { kind, name, uid }: PlainManifest): DesiredManifest {
+  const key = nameKeyOf(name);
   const ofKind = tip.desired.manifests.filter((one) => one.kind === kind);
   const found =
     (uid === null ? undefined : ofKind.find((one) => one.uid === uid)) ??
-    ofKind.find((one) => one.nameKey === nameKeyOf(name));
+    ofKind.find((one) => one.nameKey === key) ??
+    // Renamed there, and not applied yet.
+    ofKind.find((one) => one.previousName !== null && nameKeyOf(one.previousName) === key);
   if (found) return found;
-  const key = nameKeyOf(name);
   const refused =
     tip.desired.refused.find(
       (one) => one.name !== null && nameKeyOf(one.name) === key && one.kind === kind,
@@ -153,7 +155,7 @@ async function withChange(
   }
   const renamed = after.name !== before.name;
   if (renamed && typeof valueAt(raw, '/metadata/uid') !== 'string')
-    typed.push({ pointer: '/metadata/previousName', value: manifest.name });
+    typed.push({ pointer: '/metadata/previousName', value: before.name });
   files.set(manifest.path, typed.length === 0 ? text : editDocument(text, manifest.docIndex, typed));
   if (renamed) await renameReferences(tip, manifest, after.name, files);
   const line = await verify(tip, manifest, files, target);

@@ -290,6 +290,8 @@ export const PipelineRef = Type.Object({
   id: Id,
   name: Type.String(),
   environmentId: Id,
+  /** What is made by hand belongs to the UI, also where git describes others. */
+  managedBy: Type.Enum(['ui', 'git']),
   isDraft: Type.Boolean(),
   graphRevision: Type.Integer(),
 });

@@ -21,6 +21,21 @@ export const labels = (description: string) =>
     additionalProperties: false,
   });
 
+const PRUNE = Type.Enum(['auto', 'confirm', 'never'], {
+  description: 'What becomes of the object when its manifest leaves git.',
+});
+
+/** Those that begin with `headgate/` are instructions: one that is misspelt must not be taken for none. */
+const annotations = (description: string) =>
+  Type.Unsafe<Record<string, string>>({
+    type: 'object',
+    description,
+    properties: { 'headgate/prune': PRUNE },
+    patternProperties: { '^(?!headgate/).{1,128}$': { type: 'string', maxLength: 256 } },
+    maxProperties: 64,
+    additionalProperties: false,
+  });
+
 /** A map keyed by component key. */
 export const byComponent = <S extends TSchema>(description: string, component: S) =>
   Type.Record(Type.String({ pattern: COMPONENT_KEY }), component, {
@@ -55,7 +70,7 @@ export const metadata = (name: typeof PrintableName) =>
     ),
     labels: Type.Optional(labels('Free labels of the object itself, for people and filters.')),
     annotations: Type.Optional(
-      labels('Instructions for the reconciler, such as headgate/prune: auto, confirm or never.'),
+      annotations('Instructions for the reconciler, such as headgate/prune: auto, confirm or never.'),
     ),
   });
 

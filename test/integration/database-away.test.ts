@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { type Controller, startController } from '../../controller/main.ts';
 import type { Signal } from '../../controller/platform/bus.ts';
 import { createLogger } from '../../controller/platform/logger.ts';
+import { NO_PROXIES } from '../../controller/platform/proxies.ts';
 import { enrollNode, heartbeat, type TestNode } from '../support/agent-client.ts';
 import { ROOT } from '../support/controller.ts';
 import {
@@ -42,6 +43,7 @@ function startOn(dataDir: string, logged: (text: string) => void): Promise<Contr
       adminPassword: ROOT.password,
       logLevel: 'info',
       trustedProxies: [],
+      outgoingProxies: NO_PROXIES,
       engineBin: null,
       enrollPerMinute: 1_000,
       agentReleases: '/nonexistent',

@@ -9,6 +9,7 @@ import type { Config } from '../../controller/config.ts';
 import { connect } from '../../controller/database/connect.ts';
 import { type Controller, startController } from '../../controller/main.ts';
 import { createLogger } from '../../controller/platform/logger.ts';
+import { NO_PROXIES } from '../../controller/platform/proxies.ts';
 import { signIn } from './person.ts';
 import { testDatabase } from './postgres.ts';
 
@@ -56,6 +57,7 @@ export async function startTestController(options: TestControllerOptions = {}): 
     adminPassword: ROOT.password,
     logLevel: 'debug',
     trustedProxies: [],
+    outgoingProxies: NO_PROXIES,
     engineBin: null,
     enrollPerMinute: 10_000,
     agentReleases: join(dataDir, 'agent-release'),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { createKeyring } from '../../controller/platform/keyring.ts';
 import { createLogger } from '../../controller/platform/logger.ts';
+import type { ProxySettings } from '../../controller/platform/proxies.ts';
 import {
   type BoundRepository,
   createRepositories,
@@ -21,7 +22,7 @@ export class MirrorScene {
   readonly repositories: Repositories;
   #log = '';
 
-  constructor(options: { root?: string; deadlineMs?: number } = {}) {
+  constructor(options: { root?: string; deadlineMs?: number; proxies?: ProxySettings } = {}) {
     this.root = options.root ?? mkdtempSync(join(tmpdir(), 'headgate mirrors-'));
     const sink = new Writable({
       write: (chunk: Buffer, _encoding, done) => {
@@ -35,6 +36,7 @@ export class MirrorScene {
       keyring: this.keyring,
       log: createLogger('debug', sink),
       ...(options.deadlineMs === undefined ? {} : { deadlineMs: options.deadlineMs }),
+      ...(options.proxies ? { proxies: options.proxies } : {}),
     });
   }
 

@@ -26,6 +26,7 @@ import { systemClock } from '../../reconcilers/engine/clock.ts';
 import { createGitGateway } from '../../reconcilers/git/gateway.ts';
 import { createPassMemory } from '../../reconcilers/git/memory.ts';
 import { type PassResult, runPass } from '../../reconcilers/git/pass.ts';
+import type { Remote } from '../../reconcilers/git/steps.ts';
 import type { Condition } from '../../schemas/api/common.ts';
 import type { GitPolicy } from '../../schemas/api/git-policy.ts';
 import { ConfigRepository, PRODUCTION } from './config-repository.ts';
@@ -67,6 +68,8 @@ export interface PassAsked {
   fence?: NonNullable<Context['fence']>;
   execute?: Execute;
   batch?: number;
+  /** The repository is the copy of one elsewhere. */
+  remote?: Remote;
   /** False for a pass of a process that has just become the leader: it reads everything again. */
   remembering?: boolean;
 }
@@ -185,6 +188,7 @@ export class BoundEnvironment {
       cache: this.repository.cache,
       trigger: asked.trigger ?? 'timer',
       ...(asked.batch === undefined ? {} : { batch: asked.batch }),
+      ...(asked.remote ? { remote: asked.remote } : {}),
       ...(asked.remembering === false ? {} : { memory: this.#memory }),
       signal,
     });

@@ -86,6 +86,22 @@ describe('the documentation', () => {
     expect(missing('docs/when-something-goes-wrong.md', wanted)).to.deep.equal([]);
   });
 
+  it('quotes messages of git and of its servers as they are said', () => {
+    const sources = globSync('{controller/{repository,platform},reconcilers/{git,source}}/*.ts', {
+      cwd: root,
+    })
+      .map(read)
+      .join('\n');
+    const rows = allMatches(
+      read('docs/when-something-goes-wrong.md'),
+      /^\| (\*\*Git\*\*: .*?|import error: .*?|a manifest is kept: .*?) \|/gm,
+    );
+    expect(rows.length).to.be.greaterThan(25);
+    const words = rows.flatMap((row) => allMatches(row, /`([^`]+)`/g)).flatMap((text) => text.split('…'));
+    const unsaid = words.map((text) => text.trim()).filter((text) => text !== '' && !sources.includes(text));
+    expect(unsaid).to.deep.equal([]);
+  });
+
   it('explains every stage of an import error in docs/manifests.md', () => {
     const union = /export type Stage =([^;]+);/.exec(read('reconcilers/source/types.ts'))?.[1] ?? '';
     const stages = allMatches(union, /'(\w+)'/g);

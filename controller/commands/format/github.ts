@@ -5,7 +5,11 @@ import type { Finding, Report } from './report.ts';
 const MOST = 50;
 
 const inMessage = (text: string): string =>
-  text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  text
+    .replaceAll(/[\x00-\x09\x0b\x0c\x0e-\x1f\x7f]/g, '\ufffd')
+    .replaceAll('%', '%25')
+    .replaceAll('\r', '%0D')
+    .replaceAll('\n', '%0A');
 const inProperty = (text: string): string => inMessage(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 
 export function annotation({ severity, message, hint, path, line, column }: Finding): string {
@@ -21,7 +25,7 @@ export function annotation({ severity, message, hint, path, line, column }: Find
 export function githubAnnotations({ suites, text }: Report): string {
   const findings = suites.flatMap(({ cases }) => cases.flatMap((one) => one.findings));
   const plain = text
-    .split('\n')
+    .split(/\r\n|[\r\n]/)
     .map((line) => (line.trimStart().startsWith('::') || line.includes('##[') ? `| ${line}` : line));
   return `${plain.join('\n')}${findings.slice(0, MOST).map(annotation).join('\n')}${findings.length > 0 ? '\n' : ''}`;
 }

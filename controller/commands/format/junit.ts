@@ -13,7 +13,7 @@ const SIGNS: Readonly<Record<string, string>> = {
   '\t': '&#9;',
 };
 const inText = (text: string): string =>
-  text.replaceAll(FORBIDDEN, '\ufffd').replaceAll(/[&<>]/g, (sign) => SIGNS[sign] ?? sign);
+  text.replaceAll(FORBIDDEN, '\ufffd').replaceAll(/[&<>\r]/g, (sign) => SIGNS[sign] ?? sign);
 const attribute = (name: string, value: string | number): string =>
   ` ${name}="${String(value)
     .replaceAll(FORBIDDEN, '\ufffd')

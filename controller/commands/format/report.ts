@@ -1,4 +1,6 @@
 /** What a command has found, before it is written in one of the forms. */
+
+import { visible } from '../../platform/visible.ts';
 import type { Format } from '../command.ts';
 import { githubAnnotations } from './github.ts';
 import { junitXml } from './junit.ts';
@@ -51,6 +53,18 @@ export function render(report: Report, format: Format): string {
     case 'github':
       return githubAnnotations(report);
   }
+}
+
+/** Place, what is wrong, what to do: a line each. Further lines of one are marked, so that a workflow takes none for a command. */
+export function findingLines(finding: Finding, indent: string): string[] {
+  const place = placeOf(finding);
+  const texts = [finding.message, finding.hint].filter((text) => text !== '');
+  return [
+    ...(place === '' ? [] : [`${indent}${visible(place)}`]),
+    ...texts.flatMap((text) =>
+      text.split('\n').map((line, index) => `${indent}    ${index === 0 ? '' : '| '}${visible(line)}`),
+    ),
+  ];
 }
 
 export function placeOf({ path, line, column }: Pick<Finding, 'path' | 'line' | 'column'>): string {

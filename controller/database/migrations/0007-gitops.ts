@@ -14,6 +14,12 @@ export async function up(db: Knex): Promise<void> {
     ALTER TABLE git_bindings ADD COLUMN begun_at timestamptz;
     -- {hash, guards, since}: a plan that is not applied before somebody approves it.
     ALTER TABLE git_bindings ADD COLUMN waiting_plan jsonb;
+    -- Digests of all that it would do.
+    ALTER TABLE git_bindings ADD COLUMN waiting_deeds text[] NOT NULL DEFAULT '{}';
+    -- The applied commit, where it did not come after the one before it: deletions wait for a commit on top.
+    ALTER TABLE git_bindings ADD COLUMN rewritten_commit text;
+    -- Counts what people change of the binding: a pass that began under an earlier one writes nothing any more.
+    ALTER TABLE git_bindings ADD COLUMN revision integer NOT NULL DEFAULT 0;
     ALTER TABLE git_bindings ADD COLUMN suspended_by text;
     ALTER TABLE git_bindings ADD COLUMN suspend_reason text;
     -- What was bound before goes on as it went.
@@ -23,6 +29,9 @@ export async function up(db: Knex): Promise<void> {
     CREATE TABLE git_approvals (
       binding_id text NOT NULL REFERENCES git_bindings (id) ON DELETE CASCADE,
       plan_hash text NOT NULL,
+      -- What the plan does; while a pass is carrying it out, what is left of it is approved, too.
+      deeds text[] NOT NULL DEFAULT '{}',
+      begun_at timestamptz,
       approved_by_id text REFERENCES users (id) ON DELETE SET NULL,
       approved_by text NOT NULL,
       approved_at timestamptz NOT NULL DEFAULT now(),

@@ -21,6 +21,8 @@ import { stepOf } from './step.ts';
 const CACHED = 5_000;
 /** What took too long may have done so because the machine was busy: it is tried again after so long. */
 const BUSY_MS = 5 * 60_000;
+/** Of the tests of one suite that the VRL compiler plays, in milliseconds: all environments share its thread. */
+const PLAYED_MS = 10_000;
 /** Each holds some 100 MB. */
 const ENGINES_AT_ONCE = 2;
 
@@ -36,7 +38,15 @@ export interface TestRunner {
   stop(): void;
 }
 
-export function createTestRunner({ engineBin, log }: { engineBin: string | null; log: Logger }): TestRunner {
+export function createTestRunner({
+  engineBin,
+  log,
+  playedMs = PLAYED_MS,
+}: {
+  engineBin: string | null;
+  log: Logger;
+  playedMs?: number;
+}): TestRunner {
   const cache = new Map<string, { verdicts: Verdict[]; until: number }>();
   // A thread apart from those in which people try programs.
   const pool = createVrlPool(1);
@@ -72,16 +82,25 @@ export function createTestRunner({ engineBin, log }: { engineBin: string | null;
     }
   }
 
-  function byVrl(one: TransformCase, global: Record<string, unknown>): Promise<Verdict> {
+  /** What a case cost is added to `spent`, waiting for the thread left out. */
+  function byVrl(
+    one: TransformCase,
+    global: Record<string, unknown>,
+    spent: { ms: number },
+  ): Promise<Verdict> {
+    if (spent.ms > playedMs) return Promise.resolve(skipped(TESTS_TOO_LONG));
     const step = stepOf(one);
     if (typeof step === 'string') return Promise.resolve(skipped(step));
     const { key, port, expect, events } = one;
     const played = { key, port, step, expect, metadataKey: metadataKeyOf(global) };
     return pool.use(async (thread) => {
+      const start = performance.now();
       try {
         return await thread.play(played, JSON.stringify(events), TEST_MS);
       } catch (error) {
         return verdictOf(messageOf(error));
+      } finally {
+        spent.ms += performance.now() - start;
       }
     });
   }
@@ -96,9 +115,10 @@ export function createTestRunner({ engineBin, log }: { engineBin: string | null;
       if (known && known.until > performance.now()) return known.verdicts;
       const asked = bin === null ? new Map<number, Verdict>() : await byEngine(bin, suite, signal);
       const verdicts: Verdict[] = [];
+      const spent = { ms: 0 };
       for (const [index, one] of suite.cases.entries()) {
         signal?.throwIfAborted();
-        verdicts.push(asked?.get(index) ?? (await byVrl(one, suite.global)));
+        verdicts.push(asked?.get(index) ?? (await byVrl(one, suite.global, spent)));
       }
       signal?.throwIfAborted();
       if (cache.size >= CACHED) cache.clear();

@@ -1,6 +1,6 @@
 /** `headgate validate` and `headgate test`: what they find, in every form, and by which exit code. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { EXAMPLE, Files, headgate } from '../../support/command.ts';
@@ -35,8 +35,8 @@ describe('checks without a server', function () {
   it('find nothing wrong in the example, and name what they could not look at', async () => {
     const { code, stdout, stderr } = await run(['validate', EXAMPLE]);
     expect([code, stderr]).to.deep.equal([0, '']);
-    expect(stdout).to.match(/^environments\/production: \d+ manifests, fine$/m);
-    expect(stdout).to.match(/^environments\/staging: \d+ manifests, fine$/m);
+    expect(stdout).to.match(/^environments\/production: \d+ manifests fine$/m);
+    expect(stdout).to.match(/^environments\/staging: \d+ manifests fine$/m);
     for (const stage of ['engine', 'secrets exist', 'fleet', 'guards'])
       expect(stdout).to.include(`skipped: ${stage}: `);
   });
@@ -50,7 +50,7 @@ describe('checks without a server', function () {
     const { code, stdout } = await run(['validate']);
     expect(code).to.equal(1);
     expect(stdout).to.include(
-      'environments/production: 1 manifest, fine\nenvironments/staging: 2 manifests, 1 refused\n',
+      'environments/production: 1 manifest fine\nenvironments/staging: 1 manifest fine, 1 problem\n',
     );
     expect(stdout).to.match(
       /^ {2}environments\/staging\/pipelines\/broken\.yaml:9:\d+\n {6}input "tikcs" of "discard" matches no component\n {6}did you mean "ticks"\?$/m,
@@ -115,7 +115,7 @@ describe('checks without a server', function () {
     const { code, stdout } = await run(['validate']);
     expect(code).to.equal(1);
     expect(stdout).to.include('environments/staging/link.yaml').and.to.include('symbolic link');
-    expect(stdout).to.include('environments/staging: 1 manifest, 1 refused').and.not.to.include('root:');
+    expect(stdout).to.include('environments/staging: 1 manifest fine, 1 problem').and.not.to.include('root:');
   });
 
   it('hold a name that is not in the tree for a mistake, unless told otherwise', async () => {
@@ -166,7 +166,9 @@ describe('checks without a server', function () {
     files.write({ 'bad.yaml': withTest('bad', '.level == "debug"') });
     const bad = await run(['test', '.', '--format', 'github']);
     expect(bad.code).to.equal(1);
-    expect(bad.stdout).to.match(/^::error file=bad\.yaml,line=\d+::test "a level is set" of "parse" failed/m);
+    expect(bad.stdout).to.match(
+      /^::error file=bad\.yaml,line=\d+,col=\d+::the test "a level is set" of "parse" failed[^\n]*%0Acorrect "parse", or the test$/m,
+    );
     const junit = await run(['test', '.', '--format', 'junit']);
     expect(junit.stdout).to.include('tests="2" failures="1"');
     const validated = await run(['validate', '.']);
@@ -191,7 +193,13 @@ describe('checks without a server', function () {
       [['validate', '--format', 'xml'], /--format takes text, json, junit, github, not "xml"/],
       [['validate', '.', 'more'], /"more" is one argument too many/],
       [['test', 'nowhere'], /there is no folder/],
+      [['validate', ''], /an argument is empty/],
+      [['validate', '--path='], /--path is empty/],
       [['nope'], /there is no command "nope"/],
+      [['validte'], /there is no command "validte"; did you mean validate\?/],
+      [['validate', '--fromat', 'json'], /Unknown option '--fromat'; did you mean --format\?/],
+      [['help', 'nope'], /there is no command "nope"/],
+      [[], /^headgate <command>/],
     ];
     for (const [args, said] of CASES) {
       const { code, stdout, stderr } = await run(args);
@@ -201,12 +209,70 @@ describe('checks without a server', function () {
         .and.not.to.match(/^ +at /m);
     }
     files.write({ 'environments/x/a.yaml': idleManifest('a') });
-    const noGit = await run(['validate'], { PATH: join(files.folder, 'empty') });
-    // The launcher itself needs a shell's tools.
-    expect(noGit.code).not.to.equal(0);
+    // What the launcher needs of a shell's tools, and no git.
+    for (const tool of ['dirname', 'readlink', 'uname', 'sh'])
+      files.link(
+        `tools/${tool}`,
+        execFileSync('/bin/sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim(),
+      );
+    files.link('tools/node', process.execPath);
+    const noGit = await run(['validate'], { PATH: join(files.folder, 'tools') });
+    expect([noGit.code, noGit.stdout]).to.deep.equal([2, '']);
+    expect(noGit.stderr).to.match(/git was not found; install it, or put it on the PATH$/m);
+    mkdirSync(join(files.folder, 'odd'));
+    const odd = Buffer.concat([
+      Buffer.from(join(files.folder, 'odd/')),
+      Buffer.from([0xff]),
+      Buffer.from('.yaml'),
+    ]);
+    writeFileSync(odd, 'a: 1');
+    const noText = await run(['validate', 'odd']);
+    expect([noText.code, noText.stdout]).to.deep.equal([2, '']);
+    expect(noText.stderr).to.match(/cannot be read: its name is not UTF-8; rename it/);
+    const noRoom = await run(['validate'], { TMPDIR: join(files.folder, 'nowhere') });
+    expect([noRoom.code, noRoom.stdout]).to.deep.equal([2, '']);
+    expect(noRoom.stderr)
+      .to.match(/temporary files cannot be written to .*nowhere \(ENOENT\); make room there, or set TMPDIR/)
+      .and.not.to.match(/^ +at /m);
+  });
+
+  it('write nothing that steers a terminal or a workflow, whatever stands in files and their names', async () => {
+    files.write({
+      'environments/x/a.yaml': idleManifest('a').replace(
+        'spec:',
+        'spec:\n  "b\\e[31m\\n::error::c\\r::warning::d\\u202e": 1',
+      ),
+      'environments/x/e\u001b[2J\n::error::f.yaml': 'a: [',
+    });
+    for (const format of ['text', 'github', 'junit']) {
+      const { code, stdout } = await run(['validate', '--format', format]);
+      expect(code).to.equal(1);
+      expect(stdout, format).not.to.match(/[\x00-\x09\x0b-\x1f]/);
+      expect(stdout, format).to.match(format === 'junit' ? /failures="2"/ : /, 2 problems$/m);
+      if (format === 'junit') continue;
+      const commands = stdout.split('\n').filter((line) => /^\s*::/.test(line));
+      expect(commands).to.have.length(format === 'github' ? 2 : 0);
+      expect(commands.every((line) => line.startsWith('::error file=environments/x/'))).to.equal(true);
+    }
+  });
+
+  it('refuse an instruction of Headgate that is misspelt: none is taken for none', async () => {
+    const withAnnotation = (text: string) => idleManifest('a', '', `, annotations: { ${text} }`);
+    for (const [written, said] of [
+      ['headgate/prune: nevr', 'Did you mean `never`?'],
+      ['headgate/prnue: never', 'Did you mean `headgate/prune`?'],
+    ] as const) {
+      files.write({ 'a.yaml': withAnnotation(written) });
+      const { code, stdout } = await run(['validate', '.']);
+      expect([code, stdout.includes(said)], stdout).to.deep.equal([1, true]);
+    }
+    files.write({ 'a.yaml': withAnnotation('headgate/prune: never, example.com/owner: me') });
+    expect((await run(['validate', '.'])).code).to.equal(0);
   });
 
   it('explain every command', async () => {
+    expect((await run(['version'])).stdout).to.match(/^headgate \d+\.\d+\.\d+/);
+    expect((await run(['help', 'plan'])).stdout).to.equal((await run(['plan', '--help'])).stdout);
     const overview = await run(['help']);
     expect(overview.code).to.equal(0);
     for (const name of ['serve', 'validate', 'plan', 'test', 'export', 'migrate', 'keys', 'audit']) {

@@ -185,7 +185,7 @@ describe('commands that ask a server', function () {
       const again = await run(['export', '--env', 'staging', '--out', 'out']);
       expect([again.code, again.stdout]).to.deep.equal([
         0,
-        '1 manifests of staging in out: 0 written, 1 as they were\n',
+        '1 manifest of staging in out: 0 written, 1 as they were\n',
       ]);
     });
 

@@ -12,6 +12,7 @@ import {
   readConfig,
   VARIABLES,
 } from '../../../controller/config.ts';
+import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
 import { startTestController } from '../../support/controller.ts';
 import { testDatabase } from '../../support/postgres.ts';
 
@@ -52,6 +53,7 @@ describe('the variables of the controller', () => {
     adminPassword: null,
     logLevel: 'info',
     trustedProxies: [],
+    outgoingProxies: NO_PROXIES,
     engineBin: null,
     enrollPerMinute: 10,
     agentReleases: join(root, 'dist/agent-release'),
@@ -98,6 +100,14 @@ describe('the variables of the controller', () => {
     { env: { PATH: `/nowhere::${folder}` }, is: { engineBin: engine } },
     { env: { HEADGATE_ENROLL_PER_MINUTE: '500' }, is: { enrollPerMinute: 500 } },
     { env: { HEADGATE_AGENT_RELEASES: '/srv/agents' }, is: { agentReleases: '/srv/agents' } },
+    {
+      env: { HTTPS_PROXY: 'http://p:1', HTTP_PROXY: 'q:2', NO_PROXY: 'x' },
+      is: { outgoingProxies: { https: 'http://p:1', http: 'q:2', except: 'x' } },
+    },
+    {
+      env: { HTTPS_PROXY: 'http://p:1', https_proxy: 'http://r:3', no_proxy: '*' },
+      is: { outgoingProxies: { https: 'http://r:3', http: null, except: '*' } },
+    },
   ];
   for (const { env, is } of GOOD) {
     it(`take ${JSON.stringify(env).replaceAll(folder, '…')}`, () => {

@@ -114,6 +114,13 @@ describe('plans that wait', () => {
       expect((await env.pass()).counts).to.include({ deleted: 4 });
     });
 
+    it('are not applied by an old approval, once there was nothing left to approve', async () => {
+      await env.apply(none(names(4)));
+      await approve();
+      await env.apply(all(names(4)));
+      expect((await env.apply(none(names(4)))).outcome).to.equal('guarded');
+    });
+
     it('cannot be approved under another hash, or where none waits', async () => {
       const idle = await refusal(approve('0'.repeat(32)));
       expect(idle).to.include({ code: 'PRECONDITION_FAILED', message: 'No plan waits for an approval here' });
@@ -165,6 +172,78 @@ describe('plans that wait', () => {
       expect(await env.living()).to.deep.equal(['keep']);
       expect(await scene.db('git_approvals').where({ binding_id: env.bindingId })).to.deep.equal([]);
       expect((await env.pass()).outcome).to.equal('unchanged');
+    });
+
+    it('go on where it died after something was made, and stop again for what nobody has approved', async () => {
+      await env.apply({
+        ...none(names(4)),
+        a: idleManifest('a'),
+        b: idleManifest('b'),
+        p4: idleManifest('p4', 'x'),
+      });
+      await approve();
+      const killed = async () => {
+        const stop = new AbortController();
+        await env
+          .pass({
+            signal: stop.signal,
+            batch: 1,
+            remembering: false,
+            execute: async (operation, ctx, input) => {
+              const output = await scene.execute(operation, ctx, input);
+              stop.abort(new Error('killed'));
+              return output;
+            },
+          })
+          .then(
+            () => expect.fail('it went through'),
+            () => undefined,
+          );
+      };
+      await killed();
+      expect(await env.living())
+        .to.include('a')
+        .and.not.include('b');
+      env.commit({ more: idleManifest('more') });
+      expect((await env.pass({ remembering: false })).outcome).to.equal('guarded');
+      expect(await env.living())
+        .to.include('p0')
+        .and.not.include('more');
+    });
+
+    it('go on to their end however often it died, and the approval is used up then', async () => {
+      await env.apply({ ...none(names(4)), a: idleManifest('a'), b: idleManifest('b') });
+      await approve();
+      for (let left = 5; left > 0; left -= 1) {
+        const stop = new AbortController();
+        await env
+          .pass({
+            signal: stop.signal,
+            batch: 1,
+            remembering: false,
+            execute: async (operation, ctx, input) => {
+              const output = await scene.execute(operation, ctx, input);
+              if (left > 1) stop.abort(new Error('killed'));
+              return output;
+            },
+          })
+          .catch(() => undefined);
+      }
+      expect(await env.living()).to.deep.equal(['a', 'b', 'keep', 'p4']);
+      expect((await env.binding()).waitingPlan).to.equal(null);
+      expect(await scene.db('git_approvals').where({ binding_id: env.bindingId })).to.deep.equal([]);
+    });
+
+    it('count no deletions that are kept anyhow, since another manifest is refused', async () => {
+      await insertPipeline(scene.db, env.id, {
+        ...{ name: 'mine', description: 'made by hand', nodeSelector: null, logLevel: 'info' },
+        ...{ nodes: [], edges: [], globalConfig: {}, labels: {}, dependsOn: [] },
+      });
+      const result = await env.apply({ ...none(names(4)), mine: idleManifest('mine') });
+      expect(result.outcome).to.equal('partial');
+      expect((await env.binding()).waitingPlan).to.equal(null);
+      expect(await env.living()).to.include('p0');
+      expect(await env.condition('p0', 'Applied')).to.include({ reason: 'PruneWaits' });
     });
 
     it('say nothing of a plan that only creates and changes', async () => {
@@ -242,6 +321,77 @@ describe('plans that wait', () => {
       await env.apply(all(names(4)));
       env.repository.commit(policy('{ guards: { maxDeletes: many } }'));
       await env.pass();
+      expect((await env.binding()).manifestPolicy).to.deep.equal({ guards: { maxDeletes: 1 } });
+    });
+
+    it('say beside the manifest what it tightens, and what of it counts for nothing', async () => {
+      await env.allow({ maxDeletes: 3, prune: false });
+      const sha = env.repository.commit(policy('{ sync: { prune: true }, guards: { maxDeletes: 1 } }'));
+      const result = await env.apply(all(names(1)));
+      const words =
+        'Tightens guards.maxDeletes to 1. Ignored, since it would widen what the binding allows: sync.prune: true';
+      expect(said(result)).to.include(`Environment production: holds from the next commit on. ${words}`);
+      expect(await env.condition('production', 'Applied')).to.include({
+        ...{ status: 'True', reason: 'Applied', message: words },
+      });
+      const line = () =>
+        scene
+          .db('git_manifests')
+          .where({ binding_id: env.bindingId, kind: 'Environment' })
+          .first('applied_commit', 'applied_hash', 'seen_hash');
+      const first = await line();
+      expect(first.applied_hash).to.equal(first.seen_hash);
+      expect(first.applied_commit).to.not.equal(sha);
+      expect(said(await env.pass())).to.match(/nothing to do/);
+      expect(await line()).to.deep.equal(first);
+      // The same words beside another binding.
+      await env.allow({ maxDeletes: 1 });
+      await env.pass();
+      expect((await env.condition('production', 'Applied')).message).to.equal(
+        'Tightens nothing: the binding is as strict already',
+      );
+    });
+
+    it('do not hold, and say so, while the plan that they come with waits', async () => {
+      await env.allow({ maxDeletes: 1 });
+      await env.apply(all(names(3)));
+      env.repository.commit(policy('{ sync: { prune: false } }'));
+      await env.apply(none(names(2)));
+      expect(await env.condition('production', 'Applied')).to.include({
+        ...{ status: 'False', reason: 'Guarded' },
+      });
+      await approve();
+      await env.pass();
+      expect(await env.condition('production', 'Applied')).to.include({
+        ...{ status: 'True', message: 'Tightens sync.prune to false' },
+      });
+    });
+
+    it('do not hold, and say so, while a file that may be policy cannot be read', async () => {
+      await env.apply(all(names(1)));
+      env.repository.commit(policy('{ guards: { maxDeletes: 1 } }'));
+      await env.apply({ broken: '- [ nonsense' });
+      expect(await env.condition('production', 'Applied')).to.include({ status: 'False', reason: 'Blocked' });
+      expect((await env.binding()).manifestPolicy).to.deep.equal({});
+      await env.apply({ broken: null });
+      expect(await env.condition('production', 'Applied')).to.include({ status: 'True', reason: 'Applied' });
+    });
+
+    it('are said of headgate.yaml, too, where it says anything of the policy', async () => {
+      const root = (spec: string) => ({
+        'headgate.yaml': `apiVersion: headgate/v1\nkind: Repository\nmetadata: { name: config }\nspec: ${spec}\n`,
+      });
+      env.repository.commit({
+        ...root('{ formatVersion: 1, guards: { maxDeletes: 2 }, sync: { selfHeal: false } }'),
+        ...policy('{ guards: { maxDeletes: 1 } }'),
+      });
+      await env.apply(all(names(1)));
+      expect((await env.condition('config', 'Applied')).message).to.equal(
+        'Tightens sync.selfHeal to false. The Environment manifest says otherwise: guards.maxDeletes',
+      );
+      env.repository.commit(root('{ formatVersion: 1 }'));
+      await env.pass();
+      expect(await env.manifestNames()).to.deep.equal(['p0', 'production']);
       expect((await env.binding()).manifestPolicy).to.deep.equal({ guards: { maxDeletes: 1 } });
     });
 

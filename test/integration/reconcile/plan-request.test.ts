@@ -6,6 +6,7 @@ import { createPlanner, type Planner } from '../../../reconcilers/plan-view/inde
 import type { GitPlan, PlanFile, PlannedChange } from '../../../schemas/api/git-plan.ts';
 import { GitPlan as GitPlanSchema } from '../../../schemas/api/git-plan.ts';
 import { validator } from '../../../schemas/validate.ts';
+import { PRODUCTION } from '../../support/config-repository.ts';
 import { fault } from '../../support/faults-of.ts';
 import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/reconcile.ts';
 
@@ -255,6 +256,40 @@ describe('a plan that is asked for', () => {
     const approved = await plan();
     expect(approved).to.include({ state: 'approved', hash: found.hash });
     expect(approved.approval?.by).to.equal('Ada');
+  });
+
+  it('shows what changes of the policy, and that it holds from the next commit on', async () => {
+    const policy = (guards: string) =>
+      env.repository.commit({
+        [`${PRODUCTION.path}/environment.yaml`]: `apiVersion: headgate/v1\nkind: Environment\nmetadata: { name: production }\nspec: { guards: ${guards} }\n`,
+      });
+    await env.apply({ web: pipeline('web', 'x') });
+    policy('{ maxDeletes: 5 }');
+    const made = await plan();
+    expect(made).to.include({ state: 'ready' });
+    expect(made.counts.create).to.equal(1);
+    expect(named(made, 'production')).to.deep.include({
+      action: 'create',
+      kind: 'Environment',
+      notes: ['it holds from the next commit on', 'Tightens guards.maxDeletes to 5'],
+      fields: [{ pointer: '/guards', before: null, after: '{"maxDeletes":5}' }],
+    });
+    await env.pass();
+    expect(await plan()).to.include({ state: 'empty' });
+    policy('{ maxDeletes: 50 }');
+    expect(named(await plan(), 'production')).to.deep.include({
+      action: 'update',
+      fields: [{ pointer: '/guards/maxDeletes', before: '5', after: '50' }],
+      notes: [
+        'it holds from the next commit on',
+        'Tightens nothing: the binding is as strict already. Ignored, since it would widen what the binding allows: guards.maxDeletes: 50',
+      ],
+    });
+    await env.pass();
+    env.repository.commit({ [`${PRODUCTION.path}/environment.yaml`]: null });
+    expect(named(await plan(), 'production')).to.include({ action: 'delete' });
+    await env.pass();
+    expect(await plan()).to.include({ state: 'empty', changesTotal: 0 });
   });
 
   it('has the hash of the plan that the pass makes, and foretells what that does', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { gitSyncWords } from '../../../controller/git-sync/index.ts';
 import type { PassResult } from '../../../reconcilers/git/pass.ts';
 import { idleManifest } from '../../support/pipelines.ts';
 import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/reconcile.ts';
@@ -85,6 +86,30 @@ describe('what left the tree', () => {
     env.repository.git('update-ref', 'refs/heads/main', allowing);
     await env.pass();
     expect(await env.living()).to.deep.equal(['orders', 'third', 'web']);
+  });
+
+  it('waits also where a rewritten history without the folder allows deletions, however often it is looked at', async () => {
+    env.repository.git('update-ref', '-d', 'refs/heads/main');
+    env.repository.commit({ 'README.md': 'other' }, { message: 'other\n\nHeadgate-Allow-Delete: 9' });
+    for (let n = 0; n < 2; n += 1) expect((await env.pass()).counts).to.include({ deleted: 0, waiting: 2 });
+    expect((await env.pass({ remembering: false })).counts).to.include({ deleted: 0 });
+    expect(await env.living()).to.deep.equal(both);
+  });
+
+  it('waits after a rewritten history also where something else kept it at first', async () => {
+    await env.apply({ web2: idleManifest('web2') });
+    await env.say(gitSyncWords.suspend, { kind: 'Pipeline', name: 'web2' });
+    env.repository.git('update-ref', 'refs/heads/main', first);
+    await env.pass();
+    await env.say(gitSyncWords.resume, { kind: 'Pipeline', name: 'web2' });
+    await env.allow({ prune: false });
+    await env.pass();
+    await env.allow({});
+    await env.pass();
+    expect(await env.living()).to.deep.equal([...both, 'web2']);
+    env.repository.commit({ 'README.md': 'on top' });
+    await env.pass();
+    expect(await env.living()).to.deep.equal(both);
   });
 
   it('records no old commit as skipped after a rewritten history, however long', async () => {

@@ -73,6 +73,32 @@ describe('what operators say to the loop', () => {
       expect((await env.pipeline('web')).deployedVersion).to.equal(3);
     });
 
+    it('follows the object through a rename in git', async () => {
+      await rollBack();
+      await env.apply({ web: idleManifest('shop', 'third', ', previousName: web') });
+      await env.apply({ web: idleManifest('shop', 'second') });
+      expect(await spec('shop')).to.equal('third');
+      expect(await env.condition('shop', 'Applied')).to.include({ status: 'False', reason: 'Held' });
+      expect((await holds())[0]).to.deep.include({ ...pipeline('shop'), current: true });
+    });
+
+    it('keeps the object also where a rename that it holds up loses its previousName', async () => {
+      const id = await rollBack();
+      await env.apply({ web: idleManifest('shop', 'second', ', previousName: web') });
+      await env.apply({ web: idleManifest('shop', 'second') });
+      expect(await env.living()).to.deep.equal(['other', 'web']);
+      expect(await env.pipeline('web')).to.include({ id, deployedVersion: 3 });
+      await env.apply({ web: idleManifest('shop', 'third', ', previousName: web') });
+      expect(await env.pipeline('shop')).to.include({ id, description: 'third' });
+    });
+
+    it('is about its object: another manifest may say the same', async () => {
+      await rollBack();
+      await env.apply({ web: idleManifest('web', 'third') });
+      await env.apply({ web: null, shop: idleManifest('shop', 'second') });
+      expect(await env.living()).to.deep.equal(['other', 'shop']);
+    });
+
     it('ends when it is released: git is followed again', async () => {
       await rollBack();
       await env.pass();

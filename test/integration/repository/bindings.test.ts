@@ -110,7 +110,8 @@ describe('a binding to a git server', function () {
     const hook = webhookUrl?.replace(test.controller.url, test.url) ?? '';
     const large = await send(hook, { method: 'POST', body: Buffer.alloc(1024 * 1024 + 1) });
     expect(large.status).to.equal(413);
-    expect((await send(`${hook}x`, { method: 'POST' })).status).to.equal(404);
+    for (const odd of ['x', '%00', '%E0%A4%A', '%ED%A0%80'])
+      expect((await send(`${hook}${odd}`, { method: 'POST' })).status, odd).to.equal(404);
     await until(async () => (await status(environmentId)).lastSyncAt !== null, { what: 'a pass' });
     const answers = await Promise.all(Array.from({ length: 70 }, () => send(hook, { method: 'POST' })));
     const told = answers.find((answer) => answer.status === 429);

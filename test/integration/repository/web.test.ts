@@ -256,6 +256,20 @@ describe('a repository of a git server over HTTP', () => {
     });
 
     for (const mischief of ['hang', 'drip'] as const) {
+      it(`where the answer to the question for refs ${mischief}s`, async () => {
+        server.commit({ files: { 'a.yaml': 'a: 1' } });
+        scene.close();
+        scene = new MirrorScene({ deadlineMs: 1_500 });
+        const handle = scene.of(server.url());
+        server.mischief = ({ fetch }) => (fetch ? null : mischief);
+        const began = performance.now();
+        expect(await refusal(handle.fetch(never))).to.equal(
+          'localhost is too slow: it did not tell where its branches stand within 2 seconds; it is tried again by itself',
+        );
+        expect(performance.now() - began).to.be.lessThan(4_500);
+        expect(server.downloads).to.equal(0);
+      });
+
       it(`where the download ${mischief}s: it ends at its deadline, and nothing of it is left`, async () => {
         scene.close();
         scene = new MirrorScene({ deadlineMs: 1_500 });
@@ -329,7 +343,8 @@ describe('a repository of a git server over HTTP', () => {
     expect(scene.mirrors()).to.have.length(0);
   });
 
-  it('stays small: many packs become one', async () => {
+  it('stays small: many packs become one', async function () {
+    this.timeout(60_000);
     server.commit({ files: { 'a.yaml': 'a: 0' } });
     const handle = scene.of(server.url());
     await handle.fetch(never);

@@ -331,7 +331,7 @@ describe('changes by hand of what git describes', () => {
     >('gitSync.proposals', { environmentId: place.environmentId });
     expect(list.map(({ number, state, title }) => [number, state, title])).to.deep.equal([
       [2, 'open', 'Change threshold of the alert rule errors'],
-      [1, 'open', 'Change threshold of the alert rule errors'],
+      [1, 'open', 'Change threshold of the alert rule errors, and more'],
     ]);
     expect(list[1]?.headSha).to.equal(place.head(first.proposed.branch));
     // Merged past us: the next change is a new proposal.
@@ -348,6 +348,26 @@ describe('changes by hand of what git describes', () => {
         state: 'merged',
       }),
     ).to.have.length(1);
+  });
+
+  it('go on where the proposal has renamed the object, and tell reviewers that it deletes it', async () => {
+    await place.policy({ uiEdits: 'propose' });
+    const id = await place.idOf('pipelines', 'included');
+    const { proposed } = await place.editor.mutate<Became>('pipeline.update', { id, name: 'second' });
+    await place.editor.mutate('pipeline.update', { id, name: 'third' });
+    const again = await place.editor.mutate<Became>('pipeline.update', { id, description: 'More' });
+    expect(again.proposed).to.deep.equal(proposed);
+    const text = place.read('pipelines/included.yaml', proposed.branch);
+    expect(text).to.contain('name: third, previousName: included').and.contain('description: More');
+    const titles = async () =>
+      (
+        await place.viewer.query<{ title: string }[]>('gitSync.proposals', {
+          environmentId: place.environmentId,
+        })
+      ).map(({ title }) => title);
+    expect(await titles()).to.deep.equal(['Rename the pipeline included to second, and more']);
+    await place.editor.mutate('pipeline.delete', { id });
+    expect(await titles()).to.deep.equal(['Delete the pipeline included']);
   });
 
   it('change a node group, and stay out of git where the policy is tightened there', async () => {
@@ -433,6 +453,34 @@ describe('changes by hand of what git describes', () => {
     expect(await refusal(place.editor, 'mutation', 'alert.updateRule', { id, threshold: 11 })).to.match(
       /is held \(Ada: too loud\)/,
     );
+  });
+
+  it('are another thing than what is made by hand, which the UI owns until it is exported and committed', async () => {
+    const { environmentId, teamId } = place;
+    const pipeline = await place.editor.mutate<{ id: string; managedBy: string }>('pipeline.create', {
+      environmentId,
+      name: 'by hand',
+    });
+    const rule = await place.editor.mutate<{ id: string; managedBy: string }>('alert.createRule', {
+      ...{ environmentId, teamId, name: 'by hand', metric: 'cpu_usage', condition: 'gt', threshold: 1 },
+    });
+    const group = await place.admin.mutate<{ id: string; managedBy: string }>('nodeGroup.create', {
+      ...{ environmentId, name: 'by hand', criteria: { role: 'x' } },
+    });
+    expect([pipeline, rule, group].map(({ managedBy }) => managedBy)).to.deep.equal(['ui', 'ui', 'ui']);
+    await place.apply({ 'alerts/more.yaml': RULES.replaceAll('name: ', 'name: more-') });
+    expect(await place.idOf('pipelines', 'by hand')).to.equal(pipeline.id);
+    expect(await place.idOf('node_groups', 'by hand')).to.equal(group.id);
+    await place.editor.mutate('alert.updateRule', { id: rule.id, threshold: 2 });
+    const { files } = await place.editor.query<{ files: { path: string; text: string }[] }>(
+      'gitSync.export',
+      { environmentId, kinds: ['AlertRule'] },
+    );
+    const text = files.find(({ path }) => path.startsWith('alerts/by'))?.text ?? '';
+    await place.apply({ 'alerts/by-hand.yaml': text });
+    expect(
+      await refusal(place.editor, 'mutation', 'alert.updateRule', { id: rule.id, threshold: 3 }),
+    ).to.match(/is described in git \(.*alerts\/by-hand\.yaml/);
   });
 
   it('are exported by editors as they are', async () => {

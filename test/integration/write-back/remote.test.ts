@@ -73,6 +73,12 @@ describe('changes by hand where the repository is on a git server', function () 
       git(gitdir, 'cat-file', 'blob', `${first.proposed.branch}:${FOLDER}/alerts/errors.yaml`),
     ).to.contain('threshold: 12, enabled: false }');
     expect(await threshold()).to.equal(11);
+    // A reviewer's commit on the branch stays below the next edit.
+    const { branch } = first.proposed;
+    const theirs = server.commit({ branch, files: { 'notes.md': 'theirs\n' }, message: 'a review' });
+    const more = await places.editor.mutate<Became>('alert.updateRule', { id, threshold: 15 });
+    expect(more.proposed).to.deep.equal(first.proposed);
+    expect(git(gitdir, 'rev-parse', `${branch}~1`)).to.equal(theirs);
     git(gitdir, 'update-ref', '-d', `refs/heads/${first.proposed.branch}`);
     const third = await places.editor.mutate<Became>('alert.updateRule', { id, threshold: 13 });
     expect(third.proposed.number).to.equal(2);

@@ -194,6 +194,11 @@ describe('variables in a pipeline', () => {
       message: /does not exist/,
       hint: /create a secret whose name becomes SVC_SECRET_QUITE_ANOTHER_ONE \(for example "quite_another_one"/,
     },
+    {
+      text: '${SVC_SECRET_quite_another}',
+      message: /no secret can be called so that its variable is SVC_SECRET_quite_another/,
+      hint: /write \$\{SVC_SECRET_QUITE_ANOTHER\}/,
+    },
     { text: '${SVC_SECRET_MISSING:?say why}', message: /does not exist/, hint: /./ },
     { text: '$$$1', message: /"\$1"/, hint: /./ },
   ];

@@ -1,6 +1,7 @@
 /** Tests of transforms by the VRL compiler at hand, without an engine. */
 import { expect } from 'chai';
 import { createEngineChecks, type Engine } from '../../../controller/engine/index.ts';
+import { createTestRunner } from '../../../controller/engine/transform-tests/runner.ts';
 import { runTests } from '../../../controller/pipelines/index.ts';
 import { createLogger } from '../../../controller/platform/logger.ts';
 import { NOWHERE, ROWS, tested, testOf } from '../../support/transform-tests.ts';
@@ -66,6 +67,22 @@ describe('a test of a transform', function () {
     expect(first).to.include({ status: 'failed' });
     expect(first?.message).to.match(/more memory than it may have|longer than 2 s/);
     expect(second).to.include({ status: 'passed' });
+  });
+
+  it('skips what is left once the tests of one suite took too long, so that no manifest holds up the others', async () => {
+    const runner = createTestRunner({ engineBin: null, log: createLogger('silent'), playedMs: 1 });
+    try {
+      const one = { key: 'f', type: 'filter', options: { condition: '.n != 0' }, port: null, events: [{}] };
+      const cases = ['.n != 1', '.n != 2', '.n != 3'].map((expect) => ({ ...one, expect }));
+      const verdicts = await runner.testTransforms({ cases, global: {} }, { useEngine: false });
+      expect(verdicts[0]).to.include({ status: 'passed' });
+      expect(verdicts.at(-1)).to.deep.equal({
+        status: 'skipped',
+        message: 'the tests before it took too long',
+      });
+    } finally {
+      runner.stop();
+    }
   });
 
   it('does not run the same again', async () => {

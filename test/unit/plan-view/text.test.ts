@@ -5,7 +5,7 @@ import { FULL_PLAN, gitPlan, plannedChange } from '../../support/plans.ts';
 describe('a plan as text', () => {
   it('tells everything, the same way every time', () => {
     expect(planText(FULL_PLAN)).to.equal(`production at c0ffee0 (main) "Lift the level"
-1 to create, 1 to change, 1 to delete, 1 to rename; 1 refused; 1 left as they are; 3 unchanged
+1 to create, 1 to change, 1 to delete, 1 to rename; 1 refused; 1 left as it is; 3 unchanged
 
   + create NodeGroup edge  environments/production/groups/edge.yaml:1
       /criteria: {"role":"edge"}
@@ -53,6 +53,30 @@ It is not applied before an ADMIN approves plan abababababababababababababababab
     );
   });
 
+  it('tells once what is told with its place, and of guards only what this plan comes near', () => {
+    const message = 'the secret behind it does not exist';
+    const finding = { hint: '', path: 'x.yaml', line: 2, column: 3 };
+    const failed = { stage: 'tests', message: 'the test "t" of "a" failed: no', ...finding };
+    const plan = gitPlan(
+      [
+        plannedChange({ action: 'refuse', findings: [{ stage: 'secrets', message, ...finding }] }),
+        plannedChange({
+          action: 'refuse',
+          findings: [failed],
+          tests: [{ name: 't', component: 'a', status: 'failed', message: 'no', line: 2 }],
+        }),
+      ],
+      {
+        fleet: [{ type: 'missing-secret', severity: 'error', message, pipelines: ['web'], hosts: [] }],
+        guards: [{ guard: 'maxDeletes', limit: 10, value: 0, exceeded: false, message: 'deletes 0 objects' }],
+      },
+    );
+    for (const text of [planText(plan), planMarkdown(plan)]) expect(text).not.to.include('On the nodes');
+    expect(planText(plan).split(message)).to.have.length(2);
+    expect(planText(plan).split(': no\n')).to.have.length(2);
+    expect(planText(plan)).not.to.include('Guards');
+  });
+
   it('hands nothing to a terminal that steers it', () => {
     const evil = '\u001b[2J\u001b]0;owned\u0007 \u202egnp.exe\r\n';
     const plan = gitPlan([
@@ -90,7 +114,7 @@ describe('a plan as markdown', () => {
   it('tells everything, the same way every time', () => {
     expect(planMarkdown(FULL_PLAN)).to.equal(`### Plan for production
 
-**1 to create, 1 to change, 1 to delete, 1 to rename; 1 refused; 1 left as they are; 3 unchanged.** It is not applied before an ADMIN approves plan abababababababababababababababab.
+**1 to create, 1 to change, 1 to delete, 1 to rename; 1 refused; 1 left as it is; 3 unchanged.** It is not applied before an ADMIN approves plan abababababababababababababababab.
 
 | | Kind | Name | |
 |---|---|---|---|

@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { readAddress } from '../../../controller/repository/address.ts';
 import { redactor } from '../../../controller/repository/credentials.ts';
-import { explainRun } from '../../../controller/repository/explain.ts';
+import { explainRun, statusError } from '../../../controller/repository/explain.ts';
 import type { Remote } from '../../../controller/repository/remote.ts';
 import type { GitCredentials } from '../../../schemas/api/git-sync.ts';
 
@@ -22,13 +24,31 @@ function remote(url: string, credentials: GitCredentials): Remote {
     credentials,
     knownHosts: null,
     caCertificate: null,
+    proxy: null,
     key: 'key',
     redact: redactor(credentials),
   };
 }
 const web = remote('https://git.example.org/x.git', { type: 'basic', username: 'bot', password: PASSWORD });
 const ssh = remote('ssh://git@git.example.org:2222/x.git', { type: 'ssh', privateKey: 'k' });
+const proxied: Remote = { ...web, proxy: new URL('http://me:word@proxy.example.org:3128') };
 const end = (stderr: string) => ({ code: 128, by: null, stdout: '', stderr, late: false });
+
+const QUOTES = [
+  ...readFileSync(join(import.meta.dirname, '../../../docs/when-something-goes-wrong.md'), 'utf8').matchAll(
+    /^\| \*\*Git\*\*: (.*?) \|/gm,
+  ),
+].flatMap(([, row = '']) => [...row.matchAll(/`([^`]+)`/g)].map(([, text = '']) => text));
+/** Whether the page of faults quotes it: `…` stands for anything. */
+const isDocumented = (message: string): boolean =>
+  QUOTES.some((quote) =>
+    new RegExp(
+      quote
+        .split('…')
+        .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+        .join('.*'),
+    ).test(message),
+  );
 
 describe('what git and ssh say', () => {
   for (const [said, of, fault, message] of [
@@ -111,6 +131,30 @@ describe('what git and ssh say', () => {
       'unreachable',
       /name server/,
     ],
+    [
+      "fatal: unable to access 'https://x/': CONNECT tunnel failed, response 407",
+      proxied,
+      'unreachable',
+      /the proxy proxy\.example\.org:3128 does not accept its user name and password; check HTTPS_PROXY/,
+    ],
+    [
+      "fatal: unable to access 'https://x/': Received HTTP code 403 from proxy after CONNECT",
+      proxied,
+      'unreachable',
+      /the proxy proxy\.example\.org:3128 does not let us through \(status 403\)/,
+    ],
+    [
+      "fatal: unable to access 'https://x/': Could not resolve proxy: proxy.example.org",
+      proxied,
+      'unreachable',
+      /the proxy proxy\.example\.org:3128 has a name that is not known/,
+    ],
+    [
+      "fatal: unable to access 'https://x/': Failed to connect to proxy.example.org port 3128",
+      proxied,
+      'unreachable',
+      /the proxy proxy\.example\.org:3128 refuses connections/,
+    ],
     ['Timeout, server git.example.org not responding.', ssh, 'timeout', /too slow/],
     [
       'ssh -F /dev/null: 1: ssh: not found\nfatal: Could not read from remote repository.',
@@ -136,8 +180,19 @@ describe('what git and ssh say', () => {
       const error = explainRun(of, end(said), 1_000);
       expect(error.fault).to.equal(fault);
       expect(error.message).to.match(message);
+      expect(isDocumented(error.message), error.message).to.equal(true);
     });
   }
+
+  it('and what servers answer is in the documentation, too', () => {
+    for (const status of [301, 401, 403, 404, 407, 410, 429, 500, 503]) {
+      const { message } = statusError(web, status);
+      expect(isDocumented(message), message).to.equal(true);
+    }
+    const late = explainRun(web, { ...end(''), late: true }, 240_000);
+    const large = explainRun(web, { ...end(''), by: 'SIGXFSZ' }, 240_000);
+    for (const { message } of [late, large]) expect(isDocumented(message), message).to.equal(true);
+  });
 
   it('is bounded, printable, and without a credential in any form', () => {
     const forms = [

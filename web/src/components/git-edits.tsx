@@ -1,8 +1,8 @@
 /** What a change of something that git describes becomes here: said before it is made, and told after. */
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate } from 'react-router';
+import { Link, useNavigate } from 'react-router';
 import type { GitOrigin } from '../../../schemas/api/common.ts';
-import type { GitPolicy } from '../../../schemas/api/git-policy.ts';
+import type { GitPolicy, OwnableKind } from '../../../schemas/api/git-policy.ts';
 import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
 import { becameOf } from '../../../schemas/api/git-words.ts';
 import { queries } from '../api/queries.ts';
@@ -72,6 +72,23 @@ export const BecomesNotice = ({ git, what = 'What you save' }: { git: GitOrigin 
         </span>
         . {what} {BECOMES[edits]}.
       </span>
+    </p>
+  );
+};
+
+/** In the form that makes an object: whose it will be. Nothing where git describes none of the kind here. */
+export const MadeHereNotice = ({ kind, many }: { kind: OwnableKind; many: string }) => {
+  const { environment } = usePlace();
+  const inGit = useQuery({
+    ...queries.git(environment.id),
+    enabled: environment.gitMode === 'sync',
+    select: ({ mode, policy }) => mode === 'sync' && policy?.effective.owns.includes(kind),
+  });
+  if (!inGit.data) return null;
+  return (
+    <p className="muted">
+      {many} of {environment.name} are described in <Link to={paths.git(environment.id)}>git</Link>. This one
+      will belong to the UI, and git leaves it alone, until you export and commit it.
     </p>
   );
 };

@@ -42,6 +42,10 @@ export const DiffLayout = () => (
 
 export const Diff = (props: Omit<ComponentProps<typeof LazyDiff>, 'layout'>) => {
   const layout = useDiffLayout();
+  const { before, after, beforeLabel, afterLabel } = props;
+  // All of it is new, or gone: an empty text beside it would say nothing.
+  if (before === '') return <YamlText text={after} label={afterLabel} />;
+  if (after === '') return <YamlText text={before} label={beforeLabel} />;
   return (
     <Suspense fallback={skeleton}>
       <LazyDiff {...props} layout={layout} />

@@ -12,6 +12,18 @@ const OUTCOME: Record<string, { tone: Tone; word: string }> = {
   failed: { tone: 'failed', word: 'Failed' },
 };
 
+/** What a pass was asked for by, where the loop's own word for it says little. */
+const TRIGGERS: Record<string, string> = {
+  syncNow: '“Sync now”',
+  timer: 'on time',
+  configured: 'binding changed',
+  adopt: 'adoption',
+  retry: 'tried again',
+  'write-back': 'edit in the UI',
+};
+
+export const triggerOf = ({ trigger }: Pick<GitJob, 'trigger'>): string => TRIGGERS[trigger] ?? trigger;
+
 /** A pass in one word, with its tone. */
 export function outcomeOf(job: Pick<GitJob, 'status' | 'outcome'> & Partial<Pick<GitJob, 'startedAt'>>): {
   tone: Tone;

@@ -13,6 +13,7 @@ import { Page } from '../components/page.tsx';
 import { EmptyState, Loaded, SkeletonBlock, SkeletonRows } from '../components/states.tsx';
 import { whyNot } from './fleet/may.ts';
 import { BindingLine } from './git/binding-line.tsx';
+import { ExportHint } from './git/export-hint.tsx';
 import { ImportErrors } from './git/import-errors.tsx';
 import { Manifests } from './git/manifests.tsx';
 import { Passes } from './git/passes.tsx';
@@ -39,6 +40,9 @@ const TABS: readonly { value: GitTab | 'now'; word: string }[] = [
   { value: 'proposals', word: 'Proposals' },
   { value: 'settings', word: 'Settings' },
 ];
+
+/** In mode push nothing is planned, compared or proposed: the database goes to git. */
+const TABS_OF_A_COPY = TABS.filter(({ value }) => !['plan', 'drift', 'proposals'].includes(value));
 
 /** Those that come when they are looked at. */
 const PARTS = [
@@ -67,7 +71,7 @@ export const GitPage = () => {
           className="button"
           data-kind="primary"
           disabled={mayNot !== null || sync.isPending || isOff}
-          data-tip={mayNot ?? (data?.suspended ? 'It is suspended: resume it first.' : undefined)}
+          data-tip={mayNot ?? whyNoSync(data)}
           onClick={() => sync.mutate()}
         >
           <Icon name="sync" /> {sync.isPending ? 'Starting…' : 'Sync now'}
@@ -97,6 +101,12 @@ export const GitPage = () => {
   );
 };
 
+function whyNoSync(status: GitSyncStatus | undefined): string | undefined {
+  if (!status) return undefined;
+  if (!status.configured || status.mode === 'off') return 'It is not bound to git.';
+  return status.suspended ? 'It is suspended: resume it first.' : undefined;
+}
+
 const Marks = ({ status }: { status: GitSyncStatus }) => {
   const mode = MODES[status.mode];
   return (
@@ -113,7 +123,8 @@ const Bound = ({ status }: { status: GitSyncStatus }) => {
   const env = status.environmentId;
   const navigate = useNavigate();
   const [wanted] = useAddressParam('tab');
-  const tab = TABS.find(({ value }) => value === wanted)?.value ?? 'now';
+  const tabs = status.mode === 'push' ? TABS_OF_A_COPY : TABS;
+  const tab = tabs.find(({ value }) => value === wanted)?.value ?? 'now';
   return (
     <>
       <BindingLine status={status} />
@@ -121,7 +132,7 @@ const Bound = ({ status }: { status: GitSyncStatus }) => {
       <Tabs
         value={tab}
         onChange={(value) => {
-          const next = TABS.find((each) => each.value === value)?.value;
+          const next = tabs.find((each) => each.value === value)?.value;
           if (next)
             void navigate(paths.git(env, { tab: next === 'now' ? undefined : next }), {
               preventScrollReset: true,
@@ -130,7 +141,7 @@ const Bound = ({ status }: { status: GitSyncStatus }) => {
         keepMounted={false}
       >
         <Tabs.List aria-label="Parts of the git page">
-          {TABS.map(({ value, word }) => (
+          {tabs.map(({ value, word }) => (
             <Tabs.Tab key={value} value={value}>
               {word}
             </Tabs.Tab>
@@ -164,24 +175,30 @@ const Unbound = ({ status }: { status: GitSyncStatus }) => {
   const [binding, setBinding] = useState(wanted === 'settings');
   if (binding) {
     return (
-      <Suspense fallback={<SkeletonRows rows={6} />}>
-        <GitSettingsTab status={status} />
-      </Suspense>
+      <div className="stack">
+        <Suspense fallback={<SkeletonRows rows={6} />}>
+          <GitSettingsTab status={status} />
+        </Suspense>
+        <ExportHint />
+      </div>
     );
   }
   return (
-    <EmptyState icon="git" title="This environment is not bound to git">
-      <p>
-        Bind it to a folder of a repository: Headgate then makes the environment equal to what is committed
-        there, and tells for every manifest how far it has come.
-      </p>
-      {team.role === 'ADMIN' ? (
-        <button type="button" className="button" data-kind="primary" onClick={() => setBinding(true)}>
-          Bind to git
-        </button>
-      ) : (
-        <p className="muted">Ask an administrator of {team.name} to bind it.</p>
-      )}
-    </EmptyState>
+    <div className="stack">
+      <EmptyState icon="git" title="This environment is not bound to git">
+        <p>
+          Bind it to a folder of a repository: Headgate then makes the environment equal to what is committed
+          there, and tells for every manifest how far it has come.
+        </p>
+        {team.role === 'ADMIN' ? (
+          <button type="button" className="button" data-kind="primary" onClick={() => setBinding(true)}>
+            Bind to git
+          </button>
+        ) : (
+          <p className="muted">Ask an administrator of {team.name} to bind it.</p>
+        )}
+      </EmptyState>
+      <ExportHint />
+    </div>
   );
 };

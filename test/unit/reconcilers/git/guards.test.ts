@@ -150,10 +150,10 @@ describe('guards', () => {
   it('let a plan through that was approved, and no other', () => {
     const size = fc.record({ deletes: fc.integer({ min: 1, max: 6 }), creates: fc.nat(3) });
     const binding = { mode: 'sync' as const, begunAt: new Date() };
-    const judged = (plan: Plan, approved: string) =>
+    const judged = (plan: Plan) =>
       verdictOf(
         binding,
-        { desired: desiredState([kept]), said: { ...NOTHING_SAID, approved: new Set([approved]) } },
+        { desired: desiredState([kept]) },
         plan,
         evaluateGuards(plan, facts, { ...open, maxDeletes: 0 }, ''),
       );
@@ -163,9 +163,10 @@ describe('guards', () => {
         const y = planOf(other.deletes, other.creates, [x.hash]);
         const same = one.deletes === other.deletes && one.creates === other.creates;
         expect(x.hash === y.hash).to.equal(same);
-        expect(judged(x, x.hash)).to.include({ guarded: null, waiting: null });
-        expect(judged(y, x.hash).guarded === null).to.equal(same);
-        if (!same) expect(judged(y, x.hash).waiting?.hash).to.equal(y.hash);
+        const approved = planOf(one.deletes, one.creates, [x.hash]);
+        expect(judged(approved)).to.include({ guarded: null, waiting: null });
+        expect(judged(y).guarded === null).to.equal(same);
+        if (!same) expect(judged(y).waiting?.hash).to.equal(y.hash);
       }),
     );
   });

@@ -82,9 +82,19 @@ describe('what a pass says of a manifest', () => {
       expected: ['Applied False Suspended', 'Parsed True Parsed'],
     },
     {
-      reason: 'is of a kind that nothing runs of',
-      outcome: { type: 'ignored', reason: 'no-object' },
-      expected: ['Applied Unknown NotActedOn', 'Parsed True Parsed'],
+      reason: 'is of a kind that git does not own',
+      outcome: { type: 'ignored' },
+      expected: ['Applied Unknown NotOwned', 'Parsed True Parsed'],
+    },
+    {
+      reason: 'is policy that holds',
+      outcome: { type: 'policy', words: 'Tightens guards.maxDeletes to 1', waits: null },
+      expected: ['Applied True Applied', 'Parsed True Parsed', 'Validated True Valid'],
+    },
+    {
+      reason: 'is policy that comes with a plan that waits',
+      outcome: { type: 'policy', words: '', waits: 'guarded' },
+      expected: ['Applied False Guarded', 'Parsed True Parsed', 'Validated True Valid'],
     },
   ];
   for (const { reason, outcome, expected } of rows)

@@ -34,7 +34,7 @@ const hold = (manifest: DesiredManifest, name = manifest.nameKey) => ({
   at,
 });
 const said = (more: Partial<Parameters<typeof saidOf>[0]>): Said =>
-  saidOf({ words: [], holds: [], approved: [], ...more });
+  saidOf({ words: [], holds: [], approvals: [], ...more });
 const uiObject = (name: string, more: Partial<UiObject> = {}): UiObject => ({
   kind: 'Pipeline',
   id: `ui ${name}`,
@@ -224,6 +224,41 @@ describe('a plan with words', () => {
       expected: ['ignore web', 'orphan web'],
     },
     {
+      reason: 'one left git while another has a namesake of the UI',
+      manifests: [orders],
+      recorded: [gone],
+      more: { ui: [uiObject('orders')] },
+      expected: ['conflict orders', 'keep web: broken-manifests'],
+    },
+    {
+      reason: 'one left git while another, which is as it was, names what is not there',
+      manifests: [orders],
+      recorded: [gone, appliedRecord(orders)],
+      more: { dangling: new Set([orders]) },
+      expected: ['none orders', 'keep web: broken-manifests'],
+    },
+    {
+      reason: 'one left git while a new one names what is not there',
+      manifests: [orders],
+      recorded: [gone],
+      more: { dangling: new Set([orders]) },
+      expected: ['create orders', 'keep web: broken-manifests'],
+    },
+    {
+      reason: 'one left git while another waits for one that is suspended before it was made',
+      manifests: [orders, desiredManifest({ name: 'shop', spec: { dependsOn: ['orders'] } })],
+      recorded: [gone],
+      more: { said: said({ words: [word('orders', 'suspend')] }) },
+      expected: ['create shop', 'suspended orders', 'keep web: broken-manifests'],
+    },
+    {
+      reason: 'one left git while a suspended one names what is not there',
+      manifests: [orders],
+      recorded: [gone, appliedRecord(orders)],
+      more: { dangling: new Set([orders]), said: said({ words: [word('orders', 'suspend')] }) },
+      expected: ['suspended orders', 'prune web'],
+    },
+    {
       reason: 'its kind is not owned any more and it left git',
       manifests: [],
       recorded: [gone],
@@ -242,7 +277,8 @@ describe('a plan with words', () => {
     const two = [appliedRecord(web), appliedRecord(orders)];
     const first = plan([], two, { desired: missing });
     expect(first).to.include({ empty: true, awaiting: 'missing-path' });
-    const approve = (hash: string) => plan([], two, { desired: missing, said: said({ approved: [hash] }) });
+    const approve = (hash: string) =>
+      plan([], two, { desired: missing, said: said({ approvals: [{ hash, begun: null }] }) });
     expect(told(approve(first.hash))).to.deep.equal(['prune orders', 'prune web']);
     expect(approve(first.hash)).to.include({ hash: first.hash, awaiting: null });
     const other = plan([], [appliedRecord(web)], { desired: missing });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import {
   acts,
   allowedDeletes,
+  applies,
   type Change,
   inOrder,
   makePlan,
@@ -10,6 +11,7 @@ import {
   type PlanInput,
   type Recorded,
 } from '../../../../reconcilers/git/plan.ts';
+import { namesThere, withoutBlocked } from '../../../../reconcilers/git/refusals.ts';
 import type { DesiredManifest, Problem } from '../../../../reconcilers/source/index.ts';
 import { appliedRecord, desiredManifest, desiredState, sourceProblem } from '../../../support/desired.ts';
 
@@ -60,9 +62,9 @@ describe('the plan', () => {
     expect(change).to.deep.include({ action: 'update', renamedFrom: 'web' });
   });
 
-  it('does not act on kinds that nothing runs of', () => {
+  it('makes no object of a manifest that says what git may do', () => {
     const policy = desiredManifest({ kind: 'Environment', name: 'edge', spec: {} });
-    expect(told(plan([policy], []))).to.deep.equal(['ignore edge']);
+    expect(told(plan([policy], []))).to.deep.equal(['policy edge']);
     expect(plan([policy], []).empty).to.equal(true);
   });
 
@@ -160,24 +162,6 @@ describe('the plan', () => {
         reason: 'history was rewritten',
         input: { descends: false },
         expected: 'keep web: rewritten-history',
-      },
-      {
-        reason: 'it was kept after a rewritten history at this very commit',
-        input: {},
-        recorded: {
-          ...gone,
-          conditions: [{ type: 'Applied', reason: 'HistoryRewritten', commit: 'c'.repeat(40) }],
-        },
-        expected: 'keep web: rewritten-history',
-      },
-      {
-        reason: 'it was kept after a rewritten history at an earlier commit',
-        input: {},
-        recorded: {
-          ...gone,
-          conditions: [{ type: 'Applied', reason: 'HistoryRewritten', commit: 'b'.repeat(40) }],
-        },
-        expected: 'prune web',
       },
       {
         reason: 'the path is missing',
@@ -381,9 +365,13 @@ describe('the plan', () => {
 
     /** What the inventory is after every change of a plan went through. */
     function applied(recorded: readonly Recorded[], { changes }: Plan): Recorded[] {
+      const there = namesThere({ ui: [], recorded });
+      const { blocked } = withoutBlocked(changes.filter(applies), there);
+      const waits = new Set<Change>(blocked.map(({ change }) => change));
       const gone = new Set<Recorded>();
       const written: Recorded[] = [];
       for (const change of changes) {
+        if (waits.has(change)) continue;
         if (change.action === 'create' || change.action === 'update') {
           for (const line of recorded)
             if (line === change.previous || line.nameKey === change.manifest.nameKey) gone.add(line);
@@ -444,8 +432,12 @@ describe('the plan', () => {
         fc.property(situation, (given) => {
           const after = { ...given, recorded: applied(given.recorded, planOf(given)) };
           const again = planOf(after as Situation);
-          expect(told(again).filter((line) => /^(create|update|prune)/.test(line))).to.deep.equal([]);
-          expect(again.empty).to.equal(true);
+          const { sound } = withoutBlocked(
+            again.changes.filter(applies),
+            namesThere({ ui: [], recorded: after.recorded }),
+          );
+          expect(sound).to.deep.equal([]);
+          expect(told(again).filter((line) => line.startsWith('prune'))).to.deep.equal([]);
         }),
         { numRuns: 500 },
       );
@@ -487,6 +479,16 @@ describe('the trailer Headgate-Allow-Delete', () => {
   const rows: { reason: string; message: string; count: number }[] = [
     { reason: 'absent', message: 'Remove the shop', count: 0 },
     { reason: 'at the end', message: 'Remove the shop\n\nHeadgate-Allow-Delete: 12\n', count: 12 },
+    {
+      reason: 'among other trailers',
+      message: 'x\n\nHeadgate-Allow-Delete: 4\nSigned-off-by: Ada <ada@example.org>\n',
+      count: 4,
+    },
+    {
+      reason: 'quoted in an earlier paragraph',
+      message: 'Explain it\n\nWrite\nHeadgate-Allow-Delete: 12\nto delete.\n\nSigned-off-by: Ada',
+      count: 0,
+    },
     { reason: 'in another case, with spaces', message: 'x\n\nheadgate-allow-delete:  3  ', count: 3 },
     { reason: 'in the middle of a line', message: 'see Headgate-Allow-Delete: 12', count: 0 },
     { reason: 'without a number', message: 'x\n\nHeadgate-Allow-Delete: all', count: 0 },

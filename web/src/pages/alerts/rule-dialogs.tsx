@@ -6,7 +6,7 @@ import { queries } from '../../api/queries.ts';
 import { isProduction, usePlace } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, NameField, SelectField } from '../../components/field.tsx';
-import { BecomesNotice, useBecameGit } from '../../components/git-edits.tsx';
+import { BecomesNotice, MadeHereNotice, useBecameGit } from '../../components/git-edits.tsx';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import {
   draftOf,
@@ -88,6 +88,7 @@ const RuleForm = ({ rule, close }: { rule: AlertRule | null; close: () => void }
       disabled={!draft.name.trim() || !meaning}
     >
       <BecomesNotice git={rule?.git ?? null} />
+      {!rule && <MadeHereNotice kind="AlertRule" many="Alert rules" />}
       <NameField value={draft.name} onChange={(name) => set({ name })} autoFocus />
       {!rule && (
         <>

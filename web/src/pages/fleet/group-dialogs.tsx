@@ -9,7 +9,7 @@ import { isProduction, usePlace } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, NameField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
-import { BecomesNotice, useBecameGit } from '../../components/git-edits.tsx';
+import { BecomesNotice, MadeHereNotice, useBecameGit } from '../../components/git-edits.tsx';
 import { LabelEditor } from '../../components/label-editor.tsx';
 import { type LabelRow, labelsOf, problemOfRows, rowsOf } from '../../components/label-rows.ts';
 import { MutationForm } from '../../components/mutation-form.tsx';
@@ -110,6 +110,7 @@ const GroupForm = ({ group, close }: { group: NodeGroup | null; close: () => voi
       confirmField={{ autoFocus: false }}
     >
       <BecomesNotice git={group?.git ?? null} />
+      {!group && <MadeHereNotice kind="NodeGroup" many="Node groups" />}
       <NameField value={name} onChange={setName} autoFocus />
       <LabelEditor
         legend="Nodes that carry every one of these labels"

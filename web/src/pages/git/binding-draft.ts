@@ -21,15 +21,18 @@ export interface BindingDraft {
   ca: string;
 }
 
+/** Where an environment's manifests lie unless somebody says otherwise. */
+export const folderOf = (environmentName: string): string =>
+  `environments/${environmentName.toLowerCase().replaceAll(' ', '-')}`;
+
 export function bindingDraft(status: GitSyncStatus): BindingDraft {
   const remote = status.repositoryUrl !== null && status.repositoryUrl !== 'embedded';
-  const folder = status.environmentName.toLowerCase().replaceAll(' ', '-');
   return {
     mode: status.configured && status.mode !== 'off' ? status.mode : 'sync',
     where: remote ? 'remote' : 'embedded',
     url: remote ? (status.repositoryUrl ?? '') : '',
     branch: status.branch ?? 'main',
-    path: status.configured ? (status.path ?? '') : `environments/${folder}`,
+    path: status.configured ? (status.path ?? '') : folderOf(status.environmentName),
     sharedPaths: (status.configured ? status.sharedPaths : ['shared', 'tests']).join('\n'),
     interval: String(status.intervalSeconds ?? 60),
     access: status.credentials && status.credentials.type !== 'none' ? 'keep' : 'none',

@@ -2,7 +2,6 @@ import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { Badge, Commit, Copyable, Fact, Time } from '../../components/bits.tsx';
 import { environmentCause } from '../../components/causes.ts';
-import { CommandBlock } from '../../components/command-block.tsx';
 import { formatDuration } from '../../components/format.ts';
 import { GateStrip } from '../../components/gate-strip.tsx';
 import { useNow } from '../../components/now.ts';
@@ -60,16 +59,6 @@ export const BindingLine = ({ status }: { status: GitSyncStatus }) => {
           )}
         </Fact>
       </dl>
-      {!status.headCommit && status.cloneUrl && (
-        <CommandBlock
-          label="commands that clone the repository"
-          lines={[
-            `git clone ${status.cloneUrl} config`,
-            'cd config',
-            `mkdir -p ${status.path || '.'}/pipelines`,
-          ]}
-        />
-      )}
     </div>
   );
 };

@@ -9,7 +9,7 @@ import { CodeText } from '../../components/code-text.tsx';
 import { sentence } from '../../components/format.ts';
 import { whyNot } from '../fleet/may.ts';
 import { DriftNodes } from './drift-nodes.tsx';
-import { objectPage } from './manifests.tsx';
+import { ObjectName } from './object-name.tsx';
 import { PlaceLink } from './place-link.tsx';
 import { useSyncNow } from './word-actions.ts';
 import { AdoptDialog, HoldDialog } from './word-dialogs.tsx';
@@ -26,19 +26,16 @@ interface Props {
 export const DriftRow = ({ drift, status, selfHeal, focused }: Props) => {
   const { kind, name, objectId, path, line, lastApplied, git, database, nodes, states } = drift;
   const env = status.environmentId;
-  const page = objectPage(env, kind, objectId);
   const row = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (focused) row.current?.scrollIntoView({ block: 'center' });
   }, [focused]);
+  const reason = reasonOf(status, drift);
   const differs = (column: Drift['git']): boolean => column.hash !== lastApplied.hash;
   return (
     <li ref={row} data-focus={focused || undefined}>
       <div className="drift-head">
-        <span className="manifest-name">
-          {page ? <Link to={page}>{name}</Link> : name}
-          <span className="manifest-kind">{kind}</span>
-        </span>
+        <ObjectName env={env} kind={kind} name={name} objectId={objectId} />
         <span className="plan-marks">
           {states.map((state) => (
             <Badge key={state} tone={DRIFT_STATES[state].tone}>
@@ -61,7 +58,7 @@ export const DriftRow = ({ drift, status, selfHeal, focused }: Props) => {
           column={database}
           kind={kind}
           differs={differs(database)}
-          none={objectId ? 'not as it was applied' : 'nothing'}
+          none={noneInDatabase(drift, reason)}
         />
         <div className="drift-cell" data-tone={nodes && nodes.same < nodes.total ? 'held' : undefined}>
           <dt>Nodes now</dt>
@@ -126,9 +123,7 @@ const DriftActions = ({ drift, status, selfHeal }: Omit<Props, 'focused'>) => {
   const { kind, name, states } = drift;
   const env = status.environmentId;
   const has = (...wanted: Drift['states']): boolean => wanted.some((state) => states.includes(state));
-  const reason = appliedReason(
-    status.manifests.find((manifest) => manifest.kind === kind && manifest.name === name) ?? NONE,
-  );
+  const reason = reasonOf(status, drift);
   const mayNot = whyNot(team.role, 'EDITOR');
   const rests = status.suspended || status.mode !== 'sync';
   const heals = has('git-ahead') || (has('database-drifted') && selfHeal);
@@ -184,3 +179,12 @@ const DriftActions = ({ drift, status, selfHeal }: Omit<Props, 'focused'>) => {
 /** Reasons of Applied that the tab of holds and pauses tells more of. */
 const IN_HOLDS = ['Held', 'Suspended', 'PruneWaits', 'HistoryRewritten'];
 const NONE = { conditions: [] };
+
+const reasonOf = ({ manifests }: GitSyncStatus, { kind, name }: Drift): string =>
+  appliedReason(manifests.find((manifest) => manifest.kind === kind && manifest.name === name) ?? NONE);
+
+/** What the database has where it holds no spec that came from git. */
+function noneInDatabase({ objectId }: Drift, reason: string): string {
+  if (reason === 'Conflict') return 'one that the UI owns';
+  return objectId ? 'not as it was applied' : 'nothing';
+}

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { useDeferredValue } from 'react';
 import { useSearchParams } from 'react-router';
 import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
 import { queries } from '../../api/queries.ts';
@@ -7,6 +8,7 @@ import { plural } from '../../components/format.ts';
 import { Section } from '../../components/page.tsx';
 import { Segmented } from '../../components/segmented.tsx';
 import { EmptyState, Loaded, SkeletonRows } from '../../components/states.tsx';
+import { TextFilter } from '../../components/text-filter.tsx';
 import { DriftRow } from './drift-row.tsx';
 
 const SHOWN = [
@@ -15,12 +17,16 @@ const SHOWN = [
 ] as const;
 const MAX_SHOWN = 100;
 
-/** Last applied, git, database and nodes, side by side. In the address: `all`. */
+/** Last applied, git, database and nodes, side by side. In the address: `all`, `q` filters, `focus` shows one. */
 export const DriftTab = ({ status }: { status: GitSyncStatus }) => {
   const [all, setAll] = useAddressParam('all');
   const [params] = useSearchParams();
   const focus = params.get('focus');
   const report = useQuery(queries.gitDrift(status.environmentId, all !== '1'));
+  const words = useDeferredValue(params.get('q') ?? '')
+    .toLowerCase()
+    .split(/\s+/)
+    .filter(Boolean);
   const toggle = <Segmented label="Objects" value={all} options={SHOWN} onChange={setAll} />;
   return (
     <Loaded
@@ -41,15 +47,27 @@ export const DriftTab = ({ status }: { status: GitSyncStatus }) => {
             </EmptyState>
           );
         }
+        const found = objects.filter(({ kind, name, path }) => {
+          const text = `${kind} ${name} ${path}`.toLowerCase();
+          return words.every((word) => text.includes(word));
+        });
         return (
-          <Section title={plural(objects.length, 'object')} beside={toggle}>
+          <Section
+            title={plural(objects.length, 'object')}
+            beside={
+              <span className="toolbar">
+                <TextFilter param="q" label="Filter objects" />
+                {toggle}
+              </span>
+            }
+          >
             <p className="section-body muted drift-policy">
               {selfHeal
                 ? 'What was changed past git is put back by the next pass (selfHeal is on).'
                 : 'What was changed past git is reported and left so (selfHeal is off): commit what is here, or change the policy in Settings.'}
             </p>
             <ul className="drift" aria-label="Drift">
-              {objects.slice(0, MAX_SHOWN).map((object) => (
+              {found.slice(0, MAX_SHOWN).map((object) => (
                 <DriftRow
                   key={`${object.kind}/${object.name}`}
                   drift={object}
@@ -58,9 +76,10 @@ export const DriftTab = ({ status }: { status: GitSyncStatus }) => {
                   focused={focus === object.path || focus === `${object.kind}/${object.name}`}
                 />
               ))}
-              {objects.length > MAX_SHOWN && (
-                <li className="item muted">{objects.length - MAX_SHOWN} more.</li>
+              {found.length > MAX_SHOWN && (
+                <li className="item muted">{found.length - MAX_SHOWN} more: narrow the filter.</li>
               )}
+              {found.length === 0 && <li className="item muted">No object matches the filter.</li>}
             </ul>
           </Section>
         );

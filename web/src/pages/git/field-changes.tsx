@@ -21,38 +21,50 @@ function textOf(json: string | null): string {
 
 const isLong = (text: string): boolean => text.length > MAX_INLINE || text.includes('\n');
 
+/** A default that a new object has says nothing. */
+const saysSomething = ({ before, after }: Field): boolean =>
+  before !== null || (after !== '""' && after !== '[]' && after !== '{}');
+
 /** Field by field: what it was, what it becomes. */
-export const FieldChanges = ({ fields, of }: { fields: readonly Field[]; of: string }) => (
-  <ul className="fields" aria-label={`Fields of ${of}`}>
-    {fields.map(({ pointer, before, after }) => {
-      const [old, next] = [textOf(before), textOf(after)];
-      return (
-        <li key={pointer}>
-          <span className="mono field-pointer">{pointer}</span>
-          {isLong(old) || isLong(next) ? (
-            <Diff
-              before={old}
-              after={next}
-              beforeLabel={`${pointer} of ${of} now`}
-              afterLabel={`${pointer} of ${of} as planned`}
-            />
+export const FieldChanges = ({ fields, of }: { fields: readonly Field[]; of: string }) => {
+  const shown = fields.filter(saysSomething);
+  if (shown.length === 0) return null;
+  return (
+    <ul className="fields" aria-label={`Fields of ${of}`}>
+      {shown.map((field) => (
+        <FieldChangeRow key={field.pointer} field={field} of={of} />
+      ))}
+    </ul>
+  );
+};
+
+const FieldChangeRow = ({ field: { pointer, before, after }, of }: { field: Field; of: string }) => {
+  const [old, next] = [textOf(before), textOf(after)];
+  return (
+    <li>
+      <span className="mono field-pointer">{pointer}</span>
+      {isLong(old) || isLong(next) ? (
+        <Diff
+          before={old}
+          after={next}
+          beforeLabel={`${pointer} of ${of} now`}
+          afterLabel={`${pointer} of ${of} as planned`}
+        />
+      ) : (
+        <span className="field-values">
+          {before === null ? (
+            <span className="muted">added</span>
           ) : (
-            <span className="field-values">
-              {before === null ? (
-                <span className="muted">added</span>
-              ) : (
-                <del className="mono">{old === '' ? '“”' : old}</del>
-              )}
-              <span aria-hidden="true">→</span>
-              {after === null ? (
-                <span className="muted">taken away</span>
-              ) : (
-                <ins className="mono">{next === '' ? '“”' : next}</ins>
-              )}
-            </span>
+            <del className="mono">{old === '' ? '“”' : old}</del>
           )}
-        </li>
-      );
-    })}
-  </ul>
-);
+          <span aria-hidden="true">→</span>
+          {after === null ? (
+            <span className="muted">taken away</span>
+          ) : (
+            <ins className="mono">{next === '' ? '“”' : next}</ins>
+          )}
+        </span>
+      )}
+    </li>
+  );
+};

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
+import type { GitSyncStatus, ManifestStatus } from '../../../../schemas/api/git-sync.ts';
 import type { GitHold, GitWord } from '../../../../schemas/api/git-words.ts';
 import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
@@ -12,9 +12,10 @@ import { Section } from '../../components/page.tsx';
 import { EmptyState, Loaded, SkeletonRows } from '../../components/states.tsx';
 import { whyNot } from '../fleet/may.ts';
 import { type GitObject, isOwnable, nameOfObject } from './git-object.ts';
+import { ObjectName } from './object-name.tsx';
 import { useResume, useWord } from './word-actions.ts';
 import { ChooseHoldDialog, ConfirmPruneDialog, HoldDialog, SuspendDialog } from './word-dialogs.tsx';
-import { appliedReason, waitsForDeletion } from './wrong.ts';
+import { isSuspendedInGit, waitsForDeletion } from './wrong.ts';
 
 type Opened = { word: 'suspend' | 'choose' } | { word: 'hold' | 'prune'; object: GitObject };
 
@@ -90,12 +91,11 @@ const Lists = ({ status, said: { holds, words }, mayNot, open }: ListsProps) => 
   const adoptions = of('adopt');
   const confirmed = new Set(of('prune').map(({ kind, name }) => `${kind}/${name}`));
   const leaving = status.manifests.filter(waitsForDeletion);
-  // Git itself says these.
-  const inGit = status.manifests.filter(
-    (manifest) =>
-      appliedReason(manifest) === 'Suspended' &&
-      !suspended.some(({ kind, name }) => kind === manifest.kind && name === manifest.name),
-  );
+  const inGit = status.manifests.filter(isSuspendedInGit);
+  const nameOf = ({ kind, name }: Pick<ManifestStatus, 'kind' | 'name'>): ReactNode => {
+    const known = status.manifests.find((each) => each.kind === kind && each.name === name);
+    return <ObjectName env={env} kind={kind} name={name} objectId={known?.objectId ?? null} />;
+  };
   const { suspension } = status;
   if (!suspension && holds.length + words.length + leaving.length + inGit.length === 0) {
     return (
@@ -137,7 +137,7 @@ const Lists = ({ status, said: { holds, words }, mayNot, open }: ListsProps) => 
         {suspended.map((word) => (
           <Line
             key={`${word.kind}/${word.name}`}
-            what={nameOfObject(word)}
+            what={nameOf(word)}
             who={word.by}
             at={word.at}
             why={word.reason}
@@ -148,7 +148,7 @@ const Lists = ({ status, said: { holds, words }, mayNot, open }: ListsProps) => 
         {inGit.map(({ kind, name, path, line }) => (
           <Line
             key={`${kind}/${name}`}
-            what={`${kind} ${name}`}
+            what={nameOf({ kind, name })}
             who={null}
             at={null}
             why="Its manifest says spec.suspend: true; it is resumed there."
@@ -163,7 +163,7 @@ const Lists = ({ status, said: { holds, words }, mayNot, open }: ListsProps) => 
         {holds.map((hold) => (
           <Line
             key={hold.id}
-            what={nameOfObject(hold)}
+            what={nameOf(hold)}
             who={hold.by}
             at={hold.at}
             why={hold.reason}
@@ -197,7 +197,7 @@ const Lists = ({ status, said: { holds, words }, mayNot, open }: ListsProps) => 
           return (
             <Line
               key={`${kind}/${name}`}
-              what={`${kind} ${name}`}
+              what={nameOf(manifest)}
               who={null}
               at={applied?.lastTransition ?? null}
               why={applied?.message ?? ''}
@@ -216,7 +216,7 @@ const Lists = ({ status, said: { holds, words }, mayNot, open }: ListsProps) => 
         {adoptions.map((word) => (
           <Line
             key={`${word.kind}/${word.name}`}
-            what={nameOfObject(word)}
+            what={nameOf(word)}
             who={word.by}
             at={word.at}
             why={word.reason}

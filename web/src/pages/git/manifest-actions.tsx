@@ -6,7 +6,7 @@ import { type GitObject, isOwnable } from './git-object.ts';
 import { PlaceLink } from './place-link.tsx';
 import { useResume } from './word-actions.ts';
 import { AdoptDialog, ConfirmPruneDialog, HoldDialog, SuspendDialog } from './word-dialogs.tsx';
-import { appliedReason, waitsForDeletion } from './wrong.ts';
+import { appliedReason, isSuspendedInGit, waitsForDeletion } from './wrong.ts';
 
 type Word = 'adopt' | 'hold' | 'prune' | 'suspend';
 
@@ -25,9 +25,8 @@ export const ManifestActions = ({ status, manifest }: Props) => {
   const object: GitObject = { kind, name };
   const reason = appliedReason(manifest);
   const leaves = waitsForDeletion(manifest);
-  const said = manifest.conditions.find(({ type }) => type === 'Applied')?.message ?? '';
-  // What the manifest itself suspends is resumed in git.
-  const isSuspendedHere = reason === 'Suspended' && !said.startsWith('spec.suspend');
+  // What the manifest itself suspends is resumed in git, and all of it at once above.
+  const isSuspendedHere = reason === 'Suspended' && !status.suspended && !isSuspendedInGit(manifest);
   // Git has no spec of it that could be held.
   const isBroken = manifest.conditions.some(
     ({ type, status: holds }) => (type === 'Parsed' || type === 'Validated') && holds === 'False',

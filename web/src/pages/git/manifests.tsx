@@ -1,8 +1,7 @@
-import { useEffect, useRef, useState } from 'react';
+import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { Link, useSearchParams } from 'react-router';
 import type { Gate } from '../../../../schemas/api/common.ts';
 import type { GitSyncStatus, ManifestStatus } from '../../../../schemas/api/git-sync.ts';
-import { useAddressParam } from '../../app/address.ts';
 import { paths } from '../../app/paths.ts';
 import { Badge } from '../../components/bits.tsx';
 import { manifestCause } from '../../components/causes.ts';
@@ -12,20 +11,16 @@ import { plural } from '../../components/format.ts';
 import { GateStrip, gateState } from '../../components/gate-strip.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { Section } from '../../components/page.tsx';
+import { TextFilter } from '../../components/text-filter.tsx';
 import { ManifestActions } from './manifest-actions.tsx';
+import { ObjectName } from './object-name.tsx';
 import { PlaceLink } from './place-link.tsx';
 import { isOnlyRead, keptBackWord } from './wrong.ts';
 
-/** Rules and groups run nowhere: their strip ends where git's part does. */
+/** Rules and groups run nowhere, and kinds that git does not own here become nothing: a strip ends where nothing follows. */
 function stripOf(manifest: ManifestStatus): Gate {
-  const strip = manifest.kind === 'Pipeline' ? manifest.gate : manifest.gate.slice(0, 2);
-  if (keptBackWord(manifest) === null) return strip;
-  // Git has failed in nothing where somebody or something is waited for.
-  return strip.map((segment) =>
-    segment.state === 'failed' && (segment.point === 'git' || segment.point === 'accepted')
-      ? { ...segment, state: 'held' }
-      : segment,
-  );
+  if (manifest.kind === 'Pipeline') return manifest.gate;
+  return manifest.gate.slice(0, isOnlyRead(manifest) ? 1 : 2);
 }
 
 /** What is applied but crashes is not ready for anybody. */
@@ -40,59 +35,42 @@ const MAX_SHOWN = 100;
 const textOf = ({ kind, name, path, conditions }: ManifestStatus): string =>
   [kind, name, path, ...conditions.map(({ reason }) => reason)].join(' ').toLowerCase();
 
-/** Those that are not done come first. */
+/** Those that are not done come first, each with its text for the filter. */
+const inOrder = (manifests: readonly ManifestStatus[]): { manifest: ManifestStatus; text: string }[] =>
+  manifests
+    .map((manifest) => ({ manifest, text: textOf(manifest), order: ORDER[gateState(stripOf(manifest))] }))
+    .sort((a, b) => a.order - b.order || a.manifest.name.localeCompare(b.manifest.name));
+
+/** In the address: `q` filters, `focus` unfolds the manifest of a path. */
 export const Manifests = ({ status }: { status: GitSyncStatus }) => {
   const { manifests } = status;
   const [params] = useSearchParams();
-  const [filter, setFilter] = useFilter();
+  const filter = useDeferredValue(params.get('q') ?? '');
   const focus = params.get('focus');
+  const sorted = useMemo(() => inOrder(manifests), [manifests]);
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = manifests
-    .filter((manifest) => {
-      const text = textOf(manifest);
-      return words.every((word) => text.includes(word));
-    })
-    .sort(
-      (a, b) => ORDER[gateState(stripOf(a))] - ORDER[gateState(stripOf(b))] || a.name.localeCompare(b.name),
-    );
+  const found = sorted.filter(({ text }) => words.every((word) => text.includes(word)));
   const becoming = manifests.filter((manifest) => !isOnlyRead(manifest));
   const ready = becoming.filter((manifest) => isReady(manifest) && !keptBackWord(manifest)).length;
   return (
     <Section
       title="Manifests"
       beside={
-        <span className="toolbar">
-          <span className="muted">
-            {ready} of {plural(becoming.length, 'manifest')} ready
+        manifests.length > 0 && (
+          <span className="toolbar">
+            <span className="muted">
+              {ready} of {plural(becoming.length, 'manifest')} ready
+            </span>
+            <TextFilter param="q" label="Filter manifests" />
           </span>
-          <label className="filter">
-            <span className="sr-only">Filter manifests</span>
-            <Icon name="search" size={14} />
-            <input
-              type="search"
-              value={filter}
-              placeholder="Filter"
-              onChange={(event) => setFilter(event.target.value)}
-            />
-          </label>
-        </span>
+        )
       }
     >
       {manifests.length === 0 ? (
-        <div className="section-body stack">
-          <p>The folder holds no manifest yet. Write one and push it:</p>
-          <CommandBlock
-            label="commands that push a first manifest"
-            lines={[
-              `git clone ${status.cloneUrl ?? '<address>'} config && cd config`,
-              `mkdir -p ${status.path || '.'}/pipelines && $EDITOR ${status.path || '.'}/pipelines/hello.yaml`,
-              "git add . && git commit -m 'Add hello' && git push",
-            ]}
-          />
-        </div>
+        <NoManifest status={status} />
       ) : (
         <ul className="manifests" aria-label="Manifests">
-          {found.slice(0, MAX_SHOWN).map((manifest) => (
+          {found.slice(0, MAX_SHOWN).map(({ manifest }) => (
             <ManifestRow
               key={`${manifest.kind}/${manifest.name}/${manifest.path}`}
               status={status}
@@ -110,33 +88,37 @@ export const Manifests = ({ status }: { status: GitSyncStatus }) => {
   );
 };
 
-/** The address follows what is typed; an input bound to it would lose letters. */
-function useFilter(): [string, (filter: string) => void] {
-  const [wanted, setWanted] = useAddressParam('q', { replace: true });
-  const [filter, setFilter] = useState(wanted);
-  const typed = useRef(wanted);
-  useEffect(() => {
-    if (wanted === typed.current) return;
-    typed.current = wanted;
-    setFilter(wanted);
-  }, [wanted]);
-  return [
-    filter,
-    (next) => {
-      typed.current = next;
-      setFilter(next);
-      setWanted(next);
-    },
-  ];
-}
-
-/** Where the object of a manifest is shown; null until there is one. */
-export function objectPage(env: string, kind: string, objectId: string | null): string | null {
-  if (!objectId) return null;
-  if (kind === 'Pipeline') return paths.pipeline(env, objectId);
-  if (kind === 'NodeGroup') return paths.group(env, objectId);
-  return kind === 'AlertRule' ? paths.alerts(env) : null;
-}
+/** Teaches how there comes to be one; says so where that cannot be told, or is not what the binding is for. */
+const NoManifest = ({ status }: { status: GitSyncStatus }) => {
+  const { mode, lastError, repositoryUrl, cloneUrl, branch, path, environmentId } = status;
+  if (mode === 'push') {
+    return (
+      <p className="section-body">
+        Headgate writes here what the environment holds, and reads nothing back.{' '}
+        <Link to={paths.git(environmentId, { tab: 'passes' })}>The passes</Link> tell what was written and
+        what was left out.
+      </p>
+    );
+  }
+  // The repository that is served here has no branch before the first push.
+  if (lastError && repositoryUrl !== 'embedded') {
+    return <p className="section-body muted">Nothing is known of them before the repository can be read.</p>;
+  }
+  const folder = path ? `${path}/` : '';
+  return (
+    <div className="section-body stack">
+      <p>The folder holds no manifest yet. Write one and push it:</p>
+      <CommandBlock
+        label="commands that push a first manifest"
+        lines={[
+          `git clone ${cloneUrl ?? '<address>'} config && cd config`,
+          `mkdir -p ${folder}pipelines && $EDITOR ${folder}pipelines/hello.yaml`,
+          `git add . && git commit -m 'Add hello' && git push origin HEAD:${branch ?? 'main'}`,
+        ]}
+      />
+    </div>
+  );
+};
 
 const StateBadge = ({ manifest }: { manifest: ManifestStatus }) => {
   const worst = gateState(stripOf(manifest));
@@ -153,13 +135,13 @@ interface RowProps {
   focused: boolean;
 }
 
-const ManifestRow = ({ status, manifest, focused }: RowProps) => {
+/** Drawn again only where it changed: typing a filter would wait for all the others. */
+const ManifestRow = memo(({ status, manifest, focused }: RowProps) => {
   const { environmentId: env } = status;
   const { kind, name, path, line, objectId, conditions } = manifest;
   const gate = stripOf(manifest);
   const [opened, setOpened] = useState(focused);
   const row = useRef<HTMLLIElement>(null);
-  const page = objectPage(env, kind, objectId);
   useEffect(() => {
     if (!focused) return;
     setOpened(true);
@@ -177,10 +159,7 @@ const ManifestRow = ({ status, manifest, focused }: RowProps) => {
         >
           <Icon name="chevronRight" size={14} />
         </button>
-        <span className="manifest-name">
-          {page ? <Link to={page}>{name}</Link> : name}
-          <span className="manifest-kind">{kind}</span>
-        </span>
+        <ObjectName env={env} kind={kind} name={name} objectId={objectId} />
         <GateStrip gate={gate} of={`${kind} ${name}`} causeOf={manifestCause(env, kind, path, objectId)} />
         <span className="manifest-path">
           <PlaceLink status={status} path={path} line={line} commit={manifest.seenCommit} />
@@ -199,4 +178,4 @@ const ManifestRow = ({ status, manifest, focused }: RowProps) => {
       )}
     </li>
   );
-};
+});

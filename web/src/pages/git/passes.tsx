@@ -12,7 +12,7 @@ import { Section } from '../../components/page.tsx';
 import { Segmented } from '../../components/segmented.tsx';
 import { Loaded, SkeletonRows } from '../../components/states.tsx';
 import { whyNot } from '../fleet/may.ts';
-import { countsOf, outcomeOf } from '../git-jobs.ts';
+import { countsOf, outcomeOf, triggerOf } from '../git-jobs.ts';
 import { useWord } from './word-actions.ts';
 
 const MAX_READ = 100;
@@ -103,7 +103,7 @@ const PassRow = ({ job, mayNot, startOpened }: RowProps) => {
     failed: () => 'It was not tried again',
   });
   const { tone, word } = outcomeOf(job);
-  const title = job.commit?.subject ?? `${job.type} by ${job.trigger}`;
+  const title = job.commit?.subject ?? (job.type === 'pass' ? 'No commit was read' : 'Written to git');
   return (
     <li>
       <div className="pass">
@@ -125,7 +125,7 @@ const PassRow = ({ job, mayNot, startOpened }: RowProps) => {
         </span>
         <span className="item-side">
           {job.commit ? `${job.commit.author}, ` : ''}
-          {job.trigger}, <Time at={job.finishedAt ?? job.startedAt ?? job.queuedAt} />
+          {triggerOf(job)}, <Time at={job.finishedAt ?? job.startedAt ?? job.queuedAt} />
         </span>
         {job.status === 'failed' && (
           <button

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Link, useSearchParams } from 'react-router';
+import { useSearchParams } from 'react-router';
 import type { GitPlan, PlannedChange } from '../../../../schemas/api/git-plan.ts';
 import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
 import { Badge, type Tone } from '../../components/bits.tsx';
@@ -11,11 +11,12 @@ import { Section } from '../../components/page.tsx';
 import { hunksOf } from '../../components/unified-diff.ts';
 import { FieldChanges } from './field-changes.tsx';
 import { Hosts } from './hosts.tsx';
-import { objectPage } from './manifests.tsx';
+import { ObjectName } from './object-name.tsx';
 import { PlaceLink } from './place-link.tsx';
 import { Findings } from './plan-findings.tsx';
 import { nodesInWords } from './plan-words.ts';
 import { ACTIONS } from './words.ts';
+import { reasonWord } from './wrong.ts';
 
 interface Props {
   plan: GitPlan;
@@ -32,15 +33,14 @@ export const PlanChanges = ({ plan, status }: Props) => {
   })).filter(({ changes }) => changes.length > 0);
   // Few are read at once.
   const open = plan.changes.length === 1;
+  const firstWithText = groups.findIndex(({ changes }) => changes.some(({ engineDiff }) => engineDiff));
   return (
     <>
       {groups.map(({ action, title, tone, changes }, index) => (
         <Section
           key={action}
           title={`${title} · ${plan.counts[action]}`}
-          beside={
-            index === 0 && plan.changes.some(({ engineDiff }) => engineDiff) ? <DiffLayout /> : undefined
-          }
+          beside={index === firstWithText ? <DiffLayout /> : undefined}
         >
           <ul className="manifests" aria-label={title}>
             {changes.map((change) => (
@@ -77,7 +77,6 @@ interface RowProps {
 const ChangeRow = ({ change, tone, status, commit, startOpened }: RowProps) => {
   const [opened, setOpened] = useState(startOpened);
   const { kind, name, renamedFrom, path, line, objectId, reason, nodes, tests, findings, action } = change;
-  const page = objectPage(status.environmentId, kind, objectId);
   const failed = tests.filter((test) => test.status === 'failed').length;
   // What is deleted stood there when it was last applied.
   const at = action === 'delete' ? (status.appliedCommit?.sha ?? null) : commit;
@@ -93,17 +92,17 @@ const ChangeRow = ({ change, tone, status, commit, startOpened }: RowProps) => {
         >
           <Icon name="chevronRight" size={14} />
         </button>
-        <span className="manifest-name">
-          {page ? <Link to={page}>{name}</Link> : name}
-          <span className="manifest-kind">
-            {kind}
-            {renamedFrom && `, was ${renamedFrom}`}
-          </span>
-        </span>
+        <ObjectName
+          env={status.environmentId}
+          kind={kind}
+          name={name}
+          objectId={objectId}
+          renamedFrom={renamedFrom}
+        />
         <span className="plan-marks">
           {reason && (
             <Badge tone={tone} tip={reason.message}>
-              {reason.code}
+              {reasonWord(reason.code)}
             </Badge>
           )}
           {findings.length > 0 && <Badge tone="failed">{plural(findings.length, 'finding')}</Badge>}
@@ -115,6 +114,7 @@ const ChangeRow = ({ change, tone, status, commit, startOpened }: RowProps) => {
             </Badge>
           )}
           {nodes && nodes.count > 0 && <Badge tone="moving">{plural(nodes.count, 'node')}</Badge>}
+          {action !== 'create' && <span className="muted">{fieldsInWords(change.fields)}</span>}
         </span>
         <span className="manifest-path">
           <PlaceLink status={status} path={path} line={line} commit={at} />
@@ -125,6 +125,15 @@ const ChangeRow = ({ change, tone, status, commit, startOpened }: RowProps) => {
   );
 };
 
+const MAX_FIELDS = 3;
+
+/** Which fields differ, as far as they fit in a row. */
+function fieldsInWords(fields: PlannedChange['fields']): string {
+  const names = fields.map(({ pointer }) => pointer.slice(1).replaceAll('/', '.'));
+  const rest = names.length - MAX_FIELDS;
+  return names.slice(0, MAX_FIELDS).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+}
+
 const TEST: Record<PlannedChange['tests'][number]['status'], Tone> = {
   passed: 'ok',
   failed: 'failed',
@@ -132,7 +141,7 @@ const TEST: Record<PlannedChange['tests'][number]['status'], Tone> = {
 };
 
 const ChangeDetails = ({ change, status, commit }: Omit<RowProps, 'tone' | 'startOpened'>) => {
-  const { name, kind, reason, fields, engineDiff, nodes, tests, findings, notes } = change;
+  const { name, kind, action, reason, fields, engineDiff, nodes, tests, findings, notes } = change;
   const nothing = fields.length === 0 && !engineDiff && findings.length === 0 && tests.length === 0;
   return (
     <div className="inner plan-details">
@@ -172,7 +181,13 @@ const ChangeDetails = ({ change, status, commit }: Omit<RowProps, 'tone' | 'star
           <CodeText text={sentence(note)} />
         </p>
       ))}
-      {nothing && !reason && notes.length === 0 && <p className="muted">Nothing of its spec changes.</p>}
+      {nothing && !reason && notes.length === 0 && (
+        <p className="muted">
+          {action === 'delete'
+            ? 'Its manifest left git. Adding it back within 24 hours brings it back with its history.'
+            : 'Nothing of its spec changes.'}
+        </p>
+      )}
     </div>
   );
 };

@@ -37,7 +37,11 @@ export function nodesInWords({ count, starts, restarts, stops }: Static<typeof T
 export const STATES: Record<GitPlan['state'], { tone: Tone; word: string; means: string }> = {
   empty: { tone: 'calm', word: 'Nothing to do', means: 'The environment is as git has it.' },
   ready: { tone: 'moving', word: 'Ready', means: 'The next pass applies it.' },
-  waiting: { tone: 'held', word: 'Waits for an ADMIN', means: 'Nothing of it is applied before.' },
+  waiting: {
+    tone: 'held',
+    word: 'Waits for an ADMIN',
+    means: 'Nothing of it is applied before an ADMIN approves it.',
+  },
   approved: { tone: 'ok', word: 'Approved', means: 'The next pass applies it.' },
   'not-applied': {
     tone: 'unknown',

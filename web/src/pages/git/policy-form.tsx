@@ -10,6 +10,7 @@ import { MutationForm } from '../../components/mutation-form.tsx';
 import { Section } from '../../components/page.tsx';
 import { notify } from '../../components/toasts.tsx';
 import { KIND_WORDS } from './git-object.ts';
+import { GUARDS } from './plan-words.ts';
 import { useRenewGit } from './word-actions.ts';
 import { UI_EDITS } from './words.ts';
 
@@ -24,16 +25,16 @@ const draftOf = (policy: GitPolicy): Draft => ({
 });
 
 const LIMITS: readonly { name: Limit; label: string; most: number; hint: string }[] = [
-  { name: 'maxDeletes', label: 'Deletions in one pass', most: 100_000, hint: 'Empty: any number.' },
+  { name: 'maxDeletes', label: GUARDS.maxDeletes, most: 100_000, hint: 'Empty: any number.' },
   {
     name: 'maxDeletePercent',
-    label: 'Deletions in one pass, in percent',
+    label: GUARDS.maxDeletePercent,
     most: 100,
     hint: 'Of what git owns here.',
   },
   {
     name: 'maxNodeRestartPercent',
-    label: 'Nodes restarted in one pass, in percent',
+    label: GUARDS.maxNodeRestartPercent,
     most: 100,
     hint: 'Of the nodes of the environment.',
   },
@@ -112,7 +113,7 @@ export const PolicyForm = ({ status, mayEdit }: Props) => {
           <Tightened show={effective.selfHeal !== binding.selfHeal} to="only reported" />
         </div>
         <fieldset className="choices">
-          <legend>A plan that goes beyond one of these waits for an ADMIN</legend>
+          <legend>A plan that goes beyond one of these in one pass waits for an ADMIN</legend>
           <div className="field-pair">
             {LIMITS.map(({ name, label, most, hint }) => (
               <div key={name}>

@@ -10,7 +10,7 @@ interface Props {
 }
 
 const HTTP_ACCESS = [
-  { value: 'none', word: 'Nothing: it is public' },
+  { value: 'none', word: 'None: it is public' },
   { value: 'basic', word: 'User name and token' },
 ] as const;
 
@@ -37,7 +37,7 @@ export const RemoteFields = ({ draft, set, status }: Props) => {
         <>
           {!ssh && (
             <SelectField<Access>
-              label="It lets us in with"
+              label="Credentials"
               value={access}
               onChange={(next) => set({ access: next })}
               options={HTTP_ACCESS}

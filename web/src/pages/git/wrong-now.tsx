@@ -1,7 +1,8 @@
 import { useState } from 'react';
-import { Link } from 'react-router';
+import { Link, useLocation } from 'react-router';
 import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
 import { usePlace } from '../../app/environment.tsx';
+import { paths } from '../../app/paths.ts';
 import { Banner } from '../../components/banner.tsx';
 import { Time, TONE_ICON } from '../../components/bits.tsx';
 import { sentence } from '../../components/format.ts';
@@ -70,7 +71,9 @@ const Act = ({ env, action, adopt }: ActProps) => {
   const { team } = usePlace();
   const sync = useSyncNow(env);
   const resume = useResume(env);
+  const { pathname, search } = useLocation();
   if (action.kind === 'look') {
+    if (action.to === pathname + search) return null;
     return (
       <Link to={action.to} className="button" data-size="small">
         {action.word}
@@ -104,8 +107,9 @@ const RepositoryFault = ({ status }: { status: GitSyncStatus }) => {
     <Banner tone="failed" title="The repository could not be read">
       <p className="banner-cause">{sentence(status.lastError)}</p>
       <p>
-        What was applied before keeps running, and nothing is deleted. Last read{' '}
-        <Time at={status.lastSyncAt} />; Headgate tries again by itself, and at once by “Sync now”.
+        Nothing is deleted meanwhile. Last tried <Time at={status.lastSyncAt} />: “Sync now” tries again at
+        once, and the <Link to={paths.git(status.environmentId, { tab: 'settings' })}>settings</Link> say what
+        is read.
       </p>
     </Banner>
   );

@@ -40,9 +40,19 @@ const WAITS: Record<string, string> = {
 export const keptBackWord = (manifest: Pick<ManifestStatus, 'conditions'>): string | null =>
   WAITS[appliedReason(manifest)] ?? null;
 
-/** Manifests that become no object: policy, and kinds that git does not own here. */
+/** The same word for a reason of a plan. */
+export const reasonWord = (reason: string): string => WAITS[reason] ?? reason;
+
+/** By its own manifest, where it is resumed too. */
+export const isSuspendedInGit = ({ conditions }: Pick<ManifestStatus, 'conditions'>): boolean =>
+  conditions.some(
+    ({ type, reason, message }) =>
+      type === 'Applied' && reason === 'Suspended' && message.startsWith('spec.suspend'),
+  );
+
+/** Manifests of kinds that git does not own here. */
 export const isOnlyRead = (manifest: Pick<ManifestStatus, 'conditions'>): boolean =>
-  ['NotActedOn', 'NotOwned'].includes(appliedReason(manifest));
+  appliedReason(manifest) === 'NotOwned';
 
 /** Kept although its manifest left git. */
 export const waitsForDeletion = (manifest: ManifestStatus): boolean =>
@@ -66,13 +76,16 @@ export function whatIsWrong(status: GitSyncStatus): Wrong[] {
   const look = (word: string, to: string): WrongAction => ({ kind: 'look', word, to });
 
   const plan = status.waitingPlan;
-  if (plan || status.waitsForFirstPlan) {
-    const why = plan?.guards.filter(({ exceeded }) => exceeded).map(({ message }) => message) ?? [];
+  if (plan) {
+    const why = plan.guards.filter(({ exceeded }) => exceeded).map(({ message }) => message);
     add({
       key: 'plan',
       tone: 'held',
       title: status.waitsForFirstPlan ? 'The first plan waits for an ADMIN' : 'A plan waits for an ADMIN',
-      note: why.length > 0 ? sentence(`It ${why.join('; it ')}`) : 'Nothing of it is applied before.',
+      note:
+        why.length > 0
+          ? sentence(`It ${why.join('; it ')}`)
+          : 'Nothing of it is applied before somebody approves it.',
       action: look('Look at the plan', paths.git(env, { tab: 'plan' })),
     });
   }
@@ -139,7 +152,8 @@ export function whatIsWrong(status: GitSyncStatus): Wrong[] {
       action: { kind: 'resume' },
     });
   }
-  const suspended = by('Suspended');
+  // While all of it is suspended, each of them says so as well.
+  const suspended = status.suspension ? [] : by('Suspended');
   if (suspended.length > 0) {
     add({
       key: 'suspended-objects',

@@ -4,7 +4,7 @@ import { paths } from '../../app/paths.ts';
 import { Time, TONE_ICON } from '../../components/bits.tsx';
 import { shortCommit } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
-import { countsOf, outcomeOf } from '../git-jobs.ts';
+import { countsOf, outcomeOf, triggerOf } from '../git-jobs.ts';
 
 /** The last commits, and what became of them. */
 export const Passes = ({ overview }: { overview: EnvironmentOverview }) => {
@@ -27,7 +27,7 @@ export const Passes = ({ overview }: { overview: EnvironmentOverview }) => {
                         <span className="mono">{shortCommit(pass.commit.sha)}</span> {pass.commit.subject}
                       </>
                     ) : (
-                      `Pass by ${pass.trigger}`
+                      `A pass without a commit: ${triggerOf(pass)}`
                     )}
                   </span>
                   <span className="item-note">

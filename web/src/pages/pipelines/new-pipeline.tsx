@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Link, useNavigate } from 'react-router';
+import { useNavigate } from 'react-router';
 import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
@@ -8,6 +8,7 @@ import { paths } from '../../app/paths.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { NameField, SelectField, TextAreaField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
+import { MadeHereNotice } from '../../components/git-edits.tsx';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { notifyFailure } from '../../components/toasts.tsx';
 import { useRenewPipelines } from './actions.ts';
@@ -110,12 +111,7 @@ const NewPipelineForm = ({
           options={groupOptions(groups.data ?? [])}
         />
       )}
-      {environment.gitMode === 'sync' && (
-        <p className="muted">
-          Pipelines of {environment.name} may also come from <Link to={paths.git(environment.id)}>git</Link>.
-          This one will be kept here, and git leaves it alone.
-        </p>
-      )}
+      <MadeHereNotice kind="Pipeline" many="Pipelines" />
     </MutationForm>
   );
 };

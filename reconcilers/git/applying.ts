@@ -1,0 +1,166 @@
+/** What would change is checked, then applied in order, many manifests in one transaction. */
+import { DomainError } from '../../controller/platform/errors.ts';
+import { nameKeyOf } from '../../schemas/manifests/index.ts';
+import type { ApplyResult, CheckResult } from '../kinds/index.ts';
+import { batchesOf } from './batches.ts';
+import { type Applying, type Change, objectIdOf, renamedFromOf } from './changes.ts';
+import { checkAll, ENGINE_CHECKS, kindOf } from './checking.ts';
+import { identity, identityOf } from './identity.ts';
+import { blockedText } from './refusals.ts';
+import { refuse, type Work } from './work.ts';
+
+/** Manifests of one transaction. While one batch is written, the next is checked. */
+const BATCH = 200;
+
+export async function applyAll(work: Work, due: readonly Applying[]): Promise<void> {
+  const batches = batchesOf(due, work.options.batch ?? BATCH);
+  const engine = due.length <= ENGINE_CHECKS;
+  let ahead = checksOf(work, batches[0] ?? [], engine);
+  for (const [index, batch] of batches.entries()) {
+    const checks = await ahead;
+    ahead = checksOf(work, batches[index + 1] ?? [], engine);
+    // Awaited in the next round; it must not count as unhandled before.
+    ahead.catch(() => {});
+    work.options.signal.throwIfAborted();
+    const sound = batch.filter((change) => {
+      const check = checks.get(change);
+      const problems = check?.problems ?? [];
+      if (problems.length > 0) refuse(work, change, problems, check);
+      return problems.length === 0;
+    });
+    await apply(work, sound, checks);
+  }
+  await ahead;
+}
+
+function checksOf(
+  work: Work,
+  batch: readonly Applying[],
+  engine: boolean,
+): Promise<Map<Change, CheckResult>> {
+  return checkAll(work.options, work.looked, batch, engine);
+}
+
+/**
+ * One transaction; where it fails for one manifest's fault, again in halves, so that every other one is applied.
+ * All of one kind.
+ */
+async function apply(
+  work: Work,
+  batch: readonly Applying[],
+  checks: ReadonlyMap<Change, CheckResult>,
+): Promise<void> {
+  const { ctx, execute, binding } = work.options;
+  const items = batch.filter(
+    (change) => !isWaiting(work, change, checks) && !isBlocked(work, change, checks, batch),
+  );
+  const first = items[0];
+  if (!first) return;
+  try {
+    const results = await kindOf(first).apply({
+      ctx,
+      execute,
+      environmentId: binding.environmentId,
+      commit: work.looked.commit,
+      items: items.map((change) => ({ manifest: change.manifest, objectId: objectIdOf(change) })),
+    });
+    for (const [index, change] of items.entries()) applied(work, change, checks, results[index]!);
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.code === 'UNAVAILABLE') throw error;
+    if (items.length > 1) {
+      const half = Math.ceil(items.length / 2);
+      await apply(work, items.slice(0, half), checks);
+      await apply(work, items.slice(half), checks);
+      return;
+    }
+    const reason =
+      error.details?.reason === 'Conflict' || error.details?.reason === 'Blocked'
+        ? error.details.reason
+        : 'ApplyFailed';
+    fail(work, first, checks, reason, error.message);
+  }
+}
+
+function isWaiting(work: Work, change: Applying, checks: ReadonlyMap<Change, CheckResult>): boolean {
+  const { manifest } = change;
+  const check = checks.get(change)!;
+  switch (work.standsBy) {
+    case null:
+      return false;
+    case 'observing':
+      work.acted.outcomes.set(change, { type: 'observed', check });
+      break;
+    case 'guarded':
+      work.acted.outcomes.set(change, { type: 'guarded', check, why: work.guarded ?? '' });
+      break;
+  }
+  work.acted.lines.push({ type: 'observed', kind: manifest.kind, name: manifest.name });
+  work.acted.counts.waiting += 1;
+  return true;
+}
+
+/** Where it names what is not there and does not come with it. */
+function isBlocked(
+  work: Work,
+  change: Applying,
+  checks: ReadonlyMap<Change, CheckResult>,
+  batch: readonly Applying[],
+): boolean {
+  const blocker = kindOf(change)
+    .references(change.manifest)
+    .find(({ kind, name }) => {
+      const key = identity(kind, nameKeyOf(name));
+      return (
+        !work.there.has(key) &&
+        !batch.some(
+          (other) =>
+            other !== change && !work.acted.outcomes.has(other) && identityOf(other.manifest) === key,
+        )
+      );
+    });
+  if (!blocker) return false;
+  fail(work, change, checks, 'Blocked', blockedText(blocker.name));
+  return true;
+}
+
+function fail(
+  work: Work,
+  change: Applying,
+  checks: ReadonlyMap<Change, CheckResult>,
+  reason: 'Conflict' | 'Blocked' | 'ApplyFailed',
+  message: string,
+): void {
+  const { kind, name } = change.manifest;
+  work.acted.lines.push({ type: 'failed', kind, name, message });
+  work.acted.outcomes.set(change, { type: 'failed', check: checks.get(change)!, reason, message });
+  work.acted.counts.refused += 1;
+}
+
+function applied(
+  work: Work,
+  change: Applying,
+  checks: ReadonlyMap<Change, CheckResult>,
+  result: ApplyResult,
+): void {
+  const { manifest } = change;
+  const check = checks.get(change)!;
+  work.acted.applied.set(change, result);
+  work.there.add(identityOf(manifest));
+  const detail = [`Accepted as ${result.detail}`, ...check.notes].join('. ');
+  work.acted.outcomes.set(change, { type: 'applied', check, detail });
+  const renamedFrom = renamedFromOf(change);
+  work.acted.lines.push({
+    type: result.outcome,
+    kind: manifest.kind,
+    name: manifest.name,
+    detail: result.detail,
+    renamedFrom,
+    drifted: change.action === 'update' && change.drifted,
+    adopted: change.action === 'adopt',
+    notes: [
+      ...check.notes,
+      ...check.unknown.map((what) => `not known to the checker at hand: ${what}; the nodes' engine decides`),
+    ],
+  });
+  work.acted.counts[renamedFrom === null ? result.outcome : 'renamed'] += 1;
+}

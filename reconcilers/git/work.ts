@@ -1,0 +1,49 @@
+/** What the steps of acting on a plan share. */
+import type { CheckResult } from '../kinds/index.ts';
+import type { Problem } from '../source/index.ts';
+import type { Applying, Change } from './changes.ts';
+import { keepsText } from './kept.ts';
+import { namesThere } from './refusals.ts';
+import { type Line, noCounts } from './report.ts';
+import type { Acted, Looked, PassOptions } from './steps.ts';
+
+export interface Work {
+  options: PassOptions;
+  looked: Looked;
+  /** What the plan waits for; null where it may be applied. */
+  guarded: string | null;
+  /** Why nothing may be written; null where it may. */
+  standsBy: 'observing' | 'guarded' | null;
+  /** Objects that manifests may name, by identity: those that were there, and those that this pass has made. */
+  there: Set<string>;
+  acted: Acted;
+}
+
+export const openWork = (options: PassOptions, looked: Looked, guarded: string | null): Work => ({
+  ...{ options, looked, guarded },
+  standsBy: options.binding.mode !== 'sync' ? 'observing' : guarded === null ? null : 'guarded',
+  there: namesThere({ ui: looked.ui, recorded: looked.inventory.values() }),
+  acted: {
+    outcomes: new Map(),
+    applied: new Map(),
+    kept: new Map(),
+    problems: [],
+    lines: [],
+    counts: { ...noCounts(), unchanged: looked.focus?.untouched ?? 0 },
+  },
+});
+
+/** The document or what it describes is wrong. */
+export function refuse(
+  work: Work,
+  change: Applying | Extract<Change, { action: 'none' }>,
+  problems: readonly Problem[],
+  check?: CheckResult,
+): void {
+  const { manifest, previous } = change;
+  const kept = keepsText(work.looked.inventory, manifest, previous?.nameKey ?? null);
+  work.acted.problems.push(...problems);
+  work.acted.lines.push(...problems.slice(0, 3).map((problem): Line => ({ type: 'problem', problem, kept })));
+  work.acted.outcomes.set(change, { type: 'refused', problems, kept, ...(check ? { check } : {}) });
+  work.acted.counts.refused += 1;
+}
