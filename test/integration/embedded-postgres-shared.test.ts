@@ -180,6 +180,10 @@ describe('an embedded Postgres that is shared', function () {
     const starter = await member();
     const other = await member();
     await starter.end('SIGKILL');
+    // PostgreSQL drops the lock of the dead one when it comes to read from its connection.
+    const members =
+      "SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = 'headgate-member'";
+    await until(async () => (await ask(other.url, members))?.count === 1, { what: 'one member to be left' });
     await other.end();
     expect(postmastersOf(dataDir)).to.deep.equal([]);
   });
