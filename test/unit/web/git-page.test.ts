@@ -82,6 +82,11 @@ describe('what is wrong between git and an environment', () => {
     expect(whatIsWrong({ ...STATUS, manifests: [manifest('a', 'Applied')] })).to.deep.equal([]);
   });
 
+  it('names suspended objects where not all of it is suspended', () => {
+    const wrong = whatIsWrong({ ...STATUS, manifests: [manifest('suspended', 'Suspended')] });
+    expect(wrong.map(({ key }) => key)).to.deep.equal(['suspended-objects']);
+  });
+
   it('comes by harm, each with one thing to do', () => {
     const wrong = whatIsWrong({
       ...STATUS,
@@ -105,7 +110,6 @@ describe('what is wrong between git and an environment', () => {
       'prune',
       'held',
       'suspended',
-      'suspended-objects',
       'drifted',
     ]);
     expect(wrong.find(({ key }) => key === 'conflict')?.action).to.deep.equal({
