@@ -128,6 +128,8 @@ async function addresses(page: Page, base: string): Promise<[name: string, path:
     ['git-passes', `${env}/git?tab=passes`],
     ['git-proposals', `${env}/git?tab=proposals`],
     ['git-settings', `${env}/git?tab=settings`],
+    ['git-other', other && `${other}/git`],
+    ['git-other-plan', other && `${other}/git?tab=plan`],
     ['alerts', `${env}/alerts`],
     ['alerts-empty', other && `${other}/alerts`],
     ['alerts-new', `${env}/alerts?new=1`],

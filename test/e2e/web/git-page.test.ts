@@ -113,6 +113,10 @@ describe('the git page', function () {
     await page.getByRole('heading', { name: 'Nothing differs' }).waitFor();
     await page.getByRole('button', { name: 'All', exact: true }).click();
     await item('Drift', 'orders').getByText('Same everywhere').waitFor();
+    await page.getByLabel('Filter objects').fill('alertrule');
+    await settles(() => item('Drift', 'orders').count(), 0);
+    await item('Drift', 'Busy CPU').waitFor();
+    await page.getByLabel('Filter objects').fill('');
     expect(await item('Drift', 'orders').getByRole('term').allTextContents()).to.deep.equal([
       'Last applied',
       'Git now',
@@ -220,6 +224,9 @@ describe('the git page', function () {
     await form.getByRole('button', { name: 'Suspend', exact: true }).click();
     await wrong('The loop is suspended').getByRole('button', { name: 'Resume' }).waitFor();
     await settles(() => page.getByRole('button', { name: 'Sync now' }).isDisabled(), true);
+    await item('Suspended', 'The whole loop').waitFor();
+    expect(await list('Suspended').getByRole('listitem').count(), 'each object as well').to.equal(1);
+    expect(await list('Wrong now').getByRole('listitem').count()).to.equal(1);
     await wrong('The loop is suspended').getByRole('button', { name: 'Resume' }).click();
     await list('Wrong now').waitFor({ state: 'detached' });
   });
@@ -392,9 +399,9 @@ describe('the git page', function () {
     await page.getByText('Tightened in git to: 3').waitFor();
     const save = page.getByRole('button', { name: 'Save the policy' });
     expect(await save.isDisabled()).to.equal(true);
-    await page.getByLabel('Deletions in one pass, in percent').fill('101');
+    await page.getByLabel('Most deletions, in percent').fill('101');
     await page.getByText('A whole number up to 100, or nothing.').waitFor();
-    await page.getByLabel('Deletions in one pass, in percent').fill('20');
+    await page.getByLabel('Most deletions, in percent').fill('20');
     await save.click();
     await note('The policy is saved').waitFor();
     expect((await status()).policy?.binding.maxDeletePercent).to.equal(20);

@@ -127,7 +127,7 @@ const Bound = ({ status }: { status: GitSyncStatus }) => {
   const tab = tabs.find(({ value }) => value === wanted)?.value ?? 'now';
   return (
     <>
-      <BindingLine status={status} />
+      <BindingLine status={status} brief={tab !== 'now'} />
       <WrongNow status={status} />
       <Tabs
         value={tab}

@@ -7,8 +7,14 @@ import { GateStrip } from '../../components/gate-strip.tsx';
 import { useNow } from '../../components/now.ts';
 import { MODES } from './words.ts';
 
+interface Props {
+  status: GitSyncStatus;
+  /** On a phone only how far it has come: something else is looked at. */
+  brief: boolean;
+}
+
 /** How far the newest commit has come, and what is bound to what. */
-export const BindingLine = ({ status }: { status: GitSyncStatus }) => {
+export const BindingLine = ({ status, brief }: Props) => {
   const { environment } = usePlace();
   const mode = MODES[status.mode];
   const isEmbedded = status.repositoryUrl === 'embedded';
@@ -20,7 +26,7 @@ export const BindingLine = ({ status }: { status: GitSyncStatus }) => {
         causeOf={environmentCause(environment.id)}
         size="large"
       />
-      <dl className="facts git-facts">
+      <dl className="facts git-facts" data-brief={brief || undefined}>
         <Fact name={isEmbedded ? 'Repository, served here' : 'Repository'}>
           {status.cloneUrl ? (
             <Copyable value={status.cloneUrl} label="clone address" />
