@@ -100,7 +100,7 @@ describe('the pages while something is away', function () {
     renameSync(repository, hidden);
     try {
       await page.getByRole('button', { name: 'Sync now' }).click();
-      await banner('The repository could not be read').getByText('keeps running').waitFor();
+      await banner('The repository could not be read').getByText('Everything runs on as it was').waitFor();
       await page.getByRole('list', { name: 'Manifests', exact: true }).getByText('orders').first().waitFor();
       expect(await violationsOf(page, 'git without its repository')).to.deep.equal([]);
       await page.goto(at('overview'));
