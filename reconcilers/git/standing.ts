@@ -28,7 +28,8 @@ export function noteStanding(work: Work, change: Standing): void {
       const { manifest, previous } = change;
       const words = wordsOfPolicy(work.options.binding, work.looked.desired, manifest);
       const isNew = previous?.appliedHash !== manifest.hash;
-      const waits = work.standsBy ?? (isNew && isUnread(work.looked.desired) ? 'unread' : null);
+      // What holds already does not wait for the plan: that may be held by this very policy.
+      const waits = isNew ? (work.standsBy ?? (isUnread(work.looked.desired) ? 'unread' : null)) : null;
       outcomes.set(change, { type: 'policy', words, waits });
       if (waits === null && isNew)
         lines.push({ type: 'policy', kind: manifest.kind, name: manifest.name, words });

@@ -367,6 +367,13 @@ describe('plans that wait', () => {
       });
     });
 
+    it('hold on, and say so, while a plan waits by what they say', async () => {
+      env.repository.commit(policy('{ guards: { maxDeletes: 1 } }'));
+      await env.apply(all(names(3)));
+      expect((await env.apply(none(names(2)))).outcome).to.equal('guarded');
+      expect(await env.condition('production', 'Applied')).to.include({ status: 'True', reason: 'Applied' });
+    });
+
     it('do not hold, and say so, while a file that may be policy cannot be read', async () => {
       await env.apply(all(names(1)));
       env.repository.commit(policy('{ guards: { maxDeletes: 1 } }'));
