@@ -8,6 +8,7 @@ import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { PATIENCE } from '../../support/patience.ts';
 import type { Share, ShareResult } from '../../support/random-edits/shard.ts';
 
 const SEQUENCES = Number(process.env.HEADGATE_TEST_SEQUENCES ?? 100);
@@ -21,7 +22,7 @@ const SHARD = fileURLToPath(new URL('../../support/random-edits/shard.ts', impor
 function shares(): Share[] {
   const [given, ...path] = process.env.HEADGATE_TEST_SEED?.split(':') ?? [];
   const seed = given === 'random' ? randomInt(2 ** 31) : Number(given ?? USUAL_SEED);
-  const limitMs = SEQUENCES * 1_000 + SHRINKING_MS;
+  const limitMs = (SEQUENCES * 1_000 + SHRINKING_MS) * PATIENCE;
   if (path.length > 0) return [{ sequences: 1, seed, path: path.join(':'), limitMs }];
   const sequences = Math.ceil(SEQUENCES / SHARES);
   return Array.from({ length: SHARES }, (_, n) => ({ sequences, seed: seed + n, path: null, limitMs }));
