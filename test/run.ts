@@ -11,6 +11,8 @@ import { startTestCluster } from './support/postgres.ts';
 interface Suite {
   name: string;
   files: string;
+  /** Run by another suite. */
+  except?: string[];
   limitMinutes: number;
 }
 interface Summary {
@@ -19,13 +21,19 @@ interface Summary {
   skipped: string[];
 }
 
+/** What asks git servers and writes to repositories, process by process. */
+const REMOTES = ['test/integration/repository/**/*.test.ts', 'test/integration/write-back/**/*.test.ts'];
+
 /** Of about the same length. The agent's suites mostly wait: for limits of time, and for processes to end. */
 const LANES: readonly (readonly Suite[])[] = [
   [
     { name: 'unit', files: 'test/unit/**/*.test.ts', limitMinutes: 5 },
-    { name: 'integration', files: 'test/integration/**/*.test.ts', limitMinutes: 25 },
+    { name: 'integration', files: 'test/integration/**/*.test.ts', except: REMOTES, limitMinutes: 25 },
   ],
-  [{ name: 'web', files: 'test/e2e/web/**/*.test.ts', limitMinutes: 25 }],
+  [
+    { name: 'web', files: 'test/e2e/web/**/*.test.ts', limitMinutes: 25 },
+    { name: 'remotes', files: `{${REMOTES.join()}}`, limitMinutes: 15 },
+  ],
   [
     { name: 'engine', files: 'test/e2e/engine/**/*.test.ts', limitMinutes: 5 },
     { name: 'agent', files: 'test/e2e/agent/**/*.test.ts', limitMinutes: 20 },
@@ -47,7 +55,7 @@ function tell(suite: Suite, line: string): void {
 }
 
 function run(suite: Suite, databaseUrl: string): Promise<Summary> {
-  const files = globSync(suite.files, { cwd: root }).sort();
+  const files = globSync(suite.files, { cwd: root, exclude: suite.except ?? [] }).sort();
   if (files.length === 0) return Promise.resolve({ passed: 0, failures: [], skipped: [] });
   const output = join(artifacts, `${suite.name.replaceAll(' ', '-')}.json`);
   rmSync(output, { force: true });

@@ -1,6 +1,6 @@
 /**
  * Random edit sequences against the real reconciler, git and Postgres. A failure prints the value of
- * HEADGATE_TEST_SEED that replays it. Without one the same hundred are run each time, so that nobody's change fails for
+ * HEADGATE_TEST_SEED that replays it. Without one the same sixty are run each time, so that nobody's change fails for
  * another's fault; `HEADGATE_TEST_SEED=random HEADGATE_TEST_SEQUENCES=1000` looks for new ones.
  */
 import { execFile } from 'node:child_process';
@@ -11,7 +11,7 @@ import { expect } from 'chai';
 import { PATIENCE } from '../../support/patience.ts';
 import type { Share, ShareResult } from '../../support/random-edits/shard.ts';
 
-const SEQUENCES = Number(process.env.HEADGATE_TEST_SEQUENCES ?? 100);
+const SEQUENCES = Number(process.env.HEADGATE_TEST_SEQUENCES ?? 60);
 const USUAL_SEED = 20_000;
 const SHARES = 2;
 /** A failure is made smaller for at least this long. */

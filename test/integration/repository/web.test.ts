@@ -343,18 +343,21 @@ describe('a repository of a git server over HTTP', () => {
     expect(scene.mirrors()).to.have.length(0);
   });
 
-  it('stays small: many packs become one', async function () {
-    this.timeout(60_000);
+  it('stays small: many packs become one', async () => {
     server.commit({ files: { 'a.yaml': 'a: 0' } });
     const handle = scene.of(server.url());
     await handle.fetch(never);
+    const local = (args: string[], input: string) =>
+      execFileSync('git', ['-C', handle.gitdir, ...args], { input, encoding: 'utf8' }).trim();
     for (let at = 0; at < 45; at += 1) {
-      server.commit({ files: { 'a.yaml': `a: ${at}` } });
-      await handle.fetch(never);
+      const oid = local(['hash-object', '-w', '--stdin'], `a: ${at}`);
+      local(['pack-objects', '-q', 'objects/pack/pack'], `${oid}\n`);
     }
+    server.commit({ files: { 'a.yaml': 'a: 1' } });
+    await handle.fetch(never);
     const packs = git(handle.gitdir, 'count-objects', '-v');
     expect(Number(/packs: (\d+)/.exec(packs)?.[1])).to.be.lessThan(20);
-    expect(git(handle.gitdir, 'show', 'main:a.yaml')).to.equal('a: 44');
+    expect(git(handle.gitdir, 'show', 'main:a.yaml')).to.equal('a: 1');
   });
 
   it('lets no credential be seen while it is used and after', async () => {

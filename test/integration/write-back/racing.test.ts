@@ -5,7 +5,7 @@ import { commitOnto } from '../../../reconcilers/write-back/commit.ts';
 import { ConfigRepository } from '../../support/config-repository.ts';
 import { GitClient } from '../../support/git-client.ts';
 
-const WRITERS = 20;
+const WRITERS = 12;
 const PUSHES = 8;
 const HEADGATE = { name: 'Headgate', email: 'headgate@localhost' };
 const signal = new AbortController().signal;
