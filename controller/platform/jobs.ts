@@ -70,6 +70,11 @@ export function createJobs(options: { url: string; log: Logger }): Jobs {
     events.on('pool:create', ({ workerPool }) => {
       id = workerPool.id;
     });
+    // What a runner asks first it asks once, and keeps a failure as the answer: it would never look again.
+    const firstLook = Promise.withResolvers<boolean>();
+    events.on('worker:getJob:empty', () => firstLook.resolve(true));
+    events.on('job:start', () => firstLook.resolve(true));
+    events.on('worker:getJob:error', () => firstLook.resolve(false));
     const runner = await run({
       pgPool,
       schema: JOBS_SCHEMA,
@@ -87,6 +92,9 @@ export function createJobs(options: { url: string; log: Logger }): Jobs {
       ),
     });
     runner.promise.catch(() => {});
+    void firstLook.promise.then(async (found) => {
+      if (!found) await runner.stop().catch(() => {});
+    });
     return { runner, id };
   }
 

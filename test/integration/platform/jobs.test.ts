@@ -71,6 +71,29 @@ describe('jobs', function () {
     await untilDone(['after']);
   });
 
+  it('go on where the very first question of a runner was lost', async () => {
+    await jobs.stop();
+    jobs = createJobs({
+      url: database.url,
+      log: createLogger('info', new Writable({ write: (_c, _e, next) => next() })),
+    });
+    await db.transaction(async (tx) => {
+      await tx.raw('LOCK TABLE graphile_worker._private_tasks IN ACCESS EXCLUSIVE MODE');
+      await jobs.start({ work: (payload) => handler(payload) });
+      const asking = async () => {
+        const { rows } = await db.raw(
+          `SELECT 1 FROM pg_stat_activity WHERE application_name = 'headgate-jobs' AND datname = current_database()
+           AND wait_event_type = 'Lock'`,
+        );
+        return rows.length > 0;
+      };
+      await until(asking, { what: 'the runner to ask', everyMs: 20 });
+      await cut();
+    });
+    await jobs.add(db, 'work', { name: 'late' });
+    await untilDone(['late']);
+  });
+
   it('are done again by another runner where the end of one could not be written', async () => {
     let began = 0;
     let finish = () => {};
