@@ -35,8 +35,9 @@ export function outcomeOf(job: Pick<GitJob, 'status' | 'outcome'> & Partial<Pick
 }
 
 /** What a pass did, in a few words: `2 changed, 1 refused`. */
-export function countsOf({ counts, error }: Pick<GitJob, 'counts' | 'error'>): string {
+export function countsOf({ counts, error, outcome }: Pick<GitJob, 'counts' | 'error' | 'outcome'>): string {
   if (error) return error;
+  if (outcome === 'skipped') return 'a newer commit was applied';
   const parts = Object.entries(counts)
     .filter(([name, count]) => count > 0 && name !== 'unchanged')
     .map(([name, count]) => `${count} ${name}`);
