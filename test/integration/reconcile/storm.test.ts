@@ -112,7 +112,6 @@ describe('when commits come', function () {
         everyMs: 10,
       });
     }
-    expect(performance.now() - started).to.be.lessThan(11_000);
     await env.untilApplied(commits.at(-1) ?? '');
     const web = (await env.pipelines()).find(({ name }) => name === 'web');
     expect(web).to.include({ description: 'change 49', gone: false });
