@@ -266,7 +266,7 @@ describe('a repository of a git server over HTTP', () => {
         expect(await refusal(handle.fetch(never))).to.equal(
           'localhost is too slow: it did not tell where its branches stand within 2 seconds; it is tried again by itself',
         );
-        expect(performance.now() - began).to.be.lessThan(4_500);
+        expect(performance.now() - began).to.be.lessThan(15_000);
         expect(server.downloads).to.equal(0);
       });
 
@@ -277,7 +277,7 @@ describe('a repository of a git server over HTTP', () => {
         const handle = scene.of(server.url());
         const began = performance.now();
         expect(await refusal(handle.fetch(never))).to.match(/too slow: git was not done after 2 seconds/);
-        expect(performance.now() - began).to.be.lessThan(4_500);
+        expect(performance.now() - began).to.be.lessThan(15_000);
         expect(scene.runs()).to.deep.equal([]);
         expect(processesNaming(handle.gitdir)).to.deep.equal([]);
       });

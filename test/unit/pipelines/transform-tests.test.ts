@@ -91,7 +91,8 @@ describe('a test of a transform', function () {
     const started = performance.now();
     const [again] = await runTests(tested(tests), { engine });
     expect(again).to.include({ status: 'failed' });
-    expect(performance.now() - started).to.be.lessThan(500);
+    // Another run would take its limit of 2 s.
+    expect(performance.now() - started).to.be.lessThan(1_900);
   });
 
   it('bounds what goes in and what is told', async () => {
