@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { deleteOldAnswers } from '../api/rest/idempotency-store.ts';
 import { type Api, createApi } from '../api/server.ts';
 import { systemClock } from '../reconcilers/engine/clock.ts';
+import { createForges } from '../reconcilers/forges/index.ts';
 import { createGitGateway } from '../reconcilers/git/gateway.ts';
 import { createGitReconciler } from '../reconcilers/git/index.ts';
+import { createPullRequestGateway } from '../reconcilers/pull-requests/gateway.ts';
 import { createSecretReconciler } from '../reconcilers/secrets/index.ts';
 import { deleteExpiredSessions, ensureFirstAdmin } from './access/index.ts';
 import { createAuditChainer, writeAudit } from './audit/index.ts';
@@ -167,6 +169,9 @@ async function compose(
     }),
     cloneUrl,
     git: createGitGateway(),
+    pullRequests: createPullRequestGateway({
+      forges: createForges({ keyring, log, proxies: config.outgoingProxies }),
+    }),
     repositories: createRepositories({ ...repository, keyring, log, proxies: config.outgoingProxies }),
     // What the database says of nodes may be older than what was heard of them.
     listeningSince: () => (behind() ? clock.now() : listeningSince),

@@ -18,8 +18,11 @@ import * as people from '../../schemas/api/people.ts';
 import * as pipelineOrder from '../../schemas/api/pipeline-order.ts';
 import * as pipelines from '../../schemas/api/pipelines.ts';
 import * as preferences from '../../schemas/api/preferences.ts';
+import * as promotions from '../../schemas/api/promotions.ts';
+import * as pullRequests from '../../schemas/api/pull-requests.ts';
 import * as releases from '../../schemas/api/releases.ts';
 import * as rest from '../../schemas/api/rest.ts';
+import * as rollouts from '../../schemas/api/rollouts.ts';
 import * as samples from '../../schemas/api/samples.ts';
 import * as secretBackends from '../../schemas/api/secret-backends.ts';
 import * as serviceAccounts from '../../schemas/api/service-accounts.ts';
@@ -48,8 +51,11 @@ export const SCHEMA_MODULES: Readonly<Record<string, Readonly<Record<string, unk
   'pipeline-order': pipelineOrder,
   pipelines,
   preferences,
+  promotions,
+  'pull-requests': pullRequests,
   releases,
   rest,
+  rollouts,
   samples,
   'secret-backends': secretBackends,
   'service-accounts': serviceAccounts,

@@ -42,6 +42,7 @@ import {
   filterPresetOperations as filterPresets,
   userPreferenceOperations as userPreferences,
 } from '../../controller/preferences/index.ts';
+import { pullRequestOperations as pullRequests } from '../../controller/pull-requests/index.ts';
 import { releaseOperations as releases } from '../../controller/releases/index.ts';
 import { sampleOperations as samples, tapOperations as taps } from '../../controller/samples/index.ts';
 import { secretOperations as secrets } from '../../controller/secrets/index.ts';
@@ -215,7 +216,6 @@ export const appRouter = router({
     importErrors: q(gitSync.importErrors),
     plan: q(gitSyncPlanning.plan),
     export: q(gitSyncToGit.exportManifests),
-    proposals: q(gitSyncToGit.proposals),
     syncNow: m(gitSync.syncNow),
     configure: m(gitSync.configure),
     approvePlan: m(gitSyncApprovals.approvePlan),
@@ -230,6 +230,7 @@ export const appRouter = router({
     retryJob: m(gitSyncRetries.retryJob),
     retryAllFailed: m(gitSyncRetries.retryAllFailed),
   }),
+  pullRequest: router({ list: q(pullRequests.list) }),
 });
 
 export type AppRouter = typeof appRouter;

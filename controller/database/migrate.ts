@@ -10,13 +10,23 @@ import * as accounts from './migrations/0004-service-accounts.ts';
 import * as editing from './migrations/0005-editing.ts';
 import * as fleet from './migrations/0006-fleet.ts';
 import * as gitops from './migrations/0007-gitops.ts';
+import * as promotions from './migrations/0008-promotions.ts';
 
 interface Migration {
   name: string;
   up(db: Knex): Promise<void>;
 }
 
-const MIGRATIONS: readonly Migration[] = [foundation, kinds, logs, accounts, editing, fleet, gitops];
+const MIGRATIONS: readonly Migration[] = [
+  foundation,
+  kinds,
+  logs,
+  accounts,
+  editing,
+  fleet,
+  gitops,
+  promotions,
+];
 
 /** Changes when a migration is added: names a migrated template database in tests. */
 export const migrationsHash = createHash('sha256')

@@ -36,20 +36,14 @@ export { gitSyncOrphan } from './orphan.ts';
 export * as gitSyncPlanning from './planning.ts';
 export { intervalOf, type ManifestPolicy, type PolicyParts, policiesOf } from './policy.ts';
 export { policyWords } from './policy-words.ts';
-export {
-  closePullRequest,
-  findOwnProposal,
-  insertPullRequest,
-  listPullRequests,
-  type PullRequest,
-  updatePullRequest,
-} from './pull-requests-store.ts';
 export * as gitSyncRetries from './retries.ts';
 export { gitSyncProposeRollback } from './rolled-back.ts';
 export {
   type Binding,
   BindingChangedError,
   environmentsBeside,
+  type ForgeChoice,
+  type ForgeTrouble,
   fenceBinding,
   findBinding,
   type GitMode,

@@ -1,7 +1,7 @@
 /** Bindings of environments to git. */
 import type { Knex } from 'knex';
 import type { GuardResult } from '../../schemas/api/git-plan.ts';
-import type { CommitInfo } from '../../schemas/api/git-sync.ts';
+import type { BoundForge, CommitInfo } from '../../schemas/api/git-sync.ts';
 import { releaseFromGit } from '../ownership/index.ts';
 import { newId } from '../platform/ids.ts';
 import { commitText, dated } from './commit-text.ts';
@@ -30,6 +30,17 @@ export interface Binding {
   sealedCredentials: string | null;
   knownHosts: string | null;
   caCertificate: string | null;
+  /** Where the pull requests of a remote live; `none`: here. */
+  forge: ForgeChoice;
+  forgeUrl: string | null;
+  forgeProject: string | null;
+  /** Sealed by the keyring, both. Never to be logged or answered. */
+  sealedForgeToken: string | null;
+  sealedWebhookSecret: string | null;
+  forgeError: ForgeTrouble | null;
+  /** Of the embedded repository: the branch takes merged pull requests only, and how many have to approve one. */
+  protectBranch: boolean;
+  requiredApprovals: number;
   /** When the first plan was empty or approved; nothing is applied before. */
   begunAt: Date | null;
   /** The applied commit, where it did not come after the one before it: deletions wait for a commit on top. */
@@ -44,6 +55,14 @@ export interface Binding {
   lastError: string | null;
 }
 
+export type ForgeChoice = BoundForge['name'];
+
+/** Why the forge did not do what it was asked last. */
+export interface ForgeTrouble {
+  message: string;
+  at: Date;
+}
+
 /** A plan that is not applied before somebody approves exactly it. */
 export interface WaitingPlan {
   hash: string;
@@ -55,15 +74,18 @@ const SELECT_BINDING = `SELECT b.id, b.environment_id AS "environmentId", b.revi
     b.mode, b.repository_url AS "repositoryUrl", b.ref, b.path, b.shared_paths AS "sharedPaths",
     b.interval_seconds AS "intervalSeconds", b.policy,
     b.manifest_policy AS "manifestPolicy", b.sealed_credentials AS "sealedCredentials", b.known_hosts AS "knownHosts",
-    b.ca_certificate AS "caCertificate", b.begun_at AS "begunAt", b.rewritten_commit AS "rewrittenCommit", b.waiting_plan AS "waitingPlan",
+    b.ca_certificate AS "caCertificate", b.forge, b.forge_url AS "forgeUrl", b.forge_project AS "forgeProject",
+    b.sealed_forge_token AS "sealedForgeToken", b.sealed_webhook_secret AS "sealedWebhookSecret", b.forge_error AS "forgeError",
+    b.protect_branch AS "protectBranch", b.required_approvals AS "requiredApprovals", b.begun_at AS "begunAt", b.rewritten_commit AS "rewrittenCommit", b.waiting_plan AS "waitingPlan",
     b.suspended_at AS "suspendedAt", b.suspended_by AS "suspendedBy", b.suspend_reason AS "suspendReason", b.head_commit AS "headCommit",
     b.applied_commit AS "appliedCommit", b.last_pass_at AS "lastPassAt", b.last_error AS "lastError"
   FROM git_bindings b JOIN environments e ON e.id = b.environment_id`;
 
 function toBinding(row: Binding): Binding {
-  const { waitingPlan } = row;
+  const { waitingPlan, forgeError } = row;
   return {
     ...row,
+    forgeError: forgeError && { ...forgeError, at: new Date(forgeError.at) },
     waitingPlan: waitingPlan && { ...waitingPlan, since: new Date(waitingPlan.since) },
     headCommit: dated(row.headCommit),
     appliedCommit: dated(row.appliedCommit),

@@ -2,6 +2,7 @@
 import type { GitSyncStatus, ManifestStatus } from '../../schemas/api/git-sync.ts';
 import type { Context } from '../platform/context.ts';
 import { datedConditions, type Joined, readStatus, sumGates } from '../status/index.ts';
+import { boundForgeOf, reviewRulesOf } from './forge.ts';
 import { gateEnds, manifestEnds, UNBOUND } from './gate-ends.ts';
 import { countImportErrors, listManifests, type ManifestRecord } from './inventory-store.ts';
 import { countJobs } from './jobs-store.ts';
@@ -38,6 +39,8 @@ export async function readSyncStatus(ctx: Context, environmentId: string): Promi
       knownHosts: null,
       caCertificate: null,
       webhookUrl: null,
+      forge: null,
+      review: null,
       policy: null,
       waitsForFirstPlan: false,
       waitingPlan: null,
@@ -76,6 +79,8 @@ export async function readSyncStatus(ctx: Context, environmentId: string): Promi
     knownHosts: binding.knownHosts,
     caCertificate: binding.caCertificate,
     webhookUrl: webhookUrlOf(ctx.services.baseUrl, binding),
+    forge: boundForgeOf(binding),
+    review: reviewRulesOf(binding),
     policy: policiesOf(binding),
     waitsForFirstPlan: binding.mode === 'sync' && binding.begunAt === null,
     waitingPlan: binding.waitingPlan,

@@ -4,6 +4,8 @@ export const SEALED_COLUMNS = [
   { table: 'environments', column: 'sealed_secret_backend_config' },
   { table: 'certificates', column: 'sealed_data' },
   { table: 'git_bindings', column: 'sealed_credentials' },
+  { table: 'git_bindings', column: 'sealed_forge_token' },
+  { table: 'git_bindings', column: 'sealed_webhook_secret' },
 ] as const;
 
 export type SealedTable = (typeof SEALED_COLUMNS)[number]['table'];

@@ -1,5 +1,10 @@
 /** Proposals that are over: their branch has come into the branch that is applied, or is gone. */
-import { closePullRequest, listPullRequests, type PullRequest } from '../../controller/git-sync/index.ts';
+import {
+  closePullRequest,
+  listPullRequests,
+  type PullRequestRecord,
+  pullRequestsOf,
+} from '../../controller/pull-requests/index.ts';
 import { descends, GitRepositoryError, type Repository, resolveRef } from '../source/index.ts';
 import type { PassMemory } from './memory.ts';
 import type { PassOptions } from './steps.ts';
@@ -8,7 +13,7 @@ import type { PassOptions } from './steps.ts';
 const MOST_COMMITS = 2_000;
 
 interface Seen {
-  proposal: PullRequest;
+  proposal: PullRequestRecord;
   /** Where its branch stands; null where the repository at hand has none. */
   head: string | null;
 }
@@ -19,7 +24,9 @@ export async function settleProposals(
   base: string,
   memory: PassMemory,
 ): Promise<void> {
-  const open = (await listPullRequests(ctx.db, binding.id, 'open')).filter((one) => one.base === binding.ref);
+  // A forge says itself what became of those that live there.
+  if (binding.forge !== 'none') return;
+  const open = await listPullRequests(ctx.db, pullRequestsOf(binding), { state: 'open' });
   if (open.length === 0) return;
   const seen = await Promise.all(
     open.map(async (proposal): Promise<Seen> => ({ proposal, head: await headOf(repository, proposal) })),
@@ -36,14 +43,14 @@ export async function settleProposals(
   if (over.length > 0)
     await ctx.db.transaction(async (tx) => {
       await ctx.fence?.(tx);
-      for (const { state, ...of } of over) await closePullRequest(tx, of, state);
+      for (const { state, ...of } of over) await closePullRequest(tx, of, { state });
       const { environmentId } = binding;
       await ctx.services.bus.publish(tx, { type: 'ui', environmentId, topics: ['git'] });
     });
   memory.proposals = now;
 }
 
-const headOf = (repository: Repository, { branch }: PullRequest) =>
+const headOf = (repository: Repository, { branch }: PullRequestRecord) =>
   resolveRef(repository, `refs/heads/${branch}`);
 
 async function isMerged(repository: Repository, base: string, sha: string): Promise<boolean> {

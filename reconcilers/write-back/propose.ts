@@ -1,8 +1,13 @@
 /** A change as a branch of its own, with a row that asks for a review. */
-import type { OwnedChange, PullRequest, Written } from '../../controller/git-sync/index.ts';
-import { findOwnProposal, insertPullRequest, updatePullRequest } from '../../controller/git-sync/index.ts';
+import type { OwnedChange, Written } from '../../controller/git-sync/index.ts';
 import { conflict, preconditionFailed } from '../../controller/platform/errors.ts';
 import { newId } from '../../controller/platform/ids.ts';
+import {
+  findOwnProposal,
+  type PullRequestRecord,
+  pullRequestUrl,
+  updatePullRequest,
+} from '../../controller/pull-requests/index.ts';
 import type { Proposed } from '../../schemas/api/git-words.ts';
 import { descends, resolveRef } from '../source/index.ts';
 import { rewritten } from './commit-change.ts';
@@ -54,17 +59,17 @@ export async function propose(
     },
   });
   if (!made) throw preconditionFailed('What you propose is what the branch says already');
-  const number = open
+  const pull = open
     ? await renew(place, open, change, { sha: made.sha, title: made.draft.title })
-    : await insert(place, change, {
+    : await openNew(place, change, {
         branch,
         sha: made.sha,
         title: made.draft.title,
         body: bodyOf(change, fresh.fields, reason),
       });
   await wake(ctx, binding);
-  const url = `${ctx.services.baseUrl}/e/${encodeURIComponent(binding.environmentId)}/git?tab=proposals&focus=${number}`;
-  return { proposed: { number, url, branch }, fields: fresh.fields };
+  const url = pullRequestUrl(ctx, binding.environmentId, pull);
+  return { proposed: { number: pull.number, url, branch }, fields: fresh.fields };
 }
 
 const kebab = (kind: string): string =>
@@ -79,7 +84,7 @@ export async function baseOf({ binding, repository, fetch }: Workplace): Promise
 }
 
 /** One whose branch is gone, or has come into the base, is over: the row says so from now on. */
-async function stillOpen({ ctx, repository, fetch }: Workplace, known: PullRequest): Promise<boolean> {
+async function stillOpen({ ctx, repository, fetch }: Workplace, known: PullRequestRecord): Promise<boolean> {
   const ref = `refs/heads/${known.branch}`;
   await fetch(ref);
   const head = await resolveRef(repository, ref);
@@ -92,19 +97,20 @@ async function stillOpen({ ctx, repository, fetch }: Workplace, known: PullReque
 
 /** What reviewers read tells of all that the branch does. */
 async function renew(
-  { ctx }: Workplace,
-  known: PullRequest,
+  { ctx, binding }: Workplace,
+  known: PullRequestRecord,
   change: OwnedChange,
   { sha, title }: { sha: string; title: string },
-): Promise<number> {
+): Promise<PullRequestRecord> {
   const isDeletion = change.after === null;
   const told = isDeletion || known.title === title || known.title.endsWith(AND_MORE);
-  await updatePullRequest(ctx.db, known.id, {
-    headSha: sha,
+  await updatePullRequest(ctx.db, known.id, { headSha: sha, pushedSha: sha });
+  const edit = {
     title: isDeletion ? title : told ? known.title : `${known.title}${AND_MORE}`,
     ...(isDeletion ? { body: bodyOf(change, [], undefined) } : {}),
-  });
-  return known.number;
+  };
+  await ctx.services.pullRequests.edit(ctx, binding, known, edit);
+  return { ...known, ...edit, headSha: sha };
 }
 
 function bodyOf({ after }: OwnedChange, fields: readonly string[], reason: string | undefined): string {
@@ -112,19 +118,13 @@ function bodyOf({ after }: OwnedChange, fields: readonly string[], reason: strin
   return reason ? `${reason}. ${what}` : what;
 }
 
-function insert(
+function openNew(
   { ctx, binding }: Workplace,
   { objectId, operation, before }: OwnedChange,
   { branch, sha, title, body }: { branch: string; sha: string; title: string; body: string },
-): Promise<number> {
-  return insertPullRequest(ctx.db, {
-    bindingId: binding.id,
-    repository: binding.repositoryUrl,
-    title,
-    body,
-    base: binding.ref,
-    branch,
-    headSha: sha,
+): Promise<PullRequestRecord> {
+  return ctx.services.pullRequests.open(ctx, binding, {
+    ...{ title, body, branch, base: binding.ref, headSha: sha, pushedSha: sha },
     subject: { kind: before.kind, name: before.name, objectId, operation },
     ...whoOf(ctx.actor),
   });

@@ -81,6 +81,39 @@ export const ShownGitCredentials = Type.Object({
   publicKey: Nullable(Type.String()),
 });
 
+/** Where the pull requests of a remote live. Tokens are sealed and never shown again. */
+export const BindForge = Input({
+  /** `none`: Headgate keeps the pull requests of the remote itself. */
+  name: Type.Enum(['none', 'github', 'gitlab', 'gitea', 'bitbucket']),
+  /** Of its API; absent: as the remote's address tells, for example https://api.github.com or https://git.example.com/api/v1. */
+  url: Type.Optional(Type.String({ minLength: 1, maxLength: 2048 })),
+  /** `owner/name`, of GitLab with all groups; absent: as the remote's address tells. */
+  project: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+  /** Absent: as before, towards the very same address. */
+  token: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
+  /** What the forge signs its webhooks with. Absent: as before. Null: calls need no signature, they only wake the loop. */
+  webhookSecret: Type.Optional(Nullable(Type.String({ minLength: 16, maxLength: 255 }))),
+});
+export type BindForge = Static<typeof BindForge>;
+export const BoundForge = Type.Object({
+  name: Type.Enum(['none', 'github', 'gitlab', 'gitea', 'bitbucket']),
+  url: Nullable(Type.String()),
+  project: Nullable(Type.String()),
+  hasToken: Type.Boolean(),
+  hasWebhookSecret: Type.Boolean(),
+  /** Why it did not do what it was asked last, and what to do; null where it did. */
+  error: Nullable(Type.Object({ message: Type.String(), at: Timestamp })),
+});
+export type BoundForge = Static<typeof BoundForge>;
+/** Of the embedded repository: how pull requests come into the branch. */
+export const ReviewRules = Type.Object({
+  /** The branch takes no pushes, only merged pull requests. */
+  protectBranch: Type.Boolean(),
+  /** Of others than its author, at the head that is merged. */
+  requiredApprovals: Type.Integer({ minimum: 0, maximum: 10 }),
+});
+export type ReviewRules = Static<typeof ReviewRules>;
+
 export const GitSyncStatus = Type.Object({
   environmentId: Id,
   environmentName: Type.String(),
@@ -103,6 +136,10 @@ export const GitSyncStatus = Type.Object({
   caCertificate: Nullable(Type.String()),
   /** `POST` to it wakes the loop; it says nothing else to it. Null for the embedded repository. */
   webhookUrl: Nullable(Type.String()),
+  /** Null for the embedded repository. */
+  forge: Nullable(BoundForge),
+  /** Null for a remote: its forge has its own. */
+  review: Nullable(ReviewRules),
   /** What the binding allows, and what holds: the same, tightened by the Environment manifest of the applied commit. */
   policy: Nullable(Type.Object({ binding: GitPolicy, effective: GitPolicy })),
   /** True until the first plan was empty or approved: nothing is applied before. */
@@ -172,6 +209,10 @@ export const ConfigureGitSync = Input({
   /** Folders that `$file` may reach beside the path. */
   sharedPaths: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), { maxItems: 20 })),
   intervalSeconds: Type.Optional(Type.Integer({ minimum: 5, maximum: 86_400 })),
+  /** For remotes. Absent: as before. */
+  forge: Type.Optional(BindForge),
+  /** For the embedded repository. The parts that are to change. */
+  review: Type.Optional(Type.Partial(ReviewRules, { additionalProperties: false })),
 });
 export type ConfigureGitSync = Static<typeof ConfigureGitSync>;
 export const RetryGitJob = Input({ jobId: Id });
@@ -183,6 +224,10 @@ export const UI_TOPICS = [
   'pipelines',
   'fleet',
   'git',
+  /** Pull requests and promotions. */
+  'promotions',
+  /** Rollouts by stages. */
+  'rollouts',
   'secrets',
   'certificates',
   'environments',

@@ -135,23 +135,6 @@ export function becameOf(output: unknown): Proposed | Committed | null {
   return 'proposed' in output || 'committed' in output ? (output as Proposed | Committed) : null;
 }
 
-export const PullRequestSummary = Type.Object({
-  id: Id,
-  number: Type.Integer(),
-  title: Type.String(),
-  base: Type.String(),
-  branch: Type.String(),
-  headSha: Type.String(),
-  state: Type.Enum(['open', 'merged', 'closed']),
-  author: Type.String(),
-  createdAt: Timestamp,
-});
-export const ListProposals = Input({
-  environmentId: Id,
-  state: Type.Optional(Type.Enum(['open', 'merged', 'closed'])),
-});
-export const Proposals = Type.Array(PullRequestSummary);
-
 /** Canonical manifests of what the database holds, ready to be committed. */
 export const ExportManifests = Input({
   environmentId: Id,

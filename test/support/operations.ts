@@ -39,6 +39,7 @@ import {
 import type { Needs } from '../../controller/platform/operation.ts';
 import { engineOperations, vrlOperations } from '../../controller/playground/index.ts';
 import { filterPresetOperations, userPreferenceOperations } from '../../controller/preferences/index.ts';
+import { pullRequestOperations } from '../../controller/pull-requests/index.ts';
 import { releaseOperations } from '../../controller/releases/index.ts';
 import { sampleOperations, tapOperations } from '../../controller/samples/index.ts';
 import { secretOperations } from '../../controller/secrets/index.ts';
@@ -73,6 +74,7 @@ export const OPERATIONS: ReadonlyMap<string, DescribedOperation> = new Map(
     gitSyncWords,
     gitSyncPlanning,
     gitSyncToGit,
+    pullRequestOperations,
     matrixOperations,
     nodeGroupEditing,
     nodeGroupOperations,

@@ -27,6 +27,7 @@ import { createGitGateway } from '../../reconcilers/git/gateway.ts';
 import { createPassMemory } from '../../reconcilers/git/memory.ts';
 import { type PassResult, runPass } from '../../reconcilers/git/pass.ts';
 import type { Remote } from '../../reconcilers/git/steps.ts';
+import { createPullRequestGateway } from '../../reconcilers/pull-requests/gateway.ts';
 import type { Condition } from '../../schemas/api/common.ts';
 import type { GitPolicy } from '../../schemas/api/git-policy.ts';
 import { ConfigRepository, PRODUCTION } from './config-repository.ts';
@@ -101,6 +102,7 @@ export class ReconcileScene {
       releases: { list: async () => ({ releases: [], checkedAt: new Date(0) }), find: async () => null },
       cloneUrl: '',
       git: createGitGateway(),
+      pullRequests: createPullRequestGateway({ forges: { of: () => null } }),
       repositories: createRepositories({ root: NOWHERE, gitdir: NOWHERE, keyring, log: silent }),
       listeningSince: () => 0,
       statuses: createSnapshots({ bus, clock: systemClock }),

@@ -115,6 +115,6 @@ describe('a controller that is killed between its push and its own database', fu
       main,
     ]);
     const { environmentId } = site;
-    expect(await api.query<object[]>('gitSync.proposals', { environmentId })).to.have.length(1);
+    expect(await api.query<object[]>('pullRequest.list', { environmentId })).to.have.length(1);
   });
 });

@@ -18,7 +18,7 @@ const BESIDE: Record<string, string> = {
   'gitSync.drift': 'query VIEWER',
   'gitSync.plan': 'query VIEWER',
   'gitSync.export': 'query EDITOR',
-  'gitSync.proposals': 'query VIEWER',
+  'pullRequest.list': 'query VIEWER',
   'gitSync.hold': 'mutation EDITOR',
   'gitSync.holds': 'query VIEWER',
   'gitSync.releaseHold': 'mutation EDITOR',

@@ -41,7 +41,7 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'gitSync.jobs': environment,
   'gitSync.export': environment,
   'gitSync.plan': environment,
-  'gitSync.proposals': environment,
+  'pullRequest.list': environment,
   'gitSync.status': environment,
   'nodeGroup.groupHealthStats': environment,
   'nodeGroup.list': environment,

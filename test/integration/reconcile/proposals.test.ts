@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { insertPullRequest, listPullRequests } from '../../../controller/git-sync/index.ts';
+import { insertPullRequest, listPullRequests } from '../../../controller/pull-requests/index.ts';
 import { idleManifest } from '../../support/pipelines.ts';
 import { type BoundEnvironment, ReconcileScene } from '../../support/reconcile.ts';
 
@@ -23,14 +23,16 @@ describe('proposals that a pass looks at', () => {
     repository.git('update-ref', `refs/heads/${branch}`, headSha);
     repository.git('update-ref', 'refs/heads/main', main);
     await insertPullRequest(scene.db, {
-      ...{ bindingId: env.bindingId, repository: env.bindingId, title: branch, body: '', base: 'main' },
+      ...{ bindingId: env.bindingId, repository: 'embedded', title: branch, body: '', base: 'main' },
       ...{ branch, headSha, subject: {}, author: 'Ada', authorId: null },
     });
     return headSha;
   }
   const states = async () =>
     Object.fromEntries(
-      (await listPullRequests(scene.db, env.bindingId)).map(({ branch, state }) => [branch, state]),
+      (await listPullRequests(scene.db, { repository: 'embedded', forge: 'headgate', base: 'main' })).map(
+        ({ branch, state }) => [branch, state],
+      ),
     );
 
   it('are merged once their branch is in the one that is applied, also where that went on', async () => {

@@ -328,7 +328,7 @@ describe('changes by hand of what git describes', () => {
     expect(other.proposed.number).to.equal(2);
     const list = await place.viewer.query<
       { number: number; title: string; state: string; headSha: string }[]
-    >('gitSync.proposals', { environmentId: place.environmentId });
+    >('pullRequest.list', { environmentId: place.environmentId });
     expect(list.map(({ number, state, title }) => [number, state, title])).to.deep.equal([
       [2, 'open', 'Change threshold of the alert rule errors'],
       [1, 'open', 'Change threshold of the alert rule errors, and more'],
@@ -343,7 +343,7 @@ describe('changes by hand of what git describes', () => {
     const next = await place.editor.mutate<Became>('alert.updateRule', { id, threshold: 13 });
     expect(next.proposed.number).to.equal(3);
     expect(
-      await place.viewer.query<object[]>('gitSync.proposals', {
+      await place.viewer.query<object[]>('pullRequest.list', {
         environmentId: place.environmentId,
         state: 'merged',
       }),
@@ -361,7 +361,7 @@ describe('changes by hand of what git describes', () => {
     expect(text).to.contain('name: third, previousName: included').and.contain('description: More');
     const titles = async () =>
       (
-        await place.viewer.query<{ title: string }[]>('gitSync.proposals', {
+        await place.viewer.query<{ title: string }[]>('pullRequest.list', {
           environmentId: place.environmentId,
         })
       ).map(({ title }) => title);

@@ -82,7 +82,7 @@ describe('changes by hand where the repository is on a git server', function () 
     git(gitdir, 'update-ref', '-d', `refs/heads/${first.proposed.branch}`);
     const third = await places.editor.mutate<Became>('alert.updateRule', { id, threshold: 13 });
     expect(third.proposed.number).to.equal(2);
-    const list = await places.viewer.query<{ number: number; state: string }[]>('gitSync.proposals', {
+    const list = await places.viewer.query<{ number: number; state: string }[]>('pullRequest.list', {
       environmentId: places.environmentId,
     });
     expect(list.map(({ number, state }) => `${number} ${state}`)).to.deep.equal(['2 open', '1 closed']);

@@ -45,7 +45,7 @@ describe('a rollback of what git describes', () => {
   });
 
   const proposals = () =>
-    place.editor.query<Proposal[]>('gitSync.proposals', { environmentId: place.environmentId });
+    place.editor.query<Proposal[]>('pullRequest.list', { environmentId: place.environmentId });
   const versions = () =>
     place.editor.query<{ id: string; version: number }[]>('pipeline.versions', { pipelineId });
 

@@ -41,7 +41,7 @@ const OPEN: Record<string, Permission> = {
   'gitSync.plan': 'gitops.read',
   'gitSync.drift': 'gitops.read',
   'gitSync.holds': 'gitops.read',
-  'gitSync.proposals': 'gitops.read',
+  'pullRequest.list': 'gitops.read',
   'gitSync.export': 'gitops.read',
   'gitSync.suspend': 'gitops.manage',
   'gitSync.resume': 'gitops.manage',

@@ -33,6 +33,8 @@ const STATUS: GitSyncStatus = {
   knownHosts: null,
   caCertificate: null,
   webhookUrl: null,
+  forge: null,
+  review: { protectBranch: false, requiredApprovals: 0 },
   policy: { binding: DEFAULT_POLICY, effective: DEFAULT_POLICY },
   waitsForFirstPlan: false,
   waitingPlan: null,

@@ -355,10 +355,10 @@ export const queries = {
       queryFn: () => api.gitSync.holds.query({ environmentId }),
       meta: live(['git'], environmentId),
     }),
-  proposals: (environmentId: string, state: 'open' | 'merged' | 'closed' | undefined) =>
+  pullRequests: (environmentId: string, state: 'open' | 'merged' | 'closed' | undefined) =>
     queryOptions({
-      queryKey: ['gitSync.proposals', environmentId, state],
-      queryFn: () => api.gitSync.proposals.query({ environmentId, ...(state ? { state } : {}) }),
+      queryKey: ['pullRequest.list', environmentId, state],
+      queryFn: () => api.pullRequest.list.query({ environmentId, ...(state ? { state } : {}) }),
       meta: live(['git'], environmentId),
     }),
 };

@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import type { Static } from 'typebox';
 import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
-import type { PullRequestSummary } from '../../../../schemas/api/git-words.ts';
+import type { PullRequestSummary } from '../../../../schemas/api/pull-requests.ts';
 import { queries } from '../../api/queries.ts';
 import { useAddressParam } from '../../app/address.ts';
 import { paths } from '../../app/paths.ts';
@@ -14,7 +13,7 @@ import { Section } from '../../components/page.tsx';
 import { Segmented } from '../../components/segmented.tsx';
 import { EmptyState, Loaded, SkeletonRows } from '../../components/states.tsx';
 
-type Proposal = Static<typeof PullRequestSummary>;
+type Proposal = PullRequestSummary;
 
 const STATES = [
   { value: '', word: 'Open' },
@@ -75,7 +74,7 @@ export const ProposalsTab = ({ status }: { status: GitSyncStatus }) => {
   const env = status.environmentId;
   const [state, setState] = useAddressParam('state');
   const wanted = state === 'all' ? undefined : state === 'merged' || state === 'closed' ? state : 'open';
-  const proposals = useQuery(queries.proposals(env, wanted));
+  const proposals = useQuery(queries.pullRequests(env, wanted));
   const [focus] = useAddressParam('focus');
   const toolbar = <Segmented label="State" value={state} options={STATES} onChange={setState} />;
   return (

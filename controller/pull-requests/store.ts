@@ -1,0 +1,266 @@
+/** Pull requests. Their branches hold the content. */
+import type { Knex } from 'knex';
+import type { ForgeName, PullRequest } from '../../schemas/api/pull-requests.ts';
+import { brokeUnique } from '../database/errors.ts';
+import { newId } from '../platform/ids.ts';
+
+export type PullRequestState = PullRequest['state'];
+
+export interface PullRequestRecord {
+  id: string;
+  /** For which it was opened; null for one that people opened on a forge, or whose binding is gone. */
+  bindingId: string | null;
+  /** `embedded`, or the remote's address in normal form. */
+  repository: string;
+  forge: ForgeName;
+  number: number;
+  title: string;
+  body: string;
+  base: string;
+  branch: string;
+  headSha: string;
+  /** The last commit that Headgate pushed to the branch: another head is the work of people. */
+  pushedSha: string | null;
+  baseSha: string | null;
+  state: PullRequestState;
+  mergeable: PullRequest['mergeable'];
+  conflicts: string[];
+  isDraft: boolean;
+  isFork: boolean;
+  url: string | null;
+  /** What it was opened for: `{kind, name, objectId, operation}`, or `{promotionId}`. */
+  subject: Record<string, unknown>;
+  mergeSha: string | null;
+  mergeMethod: string | null;
+  mergedBy: string | null;
+  author: string;
+  authorId: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+  closedAt: Date | null;
+}
+
+const COLUMNS = {
+  id: 'id',
+  bindingId: 'binding_id',
+  repository: 'repository',
+  forge: 'forge',
+  number: 'number',
+  title: 'title',
+  body: 'body',
+  base: 'base',
+  branch: 'branch',
+  headSha: 'head_sha',
+  pushedSha: 'pushed_sha',
+  baseSha: 'base_sha',
+  state: 'state',
+  mergeable: 'mergeable',
+  conflicts: 'conflicts',
+  isDraft: 'is_draft',
+  isFork: 'is_fork',
+  url: 'url',
+  subject: 'subject',
+  mergeSha: 'merge_sha',
+  mergeMethod: 'merge_method',
+  mergedBy: 'merged_by',
+  author: 'author',
+  authorId: 'author_id',
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+  closedAt: 'closed_at',
+} as const;
+
+/** The pull requests of one branch of one repository: those that an environment bound to it shows. */
+export interface PullRequestsOf {
+  repository: string;
+  forge: ForgeName;
+  base: string;
+}
+
+export const findPullRequest = async (db: Knex, id: string): Promise<PullRequestRecord | null> =>
+  (await db('pull_requests').where({ id }).first(COLUMNS)) ?? null;
+
+export const findByNumber = async (
+  db: Knex,
+  of: { repository: string; forge: ForgeName; number: number },
+): Promise<PullRequestRecord | null> => (await db('pull_requests').where(of).first(COLUMNS)) ?? null;
+
+/** Locked until the transaction ends. */
+export const lockPullRequest = async (tx: Knex, id: string): Promise<PullRequestRecord | null> =>
+  (await tx('pull_requests').where({ id }).forUpdate().first(COLUMNS)) ?? null;
+
+/** Newest first. */
+export const listPullRequests = async (
+  db: Knex,
+  of: PullRequestsOf,
+  { state, limit = 500 }: { state?: PullRequestState | undefined; limit?: number } = {},
+): Promise<PullRequestRecord[]> =>
+  db('pull_requests')
+    .where({ ...of, ...(state ? { state } : {}) })
+    .orderBy('number', 'desc')
+    .limit(limit)
+    .select(COLUMNS);
+
+/** The open one in which this person has proposed changes of this object. */
+export async function findOwnProposal(
+  db: Knex,
+  of: { bindingId: string; author: string; authorId: string | null; objectId: string },
+): Promise<PullRequestRecord | null> {
+  const { bindingId, author, authorId, objectId } = of;
+  const row = await db('pull_requests')
+    .where({ binding_id: bindingId, state: 'open', author_id: authorId, author })
+    .whereRaw("subject->>'objectId' = ?", [objectId])
+    .orderBy('number', 'desc')
+    .first(COLUMNS);
+  return row ?? null;
+}
+
+export interface NewPullRequest
+  extends Pick<
+    PullRequestRecord,
+    | 'bindingId'
+    | 'repository'
+    | 'title'
+    | 'body'
+    | 'base'
+    | 'branch'
+    | 'headSha'
+    | 'subject'
+    | 'author'
+    | 'authorId'
+  > {
+  /** Where Headgate pushed the head itself. */
+  pushedSha?: string | null;
+}
+
+const ATTEMPTS = 20;
+
+/** One that is kept here, with the next number of its repository. */
+export async function insertPullRequest(db: Knex, made: NewPullRequest): Promise<PullRequestRecord> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const id = newId();
+      await db.raw(
+        `INSERT INTO pull_requests (id, binding_id, repository, forge, number, title, body, base, branch, head_sha, pushed_sha,
+           subject, author_id, author)
+         SELECT :id, :bindingId, :repository, 'headgate', coalesce(max(number), 0) + 1, :title, :body, :base, :branch, :headSha,
+           :pushedSha, :subject::jsonb, :authorId, :author
+         FROM pull_requests WHERE repository = :repository AND forge = 'headgate'`,
+        { ...made, pushedSha: made.pushedSha ?? null, id, subject: JSON.stringify(made.subject) },
+      );
+      return (await findPullRequest(db, id)) as PullRequestRecord;
+    } catch (error) {
+      if (!brokeUnique(error, 'pull_requests_repository_number_key') || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** What a forge says of one that lives there. */
+export type MirroredPullRequest = Pick<
+  PullRequestRecord,
+  | 'repository'
+  | 'forge'
+  | 'number'
+  | 'title'
+  | 'body'
+  | 'base'
+  | 'branch'
+  | 'headSha'
+  | 'state'
+  | 'isDraft'
+  | 'isFork'
+  | 'url'
+  | 'mergeSha'
+  | 'mergedBy'
+  | 'author'
+  | 'closedAt'
+> &
+  Partial<Pick<PullRequestRecord, 'bindingId' | 'authorId' | 'subject' | 'pushedSha'>>;
+
+/** Makes it, or brings it up to date; what the forge does not know of it stays. `changed`: something is another than before. */
+export async function mirrorPullRequest(
+  db: Knex,
+  seen: MirroredPullRequest,
+): Promise<{ record: PullRequestRecord; changed: boolean }> {
+  const { repository, forge, number } = seen;
+  const given = Object.fromEntries(
+    Object.entries(seen)
+      .filter(([, value]) => value !== undefined)
+      .map(([field, value]) => [
+        COLUMNS[field as keyof typeof COLUMNS],
+        field === 'subject' ? JSON.stringify(value) : value,
+      ]),
+  );
+  const names = Object.keys(given).filter((name) => !['repository', 'forge', 'number'].includes(name));
+  const differs = names.map((name) => `pull_requests.${name} IS DISTINCT FROM excluded.${name}`).join(' OR ');
+  const rows = await db('pull_requests')
+    .insert({ id: newId(), ...given })
+    .onConflict(['repository', 'forge', 'number'])
+    .merge({
+      ...Object.fromEntries(names.map((name) => [name, db.raw('excluded.??', [name])])),
+      updated_at: db.fn.now(),
+    })
+    .whereRaw(differs)
+    .returning('id');
+  const record = await findByNumber(db, { repository, forge, number });
+  return { record: record as PullRequestRecord, changed: rows.length > 0 };
+}
+
+export async function updatePullRequest(
+  db: Knex,
+  id: string,
+  change: Partial<
+    Pick<
+      PullRequestRecord,
+      | 'headSha'
+      | 'pushedSha'
+      | 'baseSha'
+      | 'title'
+      | 'body'
+      | 'state'
+      | 'mergeable'
+      | 'conflicts'
+      | 'mergeSha'
+      | 'mergeMethod'
+      | 'mergedBy'
+    >
+  >,
+): Promise<void> {
+  const columns = Object.fromEntries(
+    Object.entries(change)
+      .filter(([, value]) => value !== undefined)
+      .map(([field, value]) => [COLUMNS[field as keyof typeof COLUMNS], value]),
+  );
+  const { state } = change;
+  await db('pull_requests')
+    .where({ id })
+    .update({
+      ...columns,
+      ...(state === undefined ? {} : { closed_at: state === 'open' ? null : db.fn.now() }),
+      updated_at: db.fn.now(),
+    });
+}
+
+/** One that is over, unless somebody has gone on with it meanwhile. */
+export async function closePullRequest(
+  tx: Knex,
+  { id, headSha }: Pick<PullRequestRecord, 'id' | 'headSha'>,
+  over: {
+    state: 'merged' | 'closed';
+    mergeSha?: string | null;
+    mergeMethod?: string | null;
+    mergedBy?: string | null;
+  },
+): Promise<boolean> {
+  const changed = await tx('pull_requests')
+    .where({ id, head_sha: headSha, state: 'open' })
+    .update({
+      state: over.state,
+      merge_sha: over.mergeSha ?? null,
+      merge_method: over.mergeMethod ?? null,
+      merged_by: over.mergedBy ?? null,
+      closed_at: tx.fn.now(),
+      updated_at: tx.fn.now(),
+    });
+  return changed > 0;
+}

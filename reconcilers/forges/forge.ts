@@ -1,0 +1,94 @@
+/**
+ * A forge: where pull requests of a repository live, as Headgate asks it. Every call is bounded in time and size, follows no
+ * redirect with its credentials, and throws a `ForgeError` whose message may be shown to people: it quotes no credential.
+ */
+import type { CheckState, ForgeName } from '../../schemas/api/pull-requests.ts';
+
+/** A pull request as its forge has it now. Identified by forge, repository and number, never by its text. */
+export interface ForgePullRequest {
+  number: number;
+  title: string;
+  body: string;
+  state: 'open' | 'merged' | 'closed';
+  isDraft: boolean;
+  /** Without `refs/heads/`. Of a fork it is a branch of the other repository. */
+  branch: string;
+  base: string;
+  headSha: string;
+  isFork: boolean;
+  author: string;
+  url: string;
+  /** The commit of the base with which it came in: of a merge, of a squash, or the last one of a rebase; null while open. */
+  mergeSha: string | null;
+  mergedBy: string | null;
+  updatedAt: Date;
+  closedAt: Date | null;
+}
+
+export interface OpenRequest {
+  title: string;
+  /** Markdown. */
+  body: string;
+  branch: string;
+  base: string;
+}
+
+export interface StatusReport {
+  /** `headgate/<environment>` */
+  context: string;
+  state: CheckState;
+  /** At most 140 characters are shown everywhere; longer texts are cut. */
+  description: string;
+  /** Where people read more. */
+  url: string;
+}
+
+export interface Forge {
+  readonly name: Exclude<ForgeName, 'headgate'>;
+  /** Where there is an open one of the same branch and base, that one is brought up to date and answered. */
+  open(request: OpenRequest): Promise<ForgePullRequest>;
+  update(number: number, change: { title?: string; body?: string }): Promise<void>;
+  /** One that is over stays as it is. */
+  close(number: number): Promise<void>;
+  /** Null where the forge has none of the number. */
+  get(number: number): Promise<ForgePullRequest | null>;
+  /** All that are open against the branch, across all pages, at most 500. */
+  listOpen(base: string): Promise<ForgePullRequest[]>;
+  /**
+   * One comment that is kept up to date. `commentId` is what this answered before; null the first time, or where that is
+   * not known: then a comment of our own with the marker is looked for before one is written.
+   */
+  comment(
+    number: number,
+    sticky: { marker: string; body: string; commentId: string | null },
+  ): Promise<string>;
+  setStatus(sha: string, report: StatusReport): Promise<void>;
+  /** Whether the credentials are good for all of this. @throws ForgeError that says what is missing */
+  check(): Promise<void>;
+  /** What to fetch from the repository for the head of a pull request, also of a fork: `refs/pull/12/head`. */
+  headRef(pull: Pick<ForgePullRequest, 'number' | 'branch' | 'isFork'>): string | null;
+}
+
+export type ForgeFault =
+  /** The token is wrong, expired or may not do this. */
+  | 'credentials'
+  /** The project or pull request is not there, or hidden from the token. */
+  | 'not-found'
+  /** Asked too often; `retryAt` says when to come again. */
+  | 'rate-limited'
+  /** It does not answer, or not as a forge does: come again. */
+  | 'unavailable'
+  /** It understood and refuses; asking again does not help. */
+  | 'refused';
+
+export class ForgeError extends Error {
+  override readonly name = 'ForgeError';
+  readonly fault: ForgeFault;
+  readonly retryAt: Date | null;
+
+  constructor(fault: ForgeFault, message: string, retryAt: Date | null = null) {
+    super(message);
+    this.fault = fault;
+    this.retryAt = retryAt;
+  }
+}

@@ -1,0 +1,14 @@
+import type { Binding } from '../../controller/git-sync/index.ts';
+import type { MirroredPullRequest } from '../../controller/pull-requests/index.ts';
+import { forgeOf } from '../../controller/pull-requests/index.ts';
+import type { ForgePullRequest } from '../forges/forge.ts';
+
+/** What a forge says of a pull request, as it is kept here. */
+export const mirrored = (
+  binding: Binding,
+  { updatedAt: _, ...seen }: ForgePullRequest,
+): MirroredPullRequest => ({
+  ...seen,
+  repository: binding.repositoryUrl,
+  forge: forgeOf(binding),
+});
