@@ -6,3 +6,6 @@ export const PATIENCE = Number(process.env.HEADGATE_TEST_PATIENCE ?? 1);
 
 /** Of a browser's own waits, in milliseconds. */
 export const BROWSER_WAIT_MS = 20_000 * PATIENCE;
+
+/** A bound of time that tells a hang or a square law from work, in milliseconds: as patient as every wait. */
+export const patient = (ms: number): number => ms * PATIENCE;

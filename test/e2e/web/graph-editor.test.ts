@@ -5,6 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import type { GraphNode, Pipeline } from '../../../schemas/api/pipelines.ts';
 import { GitClient } from '../../support/git-client.ts';
+import { patient } from '../../support/patience.ts';
 import { idleManifest, namedPipeline } from '../../support/pipelines.ts';
 import { until } from '../../support/until.ts';
 import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
@@ -597,7 +598,7 @@ describe('the graph editor', function () {
     const startedAt = Date.now();
     await page.getByLabel('Title', { exact: true }).fill('The forty-second');
     await canvas().getByText('The forty-second').waitFor();
-    expect(Date.now() - startedAt).to.be.lessThan(1_500);
+    expect(Date.now() - startedAt).to.be.lessThan(patient(1_500));
     await button('Arrange').click();
     await button('Undo').click();
   });
