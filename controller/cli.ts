@@ -66,7 +66,7 @@ const COMMANDS: readonly Entry[] = [
   },
   {
     name: 'demo',
-    summary: 'run the controller with an example: two environments, an agent in each',
+    summary: 'run the controller with an example: two environments, three agents',
     load: async () => (await import('./commands/demo.ts')).demo,
   },
 ];

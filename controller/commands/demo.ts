@@ -2,8 +2,8 @@ import { type Command, EXIT } from './command.ts';
 
 export const demo: Command = {
   usage: ['headgate demo'],
-  help: `What make run starts: the controller on the data directory, two environments bound to the embedded repository, and an
-agent in each. Takes the variables of headgate serve, and SVC_PORT_BASE [8688] and SVC_METRICS_PORT [9090], from where
+  help: `What make run starts: the controller on the data directory, two environments bound to the embedded repository, and
+three agents. Takes the variables of headgate serve, and SVC_PORT_BASE [8688] and SVC_METRICS_PORT [9090], from where
 the agents' ports are counted.`,
   failure: EXIT.findings,
   async run() {

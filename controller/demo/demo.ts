@@ -1,13 +1,15 @@
 /**
- * `headgate demo`, which `make run` calls: the controller, two environments bound to the embedded repository, and an agent
- * in each. Everything is set up through the API; what it needs to remember is kept, readable by its owner alone, in the
+ * `headgate demo`, which `make run` calls: the controller, two environments bound to the embedded repository, and three
+ * agents. Everything is set up through the API; what it needs to remember is kept, readable by its owner alone, in the
  * data directory.
  */
 
 import { randomBytes } from 'node:crypto';
 import { createWriteStream, existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, ConfigError, plainEnvironment, readConfig, readDemoConfig } from '../config.ts';
 import { type Controller, startController } from '../main.ts';
 import { createLogger } from '../platform/logger.ts';
@@ -16,9 +18,29 @@ import { untilSignal } from '../signals.ts';
 import { type DemoAgent, endEarlierAgents, freePort, keepAgent } from './agents.ts';
 import { type ApiClient, signIn } from './client.ts';
 
+/** Of an agent: all of them end below the port that the agents' own metrics are counted from by default. */
+const PORTS_EACH = 100;
+
+/** Longer than any agent takes that can reach us. */
+const ENROLLING_MS = 10_000;
+
 const ROOT = join(import.meta.dirname, '../..');
 const ENVIRONMENTS = ['staging', 'production'] as const;
 type EnvironmentName = (typeof ENVIRONMENTS)[number];
+
+interface DemoNode {
+  /** Of its folder; of the node, where there are several in an environment. */
+  name: string;
+  environment: EnvironmentName;
+  labels: Readonly<Record<string, string>>;
+}
+
+/** Two in production, so that a rollout has a canary and somebody to compare it with. */
+const NODES: readonly DemoNode[] = [
+  { name: 'staging', environment: 'staging', labels: {} },
+  { name: 'production', environment: 'production', labels: { ring: '0' } },
+  { name: 'production-2', environment: 'production', labels: { ring: '1' } },
+];
 
 interface DemoState {
   email: string;
@@ -57,26 +79,29 @@ export async function demo(): Promise<void> {
     await prepare(api, controller, config, state, say);
     await endEarlierAgents(agentsDir(config.dataDir));
     let metricsPort = settings.metricsPort;
-    for (const [index, name] of ENVIRONMENTS.entries()) {
+    for (const [index, { name, environment, labels }] of NODES.entries()) {
       metricsPort = await freePort(metricsPort);
       const dataDir = join(agentsDir(config.dataDir), name);
+      const enrolls = !isEnrolled(dataDir);
+      if (enrolls) await nameNode(api, state, { name, environment });
       agents.push(
         await keepAgent(
           {
             name,
             binary: agentBinary,
             url: localUrl(config),
-            token: existsSync(join(dataDir, 'node-token')) ? '' : await enrollmentToken(api, state, name),
+            token: enrolls ? await enrollmentToken(api, state, environment) : '',
             dataDir,
             engineBin: engine.path,
-            portBase: settings.portBase + index * 200,
+            portBase: settings.portBase + index * PORTS_EACH,
             metricsPort: metricsPort++,
-            labels: `role=demo,environment=${name}`,
+            labels: labelText({ role: 'demo', environment, ...labels }),
             environment: plainEnvironment(process.env),
           },
           say,
         ),
       );
+      if (enrolls && sharesItsHost(environment)) await untilEnrolled(dataDir);
     }
     say(table(controller, state, engine.name, logFile));
     await asked;
@@ -86,6 +111,35 @@ export async function demo(): Promise<void> {
     await controller.stop();
   }
   say('Stopped.');
+}
+
+const labelText = (labels: Readonly<Record<string, string>>): string =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join();
+
+const isEnrolled = (dataDir: string): boolean => existsSync(join(dataDir, 'node-token'));
+
+const sharesItsHost = (environment: EnvironmentName): boolean =>
+  NODES.filter((node) => node.environment === environment).length > 1;
+
+/** A node takes the name of its host, and here several have one: the agent that enrolls next takes this name. */
+async function nameNode(
+  api: ApiClient,
+  state: DemoState,
+  { name, environment }: Pick<DemoNode, 'name' | 'environment'>,
+): Promise<void> {
+  if (!sharesItsHost(environment)) return;
+  const environmentId = state.environments[environment];
+  const nodes = await api.query<{ name: string }[]>('fleet.list', { environmentId });
+  if (nodes.some((node) => node.name === name)) return;
+  await api.mutate('fleet.create', { environmentId, name, host: hostname().slice(0, 253) || 'unknown' });
+}
+
+/** So that names and labels go together. An agent that takes longer is not waited for. */
+async function untilEnrolled(dataDir: string): Promise<void> {
+  const until = performance.now() + ENROLLING_MS;
+  while (!isEnrolled(dataDir) && performance.now() < until) await sleep(20);
 }
 
 function engineOf(given: string | null): { path: string; name: string } {

@@ -120,7 +120,7 @@ describe('the life of make run', function () {
     });
     // Not yet exec'ed, an engine to be still looks like its agent.
     const agents = () => processesNaming(dataDir).filter(({ commandLine }) => isAgent(commandLine)).length;
-    await until(() => agents() === 2, { what: () => `two agents, there are ${agents()}` });
+    await until(() => agents() === 3, { what: () => `three agents, there are ${agents()}` });
   });
 
   it('starts an agent again that was killed, which replaces the engines that were left', async () => {
