@@ -9,7 +9,13 @@ import { systemClock } from '../reconcilers/engine/clock.ts';
 import { createForges } from '../reconcilers/forges/index.ts';
 import { createGitGateway } from '../reconcilers/git/gateway.ts';
 import { createGitReconciler } from '../reconcilers/git/index.ts';
+import { createPlanner } from '../reconcilers/plan-view/index.ts';
+import { createPromotionGateway } from '../reconcilers/promotions/gateway.ts';
+import { createPromotionReconciler } from '../reconcilers/promotions/index.ts';
+import { resolveManifests } from '../reconcilers/promotions/resolve.ts';
 import { createPullRequestGateway } from '../reconcilers/pull-requests/gateway.ts';
+import { createPullRequestReconciler } from '../reconcilers/pull-requests/loop.ts';
+import { createRolloutReconciler } from '../reconcilers/rollouts/index.ts';
 import { createSecretReconciler } from '../reconcilers/secrets/index.ts';
 import { deleteExpiredSessions, ensureFirstAdmin } from './access/index.ts';
 import { createAuditChainer, writeAudit } from './audit/index.ts';
@@ -26,7 +32,7 @@ import {
   createPushHub,
   createUpdateTracker,
 } from './fleet/index.ts';
-import { gitSyncProposeRollback, listBindings } from './git-sync/index.ts';
+import { deleteOldDeliveries, gitSyncProposeRollback, listBindings } from './git-sync/index.ts';
 import { agreeOnKeys, keysName, openKeyring } from './keys.ts';
 import { createLogIngest, keepLogDays } from './logs/index.ts';
 import { type OwnedTable, PURGE_JOB, purgeTombstone, ROLLED_BACK_JOB } from './ownership/index.ts';
@@ -39,6 +45,13 @@ import { createLogger, type Logger } from './platform/logger.ts';
 import { createExecute, type Execute } from './platform/operation.ts';
 import { holdFile } from './platform/process-record.ts';
 import { createSchedules } from './platform/schedules.ts';
+import {
+  addContributor,
+  boundTo,
+  protectedBranches,
+  sweepCommitStatuses,
+  teamsOf,
+} from './pull-requests/index.ts';
 import { createReleases } from './releases/index.ts';
 import { createRepositories, ensureEmbeddedRepository } from './repository/index.ts';
 import { createSampleIngest, createTaps, keepSamples, keepTaps } from './samples/index.ts';
@@ -153,6 +166,9 @@ async function compose(
   const statuses = createSnapshots({ bus, clock });
   undo.push({ what: 'statuses', end: () => statuses.stop() });
   const configs = createConfigServer({ db, bus, keyring, log, pushUrl: `${config.baseUrl}/api/agent/push` });
+  const forges = createForges({ keyring, log, proxies: config.outgoingProxies });
+  undo.push({ what: 'forges', end: () => forges.close() });
+  const planner = createPlanner();
   const services: Services = {
     bus,
     jobs,
@@ -168,10 +184,10 @@ async function compose(
       log,
     }),
     cloneUrl,
-    git: createGitGateway(),
-    pullRequests: createPullRequestGateway({
-      forges: createForges({ keyring, log, proxies: config.outgoingProxies }),
-    }),
+    git: createGitGateway(planner),
+    forges,
+    promotions: createPromotionGateway(),
+    pullRequests: createPullRequestGateway({ forges, resolve: resolveManifests }),
     repositories: createRepositories({ ...repository, keyring, log, proxies: config.outgoingProxies }),
     // What the database says of nodes may be older than what was heard of them.
     listeningSince: () => (behind() ? clock.now() : listeningSince),
@@ -207,7 +223,10 @@ async function compose(
     gitdir: repository.gitdir,
     uiUrl: config.baseUrl,
   });
+  const pullRequests = createPullRequestReconciler({ db, clock, log, services, lease, forges, planner });
   const secrets = createSecretReconciler({ db, clock, log, services, lease });
+  const rollouts = createRolloutReconciler({ db, clock, log, services, execute, lease });
+  const promotions = createPromotionReconciler({ db, clock, log, services, execute, lease });
   const directory = createNodeDirectory({ db, bus });
   await directory.warm();
   const logs = createLogIngest({ db, bus, log, clock, knownPipelines: configs.knownPipelines });
@@ -250,13 +269,10 @@ async function compose(
     },
     git: {
       repository,
-      teams: async () => {
-        const bound = (await listBindings(db)).filter(
-          (binding) => binding.repositoryUrl === 'embedded' && binding.mode !== 'off',
-        );
-        return [...new Set(bound.map((binding) => binding.teamId))];
-      },
+      teams: async () => teamsOf(await boundTo(db, 'embedded')),
+      protectedBranches: async () => protectedBranches(await boundTo(db, 'embedded')),
       beforePush: () => engine.prepare(),
+      noteWork: (userId, branches) => addContributor(db, { repository: 'embedded', branches, userId }),
       afterPush: (since) => git.afterPush(since),
     },
     webDir: join(import.meta.dirname, '../dist/web'),
@@ -272,8 +288,14 @@ async function compose(
   undo.push({ what: 'server', end: () => close(api) });
   await git.start();
   undo.push({ what: 'git reconciler', end: () => git.stop() });
+  await pullRequests.start();
+  undo.push({ what: 'pull requests', end: () => pullRequests.stop() });
   await secrets.start();
   undo.push({ what: 'secret reconciler', end: () => secrets.stop() });
+  rollouts.start();
+  undo.push({ what: 'rollout reconciler', end: () => rollouts.stop() });
+  await promotions.start();
+  undo.push({ what: 'promotions', end: () => promotions.stop() });
 
   const schedules = createSchedules({ lease, log });
   schedules.every('log days', '0 5 * * * *', keepDays);
@@ -284,6 +306,8 @@ async function compose(
     services.repositories.sweep(await listBindings(db)),
   );
   schedules.every('expired sessions', '0 17 * * * *', () => deleteExpiredSessions(db));
+  schedules.every('webhook deliveries', '0 53 * * * *', () => deleteOldDeliveries(db));
+  schedules.every('commit statuses', '0 47 * * * *', () => sweepCommitStatuses(db));
   schedules.every('idempotent answers', '0 29 * * * *', () => deleteOldAnswers(db));
   undo.push({ what: 'schedules', end: () => schedules.stop() });
   await jobs.start({

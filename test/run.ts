@@ -24,11 +24,21 @@ interface Summary {
 /** What asks git servers and writes to repositories, process by process. */
 const REMOTES = ['test/integration/repository/**/*.test.ts', 'test/integration/write-back/**/*.test.ts'];
 
+/** Pull requests, promotions and rollouts: what they are about is git, and waiting for what nodes report. */
+const PROMOTIONS = ['forges', 'promotions', 'pull-requests', 'rollouts'].map(
+  (folder) => `test/integration/${folder}/**/*.test.ts`,
+);
+
 /** Of about the same length. The agent's suites mostly wait: for limits of time, and for processes to end. */
 const LANES: readonly (readonly Suite[])[] = [
   [
     { name: 'unit', files: 'test/unit/**/*.test.ts', limitMinutes: 5 },
-    { name: 'integration', files: 'test/integration/**/*.test.ts', except: REMOTES, limitMinutes: 25 },
+    {
+      name: 'integration',
+      files: 'test/integration/**/*.test.ts',
+      except: [...REMOTES, ...PROMOTIONS],
+      limitMinutes: 25,
+    },
   ],
   [
     { name: 'web', files: 'test/e2e/web/**/*.test.ts', limitMinutes: 25 },
@@ -38,6 +48,7 @@ const LANES: readonly (readonly Suite[])[] = [
     { name: 'engine', files: 'test/e2e/engine/**/*.test.ts', limitMinutes: 5 },
     { name: 'agent', files: 'test/e2e/agent/**/*.test.ts', limitMinutes: 20 },
     { name: 'main job', files: 'test/e2e/main/**/*.test.ts', limitMinutes: 15 },
+    { name: 'promotions', files: `{${PROMOTIONS.join()}}`, limitMinutes: 15 },
   ],
 ];
 

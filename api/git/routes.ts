@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Knex } from 'knex';
 import type { Context as KoaContext, Middleware } from 'koa';
-import { actorOfPersonalToken } from '../../controller/access/index.ts';
+import { actorOfPersonalToken, mayPush, mayRead } from '../../controller/access/index.ts';
 import { unlessAway } from '../../controller/database/errors.ts';
 import type { Actor } from '../../controller/platform/context.ts';
 import { DomainError, messageOf } from '../../controller/platform/errors.ts';
 import type { Logger } from '../../controller/platform/logger.ts';
 import { type EmbeddedRepository, gitEnvironment } from '../../controller/repository/index.ts';
+import { refuseProtected } from './protected.ts';
 import { appendToPush } from './side-band.ts';
 
 export interface GitParts {
@@ -19,8 +20,12 @@ export interface GitParts {
   repository: EmbeddedRepository;
   /** Ids of the teams with an environment bound to the repository. */
   teams(): Promise<string[]>;
+  /** Branches that take merged pull requests only, without `refs/heads/`. */
+  protectedBranches(): Promise<ReadonlySet<string>>;
   /** Told when somebody is about to push. */
   beforePush(): void;
+  /** Told who is about to change which branches, where some are protected: nobody approves what they pushed themselves. */
+  noteWork(userId: string, branches: readonly string[]): Promise<void>;
   /** Looks at every binding of the repository; answers what to tell the person who pushed. */
   afterPush(since: number): Promise<readonly string[]>;
 }
@@ -36,17 +41,6 @@ async function authenticate(db: Knex, header: string | undefined): Promise<UserA
   if (!header?.startsWith('Basic ') || header.length > 1_024) return null;
   const [name = '', password = ''] = Buffer.from(header.slice(6), 'base64').toString('utf8').split(':');
   return (await actorOfPersonalToken(db, password)) ?? (await actorOfPersonalToken(db, name));
-}
-
-/**
- * One repository may hold the environments of several teams: whoever may read one of them may fetch; only who is EDITOR
- * in all of them may push, since a push may touch any folder.
- */
-function mayUse(actor: UserActor, teams: readonly string[], push: boolean): boolean {
-  if (actor.isSuperAdmin) return true;
-  const roles = teams.map((team) => actor.roles.get(team));
-  if (!push) return roles.some((role) => role !== undefined);
-  return roles.length > 0 && roles.every((role) => role === 'EDITOR' || role === 'ADMIN');
 }
 
 export function gitRoutes(parts: GitParts): Middleware {
@@ -71,7 +65,7 @@ export function gitRoutes(parts: GitParts): Middleware {
       ctx.set('WWW-Authenticate', 'Basic realm="Headgate", charset="UTF-8"');
       return answer(ctx, 401, 'Sign in with a personal token as the password\n');
     }
-    if (!mayUse(actor, teams, push)) {
+    if (!(push ? mayPush : mayRead)(actor, teams)) {
       return answer(
         ctx,
         403,
@@ -83,7 +77,26 @@ export function gitRoutes(parts: GitParts): Middleware {
     if (!existsSync(join(parts.repository.gitdir, 'HEAD')))
       return answer(ctx, 503, 'The repository is not in its folder. Ask an administrator to put it back\n');
     if (push && rest === '/info/refs') parts.beforePush();
-    await runBackend(ctx, parts, actor, rest);
+    let read: Buffer | null = null;
+    if (rest === '/git-receive-pack') {
+      let branches: ReadonlySet<string>;
+      try {
+        branches = await parts.protectedBranches();
+      } catch (error) {
+        return answerAway(ctx, error, parts.log);
+      }
+      if (branches.size > 0) {
+        const through = await refuseProtected(ctx, branches);
+        if (through === null) return;
+        read = through.read;
+        try {
+          await parts.noteWork(actor.userId, through.branches);
+        } catch (error) {
+          return answerAway(ctx, error, parts.log);
+        }
+      }
+    }
+    await runBackend(ctx, parts, actor, rest, read);
   };
 }
 
@@ -117,7 +130,14 @@ function answer(ctx: KoaContext, status: number, text: string): void {
   ctx.body = text;
 }
 
-async function runBackend(ctx: KoaContext, parts: GitParts, actor: UserActor, rest: string): Promise<void> {
+/** `read` is what was taken from the request already. */
+async function runBackend(
+  ctx: KoaContext,
+  parts: GitParts,
+  actor: UserActor,
+  rest: string,
+  read: Buffer | null,
+): Promise<void> {
   const { req, res } = ctx;
   const since = performance.now();
   const header = (name: string) => {
@@ -156,6 +176,7 @@ async function runBackend(ctx: KoaContext, parts: GitParts, actor: UserActor, re
     if (child.exitCode === null) child.kill('SIGKILL');
   });
   child.stdin.on('error', () => {});
+  if (read) child.stdin.write(read);
   req.pipe(child.stdin);
   try {
     const { head, body } = await readHead(child.stdout);

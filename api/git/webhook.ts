@@ -1,11 +1,11 @@
 /**
- * What git servers call when somebody has pushed. It says "look again" and nothing else: the body is not read for what it
- * says, so nobody has to be believed, and no secret is needed.
+ * What forges and git servers call when somebody has pushed, or something became of a pull request. It says "look again"
+ * and nothing else: the body is not read for what it says. Where the binding has a webhook secret, the call must be signed.
  */
 import type { IncomingMessage } from 'node:http';
 import type Router from '@koa/router';
 import type { Knex } from 'knex';
-import { environmentsBeside } from '../../controller/git-sync/index.ts';
+import { admitWebhook, environmentsBeside } from '../../controller/git-sync/index.ts';
 import type { Services } from '../../controller/platform/context.ts';
 import { DomainError, notFound } from '../../controller/platform/errors.ts';
 import { perMinute } from '../middleware/rate-limit.ts';
@@ -13,16 +13,28 @@ import { perMinute } from '../middleware/rate-limit.ts';
 const CALLS_PER_MINUTE = 60;
 const BODY_BYTES = 1024 * 1024;
 const ID = /^[\w-]{1,64}$/;
+/** Loops that look at what has changed there. */
+const LOOPS = ['git', 'pull-requests'] as const;
 
 export function webhookRoutes(router: Router, parts: { db: Knex; services: Services }): void {
   const limit = perMinute(CALLS_PER_MINUTE);
   const wake = createWaker(parts);
+  const { db, services } = parts;
 
   router.post('/api/git/webhook/:binding', async (ctx) => {
     limit.take(ctx.state.ipAddress);
-    await drain(ctx.req);
+    const body = await bodyOf(ctx.req);
     const binding = String(ctx.params.binding);
-    if (!ID.test(binding) || !(await wake(binding))) throw notFound('Binding');
+    const call = { headers: ctx.req.headers, body };
+    const admitted = ID.test(binding)
+      ? await admitWebhook({ db, keyring: services.keyring }, binding, call)
+      : null;
+    if (!admitted) throw notFound('Binding');
+    if (!admitted.again) {
+      await wake(binding);
+      // A controller that is killed before this is called again, and looks once more than it had to.
+      await admitted.done();
+    }
     ctx.set('Cache-Control', 'no-store');
     ctx.status = 202;
     ctx.body = { ok: true };
@@ -30,32 +42,31 @@ export function webhookRoutes(router: Router, parts: { db: Knex; services: Servi
 }
 
 /**
- * Wakes the bindings of the repository; false where there is no such binding. Calls that come while one is on its way
- * share the next: what caused them may be newer than what the one on its way leads to.
+ * Wakes the bindings of the repository. Calls that come while one is on its way share the next: what caused them may be
+ * newer than what the one on its way leads to.
  */
 function createWaker({ db, services }: { db: Knex; services: Services }) {
-  const running = new Map<string, Promise<boolean>>();
-  const next = new Map<string, Promise<boolean>>();
+  const running = new Map<string, Promise<void>>();
+  const next = new Map<string, Promise<void>>();
 
-  async function begin(binding: string): Promise<boolean> {
+  async function begin(binding: string): Promise<void> {
     next.delete(binding);
     const run = publish(binding);
     running.set(binding, run);
     try {
-      return await run;
+      await run;
     } finally {
       if (running.get(binding) === run) running.delete(binding);
     }
   }
 
-  async function publish(binding: string): Promise<boolean> {
-    const environments = await environmentsBeside(db, binding);
-    for (const key of environments)
-      await services.bus.publish(db, { type: 'wake', loop: 'git', key, trigger: 'webhook' });
-    return environments.length > 0;
+  async function publish(binding: string): Promise<void> {
+    for (const key of await environmentsBeside(db, binding))
+      for (const loop of LOOPS)
+        await services.bus.publish(db, { type: 'wake', loop, key, trigger: 'webhook' });
   }
 
-  return (binding: string): Promise<boolean> => {
+  return (binding: string): Promise<void> => {
     const now = running.get(binding);
     if (!now) return begin(binding);
     const waiting =
@@ -69,7 +80,8 @@ function createWaker({ db, services }: { db: Knex; services: Services }) {
   };
 }
 
-async function drain(request: IncomingMessage): Promise<void> {
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
   let size = Number(request.headers['content-length'] ?? 0);
   if (size <= BODY_BYTES) {
     size = 0;
@@ -77,8 +89,10 @@ async function drain(request: IncomingMessage): Promise<void> {
     for await (const chunk of body) {
       size += chunk.length;
       if (size > BODY_BYTES) break;
+      chunks.push(chunk);
     }
   }
   if (size > BODY_BYTES)
     throw new DomainError('PAYLOAD_TOO_LARGE', `The body is larger than ${BODY_BYTES} bytes`);
+  return Buffer.concat(chunks, size);
 }

@@ -19,6 +19,7 @@ import {
   gitSyncOperations as gitSync,
   gitSyncApprovals,
   gitSyncDrift,
+  gitSyncForge,
   gitSyncHolds,
   gitSyncPlanning,
   gitSyncRetries,
@@ -35,14 +36,25 @@ import {
   pipelineEditing as editing,
   pipelineGraphs as graphs,
   pipelineOperations as pipelines,
+  rolloutViews,
   sharedComponentOperations as sharedComponents,
+  stagedRollouts,
 } from '../../controller/pipelines/index.ts';
 import { engineOperations as engine, vrlOperations as vrl } from '../../controller/playground/index.ts';
 import {
   filterPresetOperations as filterPresets,
   userPreferenceOperations as userPreferences,
 } from '../../controller/preferences/index.ts';
-import { pullRequestOperations as pullRequests } from '../../controller/pull-requests/index.ts';
+import {
+  promotionDeciding,
+  promotionInitiating,
+  promotionOperations as promotions,
+} from '../../controller/promotions/index.ts';
+import {
+  pullRequestChanging,
+  pullRequestEnding,
+  pullRequestOperations as pullRequests,
+} from '../../controller/pull-requests/index.ts';
 import { releaseOperations as releases } from '../../controller/releases/index.ts';
 import { sampleOperations as samples, tapOperations as taps } from '../../controller/samples/index.ts';
 import { secretOperations as secrets } from '../../controller/secrets/index.ts';
@@ -116,6 +128,13 @@ export const appRouter = router({
     agent: m(deploying.deployAgent),
     undeploy: m(deploying.undeploy),
     environmentInfo: q(pipelines.environmentInfo),
+  }),
+  stagedRollout: router({
+    create: m(stagedRollouts.create),
+    broaden: m(stagedRollouts.broaden),
+    rollback: m(stagedRollouts.rollback),
+    getActive: q(rolloutViews.getActive),
+    list: q(rolloutViews.list),
   }),
   sharedComponent: router({
     list: q(sharedComponents.list),
@@ -218,6 +237,7 @@ export const appRouter = router({
     export: q(gitSyncToGit.exportManifests),
     syncNow: m(gitSync.syncNow),
     configure: m(gitSync.configure),
+    checkForge: m(gitSyncForge.checkForge),
     approvePlan: m(gitSyncApprovals.approvePlan),
     suspend: m(gitSyncWords.suspend),
     resume: m(gitSyncWords.resume),
@@ -230,7 +250,31 @@ export const appRouter = router({
     retryJob: m(gitSyncRetries.retryJob),
     retryAllFailed: m(gitSyncRetries.retryAllFailed),
   }),
-  pullRequest: router({ list: q(pullRequests.list) }),
+  promotion: router({
+    preflight: q(promotions.preflight),
+    diffPreview: q(promotions.diffPreview),
+    initiate: m(promotionInitiating.initiate),
+    approve: m(promotionDeciding.approve),
+    reject: m(promotionDeciding.reject),
+    cancel: m(promotionDeciding.cancel),
+    history: q(promotions.history),
+    list: q(promotions.list),
+    get: q(promotions.get),
+  }),
+  pullRequest: router({
+    list: q(pullRequests.list),
+    get: q(pullRequests.get),
+    diff: q(pullRequests.diff),
+    plan: q(pullRequests.plan),
+    open: m(pullRequestChanging.open),
+    edit: m(pullRequestChanging.edit),
+    comment: m(pullRequestChanging.comment),
+    review: m(pullRequestChanging.review),
+    merge: m(pullRequestEnding.merge),
+    close: m(pullRequestEnding.close),
+    reopen: m(pullRequestEnding.reopen),
+    refresh: m(pullRequestEnding.refresh),
+  }),
 });
 
 export type AppRouter = typeof appRouter;

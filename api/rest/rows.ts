@@ -76,12 +76,12 @@ export const REST_ROWS: readonly RestRow[] = [
     tag: 'Pipelines',
     summary: 'Check a pipeline, make a version of it and deploy that',
     description:
-      'Agents start it with their next poll. 422 with `validationErrors` where it is not valid, 412 where git describes it.',
+      'Agents start it with their next poll. 422 with `validationErrors` where it is not valid, 412 where git describes it, and during a rollout unless `supersede`.',
     operation: pipelineDeploying.deployAgent,
     mayGoToGit: true,
     body: DeployBody,
     response: Deployed,
-    input: (request) => ({ ...ofPipeline(request), changelog: request.body.changelog }),
+    input: (request) => ({ ...ofPipeline(request), ...request.body }),
     output: (deployed) => deployed,
   }),
   row({

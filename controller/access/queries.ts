@@ -68,6 +68,8 @@ const OBJECTS = {
     WHERE o.id = ? AND p.tombstoned_at IS NULL`,
   'Sample request': `SELECT e.team_id, o.environment_id FROM sample_requests o JOIN pipelines p ON p.id = o.pipeline_id
     JOIN environments e ON e.id = o.environment_id WHERE o.id = ? AND p.tombstoned_at IS NULL`,
+  Rollout: `SELECT e.team_id, o.environment_id FROM rollouts o JOIN pipelines p ON p.id = o.pipeline_id
+    JOIN environments e ON e.id = o.environment_id WHERE o.id = ? AND p.tombstoned_at IS NULL`,
   Tap: `SELECT e.team_id, o.environment_id FROM taps o JOIN environments e ON e.id = o.environment_id WHERE o.id = ?`,
   Template: `SELECT team_id, NULL AS environment_id FROM templates WHERE id = ?`,
   Snippet: `SELECT team_id, NULL AS environment_id FROM vrl_snippets WHERE id = ?`,

@@ -7,18 +7,23 @@ import { type Cells, type NodeCells, ofJoined, readCells } from '../status/index
 /** `places` are those of pipelines in the answer, by their places among all; -1 for one that is not in it. */
 function numbersOf({ cells }: NodeCells, places: readonly number[]): number[] {
   const numbers: number[] = [];
-  for (const { place, status, desired, version } of cells) {
+  for (const { place, status, desired, canary, version } of cells) {
     const shown = places[place] ?? -1;
-    if (shown >= 0) numbers.push(shown, cellCode(status, desired), version ?? -1);
+    if (shown >= 0) numbers.push(shown, cellCode(status, desired, canary), version ?? -1);
   }
   return numbers;
 }
 
 const matrix = ofJoined(({ nodes, pipelines }: Cells): FleetMatrix => {
-  const shown = pipelines.filter(({ deployedVersion }) => deployedVersion !== null);
+  const shown = pipelines.filter(
+    ({ deployedVersion, rollout }) => deployedVersion !== null || rollout !== null,
+  );
   const places = pipelines.map((pipeline) => shown.indexOf(pipeline));
   return {
-    pipelines: shown.map(({ id, name, deployedVersion }) => ({ id, name, version: deployedVersion })),
+    pipelines: shown.map(({ id, name, deployedVersion, rollout }) => ({
+      ...{ id, name, version: deployedVersion },
+      canaryVersion: rollout?.version ?? null,
+    })),
     nodes: nodes.map((one) => ({
       id: one.node.id,
       name: one.node.name,

@@ -19,12 +19,12 @@ import { pendingOf } from './updates/under-way.ts';
 
 const withPipelines = (status: NodeStatus): NodeWithPipelines => ({
   ...summary(status),
-  pipelines: status.pairs.map(({ pipeline, desired, gate }) => ({
+  pipelines: status.pairs.map(({ pipeline, version, gate }) => ({
     pipelineId: pipeline.id,
     pipelineName: pipeline.name,
     status: gate.status,
     version: gate.version,
-    desiredVersion: desired ? pipeline.deployedVersion : null,
+    desiredVersion: version,
   })),
 });
 

@@ -16,7 +16,7 @@ import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logger.ts';
 import { readSecrets, secretReferences } from '../secrets/index.ts';
 import { DEFAULT_FLEET_SETTINGS, readFleetSettings } from '../settings/index.ts';
-import { versionForNode } from '../status/index.ts';
+import { type Deployable, versionForNode } from '../status/index.ts';
 import type { KnownNode } from './node-directory.ts';
 import { listPipelineIds, readConfigRevision } from './store.ts';
 
@@ -33,11 +33,18 @@ interface Rendered {
   checksum: string;
 }
 
+/** A pipeline: who gets which version, and the versions rendered, by their ids. */
+interface Served extends Deployable {
+  renderings: ReadonlyMap<string, Rendered>;
+}
+
 interface EnvironmentConfig {
   revision: number;
   secretBackend: string;
   pollIntervalMs: number;
-  pipelines: Rendered[];
+  pipelines: Served[];
+  /** Of some pipeline there are two versions, for different nodes. */
+  staged: boolean;
   groups: GroupRule[];
   /** Every pipeline that a node of this environment may report. */
   known: ReadonlySet<string>;
@@ -77,7 +84,7 @@ export interface ConfigServer {
   revisionFor(node: KnownNode): Promise<number>;
   /** Every pipeline that a node of the environment may report. */
   knownPipelines(environmentId: string): Promise<ReadonlySet<string>>;
-  /** Of what nodes get of each deployed pipeline, by its id. */
+  /** Of each version that nodes get, by its id. */
   checksums(environmentId: string): Promise<ReadonlyMap<string, string>>;
 }
 
@@ -109,20 +116,21 @@ export function createConfigServer(options: {
     secrets: ReadonlyMap<string, () => string>,
     certificates: ReadonlyMap<string, CertificateFile>,
     before: EnvironmentConfig | null,
-  ): Rendered[] {
-    return deployed.map((config) => {
+  ): Map<string, Rendered> {
+    const rendered = deployed.map((config): [string, Rendered] => {
       try {
-        return render(config, secrets, certificates);
+        return [config.versionId, render(config, secrets, certificates)];
       } catch (error) {
-        const lastGood = before?.pipelines.find((one) => one.config.pipelineId === config.pipelineId);
+        const lastGood = lastGoodOf(config, before);
         if (!lastGood) throw error;
         log.error(
           { pipelineId: config.pipelineId, reason: messageOf(error) },
           'a pipeline was not rendered, its last good rendering is served',
         );
-        return lastGood;
+        return [config.versionId, lastGood];
       }
     });
+    return new Map(rendered);
   }
 
   async function load(environmentId: string, before: EnvironmentConfig | null): Promise<EnvironmentConfig> {
@@ -143,7 +151,8 @@ export function createConfigServer(options: {
       revision: environment.revision,
       secretBackend: environment.secretBackend,
       pollIntervalMs: settings.pollIntervalMs || DEFAULT_FLEET_SETTINGS.pollIntervalMs,
-      pipelines: renderAll(deployed, secrets, certificates, before),
+      pipelines: servedOf(deployed, renderAll(deployed, secrets, certificates, before)),
+      staged: deployed.some(({ isCanary }) => isCanary),
       groups,
       known: new Set(ids),
       loadedAt: performance.now(),
@@ -215,9 +224,48 @@ export function createConfigServer(options: {
     },
     async checksums(environmentId) {
       const { pipelines } = await get(environmentId);
-      return new Map(pipelines.map(({ config, checksum }) => [config.pipelineId, checksum]));
+      return new Map(
+        pipelines.flatMap(({ renderings }) =>
+          [...renderings].map(([versionId, { checksum }]) => [versionId, checksum] as const),
+        ),
+      );
     },
   };
+}
+
+/** Who gets which version. Versions of a pipeline stand next to each other. */
+function servedOf(deployed: readonly DeployedConfig[], rendered: ReadonlyMap<string, Rendered>): Served[] {
+  return [...Map.groupBy(deployed, ({ pipelineId }) => pipelineId).values()].map((versions): Served => {
+    const all = versions.find(({ isCanary }) => !isCanary) ?? null;
+    const canary = versions.find(({ isCanary }) => isCanary) ?? null;
+    // Of what is sent: the last good rendering goes where it went.
+    const selectorOf = (one: DeployedConfig) => (rendered.get(one.versionId)?.config ?? one).nodeSelector;
+    return {
+      isDraft: false,
+      deployedVersionId: all?.versionId ?? null,
+      deployedSelector: all && selectorOf(all),
+      rollout: canary && {
+        versionId: canary.versionId,
+        nodeSelector: selectorOf(canary),
+        canarySelector: canary.canarySelector ?? {},
+      },
+      renderings: new Map(
+        versions.flatMap(({ versionId }) => {
+          const one = rendered.get(versionId);
+          return one ? [[versionId, one] as const] : [];
+        }),
+      ),
+    };
+  });
+}
+
+/** Of the same version, else what nodes got of the pipeline; what canary nodes alone got, nobody else gets for that. */
+function lastGoodOf(config: DeployedConfig, before: EnvironmentConfig | null): Rendered | undefined {
+  const all = before?.pipelines.flatMap(({ renderings }) => [...renderings.values()]) ?? [];
+  return (
+    all.find((one) => one.config.versionId === config.versionId) ??
+    all.find((one) => one.config.pipelineId === config.pipelineId && !one.config.isCanary)
+  );
 }
 
 function answerOf(environment: EnvironmentConfig, node: KnownNode, push: string): ServedConfig {
@@ -225,12 +273,10 @@ function answerOf(environment: EnvironmentConfig, node: KnownNode, push: string)
     labels: effectiveLabels(node.agentLabels, node.uiLabels, environment.groups),
     maintenance: node.maintenance,
   };
-  const chosen = environment.pipelines.filter(({ config }) =>
-    versionForNode(
-      { isDraft: false, deployedVersionId: config.versionId, nodeSelector: config.nodeSelector },
-      target,
-    ),
-  );
+  const chosen = environment.pipelines.flatMap((pipeline) => {
+    const versionId = versionForNode(pipeline, target);
+    return versionId === null ? [] : (pipeline.renderings.get(versionId) ?? []);
+  });
   const text = textOf(environment, chosen);
   const revision = environment.revision + node.revision;
   const etag = `${revision}-${environment.pollIntervalMs}-${text.hash}`;
@@ -267,7 +313,10 @@ function askedOf({ update, sampleRequests }: KnownNode): string {
 
 function textOf(environment: EnvironmentConfig, chosen: readonly Rendered[]): Text {
   const key =
-    chosen.length === environment.pipelines.length ? '*' : chosen.map((one) => one.config.versionId).join();
+    // With two versions of one pipeline, all pipelines are not one text.
+    !environment.staged && chosen.length === environment.pipelines.length
+      ? '*'
+      : chosen.map((one) => one.config.versionId).join();
   const known = environment.texts.get(key);
   if (known) return known;
   const hash = createHash('sha256')

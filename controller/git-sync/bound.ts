@@ -50,3 +50,7 @@ export async function wake(ctx: Context, environmentId: string, trigger: string)
   await ctx.services.bus.publish(ctx.db, { type: 'wake', loop: 'git', key: environmentId, trigger });
   await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['git'] });
 }
+
+/** What is checked of pull requests, and told of them, depends on the binding as well. */
+export const wakePullRequests = (ctx: Context, key: string, trigger: string): Promise<void> =>
+  ctx.services.bus.publish(ctx.db, { type: 'wake', loop: 'pull-requests', key, trigger });

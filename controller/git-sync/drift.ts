@@ -11,7 +11,7 @@ import { findBinding } from './store.ts';
 
 declare module '../platform/context.ts' {
   interface Services {
-    /** The checksum of what nodes are served of each deployed pipeline of the environment, by its id. */
+    /** The checksum of what nodes are served of each version that some node of the environment gets, by the version's id. */
     servedChecksums(environmentId: string): Promise<ReadonlyMap<string, string>>;
   }
 }
@@ -47,9 +47,7 @@ export const drift = query({
       .filter(({ kind, path }) => KINDS.has(kind) && path !== '')
       .map((line): Drift => {
         const status = line.objectId === null ? undefined : statuses.get(line.objectId);
-        const onNodes = status
-          ? nodesOf(status, nodes, running.get(status.pipeline.id) ?? [], served.get(status.pipeline.id))
-          : null;
+        const onNodes = status ? nodesOf(status, nodes, running.get(status.pipeline.id) ?? [], served) : null;
         const applied = line.objectId === null ? undefined : versions.get(line.objectId);
         const states = statesOf(line, onNodes);
         return {
@@ -138,7 +136,7 @@ function nodesOf(
   { pipeline }: PipelineStatus,
   nodes: readonly NodeStatus[],
   running: readonly RunningChecksum[],
-  expected: string | undefined,
+  served: ReadonlyMap<string, string>,
 ): Nodes {
   const said = new Map(running.map((one) => [one.nodeId, one]));
   let total = 0;
@@ -149,6 +147,7 @@ function nodesOf(
     if (!pair) continue;
     total += 1;
     const report = said.get(node.id);
+    const expected = served.get(pair.versionId ?? '');
     const state = stateOf(pair.desired, health === 'UNREACHABLE' || health === 'UNKNOWN', report, expected);
     if (state === 'same') {
       same += 1;

@@ -1,6 +1,10 @@
 export * as gitSyncApprovals from './approvals.ts';
+export { speakerOf } from './bound.ts';
 export { dated as datedCommit } from './commit-text.ts';
 export * as gitSyncDrift from './drift.ts';
+export type { ForgeGateway } from './forge-gateway.ts';
+export * as gitSyncForge from './forge-operations.ts';
+export { openForgeToken } from './forge-secrets.ts';
 export { gateEnds, type ManifestCounts, UNBOUND } from './gate-ends.ts';
 export type { GitGateway, OwnedChange, PlainManifest, RolledBack, Written } from './gateway.ts';
 export * as gitSyncHolds from './holds.ts';
@@ -10,8 +14,10 @@ export {
   type ImportErrorWrite,
   type InventoryRecord,
   isLeftBehind,
+  listFaults,
   type ManifestRecord,
   readInventory,
+  readLine,
   replaceImportErrors,
   upsertManifests,
 } from './inventory-store.ts';
@@ -48,10 +54,14 @@ export {
   findBinding,
   type GitMode,
   listBindings,
+  setForgeTrouble,
   updateBindingStatus,
   type WaitingPlan,
 } from './store.ts';
+export { readManifestStatus, readSyncStatus } from './sync-status.ts';
 export * as gitSyncToGit from './to-git.ts';
+export { deleteOldDeliveries } from './webhook-store.ts';
+export { type Admitted, admitWebhook } from './webhooks.ts';
 export * as gitSyncWords from './words.ts';
 export {
   beginApproved,

@@ -4,6 +4,7 @@ import type { Condition } from '../../schemas/api/common.ts';
 import type { ImportError } from '../../schemas/api/git-sync.ts';
 import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { newId } from '../platform/ids.ts';
+import { ACTIVE_ROLLOUT } from '../rollouts/index.ts';
 import { renameHolds } from './words-store.ts';
 
 export interface ManifestRecord {
@@ -30,7 +31,7 @@ export interface InventoryRecord extends ManifestRecord {
   objectName: string | null;
   /** The spec hash that the object in the database carries; null when there is no live object, or somebody else changed it. */
   objectHash: string | null;
-  /** Whether its newest version is the one that runs; false for a draft, true for kinds without versions, null when there is no object. */
+  /** Whether its newest version is the one that runs, on canary nodes at least; false for a draft, true for kinds without versions, null when there is no object. */
   objectDeployed: boolean | null;
   objectVersion: number | null;
 }
@@ -43,11 +44,12 @@ const MANIFEST_COLUMNS = `m.kind, m.name_key AS "nameKey", m.name, m.uid, m.path
 const OBJECT_FACTS = `coalesce(p.name, r.name, g.name) AS "objectName",
   coalesce(p.spec_hash, r.spec_hash, g.spec_hash) AS "objectHash", v.version AS "objectVersion",
   CASE WHEN p.id IS NOT NULL
-      THEN NOT p.is_draft AND p.deployed_version_id IS NOT DISTINCT FROM p.latest_version_id
+      THEN NOT p.is_draft AND coalesce(ro.canary_version_id, p.deployed_version_id) IS NOT DISTINCT FROM p.latest_version_id
     WHEN r.id IS NOT NULL OR g.id IS NOT NULL THEN true END AS "objectDeployed"`;
 
 const JOIN_OBJECTS = (kind: string, id: string) =>
   `LEFT JOIN pipelines p ON p.id = ${id} AND ${kind} = 'Pipeline' AND p.tombstoned_at IS NULL
+   LEFT JOIN rollouts ro ON ro.pipeline_id = p.id AND ro.${ACTIVE_ROLLOUT}
    LEFT JOIN pipeline_versions v ON v.id = p.latest_version_id
    LEFT JOIN alert_rules r ON r.id = ${id} AND ${kind} = 'AlertRule' AND r.tombstoned_at IS NULL
    LEFT JOIN node_groups g ON g.id = ${id} AND ${kind} = 'NodeGroup' AND g.tombstoned_at IS NULL`;
@@ -249,6 +251,11 @@ export async function listImportErrors(db: Knex, bindingId: string, limit: numbe
       createdAt: 'created_at',
     });
 }
+
+/** Where, and in which words; of a binding with very many, enough of them. */
+export const listFaults = (db: Knex, bindingId: string): Promise<Pick<ImportError, 'path' | 'message'>[]> =>
+  db('git_import_errors').where({ binding_id: bindingId }).limit(MOST_FAULTS).select('path', 'message');
+const MOST_FAULTS = 5_000;
 
 export async function countImportErrors(db: Knex, bindingId: string): Promise<number> {
   const row = await db('git_import_errors').where({ binding_id: bindingId }).count({ count: '*' }).first();

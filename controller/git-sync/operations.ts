@@ -11,13 +11,14 @@ import {
 } from '../../schemas/api/git-sync.ts';
 import { environmentScope } from '../access/index.ts';
 import { mutation, query } from '../platform/operation.ts';
-import { runningBinding, wake } from './bound.ts';
+import { runningBinding, wake, wakePullRequests } from './bound.ts';
+import { forgeDiff, forgeOf, reviewDiff, reviewOf } from './forge.ts';
 import { listImportErrors } from './inventory-store.ts';
 import { insertPendingJob, listJobs } from './jobs-store.ts';
 import { bindingPolicy, type PolicyParts } from './policy.ts';
 import { remoteDiff, remoteOf } from './remote.ts';
-import { normalizeFolder, refuseBadRef } from './scope.ts';
-import { findBinding, lockBinding, orphanObjects, saveBinding } from './store.ts';
+import { branchName, normalizeFolder } from './scope.ts';
+import { findBinding, lockBinding, orphanObjects, saveBinding, setForgeTrouble } from './store.ts';
 import { readSyncStatus } from './sync-status.ts';
 
 export const status = query({
@@ -89,18 +90,24 @@ export const configure = mutation({
     const id = await lockBinding(ctx.db, input.environmentId);
     const before = await findBinding(ctx.db, input.environmentId);
     const remote = remoteOf(ctx.services, id, input, before);
+    const forge = forgeOf(ctx.services, id, input, before, remote.repositoryUrl);
+    const review = reviewOf(input, before, remote.repositoryUrl);
     const write = {
       id,
       environmentId: input.environmentId,
       mode: input.mode,
       ...remote,
-      ref: refuseBadRef(input.branch ?? before?.ref ?? 'main'),
+      forge,
+      ...(review ? { review } : {}),
+      ref: branchName(input.branch ?? before?.ref ?? 'main'),
       path: normalizeFolder(input.path ?? before?.path ?? ''),
       sharedPaths: (input.sharedPaths ?? before?.sharedPaths ?? ['shared', 'tests']).map(normalizeFolder),
       intervalSeconds: input.intervalSeconds ?? before?.intervalSeconds ?? 60,
       policy: { ...before?.policy, ...input.policy },
     };
     const bindingId = await saveBinding(ctx.db, write);
+    const changedForge = forgeDiff(before, forge);
+    if (Object.keys(changedForge).length > 0) await setForgeTrouble(ctx.db, bindingId, null);
     // A copy of the database describes nothing: all of it is the UI's.
     if ((input.mode === 'off' || input.mode === 'push') && before) await orphanObjects(ctx.db, before);
     ctx.audit({
@@ -111,10 +118,13 @@ export const configure = mutation({
         branch: [before?.ref ?? null, write.ref],
         path: [before?.path ?? null, write.path],
         ...remoteDiff(before, remote),
+        ...changedForge,
+        ...reviewDiff(before, review),
         ...policyDiff(before?.policy ?? {}, write.policy),
       },
     });
     await wake(ctx, input.environmentId, 'configured');
+    await wakePullRequests(ctx, input.environmentId, 'configured');
     return readSyncStatus(ctx, input.environmentId);
   },
 });

@@ -17,6 +17,7 @@ import {
   sealCredentials,
   shownCredentials,
 } from '../repository/index.ts';
+import { willHaveForge } from './forge.ts';
 import type { Binding } from './store.ts';
 
 export interface RemoteColumns {
@@ -55,7 +56,9 @@ export function remoteOf(
   const address = inField('repositoryUrl', () => readAddress(given));
   const kept = before && isFor(before, address) ? before : EMBEDDED;
   const knownHosts = knownHostsOf(address, input.knownHosts, kept.knownHosts);
-  const caCertificate = caOf(address, input.caCertificate, kept.caCertificate);
+  const forWeb =
+    address.transport === 'https' || (address.transport === 'ssh' && willHaveForge(input, before));
+  const caCertificate = caOf(forWeb, input.caCertificate, kept.caCertificate);
   const { credentials } = input;
   if (credentials === undefined && kept.sealedCredentials !== null)
     return {
@@ -120,12 +123,9 @@ function knownHostsOf(
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
-function caOf(
-  { transport }: RemoteAddress,
-  given: string | null | undefined,
-  kept: string | null,
-): string | null {
-  if (transport !== 'https') {
+/** `forWeb`: something is asked by HTTPS, be it the repository or its forge. */
+function caOf(forWeb: boolean, given: string | null | undefined, kept: string | null): string | null {
+  if (!forWeb) {
     if (typeof given === 'string') throw badRequest('caCertificate is for https addresses; leave it out');
     return null;
   }

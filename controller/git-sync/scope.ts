@@ -15,6 +15,10 @@ export function normalizeFolder(path: string): string {
   return parts.join('/');
 }
 
+/** A branch by its short name, which is the one that everything else knows it by. */
+export const branchName = (ref: string): string =>
+  refuseBadRef(refuseBadRef(ref).replace(/^refs\/heads\//, ''));
+
 /** The rules of git-check-ref-format(1) that matter for a branch or tag name. */
 export function refuseBadRef(ref: string): string {
   const bad = /^[-/.]|^@$|\.\.|[\s~^:?*[\\]|\/[/.]|@\{|\.lock($|\/)|[./]$/.test(ref) || UNSEEN.test(ref);

@@ -1,7 +1,7 @@
 /** Bindings of environments to git. */
 import type { Knex } from 'knex';
 import type { GuardResult } from '../../schemas/api/git-plan.ts';
-import type { BoundForge, CommitInfo } from '../../schemas/api/git-sync.ts';
+import type { BoundForge, CommitInfo, ReviewRules } from '../../schemas/api/git-sync.ts';
 import { releaseFromGit } from '../ownership/index.ts';
 import { newId } from '../platform/ids.ts';
 import { commitText, dated } from './commit-text.ts';
@@ -125,7 +125,28 @@ export interface BindingWrite {
   sealedCredentials?: string | null;
   knownHosts?: string | null;
   caCertificate?: string | null;
+  /** Left out: as it was; of a new one, none. */
+  forge?: ForgeColumns;
+  /** Left out: as it was. */
+  review?: ReviewRules;
 }
+
+/** Where the pull requests of a remote live, and what is sealed for it. */
+export interface ForgeColumns {
+  forge: ForgeChoice;
+  forgeUrl: string | null;
+  forgeProject: string | null;
+  sealedForgeToken: string | null;
+  sealedWebhookSecret: string | null;
+}
+
+export const NO_FORGE: ForgeColumns = {
+  forge: 'none',
+  forgeUrl: null,
+  forgeProject: null,
+  sealedForgeToken: null,
+  sealedWebhookSecret: null,
+};
 
 const passLock = (environmentId: string) => `git pass of ${environmentId}`;
 
@@ -170,6 +191,14 @@ export async function environmentsBeside(db: Knex, bindingId: string): Promise<s
   return rows.map(({ id }) => id);
 }
 
+const forgeColumns = (forge: ForgeColumns) => ({
+  forge: forge.forge,
+  forge_url: forge.forgeUrl,
+  forge_project: forge.forgeProject,
+  sealed_forge_token: forge.sealedForgeToken,
+  sealed_webhook_secret: forge.sealedWebhookSecret,
+});
+
 export async function saveBinding(db: Knex, write: BindingWrite): Promise<string> {
   const columns = {
     mode: write.mode,
@@ -182,16 +211,29 @@ export async function saveBinding(db: Knex, write: BindingWrite): Promise<string
     shared_paths: JSON.stringify(write.sharedPaths),
     interval_seconds: write.intervalSeconds,
     ...(write.policy ? { policy: JSON.stringify(write.policy) } : {}),
+    ...(write.forge ? forgeColumns(write.forge) : {}),
+    ...(write.review
+      ? { protect_branch: write.review.protectBranch, required_approvals: write.review.requiredApprovals }
+      : {}),
     updated_at: db.fn.now(),
   };
   // Another tree is bound as if for the first time: what it does to the objects that are there is looked at before.
   const sameTree = db.raw(
     'CASE WHEN git_bindings.path = excluded.path AND git_bindings.repository_url = excluded.repository_url THEN git_bindings.begun_at END',
   );
+  // What was read of another repository says nothing of this one.
+  const sameRepository = db.raw(
+    'CASE WHEN git_bindings.repository_url = excluded.repository_url THEN git_bindings.head_commit END',
+  );
   const [row] = await db('git_bindings')
     .insert({ id: write.id ?? newId(), environment_id: write.environmentId, ...columns })
     .onConflict('environment_id')
-    .merge({ ...columns, begun_at: sameTree, revision: db.raw('git_bindings.revision + 1') })
+    .merge({
+      ...columns,
+      begun_at: sameTree,
+      head_commit: sameRepository,
+      revision: db.raw('git_bindings.revision + 1'),
+    })
     .returning('id');
   return row.id;
 }
@@ -279,4 +321,16 @@ export async function lockWaitingPlan(tx: Knex, bindingId: string): Promise<Wait
     .forUpdate()
     .first({ plan: 'waiting_plan' });
   return row?.plan ?? null;
+}
+
+/** Why the forge did not do what it was asked last; null: it did. False where that is known already. */
+export async function setForgeTrouble(db: Knex, bindingId: string, message: string | null): Promise<boolean> {
+  const rows = db('git_bindings').where({ id: bindingId });
+  const changed =
+    message === null
+      ? await rows.whereNotNull('forge_error').update({ forge_error: null })
+      : await rows.whereRaw("forge_error->>'message' IS DISTINCT FROM ?", [message]).update({
+          forge_error: db.raw("jsonb_build_object('message', ?::text, 'at', now())", [message]),
+        });
+  return changed > 0;
 }

@@ -4,7 +4,7 @@ import type { Context } from '../platform/context.ts';
 import { datedConditions, type Joined, readStatus, sumGates } from '../status/index.ts';
 import { boundForgeOf, reviewRulesOf } from './forge.ts';
 import { gateEnds, manifestEnds, UNBOUND } from './gate-ends.ts';
-import { countImportErrors, listManifests, type ManifestRecord } from './inventory-store.ts';
+import { countImportErrors, listManifests, type ManifestRecord, readLine } from './inventory-store.ts';
 import { countJobs } from './jobs-store.ts';
 import { policiesOf } from './policy.ts';
 import { shownOf, webhookUrlOf } from './remote.ts';
@@ -102,6 +102,23 @@ export async function readSyncStatus(ctx: Context, environmentId: string): Promi
     ),
     manifests: manifestStatuses(manifests, joined, binding),
   };
+}
+
+/** One manifest as the above tells of it; null where the inventory has none of that name. */
+export async function readManifestStatus(
+  ctx: Context,
+  binding: Binding,
+  { kind, nameKey }: { kind: string; nameKey: string },
+): Promise<ManifestStatus | null> {
+  const line = await readLine(ctx.db, binding.id, kind, nameKey);
+  if (!line) return null;
+  const { objectId } = line;
+  const { environmentId } = binding;
+  const joined =
+    objectId === null
+      ? { nodes: [], pipelines: [] }
+      : await readStatus(ctx, { environmentId, pipelineId: objectId });
+  return manifestStatuses([line], joined, binding)[0] ?? null;
 }
 
 function manifestStatuses(

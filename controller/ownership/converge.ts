@@ -40,6 +40,8 @@ export const Converged = Type.Array(
     outcome: Type.Enum([...OUTCOMES]),
     /** The version that is the newest now; null for kinds without versions. */
     version: Type.Union([Type.Integer(), Type.Null()]),
+    /** That version is on its way to some nodes first; absent for kinds without rollouts. */
+    canary: Type.Optional(Type.Boolean()),
   }),
 );
 export type Converged = Static<typeof Converged>;

@@ -20,7 +20,8 @@ interface Described {
 
 /**
  * Locks the row until the transaction ends. Where git describes it, the spec that git has now is held, so that what is
- * done next stays; a newer one is taken. Answers whether git describes it.
+ * done next stays; a newer one is taken. `only`: the
+ * hash of the one spec to be held, where git may have a newer one by now. Answers whether git describes it.
  * @throws NOT_FOUND; PRECONDITION_FAILED where a pass that is under way has not recorded the object yet.
  */
 export async function lockHolding(
@@ -28,13 +29,15 @@ export async function lockHolding(
   table: OwnedTable,
   id: string,
   reason: string,
+  only?: string,
 ): Promise<boolean> {
   const noun = NOUNS[table];
   const row = await lockRow(ctx.db, table, id);
   if (!row) throw notFound(`${noun[0]?.toUpperCase()}${noun.slice(1)}`);
   if (row.managedBy !== 'git') return false;
   const line = await findDescribed(ctx.db, id);
-  const hashes = new Set([line?.seenHash, line?.appliedHash].filter((hash) => hash != null));
+  const said = only === undefined ? [line?.seenHash, line?.appliedHash] : [only];
+  const hashes = new Set(said.filter((hash) => hash != null));
   if (!line || hashes.size === 0)
     throw preconditionFailed(
       `The ${noun} "${row.name}" is just being applied from git; try again in a moment`,
@@ -47,7 +50,7 @@ export async function lockHolding(
     entityType: line.kind,
     entityId: id,
     environmentId,
-    metadata: { name: line.name, specHash: line.seenHash ?? line.appliedHash, reason },
+    metadata: { name: line.name, specHash: only ?? line.seenHash ?? line.appliedHash, reason },
   });
   const { bus } = ctx.services;
   await bus.publish(ctx.db, { type: 'wake', loop: 'git', key: environmentId, trigger: 'held' });

@@ -129,6 +129,13 @@ export function checkReferences(components: readonly Component[]): Finding[] {
   return findings;
 }
 
+/** What can be said of the graph by looking at nothing else: no program is read, and no secret is asked for. */
+export function checkGraph(definition: Definition): Finding[] {
+  const components = componentsOf(definition);
+  const findings = checkStructure(components, !definition.deployed);
+  return findings.length > 0 ? findings : checkReferences(components);
+}
+
 /** Why an entry of `inputs` stands for nothing. */
 export function explainMissing(entry: string, component: Component, components: readonly Component[]) {
   const upstream = components.filter((other) => other.section !== 'sinks' && other.key !== component.key);

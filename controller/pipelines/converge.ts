@@ -2,8 +2,6 @@
  * What git does to pipelines: two operations, each one transaction with its audit rows, each safe to repeat. Nothing else
  * writes a git-owned pipeline.
  */
-import { isDeepStrictEqual } from 'node:util';
-import { parse } from 'yaml';
 import type { PipelineSpec } from '../../schemas/manifests/index.ts';
 import {
   Converged,
@@ -18,6 +16,8 @@ import { mutation } from '../platform/operation.ts';
 import { pipelinesChanged } from './changed.ts';
 import { compile } from './compile.ts';
 import type { Definition } from './definition.ts';
+import { servedByStages, servesTheSame, stagesOf } from './git-stages.ts';
+import { rolledBackBy } from './making-versions.ts';
 import {
   insertVersions,
   type NewVersion,
@@ -42,7 +42,9 @@ export const convergePipelines = mutation({
       ctx.db,
       rows.flatMap((row) => row?.id ?? []),
     );
+    const servedNow = await servedByStages(ctx.db, items, rows, standings);
     const now = new Date(ctx.clock.now());
+    const stages = stagesOf(commit);
     const versions: NewVersion[] = [];
     /** Made by people before git adopted the pipeline, and what git says now. */
     const stamped: { id: string; specHash: string }[] = [];
@@ -86,10 +88,20 @@ export const convergePipelines = mutation({
           commit: { sha: commit.sha, author: commit.author, message: commit.message, path: item.path },
         });
       }
-      const runs = spec.deployed ? version.id : null;
       const ran = standing?.deployedVersionId ?? null;
+      const stage = stages.decide({
+        ...{ pipelineId, spec, version, ran },
+        canary: standing?.canary ?? null,
+        served: {
+          configYaml: compiled.configYaml,
+          logLevel: spec.logLevel,
+          nodeSelector: write.nodeSelector,
+        },
+        servedBy: servedNow,
+      });
+      const { runs } = stage;
       const renamed = row !== null && row.name !== item.name;
-      if (runs !== ran || (runs !== null && renamed)) served = true;
+      if (runs !== ran || stage.changes || (spec.deployed && renamed)) served = true;
       const outcome = outcomeOf(row);
       ctx.audit({
         action: `pipeline.${outcome}`,
@@ -101,10 +113,10 @@ export const convergePipelines = mutation({
           deployed: [ran !== null, spec.deployed],
           ...(renamed ? { name: [row.name, item.name] } : {}),
         },
-        metadata: { name: item.name, path: item.path },
+        metadata: { name: item.name, path: item.path, ...(stage.canary ? { canary: true } : {}) },
       });
       return {
-        answer: { objectId: pipelineId, outcome, version: version.version },
+        answer: { objectId: pipelineId, outcome, version: version.version, canary: stage.canary },
         write: {
           row,
           newId: pipelineId,
@@ -131,13 +143,14 @@ export const convergePipelines = mutation({
     );
     if (versions.length > 0) await insertVersions(ctx.db, versions);
     for (const { id, specHash } of stamped) await stampVersion(ctx.db, id, specHash);
+    await stages.write(ctx, environmentId);
     const only = done.length === 1 ? done[0]?.answer.objectId : undefined;
     await pipelinesChanged(ctx, environmentId, { pipelineId: only, reason: 'git', served });
     return done.map(({ answer }) => answer);
   },
 });
 
-/** Nodes would get the very same. The database keeps the keys of objects in an order of its own, so texts may differ. */
+/** Nodes would get the very same. */
 function saysTheSame(
   version: NonNullable<Standing['latest']>,
   { logLevel, nodeSelector }: PipelineSpec,
@@ -145,9 +158,10 @@ function saysTheSame(
 ): boolean {
   return (
     version.configYaml !== null &&
-    version.logLevel === logLevel &&
-    isDeepStrictEqual(version.nodeSelector, nodeSelector ?? null) &&
-    isDeepStrictEqual(parse(version.configYaml), parse(configYaml))
+    servesTheSame(
+      { ...version, configYaml: version.configYaml },
+      { configYaml, logLevel, nodeSelector: nodeSelector ?? null },
+    )
   );
 }
 
@@ -157,6 +171,8 @@ export const prunePipeline = pruneOperation({
   entityType: 'Pipeline',
   table: 'pipelines',
   columns: { is_draft: true, deployed_version_id: null, deployed_at: null },
-  changed: (ctx, environmentId, pipelineId) =>
-    pipelinesChanged(ctx, environmentId, { pipelineId, reason: 'pruned', served: true }),
+  async changed(ctx, environmentId, pipelineId) {
+    await rolledBackBy(ctx, { id: pipelineId, environmentId }, 'Its manifest is gone from git');
+    await pipelinesChanged(ctx, environmentId, { pipelineId, reason: 'pruned', served: true });
+  },
 });

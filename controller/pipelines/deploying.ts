@@ -10,69 +10,19 @@ import {
   UndeployPipeline,
 } from '../../schemas/api/pipelines.ts';
 import { objectScope } from '../access/index.ts';
-import { ROLLED_BACK_JOB, refuseUneditable } from '../ownership/index.ts';
+import { ROLLED_BACK_JOB } from '../ownership/index.ts';
 import { nameOfActor } from '../platform/actor-name.ts';
-import type { Context, MutationContext } from '../platform/context.ts';
+import type { Context } from '../platform/context.ts';
 import { conflict, notFound, preconditionFailed } from '../platform/errors.ts';
-import { newId } from '../platform/ids.ts';
 import { mutation } from '../platform/operation.ts';
+import { refuseDuringRollout } from '../rollouts/index.ts';
 import { pipelineChanged } from './changed.ts';
 import { graphOfConfig } from './engine-yaml.ts';
 import { existing, lockPipeline, lockPipelineHolding, renderStored } from './existing.ts';
-import { type Graph, refuseOversized } from './graph.ts';
+import { refuseOversized } from './graph.ts';
+import { addVersion, checked, editable, rolledBackBy } from './making-versions.ts';
 import { withLiveLinks } from './shared-components/links.ts';
-import {
-  findVersionContent,
-  insertVersions,
-  nextVersionNumber,
-  type PipelineRecord,
-  updatePipeline,
-} from './store.ts';
-import { invalid, validateGraph } from './validation.ts';
-
-/** @throws BAD_REQUEST with `validationErrors` */
-async function checked(ctx: Context, environmentId: string, graph: Graph): Promise<string> {
-  const { configYaml, errors } = await validateGraph(ctx, environmentId, graph);
-  if (errors.length > 0) throw invalid(errors);
-  return configYaml;
-}
-
-/** A pipeline that people may change, before its row is locked: what the policy refuses is refused before anything is checked. */
-async function editable(ctx: Context, id: string): Promise<PipelineRecord> {
-  const pipeline = await existing(ctx, id);
-  await refuseUneditable(ctx, 'pipelines', pipeline);
-  return pipeline;
-}
-
-/** A version of what the graph says, of a pipeline whose row is locked. */
-async function addVersion(
-  ctx: MutationContext,
-  pipeline: PipelineRecord,
-  of: Graph & Pick<PipelineRecord, 'logLevel' | 'nodeSelector'>,
-  version: { configYaml: string; changelog: string | null },
-): Promise<{ id: string; number: number }> {
-  const id = newId();
-  const number = await nextVersionNumber(ctx.db, pipeline.id);
-  await insertVersions(ctx.db, [
-    {
-      id,
-      version: number,
-      pipelineId: pipeline.id,
-      configYaml: version.configYaml,
-      changelog: version.changelog,
-      logLevel: of.logLevel,
-      nodeSelector: of.nodeSelector,
-      nodes: of.nodes,
-      edges: of.edges,
-      globalConfig: of.globalConfig,
-      specHash: null,
-      source: 'ui',
-      createdById: ctx.actor.type === 'user' ? ctx.actor.userId : null,
-      commit: null,
-    },
-  ]);
-  return { id, number };
-}
+import { findVersionContent, updatePipeline } from './store.ts';
 
 const answer = (version: { id: string; number: number }): Static<typeof Deployed> => ({
   success: true,
@@ -93,11 +43,13 @@ export const deployAgent = mutation({
     const pipeline = await editable(ctx, pipelineId);
     return checked(ctx, pipeline.environmentId, pipeline);
   },
-  async run(ctx, { pipelineId, changelog }, configYaml) {
+  async run(ctx, { pipelineId, changelog, supersede = false }, configYaml) {
     const pipeline = await lockPipeline(ctx, pipelineId);
     if (renderStored(pipeline) !== configYaml)
       throw conflict('The pipeline was changed while it was being checked; deploy it again');
+    const active = await refuseDuringRollout(ctx, pipelineId, supersede);
     const version = await addVersion(ctx, pipeline, pipeline, { configYaml, changelog });
+    if (active) await rolledBackBy(ctx, pipeline, `Superseded by version ${version.number}`);
     await updatePipeline(ctx.db, pipelineId, {
       isDraft: false,
       latestVersionId: version.id,
@@ -126,6 +78,7 @@ export const undeploy = mutation({
     const { name, isDraft } = pipeline;
     if (isDraft)
       throw preconditionFailed(`The pipeline "${name}" is a draft; only a deployed one can be undeployed`);
+    await rolledBackBy(ctx, pipeline, 'The pipeline was undeployed');
     await updatePipeline(ctx.db, pipelineId, { isDraft: true, deployedVersionId: null, deployedAt: null });
     await pipelineChanged(ctx, pipeline, { reason: 'undeployed', served: true, metadata: { name } });
     return { success: true };
@@ -190,6 +143,7 @@ export const rollback = mutation({
     const changelog = `Rollback to version ${target.version}`;
     const version = await addVersion(ctx, pipeline, target, { configYaml: target.configYaml, changelog });
     const served = !pipeline.isDraft;
+    await rolledBackBy(ctx, pipeline, why);
     await updatePipeline(ctx.db, pipelineId, {
       nodes: target.nodes,
       edges: target.edges,

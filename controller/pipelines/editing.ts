@@ -26,6 +26,7 @@ import { compile } from './compile.ts';
 import { stripCredentials, withoutCredentials } from './credentials.ts';
 import { existing, lockPipeline } from './existing.ts';
 import { copyGraph, definitionOf, type Graph } from './graph.ts';
+import { rolledBackBy } from './making-versions.ts';
 import { withLiveLinks } from './shared-components/links.ts';
 import {
   bringBack,
@@ -131,6 +132,7 @@ export const remove = mutation({
   async run(ctx, { id }) {
     const pipeline = await lockPipeline(ctx, id);
     const now = ctx.clock.now();
+    await rolledBackBy(ctx, pipeline, 'The pipeline was deleted');
     await updatePipeline(ctx.db, id, {
       isDraft: true,
       deployedVersionId: null,

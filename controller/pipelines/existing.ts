@@ -3,6 +3,7 @@ import type { GraphNode } from '../../schemas/api/pipelines.ts';
 import { lockEditable, lockHandmade, lockHolding } from '../ownership/index.ts';
 import type { Context, MutationContext } from '../platform/context.ts';
 import { notFound } from '../platform/errors.ts';
+import { findActiveRollout } from '../rollouts/index.ts';
 import { compile } from './compile.ts';
 import { definitionOf, type Graph } from './graph.ts';
 import { findPipeline, findVersionContent, type PipelineRecord } from './store.ts';
@@ -23,13 +24,17 @@ export async function lockPipeline(ctx: MutationContext, id: string): Promise<Pi
   return existing(ctx, id);
 }
 
-/** The same for what is done at once, against git where it describes the pipeline: git's spec is held. @throws NOT_FOUND */
+/**
+ * The same for what is done at once, against git where it describes the pipeline: git's spec is held, or the one of that
+ * hash. @throws NOT_FOUND
+ */
 export async function lockPipelineHolding(
   ctx: MutationContext,
   id: string,
   reason: string,
+  specHash?: string,
 ): Promise<{ pipeline: PipelineRecord; held: boolean }> {
-  const held = await lockHolding(ctx, 'pipelines', id, reason);
+  const held = await lockHolding(ctx, 'pipelines', id, reason, specHash);
   return { pipeline: await existing(ctx, id), held };
 }
 
@@ -52,10 +57,11 @@ export function nodeOf(pipeline: Pick<Graph, 'nodes'>, nodeId: string): GraphNod
  */
 export const renderStored = (graph: Graph): string => compile(definitionOf(graph)).configYaml;
 
-/** Whether a deploy would ship something else than what runs. */
+/** Whether a deploy would ship something else than what runs, on canary nodes where a rollout is active. */
 export async function hasConfigChanges(ctx: Pick<Context, 'db'>, pipeline: PipelineRecord): Promise<boolean> {
-  const deployed =
-    pipeline.deployedVersionId && (await findVersionContent(ctx.db, pipeline.deployedVersionId));
+  const active = await findActiveRollout(ctx.db, pipeline.id);
+  const newest = active?.canaryVersionId ?? pipeline.deployedVersionId;
+  const deployed = newest && (await findVersionContent(ctx.db, newest));
   if (!deployed) return pipeline.nodes.length > 0;
   return (
     deployed.logLevel !== pipeline.logLevel ||

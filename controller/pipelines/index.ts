@@ -1,4 +1,4 @@
-export { type CheckReport, checkPipeline, type Finding } from './checks.ts';
+export { type CheckReport, checkGraph, checkPipeline, type Finding } from './checks.ts';
 export { compile } from './compile.ts';
 export type { StoredComponent } from './components.ts';
 export { convergePipelines, prunePipeline } from './converge.ts';
@@ -8,9 +8,23 @@ export * as pipelineDeploying from './deploying.ts';
 export * as pipelineEditing from './editing.ts';
 export { copyGraph, definitionOf, type Graph, normaliseGraph, refuseOversized } from './graph.ts';
 export * as pipelineGraphs from './graph-operations.ts';
+export { startHealthCheck } from './health-check.ts';
 export { maskSensitive, maskYaml } from './mask.ts';
 export * as pipelineOperations from './operations.ts';
+export * as rolloutViews from './rollout-views.ts';
 export * as sharedComponentOperations from './shared-components/operations.ts';
+export {
+  checkShipped,
+  missingVariables,
+  type Shipped,
+  type ShippedContent,
+  shipPipeline,
+  shippedOnto,
+  storedConfig,
+  withOwnCredentials,
+  withoutWrittenCredentials,
+} from './shipping.ts';
+export * as stagedRollouts from './staged-rollouts.ts';
 export { type DeployedConfig, listDeployed } from './store.ts';
 export { runTests, type TransformTest } from './transform-tests.ts';
 export { unifiedDiff } from './unified-diff.ts';

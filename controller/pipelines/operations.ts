@@ -17,6 +17,7 @@ import {
   VersionDiff,
   VersionList,
 } from '../../schemas/api/pipelines.ts';
+import { selectorText } from '../../schemas/pipelines/selector.ts';
 import { environmentScope, objectScope } from '../access/index.ts';
 import { findEnvironment } from '../environments/index.ts';
 import type { Context } from '../platform/context.ts';
@@ -172,13 +173,7 @@ const configOf = ({ id, version, configYaml }: Static<typeof Version>, all: bool
 
 const settingsOf = ({ logLevel, nodeSelector }: Static<typeof Version>): Record<string, string> => ({
   logLevel,
-  nodeSelector:
-    nodeSelector === null
-      ? 'every node'
-      : Object.entries(nodeSelector)
-          .map((pair) => pair.join('='))
-          .sort()
-          .join(', '),
+  nodeSelector: nodeSelector === null ? 'every node' : selectorText(nodeSelector),
 });
 
 export const compareVersions = query({
@@ -272,7 +267,10 @@ export const environmentInfo = query({
     const { nodes } = await readStatus(ctx, { environmentId: environment.id, pipelineId: pipeline.id });
     const matching = nodes.filter(({ node, labels }) =>
       versionForNode(
-        { isDraft: false, deployedVersionId: 'any', nodeSelector: pipeline.nodeSelector },
+        {
+          ...{ isDraft: false, deployedVersionId: 'any', deployedSelector: pipeline.nodeSelector },
+          rollout: null,
+        },
         { labels, maintenance: node.maintenance },
       ),
     );

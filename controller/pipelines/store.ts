@@ -7,6 +7,7 @@ import { brokeUnique } from '../database/errors.ts';
 import type { ColumnTypes } from '../ownership/index.ts';
 import { conflict } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
+import { ACTIVE_ROLLOUT, SERVED_VERSIONS } from '../rollouts/index.ts';
 import type { StoredComponent } from './components.ts';
 
 export type LogLevelName = 'trace' | 'debug' | 'info' | 'warn' | 'error';
@@ -274,6 +275,8 @@ export interface Standing {
   } | null;
   deployedVersionId: string | null;
   deployedAt: Date | null;
+  /** The version of the rollout that is active; null where none is. */
+  canary: { versionId: string; version: number } | null;
 }
 
 export async function readStanding(
@@ -285,13 +288,34 @@ export async function readStanding(
     `SELECT p.id, p.deployed_version_id AS "deployedVersionId", p.deployed_at AS "deployedAt",
        CASE WHEN v.id IS NULL THEN NULL
          ELSE json_build_object('id', v.id, 'version', v.version, 'specHash', v.spec_hash, 'configYaml', CASE WHEN p.managed_by = 'ui' THEN v.config_yaml END,
-           'logLevel', v.log_level, 'nodeSelector', v.node_selector) END AS latest
-     FROM pipelines p LEFT JOIN LATERAL
+           'logLevel', v.log_level, 'nodeSelector', v.node_selector) END AS latest,
+       CASE WHEN c.id IS NULL THEN NULL ELSE json_build_object('versionId', c.id, 'version', c.version) END AS canary
+     FROM pipelines p LEFT JOIN rollouts r ON r.pipeline_id = p.id AND r.${ACTIVE_ROLLOUT}
+     LEFT JOIN pipeline_versions c ON c.id = r.canary_version_id LEFT JOIN LATERAL
        (SELECT * FROM pipeline_versions v WHERE v.pipeline_id = p.id ORDER BY v.version DESC LIMIT 1) v ON true
      WHERE p.id = ANY(?)`,
     [[...pipelineIds]],
   );
   return new Map(rows.map(({ id, ...standing }) => [id, standing]));
+}
+
+/** What nodes get of a version. */
+export interface VersionServed {
+  configYaml: string;
+  logLevel: string;
+  nodeSelector: LabelMap | null;
+}
+
+/** By the ids of versions. */
+export async function readServed(
+  db: Knex,
+  versionIds: readonly string[],
+): Promise<ReadonlyMap<string, VersionServed>> {
+  if (versionIds.length === 0) return new Map();
+  const rows: (VersionServed & { id: string })[] = await db('pipeline_versions')
+    .whereIn('id', versionIds)
+    .select('id', { configYaml: 'config_yaml', logLevel: 'log_level', nodeSelector: 'node_selector' });
+  return new Map(rows.map(({ id, ...served }) => [id, served]));
 }
 
 /** A version that people made says what a manifest says: from now on it stands for it. */
@@ -376,25 +400,29 @@ export interface DeployedConfig {
   version: number;
   configYaml: string;
   logLevel: string;
+  /** Of the version. */
   nodeSelector: LabelMap | null;
+  /** Of a rollout that is active: its canary nodes. Null without one. */
+  canarySelector: LabelMap | null;
+  /** The version that canary nodes get; the others get the one without it, where there is one. */
+  isCanary: boolean;
 }
 
-/** Everything that is deployed in an environment, with its config. */
+/**
+ * Everything that nodes of an environment get, with its config: one version a pipeline, or two while a rollout is active.
+ * By pipeline.
+ */
 export async function listDeployed(db: Knex, environmentId: string): Promise<DeployedConfig[]> {
-  return db('pipelines as p')
-    .join('pipeline_versions as v', 'v.id', 'p.deployed_version_id')
-    .where({ 'p.environment_id': environmentId, 'p.is_draft': false })
-    .whereNull('p.tombstoned_at')
-    .orderBy('p.id')
-    .select({
-      pipelineId: 'p.id',
-      pipelineName: 'p.name',
-      versionId: 'v.id',
-      version: 'v.version',
-      configYaml: 'v.config_yaml',
-      logLevel: 'v.log_level',
-      nodeSelector: 'v.node_selector',
-    });
+  const { rows } = await db.raw<{ rows: DeployedConfig[] }>(
+    `SELECT p.id AS "pipelineId", p.name AS "pipelineName", v.id AS "versionId", v.version,
+       v.config_yaml AS "configYaml", v.log_level AS "logLevel", v.node_selector AS "nodeSelector",
+       r.canary_selector AS "canarySelector", served.is_canary AS "isCanary"
+     FROM pipelines p ${SERVED_VERSIONS} JOIN pipeline_versions v ON v.id = served.version_id
+     WHERE p.environment_id = ? AND NOT p.is_draft AND p.tombstoned_at IS NULL
+     ORDER BY p.id, served.is_canary`,
+    [environmentId],
+  );
+  return rows;
 }
 
 /** Component counters of a pipeline as its nodes last reported them. */

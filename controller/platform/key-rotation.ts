@@ -57,7 +57,7 @@ async function resealColumn(
     if (!last) return { resealed, raced };
     after = last.id;
     const changes = rows.flatMap(({ id, sealed }) => {
-      const place = sealedPlace(table, id);
+      const place = sealedPlace(table, id, column);
       try {
         return [{ id, sealed, again: keyring.seal(keyring.open(sealed, place), place) }];
       } catch (error) {

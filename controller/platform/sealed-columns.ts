@@ -14,5 +14,9 @@ export interface SealedColumn {
   column: string;
 }
 
+/** Those of a table that has several, but for its first: a text of one opens in no other. */
+const BOUND_TO_COLUMN: ReadonlySet<string> = new Set(['sealed_forge_token', 'sealed_webhook_secret']);
+
 /** Where a sealed text is stored: bound into its encryption, so that it opens nowhere else. */
-export const sealedPlace = (table: SealedTable, id: string): string => `${table}:${id}`;
+export const sealedPlace = (table: SealedTable, id: string, column?: SealedColumn['column']): string =>
+  column !== undefined && BOUND_TO_COLUMN.has(column) ? `${table}.${column}:${id}` : `${table}:${id}`;

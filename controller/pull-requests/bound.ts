@@ -8,11 +8,26 @@ import type { PullRequestRecord, PullRequestsOf } from './store.ts';
 export const forgeOf = (binding: Pick<Binding, 'forge'>): ForgeName =>
   binding.forge === 'none' ? 'headgate' : binding.forge;
 
+/** Two bindings of one address may name different servers: what one of them says holds for itself alone. */
+export const projectOf = ({ forge, forgeUrl, forgeProject }: Binding): string =>
+  forge === 'none' ? '' : [forgeUrl, forgeProject].filter((part) => part !== null).join(' ');
+
 export const pullRequestsOf = (binding: Binding): PullRequestsOf => ({
   repository: binding.repositoryUrl,
   forge: forgeOf(binding),
+  project: projectOf(binding),
   base: binding.ref,
 });
+
+/**
+ * To know the address of a repository is no right to what lies there: only a binding whose own credentials have read it sees
+ * its pull requests.
+ */
+export const hasRead = ({
+  repositoryUrl,
+  headCommit,
+}: Pick<Binding, 'repositoryUrl' | 'headCommit'>): boolean =>
+  repositoryUrl === 'embedded' || headCommit !== null;
 
 /** On its forge, or its page here. */
 export const pullRequestUrl = (

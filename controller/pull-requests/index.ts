@@ -1,9 +1,46 @@
-export { forgeOf, pullRequestsOf, pullRequestUrl } from './bound.ts';
-export type { Merge, PullRequestGateway, Standing } from './gateway.ts';
-export * as pullRequestOperations from './operations.ts';
+export { forgeOf, projectOf, pullRequestsOf, pullRequestUrl } from './bound.ts';
+export * as pullRequestChanging from './changing.ts';
 export {
+  type Check,
+  type CheckRecord,
+  databaseTime,
+  type KnownCheck,
+  knownChecks,
+  listChecks,
+  markPending,
+  type NewCheck,
+  noteTold,
+  readCheck,
+  saveCheck,
+} from './checks-store.ts';
+export {
+  type CommitStatus,
+  commitStatusOf,
+  type KnownCommitStatus,
+  listCommitStatuses,
+  noteCommitTold,
+  saveCommitStatus,
+  sweepCommitStatuses,
+} from './commit-statuses-store.ts';
+export * as pullRequestEnding from './ending.ts';
+export type { Merge, Merged, PullRequestGateway, Standing } from './gateway.ts';
+export * as pullRequestOperations from './operations.ts';
+export { tell as tellOfPullRequest } from './place.ts';
+export {
+  type BoundPlace,
+  boundTo,
+  isProtectedByOthers,
+  protectedBranches,
+  teamsOf,
+} from './repository-queries.ts';
+export { conflictRefusal } from './rules.ts';
+export {
+  AlreadyOpenError,
+  addContributor,
   closePullRequest,
+  endPullRequest,
   findByNumber,
+  findOpen,
   findOwnProposal,
   findPullRequest,
   insertPullRequest,
@@ -12,6 +49,7 @@ export {
   type MirroredPullRequest,
   mirrorPullRequest,
   type NewPullRequest,
+  notePullRequest,
   type PullRequestRecord,
   type PullRequestState,
   type PullRequestsOf,

@@ -1,35 +1,24 @@
-/** Pull requests of the repository that an environment is bound to. */
+/** Pull requests of the repository that an environment is bound to, as people read them. */
 import {
   ListPullRequests,
+  PullRequest,
+  PullRequestDiff,
   PullRequestList,
+  PullRequestPlan,
   type PullRequestSummary,
+  WhichPullRequest,
 } from '../../schemas/api/pull-requests.ts';
-import { environmentScope } from '../access/index.ts';
+import { environmentScope, mayPush } from '../access/index.ts';
 import { findBinding } from '../git-sync/index.ts';
-import { query } from '../platform/operation.ts';
-import { pullRequestsOf } from './bound.ts';
-import { listPullRequests, type PullRequestRecord } from './store.ts';
-
-const summaryOf = (pull: PullRequestRecord): PullRequestSummary => ({
-  id: pull.id,
-  number: pull.number,
-  title: pull.title,
-  base: pull.base,
-  branch: pull.branch,
-  headSha: pull.headSha,
-  state: pull.state,
-  author: pull.author,
-  createdAt: pull.createdAt,
-  updatedAt: pull.updatedAt,
-  forge: pull.forge,
-  url: pull.url,
-  isDraft: pull.isDraft,
-  isFork: pull.isFork,
-  mergeable: pull.mergeable,
-  checks: [],
-  approvals: 0,
-  promotionId: typeof pull.subject.promotionId === 'string' ? pull.subject.promotionId : null,
-});
+import { allows, query } from '../platform/operation.ts';
+import { hasRead, pullRequestsOf } from './bound.ts';
+import { readCheck } from './checks-store.ts';
+import { findPull, whoIs } from './place.ts';
+import { approvalsFor, boundTo, teamsOf } from './repository-queries.ts';
+import { mergeRefusal, reviewRefusal } from './rules.ts';
+import { NOT_PLANNED, shownCheck, shownComment, shownReviews, summariesOf } from './shown.ts';
+import { listPullRequests } from './store.ts';
+import { listComments, listReviews } from './talk-store.ts';
 
 export const list = query({
   name: 'pullRequest.list',
@@ -41,7 +30,80 @@ export const list = query({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { environmentId, state, limit = 50 }) {
     const binding = await findBinding(ctx.db, environmentId);
-    if (!binding) return [];
-    return (await listPullRequests(ctx.db, pullRequestsOf(binding), { state, limit })).map(summaryOf);
+    if (!binding || !hasRead(binding)) return [];
+    return summariesOf(ctx, await listPullRequests(ctx.db, pullRequestsOf(binding), { state, limit }));
+  },
+});
+
+export const get = query({
+  name: 'pullRequest.get',
+  summary: 'A pull request with its commits, reviews and comments, and what stands in the way of merging it',
+  role: 'VIEWER',
+  permission: 'gitops.read',
+  input: WhichPullRequest,
+  output: PullRequest,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, input) {
+    const { binding, pull } = await findPull(ctx, input);
+    const [summary] = (await summariesOf(ctx, [pull])) as [PullRequestSummary];
+    const reviews = await listReviews(ctx.db, [pull.id]);
+    const places = await boundTo(ctx.db, pull.repository);
+    const requiredApprovals = approvalsFor(places, pull.base);
+    const facts = { reviews, requiredApprovals, mayPush: mayPush(ctx.actor, teamsOf(places)) };
+    const isEditor = allows(ctx.actor, binding, { role: 'EDITOR' });
+    const { body, baseSha, conflicts, mergeSha, mergeMethod, mergedBy, closedAt } = pull;
+    return {
+      ...summary,
+      ...{ body, baseSha, conflicts, mergeSha, mergeMethod, mergedBy, closedAt, requiredApprovals },
+      comments: (await listComments(ctx.db, pull.id)).map((comment) => shownComment(comment, ctx)),
+      reviews: shownReviews(pull, reviews),
+      commits: await ctx.services.pullRequests.commits(ctx, binding, pull),
+      merge: { refusal: mergeRefusal(pull, facts)?.message ?? null },
+      review: { refusal: reviewRefusal(pull, { who: whoIs(ctx), isEditor })?.message ?? null },
+    };
+  },
+});
+
+export const diff = query({
+  name: 'pullRequest.diff',
+  summary: 'The files that a pull request changes',
+  role: 'VIEWER',
+  permission: 'gitops.read',
+  input: WhichPullRequest,
+  output: PullRequestDiff,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, input) {
+    const { binding, pull } = await findPull(ctx, input);
+    return ctx.services.pullRequests.diff(ctx, binding, pull);
+  },
+});
+
+export const plan = query({
+  name: 'pullRequest.plan',
+  summary: 'What merging a pull request would do to the environment',
+  role: 'VIEWER',
+  permission: 'gitops.read',
+  input: WhichPullRequest,
+  output: PullRequestPlan,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, input) {
+    const { binding, pull } = await findPull(ctx, input);
+    const check = await readCheck(ctx.db, pull.id, input.environmentId);
+    const { environmentId, environmentName } = binding;
+    const none = {
+      ...{ pullRequestId: pull.id, environmentId, environmentName, headSha: '', baseSha: '' },
+      ...{ state: 'pending' as const, summary: NOT_PLANNED, reason: null, computedAt: null },
+    };
+    if (check === null) {
+      const shown = { ...shownCheck(none, { ...pull, state: 'open' }) };
+      const reason = pull.state === 'open' ? null : `It is ${pull.state}, and was never planned`;
+      return { check: shown, plan: null, reason };
+    }
+    const isOld = check.headSha !== pull.headSha && pull.state === 'open';
+    return {
+      check: shownCheck(check, pull),
+      plan: isOld ? null : check.plan,
+      reason: isOld ? null : check.reason,
+    };
   },
 });

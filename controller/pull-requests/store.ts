@@ -13,6 +13,8 @@ export interface PullRequestRecord {
   /** `embedded`, or the remote's address in normal form. */
   repository: string;
   forge: ForgeName;
+  /** On a forge: the address of its API and the project there; else empty. */
+  project: string;
   number: number;
   title: string;
   body: string;
@@ -35,6 +37,8 @@ export interface PullRequestRecord {
   mergedBy: string | null;
   author: string;
   authorId: string | null;
+  /** Users whose work came onto the branch since it was opened. Of one that is kept here. */
+  contributorIds: string[];
   createdAt: Date;
   updatedAt: Date;
   closedAt: Date | null;
@@ -45,6 +49,7 @@ const COLUMNS = {
   bindingId: 'binding_id',
   repository: 'repository',
   forge: 'forge',
+  project: 'project',
   number: 'number',
   title: 'title',
   body: 'body',
@@ -65,6 +70,7 @@ const COLUMNS = {
   mergedBy: 'merged_by',
   author: 'author',
   authorId: 'author_id',
+  contributorIds: 'contributor_ids',
   createdAt: 'created_at',
   updatedAt: 'updated_at',
   closedAt: 'closed_at',
@@ -74,6 +80,7 @@ const COLUMNS = {
 export interface PullRequestsOf {
   repository: string;
   forge: ForgeName;
+  project: string;
   base: string;
 }
 
@@ -82,7 +89,7 @@ export const findPullRequest = async (db: Knex, id: string): Promise<PullRequest
 
 export const findByNumber = async (
   db: Knex,
-  of: { repository: string; forge: ForgeName; number: number },
+  of: { repository: string; forge: ForgeName; project: string; number: number },
 ): Promise<PullRequestRecord | null> => (await db('pull_requests').where(of).first(COLUMNS)) ?? null;
 
 /** Locked until the transaction ends. */
@@ -100,6 +107,43 @@ export const listPullRequests = async (
     .orderBy('number', 'desc')
     .limit(limit)
     .select(COLUMNS);
+
+/** The open one of a branch. */
+export const findOpen = async (
+  db: Knex,
+  of: PullRequestsOf,
+  branch: string,
+): Promise<PullRequestRecord | null> =>
+  (await db('pull_requests')
+    .where({ ...of, branch, state: 'open' })
+    .first(COLUMNS)) ?? null;
+
+/** Whether another open one, against whichever base, still needs the branch. */
+export async function isWanted(
+  db: Knex,
+  { id, repository, forge, branch }: Pick<PullRequestRecord, 'id' | 'repository' | 'forge' | 'branch'>,
+): Promise<boolean> {
+  const other = await db('pull_requests')
+    .where({ repository, forge, state: 'open' })
+    .where((either) => either.where({ branch }).orWhere({ base: branch }))
+    .whereNot({ id })
+    .first('id');
+  return other !== undefined;
+}
+
+/** What they say of these branches' pull requests counts as the author's from now on. */
+export async function addContributor(
+  db: Knex,
+  { repository, branches, userId }: { repository: string; branches: readonly string[]; userId: string },
+): Promise<void> {
+  if (branches.length === 0) return;
+  await db('pull_requests')
+    .where({ repository, forge: 'headgate' })
+    .whereNot({ state: 'merged' })
+    .whereIn('branch', [...branches])
+    .whereRaw('author_id IS DISTINCT FROM ? AND NOT ? = ANY (contributor_ids)', [userId, userId])
+    .update({ contributor_ids: db.raw('array_append(contributor_ids, ?)', [userId]) });
+}
 
 /** The open one in which this person has proposed changes of this object. */
 export async function findOwnProposal(
@@ -134,22 +178,35 @@ export interface NewPullRequest
 }
 
 const ATTEMPTS = 20;
+const ONE_OPEN = 'pull_requests_one_open';
 
-/** One that is kept here, with the next number of its repository. */
+/** There is an open one of the same branch against the same base. */
+export class AlreadyOpenError extends Error {
+  override readonly name = 'AlreadyOpenError';
+  constructor(branch: string) {
+    super(`a pull request of the branch "${branch}" is open already`);
+  }
+}
+
+/** One that is kept here, with the next number of its repository. @throws AlreadyOpenError */
 export async function insertPullRequest(db: Knex, made: NewPullRequest): Promise<PullRequestRecord> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const id = newId();
-      await db.raw(
-        `INSERT INTO pull_requests (id, binding_id, repository, forge, number, title, body, base, branch, head_sha, pushed_sha,
+      // In a transaction a savepoint: what another one has taken is tried again.
+      const insert = (tx: Knex) =>
+        tx.raw(
+          `INSERT INTO pull_requests (id, binding_id, repository, forge, number, title, body, base, branch, head_sha, pushed_sha,
            subject, author_id, author)
          SELECT :id, :bindingId, :repository, 'headgate', coalesce(max(number), 0) + 1, :title, :body, :base, :branch, :headSha,
            :pushedSha, :subject::jsonb, :authorId, :author
          FROM pull_requests WHERE repository = :repository AND forge = 'headgate'`,
-        { ...made, pushedSha: made.pushedSha ?? null, id, subject: JSON.stringify(made.subject) },
-      );
+          { ...made, pushedSha: made.pushedSha ?? null, id, subject: JSON.stringify(made.subject) },
+        );
+      await db.transaction(insert);
       return (await findPullRequest(db, id)) as PullRequestRecord;
     } catch (error) {
+      if (brokeUnique(error, ONE_OPEN)) throw new AlreadyOpenError(made.branch);
       if (!brokeUnique(error, 'pull_requests_repository_number_key') || attempt === ATTEMPTS) throw error;
     }
   }
@@ -160,6 +217,7 @@ export type MirroredPullRequest = Pick<
   PullRequestRecord,
   | 'repository'
   | 'forge'
+  | 'project'
   | 'number'
   | 'title'
   | 'body'
@@ -182,7 +240,7 @@ export async function mirrorPullRequest(
   db: Knex,
   seen: MirroredPullRequest,
 ): Promise<{ record: PullRequestRecord; changed: boolean }> {
-  const { repository, forge, number } = seen;
+  const { repository, forge, project, number } = seen;
   const given = Object.fromEntries(
     Object.entries(seen)
       .filter(([, value]) => value !== undefined)
@@ -191,18 +249,20 @@ export async function mirrorPullRequest(
         field === 'subject' ? JSON.stringify(value) : value,
       ]),
   );
-  const names = Object.keys(given).filter((name) => !['repository', 'forge', 'number'].includes(name));
+  const names = Object.keys(given).filter(
+    (name) => !['repository', 'forge', 'project', 'number'].includes(name),
+  );
   const differs = names.map((name) => `pull_requests.${name} IS DISTINCT FROM excluded.${name}`).join(' OR ');
   const rows = await db('pull_requests')
     .insert({ id: newId(), ...given })
-    .onConflict(['repository', 'forge', 'number'])
+    .onConflict(['repository', 'forge', 'project', 'number'])
     .merge({
       ...Object.fromEntries(names.map((name) => [name, db.raw('excluded.??', [name])])),
       updated_at: db.fn.now(),
     })
     .whereRaw(differs)
     .returning('id');
-  const record = await findByNumber(db, { repository, forge, number });
+  const record = await findByNumber(db, { repository, forge, project, number });
   return { record: record as PullRequestRecord, changed: rows.length > 0 };
 }
 
@@ -250,12 +310,15 @@ export async function closePullRequest(
     mergeSha?: string | null;
     mergeMethod?: string | null;
     mergedBy?: string | null;
+    /** Where the branch was pushed to before it came in. */
+    newHead?: string;
   },
 ): Promise<boolean> {
   const changed = await tx('pull_requests')
     .where({ id, head_sha: headSha, state: 'open' })
     .update({
       state: over.state,
+      head_sha: over.newHead ?? headSha,
       merge_sha: over.mergeSha ?? null,
       merge_method: over.mergeMethod ?? null,
       merged_by: over.mergedBy ?? null,
@@ -263,4 +326,58 @@ export async function closePullRequest(
       updated_at: tx.fn.now(),
     });
   return changed > 0;
+}
+
+/** Whatever it was before: somebody may have seen a merge before whoever made it could write it down. */
+export async function endPullRequest(
+  tx: Knex,
+  id: string,
+  {
+    state,
+    ...over
+  }: { state: 'merged' | 'closed' } & Partial<
+    Pick<PullRequestRecord, 'headSha' | 'baseSha' | 'mergeSha' | 'mergeMethod' | 'mergedBy'>
+  >,
+): Promise<void> {
+  const columns = Object.entries(over).map(([field, value]) => [
+    COLUMNS[field as keyof typeof COLUMNS],
+    value,
+  ]);
+  await tx('pull_requests')
+    .where({ id })
+    .update({
+      ...Object.fromEntries(columns),
+      state,
+      closed_at: tx.raw('coalesce(closed_at, now())'),
+      updated_at: tx.fn.now(),
+    });
+}
+
+/** @throws AlreadyOpenError */
+export async function reopenPullRequest(tx: Knex, id: string): Promise<void> {
+  const nothing = { merge_sha: null, merge_method: null, merged_by: null, closed_at: null };
+  try {
+    await tx('pull_requests')
+      .where({ id })
+      .update({ state: 'open', ...nothing, updated_at: tx.fn.now() });
+  } catch (error) {
+    throw brokeUnique(error, ONE_OPEN) ? new AlreadyOpenError(id) : error;
+  }
+}
+
+/** What was seen of an open one. False where it is over, or nothing is new. */
+export async function notePullRequest(
+  tx: Knex,
+  id: string,
+  seen: Pick<PullRequestRecord, 'headSha' | 'baseSha' | 'mergeable' | 'conflicts'>,
+): Promise<boolean> {
+  const { rows } = await tx.raw<{ rows: unknown[] }>(
+    `UPDATE pull_requests SET head_sha = :headSha, base_sha = :baseSha, mergeable = :mergeable, conflicts = :conflicts,
+       updated_at = CASE WHEN head_sha = :headSha THEN updated_at ELSE now() END
+     WHERE id = :id AND state = 'open'
+       AND (head_sha, base_sha, mergeable, conflicts) IS DISTINCT FROM (:headSha, :baseSha, :mergeable, :conflicts::text[])
+     RETURNING 1`,
+    { id, ...seen },
+  );
+  return rows.length > 0;
 }

@@ -1,4 +1,4 @@
-/** A repository as a binding sees it: where it is read, and the two ways to talk to where it comes from. */
+/** A repository as a binding sees it: where it is read, and the ways to talk to where it comes from. */
 
 /** The columns of a binding that say where its repository is and how it lets us in. */
 export interface BoundRepository {
@@ -39,6 +39,19 @@ export interface RepositoryHandle {
    * @throws RepositoryError where the server does not let us, or does not answer.
    */
   push(update: RefUpdate, signal: AbortSignal): Promise<'ok' | 'rejected'>;
+  /** Takes a branch away, by compare and swap as well. */
+  remove(branch: { ref: string; expect: string }, signal: AbortSignal): Promise<'ok' | 'rejected'>;
+  /**
+   * Where these branches (without `refs/heads/`) stand where the repository lives, by one question for all. Those that are
+   * gone are left out. Nothing is fetched.
+   */
+  heads(branches: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, string>>;
+  /**
+   * Brings two branches here under their own names, with the commits down to where they part and the files of all of these:
+   * what a merge of the two reads. One that is gone where the repository lives stands here as it did. Answers what `heads`
+   * would.
+   */
+  meet(branches: { base: string; head: string }, signal: AbortSignal): Promise<ReadonlyMap<string, string>>;
   /** What `gitdir` holds is damaged: a remote's copy is made anew by the next fetch. */
   distrust(): void;
 }

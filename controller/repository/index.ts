@@ -1,7 +1,9 @@
-export { AddressError, type RemoteAddress, readAddress, samePlace } from './address.ts';
+export { AddressError, linkLocalMessage, type RemoteAddress, readAddress, samePlace } from './address.ts';
+export { secureContextWith } from './authorities.ts';
 export {
   CredentialsError,
   openCredentials,
+  redactor,
   refuseUnfit,
   sealCredentials,
   shownCredentials,

@@ -1,6 +1,4 @@
 /** The folder of a mirror: made, brought up to date, kept small. Everything here runs one after the other for one mirror. */
-
-/** The folder of a mirror: made, brought up to date, kept small. Everything here runs one after the other for one mirror. */
 import fs, { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -138,6 +136,64 @@ export async function holdsCommit(run: MirrorRun, sha: string): Promise<boolean>
   return (await local(run, ['cat-file', '-e', `${sha}^{tree}`])).code === 0;
 }
 
+/** Commits between two branches and where they part; what lies further apart is not merged here. */
+const MOST_BETWEEN = 2_000;
+
+/**
+ * Brings what a merge of two refs that are here reads: the commits down to their merge bases, and the files of these and of
+ * all commits of `head` in between. Fetched by what is missing, so that no known history becomes shorter.
+ */
+export async function fetchMeeting(
+  remote: Remote,
+  run: MirrorRun,
+  { base, head }: { base: string; head: string },
+  isHeadThere: boolean,
+): Promise<void> {
+  const both = [`+${base}:${base}`, ...(isHeadThere ? [`+${head}:${head}`] : [])];
+  let bases = await mergeBases(run, base, head);
+  for (const more of DEPTHS) {
+    if (bases.length > 0) break;
+    if (!existsSync(join(run.gitdir, 'shallow'))) return;
+    await fetch(remote, run, [COMMITS_ALONE, `--deepen=${more}`], ...both);
+    bases = await mergeBases(run, base, head);
+  }
+  if (bases.length === 0) return;
+  const between = await local(run, [
+    'rev-list',
+    `--max-count=${MOST_BETWEEN}`,
+    head,
+    base,
+    '--not',
+    ...bases,
+  ]);
+  if (between.code !== 0) throw copyError(between);
+  const commits = [...new Set([...between.stdout.split('\n').filter((line) => line !== ''), ...bases])];
+  await fetchTrees(remote, run, commits);
+}
+
+async function mergeBases(run: MirrorRun, base: string, head: string): Promise<string[]> {
+  const end = await local(run, ['merge-base', '--all', base, head]);
+  return end.code === 0 ? end.stdout.trim().split('\n') : [];
+}
+
+/** The trees of commits that came alone, with their files; asked for by id, as git itself does for a partial copy. */
+async function fetchTrees(remote: Remote, run: MirrorRun, commits: readonly string[]): Promise<void> {
+  const listed = await local(
+    run,
+    ['rev-list', '--objects', '--missing=print', '--no-walk', '--filter=tree:1', '--stdin'],
+    commits.map((sha) => `${sha}\n`).join(''),
+  );
+  if (listed.code !== 0) throw copyError(listed);
+  const missing = [...listed.stdout.matchAll(/^\?([0-9a-f]{40,64})$/gm)].map(([, tree]) => `${tree}\n`);
+  if (missing.length === 0) return;
+  const args = [
+    ...['-c', 'fetch.negotiationAlgorithm=noop', 'fetch', '--quiet', '--no-tags', '--no-write-fetch-head'],
+    ...['--no-recurse-submodules', '--no-auto-maintenance', BLOBS, '--stdin', 'origin'],
+  ];
+  const end = await runRemote(remote, args, { ...run, input: missing.join('') });
+  if (end.code !== 0) throw explainRun(remote, end, run.deadlineMs);
+}
+
 /** The server has it no longer. */
 export async function dropRef(run: MirrorRun, ref: string): Promise<void> {
   const end = await local(run, ['update-ref', '-d', ref]);
@@ -158,7 +214,12 @@ export async function removeLeftovers(gitdir: string): Promise<void> {
     if (name.startsWith('tmp_')) await rm(join(folder, name), { force: true });
 }
 
-async function fetch(remote: Remote, run: MirrorRun, how: readonly string[], refspec: string): Promise<void> {
+async function fetch(
+  remote: Remote,
+  run: MirrorRun,
+  how: readonly string[],
+  ...refspecs: string[]
+): Promise<void> {
   const args = [
     'fetch',
     '--quiet',
@@ -170,7 +231,7 @@ async function fetch(remote: Remote, run: MirrorRun, how: readonly string[], ref
     ...how,
     '--',
     'origin',
-    refspec,
+    ...refspecs,
   ];
   const end = await runRemote(remote, args, run);
   if (end.code === 0) return;
@@ -180,7 +241,13 @@ async function fetch(remote: Remote, run: MirrorRun, how: readonly string[], ref
   throw error;
 }
 
-function local(run: MirrorRun, args: readonly string[]): Promise<GitEnd> {
-  const env = { ...gitEnvironment(run.gitdir), GIT_DIR: run.gitdir, GIT_NO_LAZY_FETCH: '1' };
-  return runGit(args, { cwd: run.gitdir, env, signal: run.signal, deadlineMs: run.deadlineMs });
+function local(run: MirrorRun, args: readonly string[], input = ''): Promise<GitEnd> {
+  const env = {
+    ...gitEnvironment(run.gitdir),
+    GIT_DIR: run.gitdir,
+    GIT_NO_LAZY_FETCH: '1',
+    // Git before 2.45 does not know the other.
+    GIT_ALLOW_PROTOCOL: 'none',
+  };
+  return runGit(args, { cwd: run.gitdir, env, signal: run.signal, deadlineMs: run.deadlineMs, input });
 }

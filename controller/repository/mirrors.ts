@@ -5,12 +5,13 @@ import { messageOf } from '../platform/errors.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logger.ts';
 import { NO_PROXIES, type ProxySettings } from '../platform/proxies.ts';
-import { swapRef } from './embedded-handle.ts';
+import { deleteRef, swapRef } from './embedded-handle.ts';
 import { explainRun } from './explain.ts';
 import type { BoundRepository, RefUpdate, RepositoryHandle } from './handle.ts';
 import {
   dropRef,
   ensureMirror,
+  fetchMeeting,
   fetchPaths,
   fetchRef,
   holdsCommit,
@@ -20,7 +21,7 @@ import {
   tidy,
 } from './mirror.ts';
 import { openRemote, type Remote } from './remote.ts';
-import { remoteRefs } from './remote-refs.ts';
+import { remoteHeads, remoteRefs } from './remote-refs.ts';
 import { runRemote } from './remote-run.ts';
 import { RepositoryError } from './repository-error.ts';
 import { createSharedRuns } from './shared-runs.ts';
@@ -168,7 +169,40 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
     }
   }
 
-  async function push(remote: Remote, gitdir: string, update: RefUpdate, signal: AbortSignal) {
+  /** Both branches at where the server has them, and what lies between. */
+  async function meet(
+    remote: Remote,
+    gitdir: string,
+    { base, head }: { base: string; head: string },
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, string>> {
+    const run: MirrorRun = { gitdir, runs, signal, deadlineMs };
+    const remotely = await remoteHeads(remote, [base, head], run);
+    return turns.take(gitdir, async () => {
+      await ensureMirror(remote, run);
+      for (const [branch, sha] of remotely) {
+        const ref = `refs/heads/${branch}`;
+        const here = await mirrorRef(gitdir, ref);
+        if (here === sha) continue;
+        // What is here already is not fetched again: at a depth of one it would end the history that leads through it.
+        if (await holdsCommit(run, sha)) await swapRef(gitdir, { ref, sha, expect: here }, signal);
+        else await slots.use(() => fetchRef(remote, run, ref), signal);
+      }
+      const refs = { base: `refs/heads/${base}`, head: `refs/heads/${head}` };
+      const both = await Promise.all([mirrorRef(gitdir, refs.base), mirrorRef(gitdir, refs.head)]);
+      if (!both.includes(null) && remotely.has(base))
+        await slots.use(() => fetchMeeting(remote, run, refs, remotely.has(head)), signal);
+      return remotely;
+    });
+  }
+
+  /** `sha` is null for a branch that is to go. */
+  async function push(
+    remote: Remote,
+    gitdir: string,
+    update: Omit<RefUpdate, 'sha'> & { sha: string | null },
+    signal: AbortSignal,
+  ) {
     const { ref, sha, expect } = update;
     const run: MirrorRun = { gitdir, runs, signal, deadlineMs };
     return turns.take(gitdir, async () => {
@@ -181,12 +215,13 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
         lease,
         '--',
         'origin',
-        `${sha}:${ref}`,
+        `${sha ?? ''}:${ref}`,
       ];
       const end = await runRemote(remote, args, run);
       if (end.code === 0) {
         const before = await mirrorRef(gitdir, ref);
-        await swapRef(gitdir, { ref, sha, expect: before }, signal);
+        if (sha !== null) await swapRef(gitdir, { ref, sha, expect: before }, signal);
+        else if (before !== null) await deleteRef(gitdir, { ref, expect: before }, signal);
         return 'ok' as const;
       }
       const told = /^!\t[^\t]*\t(.*)$/m.exec(end.stdout)?.[1] ?? '';
@@ -225,6 +260,9 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
             signal,
           ),
         push: (update, signal) => push(remote, gitdir, update, signal),
+        remove: (branch, signal) => push(remote, gitdir, { ...branch, sha: null }, signal),
+        heads: (branches, signal) => remoteHeads(remote, branches, { gitdir, runs, signal, deadlineMs }),
+        meet: (branches, signal) => meet(remote, gitdir, branches, signal),
         distrust: () => void distrusted.add(gitdir),
       };
     },
@@ -268,5 +306,8 @@ function closedHandle(gitdir: string, error: unknown): RepositoryHandle {
       `the credentials of the binding cannot be opened (${messageOf(error)}); give them anew`,
     );
   };
-  return { gitdir, kind: 'remote', fetch: fail, push: fail, distrust: () => {} };
+  return {
+    ...{ gitdir, kind: 'remote', fetch: fail, push: fail, remove: fail, heads: fail, meet: fail },
+    distrust: () => {},
+  };
 }

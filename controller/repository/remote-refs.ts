@@ -1,4 +1,5 @@
 /** Where refs of a remote stand now, without a download. */
+import { headsOf } from './embedded-handle.ts';
 import { explainRun } from './explain.ts';
 import type { MirrorRun } from './mirror.ts';
 import type { Remote } from './remote.ts';
@@ -26,4 +27,21 @@ export async function remoteRefs(
   return new Map(
     found.flatMap(([, sha, name]) => (sha && name && names.includes(name) ? [[name, sha]] : [])),
   );
+}
+
+/** The same of any number of branches, by one question. @throws RepositoryError */
+export async function remoteHeads(
+  remote: Remote,
+  branches: readonly string[],
+  run: MirrorRun,
+): Promise<ReadonlyMap<string, string>> {
+  if (branches.length === 0) return new Map();
+  const deadlineMs = Math.min(DEADLINES_MS[remote.address.transport], run.deadlineMs);
+  const names = branches.map((branch) => `refs/heads/${branch}`);
+  const end = await runRemote(remote, ['ls-remote', '--', remote.address.url, ...names], {
+    ...run,
+    deadlineMs,
+  });
+  if (end.code !== 0) throw explainRun(remote, end, deadlineMs);
+  return headsOf(end.stdout, '\t', branches);
 }

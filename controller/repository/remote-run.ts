@@ -24,6 +24,7 @@ export interface RemoteRun {
   runs: string;
   signal: AbortSignal;
   deadlineMs: number;
+  input?: string;
 }
 
 /** A server that sends less than this over so long a time is given up. */
@@ -61,6 +62,7 @@ export async function runRemote(remote: Remote, args: readonly string[], run: Re
       },
       signal: run.signal,
       deadlineMs: run.deadlineMs,
+      ...(run.input === undefined ? {} : { input: run.input }),
     });
   } catch (error) {
     throw error instanceof RepositoryError || run.signal.aborted ? error : noFolder(error);

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import { AGENT_LIMITS } from '../../schemas/agent/limits.ts';
 import type { EventField, SampleRequest } from '../../schemas/agent/protocol.ts';
+import { ACTIVE_ROLLOUT } from '../rollouts/index.ts';
 import type { DeployedPipeline } from './tappable.ts';
 
 /** Null where there is no such pipeline. */
@@ -9,7 +10,9 @@ export async function findDeployed(db: Knex, pipelineId: string): Promise<Deploy
   const { rows } = await db.raw<{ rows: DeployedPipeline[] }>(
     `SELECT p.name, p.environment_id AS "environmentId", v.config_yaml AS "configYaml",
        coalesce((SELECT array_agg(g->>'componentKey') FROM jsonb_array_elements(v.graph_nodes) g), '{}') AS "graphKeys"
-     FROM pipelines p LEFT JOIN pipeline_versions v ON v.id = p.deployed_version_id AND NOT p.is_draft
+     FROM pipelines p LEFT JOIN rollouts r ON r.pipeline_id = p.id AND r.${ACTIVE_ROLLOUT}
+     -- Where nothing was deployed before, only canary nodes run it.
+     LEFT JOIN pipeline_versions v ON v.id = coalesce(p.deployed_version_id, r.canary_version_id) AND NOT p.is_draft
      WHERE p.id = ? AND p.tombstoned_at IS NULL`,
     [pipelineId],
   );

@@ -1,5 +1,6 @@
 /** Live taps, and their events on the way from one controller to another. */
 import type { Knex } from 'knex';
+import { ACTIVE_ROLLOUT } from '../rollouts/index.ts';
 
 export interface TapRecord {
   tapId: string;
@@ -156,13 +157,14 @@ export async function listOverTaps(
          WHEN t.watched_by IS NULL AND t.watched_at <= :unwatchedSince THEN 'Nobody watched it'
          WHEN t.watched_at <= :lostSince THEN 'Nobody watched it'
          WHEN p.tombstoned_at IS NOT NULL THEN 'The pipeline was deleted'
-         WHEN p.is_draft OR p.deployed_version_id IS NULL THEN 'The pipeline was undeployed'
+         WHEN p.is_draft OR coalesce(p.deployed_version_id, ro.canary_version_id) IS NULL THEN 'The pipeline was undeployed'
          WHEN n.token_revoked_at IS NOT NULL THEN 'The node was revoked'
          WHEN n.maintenance THEN 'The node went into maintenance'
          WHEN greatest(r.reported_at, t.created_at) <= :silentSince::timestamptz - 3 * coalesce(r.poll_interval_ms, 0) * interval '1 ms'
            THEN 'The node was not heard of any more'
        END AS reason
        FROM taps t JOIN pipelines p ON p.id = t.pipeline_id JOIN nodes n ON n.id = t.node_id
+       LEFT JOIN rollouts ro ON ro.pipeline_id = p.id AND ro.${ACTIVE_ROLLOUT}
        LEFT JOIN node_reports r ON r.node_id = n.id
      ) judged WHERE reason IS NOT NULL`,
     times,

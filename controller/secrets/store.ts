@@ -4,6 +4,7 @@ import { brokeUnique } from '../database/errors.ts';
 import { conflict } from '../platform/errors.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import { sealedPlace } from '../platform/sealed-columns.ts';
+import { SERVED_VERSIONS } from '../rollouts/index.ts';
 import { secretReferences } from './variable.ts';
 
 const COLUMNS = [
@@ -128,15 +129,19 @@ export async function readSecrets(
 /** By variable, the names of the deployed pipelines whose config refers to it. */
 export async function deployedUsers(db: Knex, environmentId: string): Promise<Map<string, string[]>> {
   const rows: { name: string; config: string }[] = await db('pipelines as p')
-    .join('pipeline_versions as v', 'v.id', 'p.deployed_version_id')
+    .joinRaw(SERVED_VERSIONS)
+    .join('pipeline_versions as v', 'v.id', 'served.version_id')
     .where({ 'p.environment_id': environmentId })
     .whereRaw("position('SVC_SECRET_' in v.config_yaml) > 0")
     .orderBy('p.name')
     .select({ name: 'p.name', config: 'v.config_yaml' });
   const users = new Map<string, string[]>();
   for (const { name, config } of rows) {
-    for (const { variable } of secretReferences(config))
-      users.set(variable, [...(users.get(variable) ?? []), name]);
+    for (const { variable } of secretReferences(config)) {
+      const known = users.get(variable) ?? [];
+      // Both versions of a rollout may refer to it.
+      if (known.at(-1) !== name) users.set(variable, [...known, name]);
+    }
   }
   return users;
 }

@@ -5,11 +5,14 @@ import { effectiveLabels, groupsOf, type NodeLabels } from '../node-groups/index
 import { desiredPlaces } from './desired.ts';
 import { finder, type JoinTime, judgeNode, type Said } from './judge.ts';
 import type { NodeRow, ObservedInShort, PipelineRow } from './queries.ts';
+import { isCanary } from './selection.ts';
 
 export interface Cell {
   /** Of its pipeline, among all of the environment. */
   place: number;
   desired: boolean;
+  /** Of a rollout that is active: it should run its version. */
+  canary: boolean;
   status: NodePipelineStatus;
   /** What the node reports to run; null before its first report. */
   version: number | null;
@@ -43,20 +46,26 @@ export function joinCells({ nodes, pipelines, groups, said }: ObservedInShort, t
     pipelines,
     nodes: nodes.map((node, index): NodeCells => {
       const wanted = desiredOf[index] ?? [];
+      const labels = targets[index]?.labels ?? {};
       const reports = reportsOf[index] ?? [];
       const reportOf = finder(reports);
-      const { shown, health } = judgeNode({ node, wanted, reports, reportOf }, { pipelines, places, time });
+      const { shown, health } = judgeNode(
+        { node, labels, wanted, reports, reportOf },
+        { pipelines, places, time },
+      );
       const isWanted = shown.length > wanted.length ? new Set(wanted) : null;
       return {
         node,
-        labels: targets[index]?.labels ?? {},
+        labels,
         groups: groupsOf(node.agentLabels, node.uiLabels, groups),
         health: health.status,
         cells: shown.map((place): Cell => {
-          const report = reportOf(pipelines[place]?.id ?? '');
+          const pipeline = pipelines[place];
+          const report = reportOf(pipeline?.id ?? '');
           return {
             place,
             desired: isWanted === null || isWanted.has(place),
+            canary: pipeline !== undefined && isCanary(pipeline, labels),
             status: report?.status ?? 'PENDING',
             version: report?.version ?? null,
           };

@@ -4,12 +4,17 @@
  */
 import type { Condition, Gate, GateSegment, GateState } from '../../schemas/api/common.ts';
 import type { NodeHealth, NodePipelineStatus } from '../../schemas/api/pipelines.ts';
+import { canarySegments, type GateRollout } from './gate-rollout.ts';
 import type { BindingRow } from './queries.ts';
 
 export interface GateNode {
   nodeName: string;
   status: NodePipelineStatus;
   version: number | null;
+  /** What it should run; null for nothing. */
+  desired: number | null;
+  /** On the side of the canary of a rollout that is active. */
+  canary: boolean;
   health: NodeHealth;
   lastError: string | null;
   since: Date | null;
@@ -31,6 +36,8 @@ export interface GateInput {
     problem: string | null;
   } | null;
   deployed: { version: number; commit: string | null; at: Date | null } | null;
+  /** The one that is active. */
+  rollout: GateRollout | null;
   latestVersion: number | null;
   /** The nodes that should run it. */
   nodes: readonly GateNode[];
@@ -52,13 +59,13 @@ function gitSegment({ manifest }: GateInput): GateSegment {
   return { ...base, state: 'done', commit: manifest.seenCommit, reason: 'Read and understood' };
 }
 
-function acceptedSegment({ manifest, deployed, isDraft, latestVersion }: GateInput): GateSegment {
+function acceptedSegment({ manifest, deployed, rollout, isDraft, latestVersion }: GateInput): GateSegment {
   const segment = (state: GateState, reason: string): GateSegment => ({
     point: 'accepted',
     state,
-    commit: manifest ? manifest.appliedCommit : (deployed?.commit ?? null),
-    version: deployed?.version ?? latestVersion,
-    at: deployed?.at ?? null,
+    commit: manifest ? manifest.appliedCommit : ((rollout ?? deployed)?.commit ?? null),
+    version: (rollout ?? deployed)?.version ?? latestVersion,
+    at: rollout?.since ?? deployed?.at ?? null,
     reason,
   });
   const keeps = deployed ? `version ${deployed.version} runs on` : 'nothing runs';
@@ -71,14 +78,17 @@ function acceptedSegment({ manifest, deployed, isDraft, latestVersion }: GateInp
     return segment(held ? 'held' : 'moving', manifest.applied?.message || 'Waiting for the next pass');
   }
   if (isDraft) return segment('done', 'Accepted as a draft: it runs nowhere');
+  if (rollout) return segment('done', `Version ${rollout.version} is accepted; canary nodes get it first`);
   if (!manifest && deployed && latestVersion !== null && latestVersion > deployed.version) {
     return segment('held', `Version ${latestVersion} is saved but not deployed`);
   }
   return segment('done', deployed ? `Version ${deployed.version} is deployed` : 'Accepted');
 }
 
-function nodeSegments({ isDraft, deployed, nodes, manifest }: GateInput): [GateSegment, GateSegment] {
-  const commit = manifest?.appliedCommit ?? deployed?.commit ?? null;
+function nodeSegments(input: GateInput): [GateSegment, GateSegment] {
+  const { isDraft, deployed, rollout, nodes, manifest } = input;
+  // During a rollout git's commit is that of the canary.
+  const commit = (rollout ? null : manifest?.appliedCommit) ?? deployed?.commit ?? null;
   const segment = (
     point: 'delivered' | 'running',
     state: GateState,
@@ -92,6 +102,10 @@ function nodeSegments({ isDraft, deployed, nodes, manifest }: GateInput): [GateS
     commit: deployed && reached.version === deployed.version ? commit : null,
     at: reached.at ?? null,
   });
+  if (rollout && !isDraft) {
+    const [delivered, running] = canarySegments(input, rollout, segment);
+    return [delivered, crashedOn(nodes, running) ?? running];
+  }
   if (isDraft || !deployed) {
     const reason = isDraft ? 'A draft runs nowhere' : 'Nothing is deployed';
     return [segment('delivered', 'unknown', reason), segment('running', 'unknown', reason)];
@@ -103,7 +117,6 @@ function nodeSegments({ isDraft, deployed, nodes, manifest }: GateInput): [GateS
   }
   const has = nodes.filter((node) => node.version === deployed.version);
   const runs = has.filter((node) => node.status === 'RUNNING');
-  const crashed = nodes.filter((node) => node.status === 'CRASHED');
   const silent = nodes.filter((node) => node.health === 'UNREACHABLE' || node.health === 'UNKNOWN');
   const latest = (list: readonly GateNode[]): Date | null =>
     list.reduce<Date | null>(
@@ -125,36 +138,30 @@ function nodeSegments({ isDraft, deployed, nodes, manifest }: GateInput): [GateS
   };
   const silentText = silent.length > 0 ? `; ${plural(silent.length, 'node')} not reachable` : '';
 
+  const rolledBack = rolledBackFrom(input);
   const delivered =
-    has.length === total
+    rolledBack !== null
       ? segment(
           'delivered',
-          'done',
-          `Version ${deployed.version} is on ${plural(total, 'node')}`,
+          'failed',
+          `Version ${rolledBack} was rolled back; version ${deployed.version} is on ${has.length} of ${plural(total, 'node')}`,
           reached(has),
         )
-      : segment(
-          'delivered',
-          lagging(has),
-          `Version ${deployed.version} is on ${has.length} of ${plural(total, 'node')}${silentText}`,
-          reached(has),
-        );
-  if (crashed.length > 0) {
-    const first = crashed[0];
-    const why = first?.lastError ? `: ${first.lastError.split('\n')[0]?.slice(0, 200)}` : '';
-    return [
-      delivered,
-      segment(
-        'running',
-        'failed',
-        `Crashed on ${crashed
-          .map((node) => node.nodeName)
-          .slice(0, 5)
-          .join(', ')}${why}`,
-        reached(runs),
-      ),
-    ];
-  }
+      : has.length === total
+        ? segment(
+            'delivered',
+            'done',
+            `Version ${deployed.version} is on ${plural(total, 'node')}`,
+            reached(has),
+          )
+        : segment(
+            'delivered',
+            lagging(has),
+            `Version ${deployed.version} is on ${has.length} of ${plural(total, 'node')}${silentText}`,
+            reached(has),
+          );
+  const crash = crashedOn(nodes, segment('running', 'failed', '', reached(runs)));
+  if (crash) return [delivered, crash];
   const running =
     runs.length === total
       ? silent.length > 0
@@ -174,16 +181,51 @@ function nodeSegments({ isDraft, deployed, nodes, manifest }: GateInput): [GateS
   return [delivered, running];
 }
 
+/** The version that a rollout took back from its canary nodes, while git's spec of it is held; else null. */
+function rolledBackFrom({ manifest, deployed, rollout, latestVersion }: GateInput): number | null {
+  if (rollout || !deployed || manifest?.applied?.reason !== 'Held') return null;
+  return latestVersion === deployed.version ? null : latestVersion;
+}
+
+/** The segment `running` where an engine crashed; null where none did. */
+function crashedOn(nodes: readonly GateNode[], running: GateSegment): GateSegment | null {
+  const crashed = nodes.filter((node) => node.status === 'CRASHED');
+  const first = crashed[0];
+  if (!first) return null;
+  const why = first.lastError ? `: ${first.lastError.split('\n')[0]?.slice(0, 200)}` : '';
+  const names = crashed.map(({ nodeName }) => nodeName).slice(0, 5);
+  return { ...running, state: 'failed', reason: `Crashed on ${names.join(', ')}${why}` };
+}
+
 /** From what nodes report to the two conditions that only they can tell. */
 export function rolloutConditions(gate: Gate, input: GateInput, file: string, line: number): Condition[] {
   const [, , delivered, running] = gate;
-  if (!delivered || !running || input.isDraft || !input.deployed) return [];
-  const at = running.at ?? delivered.at ?? input.deployed.at ?? new Date(0);
+  const { rollout } = input;
+  if (!delivered || !running || input.isDraft || (!input.deployed && !rollout)) return [];
+  const at = running.at ?? delivered.at ?? input.deployed?.at ?? new Date(0);
   const base = { file, line, commit: input.manifest?.appliedCommit ?? null, lastTransition: at };
   const arrived =
     delivered.state === 'done' &&
     (running.state === 'done' || running.state === 'failed' || running.state === 'held');
   const none = input.nodes.length === 0;
+  const rolledBack = rolledBackFrom(input) !== null;
+  if (rollout || rolledBack)
+    return [
+      {
+        ...base,
+        type: 'RolledOut',
+        status: rollout && rollout.held === null ? 'Unknown' : 'False',
+        reason: !rollout ? 'RolledBack' : rollout.held === null ? 'Canary' : 'CanaryHeld',
+        message: delivered.reason,
+      },
+      {
+        ...base,
+        type: 'Healthy',
+        status: running.state === 'failed' ? 'False' : running.state === 'done' ? 'True' : 'Unknown',
+        reason: running.state === 'failed' ? 'Crashed' : running.state === 'done' ? 'Running' : 'InProgress',
+        message: running.reason,
+      },
+    ];
   return [
     {
       ...base,

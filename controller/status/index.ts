@@ -11,7 +11,14 @@ export { desiredPlaces } from './desired.ts';
 export { sumGates } from './gate.ts';
 export { type Joined, type NodeStatus, type PipelineStatus, sumRates } from './join.ts';
 export { datedConditions, datedOrigin, readHealth } from './queries.ts';
-export { versionForNode } from './selection.ts';
+export {
+  type Canary,
+  type Deployable,
+  isCanary,
+  stageOfNode,
+  type Target,
+  versionForNode,
+} from './selection.ts';
 export { createSnapshots } from './snapshots.ts';
 
 declare module '../platform/context.ts' {

@@ -4,7 +4,8 @@ import type { NodeHealth, PipelineOnNode, Rates, StatusCounts } from '../../sche
 import { effectiveLabels, groupsOf, labelsOf, type NodeLabels } from '../node-groups/index.ts';
 import { desiredPlaces } from './desired.ts';
 import { type GateInput, type GateNode, nodeGate, pipelineGate, rolloutConditions } from './gate.ts';
-import { finder, type JoinTime, judgeNode } from './judge.ts';
+import { gateRolloutOf } from './gate-rollout.ts';
+import { finder, type JoinTime, judgeNode, wishedOf } from './judge.ts';
 import type { NodeRow, Observed, PipelineRow, ReportRow } from './queries.ts';
 
 /** One pipeline on one node: what it should run there, and what the node says of it. */
@@ -13,6 +14,9 @@ export interface Pair {
   health: NodeHealth;
   pipeline: PipelineRow;
   desired: boolean;
+  /** What it should run; both null where it should run nothing. */
+  version: number | null;
+  versionId: string | null;
   report: ReportRow | undefined;
   gate: GateNode;
 }
@@ -70,7 +74,10 @@ export function join(observed: Observed, time: JoinTime): Joined {
       shown,
       crashed,
       health: { status, reason },
-    } = judgeNode({ node, wanted, reports, reportOf }, { pipelines: observed.pipelines, places, time });
+    } = judgeNode(
+      { node, labels, wanted, reports, reportOf },
+      { pipelines: observed.pipelines, places, time },
+    );
     const isWanted = shown.length > wanted.length ? new Set(wanted) : null;
     let running = 0;
     const pairs = shown.flatMap((place): Pair[] => {
@@ -78,17 +85,22 @@ export function join(observed: Observed, time: JoinTime): Joined {
       if (!pipeline) return [];
       const desired = isWanted === null || isWanted.has(place);
       const report = reportOf(pipeline.id);
+      const wished = wishedOf(pipeline, labels);
       if (desired && report?.status === 'RUNNING') running += 1;
       const pair: Pair = {
         node,
         health: status,
         pipeline,
         desired,
+        version: desired ? wished.version : null,
+        versionId: desired ? wished.versionId : null,
         report,
         gate: {
           nodeName: node.name,
           status: report?.status ?? 'PENDING',
           version: report?.version ?? null,
+          desired: desired ? wished.version : null,
+          canary: wished.canary,
           health: status,
           lastError: report?.lastError ?? null,
           since: report?.statusSince ?? null,
@@ -112,7 +124,7 @@ export function join(observed: Observed, time: JoinTime): Joined {
       gate: nodeGate(observed.binding, {
         health: status,
         pipelines: pairs.map((pair) => pair.gate),
-        desired: pairs.map((pair) => (pair.desired ? pair.pipeline.deployedVersion : null)),
+        desired: pairs.map((pair) => pair.version),
       }),
       pairs,
       get pipelines() {
@@ -141,7 +153,7 @@ const ratesOf = ({ health, report }: Pair): Rates =>
     : NO_RATES;
 
 function onNode(pair: Pair): PipelineOnNode {
-  const { node, health, pipeline, desired, report } = pair;
+  const { node, health, pipeline, report } = pair;
   const detail = report?.detail;
   return {
     nodeId: node.id,
@@ -152,7 +164,7 @@ function onNode(pair: Pair): PipelineOnNode {
     pipelineName: pipeline.name,
     status: report?.status ?? 'PENDING',
     version: report?.version ?? null,
-    desiredVersion: desired ? pipeline.deployedVersion : null,
+    desiredVersion: pair.version,
     pid: detail?.pid ?? null,
     uptimeSeconds: detail?.uptimeSeconds ?? null,
     restarts: detail?.restarts ?? 0,
@@ -185,6 +197,7 @@ function pipelineStatus(pipeline: PipelineRow, pairs: readonly Pair[]): Pipeline
       pipeline.deployedVersion === null
         ? null
         : { version: pipeline.deployedVersion, commit: pipeline.deployedCommit, at: pipeline.deployedAt },
+    rollout: pipeline.rollout && gateRolloutOf(pipeline.rollout),
     latestVersion: pipeline.latestVersion,
     nodes: desired.map((pair) => pair.gate),
   };

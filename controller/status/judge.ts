@@ -1,8 +1,10 @@
 /** One node: what is shown of it, and its health. For all who put together what should run and what runs. */
+import type { LabelMap } from '../../schemas/api/common.ts';
 import type { NodeHealth } from '../../schemas/api/pipelines.ts';
 import type { FleetSettings } from '../settings/index.ts';
 import { nodeHealth } from './health.ts';
 import type { NodeRow, PipelineRow, ReportRow } from './queries.ts';
+import { isCanary } from './selection.ts';
 
 export interface JoinTime {
   now: number;
@@ -22,6 +24,17 @@ export function finder<R extends Said>(reports: readonly R[]): (pipelineId: stri
   return (id) => byPipeline.get(id);
 }
 
+/** The version of a pipeline that a node with these labels should run, where it should run one, and since when. */
+export function wishedOf(
+  pipeline: Pick<PipelineRow, 'deployedVersionId' | 'deployedVersion' | 'deployedAt' | 'rollout'>,
+  labels: LabelMap,
+): { versionId: string | null; version: number | null; since: Date | null; canary: boolean } {
+  const { rollout, deployedVersionId, deployedVersion, deployedAt } = pipeline;
+  if (rollout !== null && isCanary(pipeline, labels))
+    return { versionId: rollout.versionId, version: rollout.version, since: rollout.since, canary: true };
+  return { versionId: deployedVersionId, version: deployedVersion, since: deployedAt, canary: false };
+}
+
 export interface Judged {
   /** Places of the pipelines that it should run, or runs all the same; ascending. */
   shown: readonly number[];
@@ -33,6 +46,8 @@ export interface Judged {
 export function judgeNode(
   of: {
     node: NodeRow;
+    /** Effective. */
+    labels: LabelMap;
     /** Places of the pipelines that it should run, ascending. */
     wanted: readonly number[];
     reports: readonly Said[];
@@ -44,15 +59,16 @@ export function judgeNode(
     time,
   }: { pipelines: readonly PipelineRow[]; places: ReadonlyMap<string, number>; time: JoinTime },
 ): Judged {
-  const { node, wanted, reports, reportOf } = of;
+  const { node, labels, wanted, reports, reportOf } = of;
   const intervalMs = Math.max(time.settings.pollIntervalMs, node.pollIntervalMs ?? 0);
   const crashed: string[] = [];
   const lagging: string[] = [];
   for (const place of wanted) {
     const pipeline = pipelines[place];
     if (!pipeline) continue;
-    const late = time.now - (pipeline.deployedAt?.getTime() ?? time.now) > 2 * intervalMs;
-    if (late && reportOf(pipeline.id)?.version !== pipeline.deployedVersion) lagging.push(pipeline.name);
+    const { version, since } = wishedOf(pipeline, labels);
+    const late = time.now - (since?.getTime() ?? time.now) > 2 * intervalMs;
+    if (late && reportOf(pipeline.id)?.version !== version) lagging.push(pipeline.name);
   }
   const shown = [...wanted];
   for (const report of reports) {

@@ -3,6 +3,8 @@ import type { Knex } from 'knex';
 import type { Condition, GitOrigin, LabelMap } from '../../schemas/api/common.ts';
 import type { NodePipelineStatus } from '../../schemas/api/pipelines.ts';
 import { type GroupRule, listGroupRules } from '../node-groups/index.ts';
+import { ACTIVE_ROLLOUT } from '../rollouts/index.ts';
+import type { Canary } from './selection.ts';
 
 export interface NodeRow {
   id: string;
@@ -39,6 +41,10 @@ export interface PipelineRow {
   groupId: string | null;
   nodeSelector: LabelMap | null;
   deployedVersionId: string | null;
+  /** Of the deployed version; `nodeSelector` is that of what is edited. */
+  deployedSelector: LabelMap | null;
+  /** The one that is active. */
+  rollout: RolloutRow | null;
   deployedAt: Date | null;
   createdAt: Date;
   updatedAt: Date;
@@ -50,6 +56,19 @@ export interface PipelineRow {
   latestCommitAuthor: string | null;
   manifest: ManifestRow | null;
   problem: string | null;
+}
+
+/** A rollout that is active: who gets its version first, and how far it is. */
+export interface RolloutRow extends Canary {
+  id: string;
+  status: 'CANARY_DEPLOYED' | 'HEALTH_CHECK';
+  version: number;
+  commit: string | null;
+  /** Since when canary nodes should run the version. */
+  since: Date;
+  windowMinutes: number;
+  healthStartedAt: Date | null;
+  heldReason: string | null;
 }
 
 export interface ManifestRow {
@@ -89,6 +108,7 @@ export interface ReportDetail {
   bytesIn: number;
   bytesOut: number;
   errorsTotal: number;
+  eventsDiscarded: number;
 }
 
 /** How far git has been read and accepted; null for an environment that is not bound. */
@@ -228,10 +248,15 @@ async function readPipelines(db: Knex, of: Narrowed): Promise<PipelineRow[]> {
     `SELECT p.id, p.environment_id AS "environmentId", p.name, p.description, p.is_draft AS "isDraft",
        p.managed_by AS "managedBy", g.group_id AS "groupId",
        p.node_selector AS "nodeSelector", p.deployed_version_id AS "deployedVersionId",
-       p.deployed_at AS "deployedAt", p.created_at AS "createdAt", p.updated_at AS "updatedAt",
+       d.node_selector AS "deployedSelector", p.deployed_at AS "deployedAt", p.created_at AS "createdAt", p.updated_at AS "updatedAt",
        d.version AS "deployedVersion", d.commit_sha AS "deployedCommit",
        l.version AS "latestVersion", l.commit_sha AS "latestCommit",
        l.commit_message AS "latestCommitMessage", l.commit_author AS "latestCommitAuthor",
+       CASE WHEN r.id IS NULL THEN NULL ELSE jsonb_build_object(
+         'id', r.id, 'status', r.status, 'versionId', c.id, 'version', c.version, 'commit', c.commit_sha,
+         'nodeSelector', c.node_selector, 'canarySelector', r.canary_selector, 'windowMinutes', r.window_minutes,
+         'since', greatest(r.created_at, c.created_at), 'healthStartedAt', r.health_started_at,
+         'heldReason', r.held_reason) END AS rollout,
        CASE WHEN m.name_key IS NULL THEN NULL ELSE jsonb_build_object(
          'path', m.path, 'line', m.line, 'seenCommit', m.seen_commit, 'appliedCommit', m.applied_commit,
          'seenHash', m.seen_hash, 'appliedHash', m.applied_hash, 'prunePending', m.prune_pending, 'conditions', m.conditions) END AS manifest,
@@ -242,6 +267,8 @@ async function readPipelines(db: Knex, of: Narrowed): Promise<PipelineRow[]> {
      LEFT JOIN pipeline_group_members g ON g.pipeline_id = p.id
      LEFT JOIN pipeline_versions d ON d.id = p.deployed_version_id
      LEFT JOIN pipeline_versions l ON l.id = p.latest_version_id
+     LEFT JOIN rollouts r ON r.pipeline_id = p.id AND r.${ACTIVE_ROLLOUT}
+     LEFT JOIN pipeline_versions c ON c.id = r.canary_version_id
      LEFT JOIN git_manifests m ON m.object_id = p.id AND m.kind = 'Pipeline'
      WHERE p.environment_id = ANY(:environmentIds) AND p.tombstoned_at IS NULL
        AND (:pipelineId::text IS NULL OR p.id = :pipelineId)
@@ -250,6 +277,11 @@ async function readPipelines(db: Knex, of: Narrowed): Promise<PipelineRow[]> {
   );
   return rows.map((row) => ({
     ...row,
+    rollout: row.rollout && {
+      ...row.rollout,
+      since: new Date(row.rollout.since),
+      healthStartedAt: row.rollout.healthStartedAt && new Date(row.rollout.healthStartedAt),
+    },
     manifest: row.manifest && { ...row.manifest, conditions: datedConditions(row.manifest.conditions) },
   }));
 }
@@ -275,14 +307,14 @@ async function readReportsInFull(db: Knex, of: Narrowed): Promise<OfEnvironment<
     `SELECT n.environment_id AS "environmentId", s.node_id AS "nodeId", s.pipeline_id AS "pipelineId", s.version, s.status, s.pid,
        s.uptime_seconds AS "uptimeSeconds", s.restarts, s.last_error AS "lastError", s.status_since AS "statusSince",
        s.reported_at AS "reportedAt", s.events_in AS "eventsIn", s.events_out AS "eventsOut", s.bytes_in AS "bytesIn",
-       s.bytes_out AS "bytesOut", s.errors_total AS "errorsTotal", s.rate_events_in AS "rateEventsIn",
+       s.bytes_out AS "bytesOut", s.errors_total AS "errorsTotal", s.events_discarded AS "eventsDiscarded", s.rate_events_in AS "rateEventsIn",
        s.rate_events_out AS "rateEventsOut", s.rate_bytes_in AS "rateBytesIn", s.rate_bytes_out AS "rateBytesOut",
        s.rate_errors AS "rateErrors" ${REPORTS_OF}`,
     bindings(of),
   );
   return rows.map(({ pid, uptimeSeconds, restarts, reportedAt, ...row }) => {
-    const { eventsIn, eventsOut, bytesIn, bytesOut, errorsTotal, ...report } = row;
-    const totals = { eventsIn, eventsOut, bytesIn, bytesOut, errorsTotal };
+    const { eventsIn, eventsOut, bytesIn, bytesOut, errorsTotal, eventsDiscarded, ...report } = row;
+    const totals = { eventsIn, eventsOut, bytesIn, bytesOut, errorsTotal, eventsDiscarded };
     return { ...report, detail: { pid, uptimeSeconds, restarts, reportedAt, ...totals } };
   });
 }

@@ -11,7 +11,7 @@ import type { Joined } from './join.ts';
 const MAX_AGE_MS = 1_000;
 const SWEEP_MS = 5_000;
 /** What a join shows. */
-const TOPICS: readonly UiTopic[] = ['fleet', 'pipelines', 'git', 'environments'];
+const TOPICS: readonly UiTopic[] = ['fleet', 'pipelines', 'rollouts', 'git', 'environments'];
 
 export interface Snapshots {
   /** One of each environment; `make` is asked for those that nobody has. */

@@ -55,7 +55,8 @@ export interface Forge {
   /** All that are open against the branch, across all pages, at most 500. */
   listOpen(base: string): Promise<ForgePullRequest[]>;
   /**
-   * One comment that is kept up to date. `commentId` is what this answered before; null the first time, or where that is
+   * One comment that is kept up to date. The marker is an HTML comment, which nobody is shown; it is added where the body
+   * does not hold it. Texts that are too long for the forge are cut. `commentId` is what this answered before; null the first time, or where that is
    * not known: then a comment of our own with the marker is looked for before one is written.
    */
   comment(
@@ -90,5 +91,18 @@ export class ForgeError extends Error {
     super(message);
     this.fault = fault;
     this.retryAt = retryAt;
+  }
+}
+
+/** Of an answer with a status of 400 and more. */
+export class ForgeReply extends ForgeError {
+  readonly status: number;
+  /** What the forge gave as its reason, without credentials; one short line, or nothing. */
+  readonly said: string;
+
+  constructor(fault: ForgeFault, status: number, message: string, said: string) {
+    super(fault, message);
+    this.status = status;
+    this.said = said;
   }
 }

@@ -1,23 +1,102 @@
-/** The forge of a binding. */
-import type { Binding } from '../../controller/git-sync/index.ts';
-import type { Keyring } from '../../controller/platform/keyring.ts';
+/** The forge of a binding, kept while the binding is as it was. */
+import { type Binding, type ForgeGateway, openForgeToken } from '../../controller/git-sync/index.ts';
+import { type Keyring, KeyringError } from '../../controller/platform/keyring.ts';
 import type { Logger } from '../../controller/platform/logger.ts';
 import type { ProxySettings } from '../../controller/platform/proxies.ts';
-import type { Forge } from './forge.ts';
+import { createBitbucket } from './bitbucket.ts';
+import { type Forge, ForgeError } from './forge.ts';
+import { createGitea } from './gitea.ts';
+import { createGitHub } from './github.ts';
+import { createGitLab } from './gitlab.ts';
+import type { ForgeParts } from './parts.ts';
+import { createTransport, type Transport, type TransportLimits } from './transport.ts';
 
-export { type Forge, ForgeError, type ForgeFault, type ForgePullRequest } from './forge.ts';
+export { type Forge, ForgeError, type ForgeFault, type ForgePullRequest, ForgeReply } from './forge.ts';
 
-export interface Forges {
-  /** Null where Headgate keeps the pull requests itself. @throws ForgeError where the credentials cannot be opened */
+export interface Forges extends ForgeGateway {
+  /** Null where Headgate keeps the pull requests itself. @throws ForgeError where the token cannot be opened */
   of(binding: Binding): Forge | null;
+  close(): Promise<void>;
 }
 
 export interface ForgeOptions {
   keyring: Keyring;
   log: Logger;
   proxies: ProxySettings;
+  limits?: Partial<TransportLimits>;
+  now?: () => number;
 }
 
-export function createForges(_options: ForgeOptions): Forges {
-  return { of: () => null };
+const MAKERS: Readonly<Record<Forge['name'], { title: string; make: (parts: ForgeParts) => Forge }>> = {
+  github: { title: 'GitHub', make: createGitHub },
+  gitlab: { title: 'GitLab', make: createGitLab },
+  gitea: { title: 'Gitea', make: createGitea },
+  bitbucket: { title: 'Bitbucket', make: createBitbucket },
+};
+
+interface Kept {
+  revision: number;
+  sealed: string;
+  forge: Forge;
+  transport: Transport;
+}
+
+export function createForges({ keyring, log, proxies, limits, now }: ForgeOptions): Forges {
+  const kept = new Map<string, Kept>();
+
+  function of(binding: Binding): Forge | null {
+    const { id, revision, forge: name, forgeUrl: url, forgeProject: project, caCertificate } = binding;
+    const known = kept.get(id);
+    const sealed = binding.sealedForgeToken ?? '';
+    if (known?.revision === revision && known.sealed === sealed && known.forge.name === name)
+      return known.forge;
+    if (known) drop(id, known);
+    if (name === 'none' || url === null || project === null) return null;
+    const token = openToken(keyring, binding);
+    const { title, make } = MAKERS[name];
+    const transport = createTransport({
+      ...{ base: url, label: `${title} at ${new URL(url).host}`, token, caCertificate, proxies, log },
+      ...(limits ? { limits } : {}),
+      ...(now ? { now } : {}),
+    });
+    const forge = make({ transport, url, project, token });
+    kept.set(id, { revision, sealed, forge, transport });
+    return forge;
+  }
+
+  function drop(id: string, { transport }: Kept): void {
+    kept.delete(id);
+    void transport.close();
+  }
+
+  return {
+    of,
+    async check(binding) {
+      try {
+        await of(binding)?.check();
+        return { ok: true, message: `${MAKERS[binding.forge as Forge['name']].title} takes the token` };
+      } catch (error) {
+        if (error instanceof ForgeError) return { ok: false, message: error.message };
+        throw error;
+      }
+    },
+    async close() {
+      await Promise.all([...kept.values()].map(({ transport }) => transport.destroy()));
+      kept.clear();
+    },
+  };
+}
+
+function openToken(keyring: Keyring, binding: Binding): string {
+  try {
+    const token = openForgeToken(keyring, binding);
+    if (token !== null) return token;
+  } catch (error) {
+    if (!(error instanceof KeyringError)) throw error;
+    throw new ForgeError(
+      'credentials',
+      `The token of the forge cannot be opened with the keys of this controller (${error.message}); give it anew as forge.token`,
+    );
+  }
+  throw new ForgeError('credentials', 'There is no token for the forge; give one as forge.token');
 }

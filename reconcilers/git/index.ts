@@ -22,6 +22,7 @@ import { createPassMemory, type PassMemory } from './memory.ts';
 import { type PassResult, runPass } from './pass.ts';
 import { runPushPass } from './push-pass.ts';
 import { noCounts } from './report.ts';
+import type { Remote } from './steps.ts';
 
 export const GIT_LOOP = 'git';
 
@@ -133,6 +134,13 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
             throw error;
           }),
         );
+      const remote: Remote = {
+        fetch,
+        distrust: () => handle.distrust(),
+        heads: (branches) => pass.aside(() => handle.heads(branches, pass.signal)),
+        meet: (branches) => pass.aside(() => handle.meet(branches, pass.signal)),
+        fetchCommit: (sha) => pass.aside(() => handle.fetch(pass.signal, sha)),
+      };
       const push = () => runPushPass({ ctx, binding, repository, cache, trigger });
       const sync = () =>
         runPass({
@@ -140,7 +148,7 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
           execute: options.execute,
           binding,
           repository,
-          ...(handle.kind === 'remote' ? { remote: { fetch, distrust: () => handle.distrust() } } : {}),
+          ...(handle.kind === 'remote' ? { remote } : {}),
           cache,
           trigger,
           signal: pass.signal,

@@ -66,7 +66,17 @@ async function pass(options: PassOptions, memory: PassMemory): Promise<PassResul
     if (error instanceof GitRepositoryError) options.remote?.distrust();
     return recordFailure(options, start, error);
   }
-  await settleProposals(options, looked.commit.sha, memory);
+  const again = await settleProposals(options, looked.commit.sha, memory);
+  const result = await passOver(options, memory, start, looked);
+  return again ? { ...result, again } : result;
+}
+
+async function passOver(
+  options: PassOptions,
+  memory: PassMemory,
+  start: PassStart,
+  looked: Looked,
+): Promise<PassResult> {
   if (start.pending.length === 0 && isSettled(options, looked, memory)) return recordSettled(options, looked);
   const plan = planOf(looked);
   const guards = await guardsOf(options, looked, plan);

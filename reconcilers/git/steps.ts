@@ -41,6 +41,10 @@ export interface Remote {
   fetch(): Promise<unknown>;
   /** The copy is damaged: the next fetch makes it anew. */
   distrust(): void;
+  /** As the repository's handle has them: for the branches of pull requests. */
+  heads(branches: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  meet(branches: { base: string; head: string }): Promise<unknown>;
+  fetchCommit(sha: string): Promise<unknown>;
 }
 
 export interface PassResult {

@@ -66,8 +66,6 @@ function toFailure(
   };
 }
 
-const NO_ROLLOUT = 'spec.rollout is not acted on by this version: every node gets the new version at once';
-
 export const pipelineKind: Kind = {
   kind: 'Pipeline',
   table: 'pipelines',
@@ -109,7 +107,7 @@ export const pipelineKind: Kind = {
         ),
       ].slice(0, 20),
       detail: [`checked: ${ran.join(', ')}`, ...skipped].join('; '),
-      notes: pipeline.spec.rollout ? [NO_ROLLOUT] : [],
+      notes: [],
       unknown: report.unknown,
       tests,
     };
@@ -123,7 +121,8 @@ export const pipelineKind: Kind = {
     });
     return done.map((result, index) => {
       const { deployed } = (items[index]!.manifest as PipelineManifest).spec;
-      return { ...result, detail: `version ${result.version}${deployed ? '' : ', a draft'}` };
+      const more = !deployed ? ', a draft' : result.canary ? ', for canary nodes first' : '';
+      return { ...result, detail: `version ${result.version}${more}` };
     });
   },
 

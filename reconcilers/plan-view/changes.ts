@@ -122,6 +122,13 @@ export function touchedOf(touches: readonly Touch[], hostOf: ReadonlyMap<string,
   };
 }
 
+const nodesText = (count: number): string => `${count} node${count === 1 ? '' : 's'}`;
+
+const stagesText = ({ first, later }: { first: number; later: number }): string =>
+  first === 0
+    ? `canary: waits for a node that matches its selector, then ${nodesText(later)}`
+    : `canary on ${nodesText(first)} first, then ${later} more`;
+
 export function ofApplying(
   change: Applying,
   facts: {
@@ -129,6 +136,8 @@ export function ofApplying(
     runsNow: string | null;
     check: CheckResult | undefined;
     nodes: TouchedNodes | null;
+    /** Where canary nodes get it first. */
+    stages: { first: number; later: number } | null;
   },
 ): PlannedChange {
   const { check } = facts;
@@ -143,6 +152,7 @@ export function ofApplying(
     nodes: facts.nodes,
     tests: check?.tests ?? [],
     notes: [
+      ...(facts.stages ? [stagesText(facts.stages)] : []),
       ...(check?.notes ?? []),
       ...(check?.unknown ?? []).map(
         (what) => `not known to the checker at hand: ${what}; the nodes' engine decides`,

@@ -21,7 +21,7 @@ const MOST_FIELDS = 50;
 const MOST_DIFF_CHARACTERS = 8_000;
 
 /** As text: nothing in it is a link, a name that is notified, or markup. */
-const escaped = (text: string): string =>
+export const escaped = (text: string): string =>
   clean(text)
     .replaceAll(/[\\`*_{}[\]()#+!|~$]/g, (sign) => `\\${sign}`)
     .replaceAll('&', '&amp;')
@@ -30,7 +30,7 @@ const escaped = (text: string): string =>
     .replaceAll('@', '@\u200b');
 
 /** In code, where nothing but a longer run of backticks ends it; a pipe would end a table's cell. */
-function code(text: string): string {
+export function code(text: string): string {
   const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
   const inner = clean(text).replaceAll('|', '\\|');

@@ -27,6 +27,11 @@ import { viewOf } from './view.ts';
 export type PlanAsked = Pick<PlanGit, 'ref' | 'files'>;
 export interface Planner {
   plan(ctx: Context, binding: Binding, asked: PlanAsked): Promise<GitPlan>;
+  /**
+   * Of a commit that the copy at hand holds, maybe on no branch, as the merge of a pull request: nothing is fetched. It takes
+   * no turn of those that people wait for; whoever asks sees to it that few are made at once.
+   */
+  planOfCommit(ctx: Context, binding: Binding, commit: string): Promise<GitPlan>;
 }
 
 const MOST_BYTES = 8 * 1024 * 1024;
@@ -39,6 +44,8 @@ const MOST_WAITING = 4;
 export function createPlanner(options: { deadlineMs?: number } = {}): Planner {
   const deadlineMs = options.deadlineMs ?? DEADLINE_MS;
   const cache = createSourceCache({ maxFiles: FILES_KEPT, maxScopes: 20 });
+  // What one merge looks like says much of the next.
+  const merges = withScopesOfItsOwn(cache, 20);
   const turns = createTurns();
   const waiting = new Map<string, number>();
 
@@ -59,35 +66,50 @@ export function createPlanner(options: { deadlineMs?: number } = {}): Planner {
     }
   }
 
+  /** @throws UNAVAILABLE where it takes too long, PRECONDITION_FAILED where git cannot be read. */
+  async function bounded<T>(ctx: Context, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const deadline = AbortSignal.timeout(deadlineMs);
+    const signal = AbortSignal.any([ctx.signal, deadline]);
+    try {
+      return await unlessAborted(signal, () => work(signal));
+    } catch (error) {
+      throw deadline.aborted && !ctx.signal.aborted ? late(deadlineMs) : explained(error);
+    }
+  }
+
   return {
     async plan(ctx, binding, asked) {
       if (asked.ref !== undefined && asked.files !== undefined)
         throw badRequest('Give either a ref or files, not both');
       const files = asked.files === undefined ? null : soundFiles(asked.files);
-      const deadline = AbortSignal.timeout(deadlineMs);
-      const signal = AbortSignal.any([ctx.signal, deadline]);
-      try {
-        return await unlessAborted(signal, () =>
-          inTurn(binding.environmentId, async () => {
-            signal.throwIfAborted();
-            const handle = ctx.services.repositories.of(binding);
-            // What is planned is what the remote has now, not what was fetched last.
-            if (handle.kind === 'remote' && files === null) await handle.fetch(signal, asked.ref);
-            const repository = openRepository(handle.gitdir);
-            const options = { ctx: { ...ctx, signal }, binding, repository, cache, signal };
-            try {
-              return files === null
-                ? await ofRepository(options, asked.ref ?? null)
-                : await ofFiles(options, files);
-            } finally {
-              await repository.close();
-            }
-          }),
-        );
-      } catch (error) {
-        throw deadline.aborted && !ctx.signal.aborted ? late(deadlineMs) : explained(error);
-      }
+      return bounded(ctx, (signal) =>
+        inTurn(binding.environmentId, async () => {
+          signal.throwIfAborted();
+          const handle = ctx.services.repositories.of(binding);
+          // What is planned is what the remote has now, not what was fetched last.
+          if (handle.kind === 'remote' && files === null) await handle.fetch(signal, asked.ref);
+          const repository = openRepository(handle.gitdir);
+          const options = { ctx: { ...ctx, signal }, binding, repository, cache, signal };
+          try {
+            return files === null
+              ? await ofRepository(options, asked.ref ?? null)
+              : await ofFiles(options, files);
+          } finally {
+            await repository.close();
+          }
+        }),
+      );
     },
+    planOfCommit: (ctx, binding, commit) =>
+      bounded(ctx, async (signal) => {
+        const repository = openRepository(ctx.services.repositories.of(binding).gitdir);
+        const options = { ctx: { ...ctx, signal }, binding, repository, cache: merges, signal };
+        try {
+          return await view(options, repository, { ref: null, ofRepository: false, commit });
+        } finally {
+          await repository.close();
+        }
+      }),
   };
 }
 
@@ -162,8 +184,8 @@ async function ofFiles(options: ComputeOptions, files: readonly PlanFile[]): Pro
   }
 }
 
-function withScopesOfItsOwn(cache: SourceCache): SourceCache {
-  const { scopes, turns } = createSourceCache({ maxScopes: 1 });
+function withScopesOfItsOwn(cache: SourceCache, maxScopes = 1): SourceCache {
+  const { scopes, turns } = createSourceCache({ maxScopes });
   return { ...cache, scopes, turns };
 }
 

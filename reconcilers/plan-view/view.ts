@@ -42,7 +42,13 @@ export async function viewOf(options: ViewOptions): Promise<GitPlan> {
     changes: [...sound, ...judged.deletes],
   });
   const before = await options.before(sound);
-  const configOf = new Map(touched.before.map(({ key, config }) => [key, withoutLevel(config)]));
+  // What most nodes run: of a rollout that is under way, the version before it.
+  const configOf = new Map(
+    touched.before.flatMap(({ key, config, staged }) => {
+      const runs = staged ? staged.control?.config : config;
+      return runs === undefined ? [] : [[key, withoutLevel(runs)] as const];
+    }),
+  );
   const moved = touchedOf([touched.moved], touched.hostOf);
   const groups = [...sound, ...judged.deletes].filter((change) => kindOf(change) === 'NodeGroup');
   const nodesOf = (change: Change) => {
@@ -59,6 +65,7 @@ export async function viewOf(options: ViewOptions): Promise<GitPlan> {
         runsNow: configOf.get(objectIdOf(change) ?? '') ?? null,
         check: computed.checks.get(change),
         nodes: nodesOf(change),
+        stages: touched.stages.get(change) ?? null,
       }),
     ),
     ...judged.deletes.flatMap((change) =>

@@ -2,11 +2,13 @@
 
 import type { Binding } from '../../controller/git-sync/index.ts';
 import type { Context } from '../../controller/platform/context.ts';
-import { preconditionFailed, unavailable } from '../../controller/platform/errors.ts';
+import { messageOf, preconditionFailed, unavailable } from '../../controller/platform/errors.ts';
 import {
+  AlreadyOpenError,
+  addContributor,
+  findOpen,
   findPullRequest,
   insertPullRequest,
-  listPullRequests,
   mirrorPullRequest,
   type NewPullRequest,
   type PullRequestGateway,
@@ -16,15 +18,21 @@ import {
 } from '../../controller/pull-requests/index.ts';
 import { type Forge, ForgeError } from '../forges/forge.ts';
 import type { Forges } from '../forges/index.ts';
+import { atBench } from './bench.ts';
+import { mergePull } from './merging.ts';
 import { mirrored } from './mirrored.ts';
-
-const notYet = (): never => {
-  throw unavailable('Not there yet');
-};
+import { pullCommits, pullDiff, standingOf } from './reading.ts';
+import { type Resolve, refreshPull } from './refresh.ts';
 
 type Request = Omit<NewPullRequest, 'bindingId' | 'repository'>;
 
-export function createPullRequestGateway({ forges }: { forges: Forges }): PullRequestGateway {
+export interface PullRequestGatewayOptions {
+  forges: Pick<Forges, 'of'>;
+  /** For those that were opened for a promotion. */
+  resolve?: Resolve;
+}
+
+export function createPullRequestGateway({ forges, resolve }: PullRequestGatewayOptions): PullRequestGateway {
   return {
     async open(ctx, binding, request) {
       const forge = forges.of(binding);
@@ -41,24 +49,41 @@ export function createPullRequestGateway({ forges }: { forges: Forges }): PullRe
       const now = await findPullRequest(ctx.db, pull.id);
       if (now?.state === 'open') await updatePullRequest(ctx.db, pull.id, { state: 'closed' });
     },
-    look: notYet,
-    diff: notYet,
-    commits: notYet,
-    merge: notYet,
-    refresh: notYet,
+    look: (ctx, binding, ends) => atBench(ctx, binding, (bench) => standingOf(bench, ends)),
+    diff: (ctx, binding, pull) => atBench(ctx, binding, (bench) => pullDiff(bench, pull)),
+    commits: (ctx, binding, pull) => atBench(ctx, binding, (bench) => pullCommits(bench, pull)),
+    merge: (ctx, binding, pull, how) => atBench(ctx, binding, (bench) => mergePull(bench, pull, how)),
+    refresh: (ctx, binding, pull) =>
+      atBench(ctx, binding, (bench) =>
+        refreshPull(bench, pull, 'promotionId' in pull.subject ? (resolve ?? null) : null),
+      ),
+    async removeBranch(ctx, binding, { branch, headSha }) {
+      const handle = ctx.services.repositories.of(binding);
+      try {
+        return (await handle.remove({ ref: `refs/heads/${branch}`, expect: headSha }, ctx.signal)) === 'ok';
+      } catch (error) {
+        // It is merged; a branch too many hurts nobody.
+        ctx.log.warn({ branch, reason: messageOf(error) }, 'the branch of a merged pull request stays');
+        return false;
+      }
+    },
   };
 }
 
 async function openHere(ctx: Context, binding: Binding, request: Request): Promise<PullRequestRecord> {
-  const open = await listPullRequests(ctx.db, pullRequestsOf(binding), { state: 'open' });
-  const same = open.find(({ branch }) => branch === request.branch);
   const { title, body, headSha, pushedSha } = request;
-  if (!same)
-    return insertPullRequest(ctx.db, {
-      ...request,
-      bindingId: binding.id,
-      repository: binding.repositoryUrl,
-    });
+  const own = { ...request, bindingId: binding.id, repository: binding.repositoryUrl };
+  try {
+    return await insertPullRequest(ctx.db, own);
+  } catch (error) {
+    if (!(error instanceof AlreadyOpenError)) throw error;
+  }
+  const same = await findOpen(ctx.db, { ...pullRequestsOf(binding), base: request.base }, request.branch);
+  // Over in this very moment.
+  if (!same) return insertPullRequest(ctx.db, own);
+  const { repository, branch } = same;
+  if (request.authorId !== null)
+    await addContributor(ctx.db, { repository, branches: [branch], userId: request.authorId });
   await updatePullRequest(ctx.db, same.id, {
     ...{ title, body, headSha },
     ...(pushedSha === undefined ? {} : { pushedSha }),

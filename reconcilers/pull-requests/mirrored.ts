@@ -1,6 +1,6 @@
 import type { Binding } from '../../controller/git-sync/index.ts';
 import type { MirroredPullRequest } from '../../controller/pull-requests/index.ts';
-import { forgeOf } from '../../controller/pull-requests/index.ts';
+import { forgeOf, projectOf } from '../../controller/pull-requests/index.ts';
 import type { ForgePullRequest } from '../forges/forge.ts';
 
 /** What a forge says of a pull request, as it is kept here. */
@@ -11,4 +11,5 @@ export const mirrored = (
   ...seen,
   repository: binding.repositoryUrl,
   forge: forgeOf(binding),
+  project: projectOf(binding),
 });

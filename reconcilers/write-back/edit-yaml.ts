@@ -24,11 +24,21 @@ export interface Edit {
 const BOM = '\ufeff';
 const MAX_EDITS = 5_000;
 
+export interface EditOptions {
+  /** References and placeholders may be replaced by texts, as where what is written comes from another manifest. */
+  overwrite?: boolean;
+}
+
 /**
  * The text with the edits done in their order, each looking at what the one before left.
  * @throws CannotEdit
  */
-export function editDocument(text: string, docIndex: number, edits: readonly Edit[]): string {
+export function editDocument(
+  text: string,
+  docIndex: number,
+  edits: readonly Edit[],
+  { overwrite = false }: EditOptions = {},
+): string {
   if (edits.length > MAX_EDITS) throw new CannotEdit(`more than ${MAX_EDITS} places would change at once`);
   const mark = text.startsWith(BOM) ? BOM : '';
   const before = text.slice(mark.length);
@@ -38,7 +48,7 @@ export function editDocument(text: string, docIndex: number, edits: readonly Edi
   let now = before;
   let expected = copyOf(old.value);
   for (const edit of edits) {
-    refuseLoss(expected, edit);
+    if (!overwrite) refuseLoss(expected, edit);
     const source = sourceOf(now, docIndex);
     // What an alias stands for is not written here.
     refuseShared(

@@ -9,6 +9,7 @@ import {
   policiesOf,
 } from '../../controller/git-sync/index.ts';
 import { preconditionFailed } from '../../controller/platform/errors.ts';
+import { isProtectedByOthers } from '../../controller/pull-requests/index.ts';
 import { createSourceCache } from '../source/index.ts';
 import { commitChange } from './commit-change.ts';
 import { exportManifests } from './export.ts';
@@ -36,7 +37,10 @@ export function createWriteBack(): WriteBack {
     async editsBecome(db, environmentId) {
       const binding = await findBinding(db, environmentId);
       // What is not applied from git would not follow what is written there.
-      return binding?.mode === 'sync' ? policiesOf(binding).effective.uiEdits : 'refuse';
+      if (binding?.mode !== 'sync') return 'refuse';
+      const { uiEdits } = policiesOf(binding).effective;
+      // A team's own policy goes past its own protection, not past that of others who follow the branch.
+      return uiEdits === 'commit' && (await isProtectedByOthers(db, binding)) ? 'propose' : uiEdits;
     },
     async manifestOf(db, kind, objectId) {
       const object = await findObject(db, kind, objectId);

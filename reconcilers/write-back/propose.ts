@@ -3,6 +3,7 @@ import type { OwnedChange, Written } from '../../controller/git-sync/index.ts';
 import { conflict, preconditionFailed } from '../../controller/platform/errors.ts';
 import { newId } from '../../controller/platform/ids.ts';
 import {
+  closePullRequest,
   findOwnProposal,
   type PullRequestRecord,
   pullRequestUrl,
@@ -84,14 +85,21 @@ export async function baseOf({ binding, repository, fetch }: Workplace): Promise
 }
 
 /** One whose branch is gone, or has come into the base, is over: the row says so from now on. */
-async function stillOpen({ ctx, repository, fetch }: Workplace, known: PullRequestRecord): Promise<boolean> {
-  const ref = `refs/heads/${known.branch}`;
-  await fetch(ref);
-  const head = await resolveRef(repository, ref);
+async function stillOpen(
+  { ctx, binding, repository }: Workplace,
+  known: PullRequestRecord,
+): Promise<boolean> {
+  const { pullRequests } = ctx.services;
+  const standing = await pullRequests.look(ctx, binding, known);
+  if (standing && !standing.isIn) return true;
+  // A forge says itself what became of it.
+  if (known.forge !== 'headgate') return false;
   const base = await resolveRef(repository, `refs/heads/${known.base}`);
-  const merged = base !== null && (await descends(repository, base, head ?? known.headSha));
-  if (head !== null && !merged) return true;
-  await updatePullRequest(ctx.db, known.id, { state: merged ? 'merged' : 'closed' });
+  const isMerged = standing !== null || (base !== null && (await descends(repository, base, known.headSha)));
+  await closePullRequest(ctx.db, known, {
+    state: isMerged ? 'merged' : 'closed',
+    ...(isMerged ? { mergeSha: base, newHead: standing?.headSha ?? known.headSha } : {}),
+  });
   return false;
 }
 

@@ -4,6 +4,8 @@
  */
 import type { Binding } from '../../controller/git-sync/index.ts';
 import type { Context } from '../../controller/platform/context.ts';
+import { preconditionFailed } from '../../controller/platform/errors.ts';
+import { isProtectedByOthers } from '../../controller/pull-requests/index.ts';
 import { OWNABLE_KINDS } from '../../schemas/api/git-policy.ts';
 import type { ExportedManifests } from '../../schemas/api/git-words.ts';
 import type { SourceCache } from '../source/index.ts';
@@ -24,6 +26,10 @@ export interface Pushed {
 
 /** @throws PRECONDITION_FAILED, CONFLICT, UNAVAILABLE where git does not take it */
 export async function pushDatabase(ctx: Context, binding: Binding, cache: SourceCache): Promise<Pushed> {
+  if (await isProtectedByOthers(ctx.db, binding))
+    throw preconditionFailed(
+      `Another team has protected the branch ${binding.ref}: bind this environment to another branch (gitSync.configure)`,
+    );
   const placed = (path: string) => (binding.path === '' ? path : `${binding.path}/${path}`);
   return inPlace(ctx, cache, binding, async (place) => {
     let done: Omit<Pushed, 'sha'> = { written: [], removed: [], skipped: [] };

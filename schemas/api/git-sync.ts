@@ -105,6 +105,9 @@ export const BoundForge = Type.Object({
   error: Nullable(Type.Object({ message: Type.String(), at: Timestamp })),
 });
 export type BoundForge = Static<typeof BoundForge>;
+/** What the forge said when it was asked whether the token is good for everything that is done with it. */
+export const CheckedForge = Type.Object({ ok: Type.Boolean(), message: Type.String() });
+export type CheckedForge = Static<typeof CheckedForge>;
 /** Of the embedded repository: how pull requests come into the branch. */
 export const ReviewRules = Type.Object({
   /** The branch takes no pushes, only merged pull requests. */

@@ -26,6 +26,8 @@ export const FleetMatrix = Type.Object({
       name: Type.String(),
       /** What nodes that should run it should run. */
       version: Nullable(Type.Integer()),
+      /** While a rollout is active, what its canary nodes should run instead; else null. */
+      canaryVersion: Nullable(Type.Integer()),
     }),
   ),
   nodes: Type.Array(MatrixNode),
@@ -34,12 +36,17 @@ export type FleetMatrix = Static<typeof FleetMatrix>;
 
 /** Stands in a code that means: it should not run there. */
 const UNWANTED = 8;
+/** Of a rollout that is active: it is a canary node. */
+const CANARY = 16;
 
-/** The code of a cell: its status, and whether it should run there. */
-export const cellCode = (status: NodePipelineStatus, desired: boolean): number =>
-  NODE_PIPELINE_STATUSES.indexOf(status) + (desired ? 0 : UNWANTED);
+/** The code of a cell: its status, whether it should run there, and on which side of a rollout. */
+export const cellCode = (status: NodePipelineStatus, desired: boolean, canary = false): number =>
+  NODE_PIPELINE_STATUSES.indexOf(status) + (desired ? 0 : UNWANTED) + (canary ? CANARY : 0);
 
-export const readCellCode = (code: number): { status: NodePipelineStatus; desired: boolean } => ({
+export const readCellCode = (
+  code: number,
+): { status: NodePipelineStatus; desired: boolean; canary: boolean } => ({
   status: NODE_PIPELINE_STATUSES[code % UNWANTED] ?? 'PENDING',
-  desired: code < UNWANTED,
+  desired: code % CANARY < UNWANTED,
+  canary: code >= CANARY,
 });

@@ -365,7 +365,12 @@ export const VersionDiff = Type.Object({
   settings: Type.Array(Type.Object({ name: Type.String(), from: Type.String(), to: Type.String() })),
 });
 
-export const DeployPipeline = Input({ pipelineId: Id, changelog: Changelog });
+export const DeployPipeline = Input({
+  pipelineId: Id,
+  changelog: Changelog,
+  /** Ends a rollout that is under way: every node gets this version. */
+  supersede: Type.Optional(Type.Boolean()),
+});
 export const Deployed = Type.Object({
   success: Type.Boolean(),
   versionId: Id,

@@ -36,7 +36,10 @@ export const RestVersion = Type.Object({
 export const PipelinesBody = Type.Object({ pipelines: Type.Array(RestPipelineItem) });
 export const PipelineBody = Type.Object({ pipeline: RestPipelineDetails });
 export const VersionsBody = Type.Object({ versions: Type.Array(RestVersion) });
-export const DeployBody = Input({ changelog: DeployPipeline.properties.changelog });
+export const DeployBody = Input({
+  changelog: DeployPipeline.properties.changelog,
+  supersede: DeployPipeline.properties.supersede,
+});
 export const RollbackBody = Input({ targetVersionId: RollbackPipeline.properties.targetVersionId });
 
 /** `<key>:<value>`; several must all be there. */

@@ -1,6 +1,7 @@
 /** Rollouts by stages: some nodes get a version first, the others after a verdict. */
 import Type, { type Static } from 'typebox';
 import { Id, Input, LabelMap, Nullable, Text, Timestamp } from './common.ts';
+import { NodeHealth, NodePipelineStatus } from './pipelines.ts';
 
 export const ROLLOUT_STATUSES = [
   /** The canary nodes are on their way to the version. */
@@ -53,8 +54,8 @@ export const RolloutNode = Type.Object({
   /** What it should run and what it reports; null for nothing. */
   desiredVersion: Nullable(Type.Integer()),
   version: Nullable(Type.Integer()),
-  status: Type.String(),
-  health: Type.String(),
+  status: NodePipelineStatus,
+  health: NodeHealth,
 });
 
 export const RolloutSummary = Type.Object({
@@ -110,5 +111,9 @@ export const CreateRollout = Input({
   /** Ends a rollout that is under way; the other nodes keep what they run. */
   supersede: Type.Optional(Type.Boolean({ default: false })),
 });
-export const WhichRollout = Input({ rolloutId: Id });
+export const WhichRollout = Input({
+  rolloutId: Id,
+  /** For the record; of a rollback also why git's spec is held. */
+  reason: Type.Optional(Text(1_000)),
+});
 export const ChangedRollout = Type.Object({ rolloutId: Id, status: RolloutStatus });

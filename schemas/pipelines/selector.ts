@@ -6,3 +6,10 @@ export function matchesSelector(selector: LabelMap | null, labels: LabelMap): bo
   if (selector === null) return true;
   return Object.entries(selector).every(([key, value]) => labels[key] === value);
 }
+
+/** As people write one: `region=eu, role=edge`, in the order of the keys. */
+export const selectorText = (selector: LabelMap): string =>
+  Object.entries(selector)
+    .map((pair) => pair.join('='))
+    .sort()
+    .join(', ');

@@ -9,6 +9,8 @@ import { enrollNode, heartbeat } from './agent-client.ts';
 import { Clone } from './clone.ts';
 import { fillEnvironment } from './full-environment.ts';
 import { fillLibrary } from './full-library.ts';
+import { fillPromotions } from './full-promotions.ts';
+import { fillRollouts } from './full-rollouts.ts';
 import type { RunningHeadgate } from './headgate.ts';
 import { until } from './until.ts';
 
@@ -166,6 +168,7 @@ export async function fillPages(
   await api.mutate('pipeline.saveGraph', { pipelineId, ...DRAWN });
   await fillLibrary(api, headgate.environments.staging);
   await fillEnvironment(api, headgate.environments.staging, headgate.teamId);
+  await fillRollouts(api, headgate.environments);
   const clone = await Clone.of(headgate.cloneUrl);
   try {
     await clone.push(
@@ -188,4 +191,5 @@ export async function fillPages(
     },
     { what: 'nodes that are not heard and a pipeline that crashed', timeoutMs: 60_000 },
   );
+  await fillPromotions(api, headgate.environments);
 }

@@ -17,6 +17,7 @@ import {
 import {
   gitSyncApprovals,
   gitSyncDrift,
+  gitSyncForge,
   gitSyncHolds,
   gitSyncOperations,
   gitSyncPlanning,
@@ -34,12 +35,23 @@ import {
   pipelineEditing,
   pipelineGraphs,
   pipelineOperations,
+  rolloutViews,
   sharedComponentOperations,
+  stagedRollouts,
 } from '../../controller/pipelines/index.ts';
 import type { Needs } from '../../controller/platform/operation.ts';
 import { engineOperations, vrlOperations } from '../../controller/playground/index.ts';
 import { filterPresetOperations, userPreferenceOperations } from '../../controller/preferences/index.ts';
-import { pullRequestOperations } from '../../controller/pull-requests/index.ts';
+import {
+  promotionDeciding,
+  promotionInitiating,
+  promotionOperations,
+} from '../../controller/promotions/index.ts';
+import {
+  pullRequestChanging,
+  pullRequestEnding,
+  pullRequestOperations,
+} from '../../controller/pull-requests/index.ts';
 import { releaseOperations } from '../../controller/releases/index.ts';
 import { sampleOperations, tapOperations } from '../../controller/samples/index.ts';
 import { secretOperations } from '../../controller/secrets/index.ts';
@@ -68,12 +80,18 @@ export const OPERATIONS: ReadonlyMap<string, DescribedOperation> = new Map(
     fleetOperations,
     gitSyncApprovals,
     gitSyncDrift,
+    gitSyncForge,
     gitSyncHolds,
     gitSyncOperations,
     gitSyncRetries,
     gitSyncWords,
     gitSyncPlanning,
     gitSyncToGit,
+    promotionDeciding,
+    promotionInitiating,
+    promotionOperations,
+    pullRequestChanging,
+    pullRequestEnding,
     pullRequestOperations,
     matrixOperations,
     nodeGroupEditing,
@@ -86,6 +104,8 @@ export const OPERATIONS: ReadonlyMap<string, DescribedOperation> = new Map(
     pipelineEditing,
     pipelineGraphs,
     pipelineOperations,
+    rolloutViews,
+    stagedRollouts,
     sharedComponentOperations,
     sampleOperations,
     releaseOperations,

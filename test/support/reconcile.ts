@@ -18,15 +18,19 @@ import { createJobs } from '../../controller/platform/jobs.ts';
 import { createKeyring } from '../../controller/platform/keyring.ts';
 import { createLogger } from '../../controller/platform/logger.ts';
 import { createExecute, type Execute, type Operation } from '../../controller/platform/operation.ts';
+import { NO_PROXIES } from '../../controller/platform/proxies.ts';
 import { createRepositories } from '../../controller/repository/index.ts';
 import { createSecretStores } from '../../controller/secrets/index.ts';
 import { createSnapshots } from '../../controller/status/index.ts';
 import { insertTeam } from '../../controller/teams/store.ts';
 import { systemClock } from '../../reconcilers/engine/clock.ts';
+import { createForges } from '../../reconcilers/forges/index.ts';
 import { createGitGateway } from '../../reconcilers/git/gateway.ts';
 import { createPassMemory } from '../../reconcilers/git/memory.ts';
 import { type PassResult, runPass } from '../../reconcilers/git/pass.ts';
 import type { Remote } from '../../reconcilers/git/steps.ts';
+import { createPromotionGateway } from '../../reconcilers/promotions/gateway.ts';
+import { resolveManifests } from '../../reconcilers/promotions/resolve.ts';
 import { createPullRequestGateway } from '../../reconcilers/pull-requests/gateway.ts';
 import type { Condition } from '../../schemas/api/common.ts';
 import type { GitPolicy } from '../../schemas/api/git-policy.ts';
@@ -92,6 +96,7 @@ export class ReconcileScene {
     this.db = connect(database.url, { poolSize: 4, name: 'headgate-test' });
     const keyring = createKeyring('0123456789abcdef0123456789abcdef');
     const bus = createBus({ url: database.url, log: silent });
+    const forges = createForges({ keyring, log: silent, proxies: NO_PROXIES });
     this.services = {
       bus,
       jobs: createJobs({ url: database.url, log: silent }),
@@ -102,7 +107,9 @@ export class ReconcileScene {
       releases: { list: async () => ({ releases: [], checkedAt: new Date(0) }), find: async () => null },
       cloneUrl: '',
       git: createGitGateway(),
-      pullRequests: createPullRequestGateway({ forges: { of: () => null } }),
+      forges,
+      promotions: createPromotionGateway(),
+      pullRequests: createPullRequestGateway({ forges, resolve: resolveManifests }),
       repositories: createRepositories({ root: NOWHERE, gitdir: NOWHERE, keyring, log: silent }),
       listeningSince: () => 0,
       statuses: createSnapshots({ bus, clock: systemClock }),

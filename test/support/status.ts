@@ -1,5 +1,5 @@
 /** Rows as the status join reads them, with what a test does not care about filled in. */
-import type { NodeRow, PipelineRow, ReportRow } from '../../controller/status/queries.ts';
+import type { NodeRow, PipelineRow, ReportRow, RolloutRow } from '../../controller/status/queries.ts';
 
 /** 2026-01-01, the moment that these tests take for now. */
 export const NOW = Date.UTC(2026, 0, 1);
@@ -32,6 +32,24 @@ export function nodeRow(more: Partial<NodeRow> = {}): NodeRow {
   };
 }
 
+/** Version 3 for nodes of the ring 0. */
+export function rolloutRow(more: Partial<RolloutRow> = {}): RolloutRow {
+  return {
+    id: 'r1',
+    status: 'CANARY_DEPLOYED',
+    versionId: 'v3',
+    version: 3,
+    commit: null,
+    nodeSelector: null,
+    canarySelector: { ring: '0' },
+    since: secondsAgo(600),
+    windowMinutes: 10,
+    healthStartedAt: null,
+    heldReason: null,
+    ...more,
+  };
+}
+
 export function pipelineRow(more: Partial<PipelineRow> = {}): PipelineRow {
   return {
     id: 'p1',
@@ -43,6 +61,8 @@ export function pipelineRow(more: Partial<PipelineRow> = {}): PipelineRow {
     groupId: null,
     nodeSelector: null,
     deployedVersionId: 'v2',
+    deployedSelector: null,
+    rollout: null,
     deployedAt: secondsAgo(600),
     createdAt: secondsAgo(900),
     updatedAt: secondsAgo(600),
@@ -81,6 +101,7 @@ export function reportRow(more: Partial<ReportRow> = {}): ReportRow {
       bytesIn: 5_000,
       bytesOut: 4_000,
       errorsTotal: 1,
+      eventsDiscarded: 0,
     },
     ...more,
   };

@@ -13,6 +13,9 @@ import { until } from './until.ts';
 export interface Side {
   /** For what has to be there and no procedure makes. */
   db: Knex;
+  /** Of the embedded repository. */
+  gitdir: string;
+  isOurs: boolean;
   teamId: string;
   environmentId: string;
   pipelineId: string;
@@ -93,7 +96,13 @@ export async function makeTwoTeams(test: TestController): Promise<TwoTeams> {
     await until(async () => (await test.db('node_pipelines').where({ pipeline_id: pipelineId })).length > 0, {
       what: 'the heartbeat to be stored',
     });
-    return { db: test.db, environmentId, ...rest, pipelineId, versionId: versions[0]?.id ?? '' };
+    return {
+      ...{ db: test.db, gitdir: test.controller.gitdir, isOurs: name === 'ours' },
+      environmentId,
+      ...rest,
+      pipelineId,
+      versionId: versions[0]?.id ?? '',
+    };
   };
   const ours = await side('ours');
   const theirs = await side('theirs');

@@ -8,12 +8,14 @@ export async function up(db: Knex): Promise<void> {
     -- Where pull requests of the repository live. 'none': a remote whose pull requests Headgate keeps itself.
     ALTER TABLE git_bindings ALTER COLUMN forge SET DEFAULT 'none';
     UPDATE git_bindings SET forge = 'none';
+    -- One name for one branch: rules of a branch, and its pull requests, are found by it.
+    UPDATE git_bindings SET ref = regexp_replace(ref, '^refs/heads/', '');
     -- Of a forge: the address of its API without credentials, and the project's path on it (owner/name).
     ALTER TABLE git_bindings ADD COLUMN forge_url text;
     ALTER TABLE git_bindings ADD COLUMN forge_project text;
     ALTER TABLE git_bindings ADD COLUMN sealed_forge_token text;
     ALTER TABLE git_bindings ADD COLUMN sealed_webhook_secret text;
-    -- {reason, message, at}: why the forge did not do what it was asked last; null where it did.
+    -- {message, at}: why the forge did not do what it was asked last; null where it did.
     ALTER TABLE git_bindings ADD COLUMN forge_error jsonb;
     -- Of the embedded repository: the branch takes pull requests only, with so many approvals.
     ALTER TABLE git_bindings ADD COLUMN protect_branch boolean NOT NULL DEFAULT false;
@@ -28,7 +30,9 @@ export async function up(db: Knex): Promise<void> {
     ALTER TABLE pull_requests ADD COLUMN forge text NOT NULL DEFAULT 'headgate'
       CONSTRAINT pull_requests_forge_check CHECK (forge IN ('headgate', 'github', 'gitlab', 'gitea', 'bitbucket'));
     ALTER TABLE pull_requests DROP CONSTRAINT pull_requests_repository_number_key;
-    ALTER TABLE pull_requests ADD CONSTRAINT pull_requests_repository_number_key UNIQUE (repository, forge, number);
+    -- Of a forge: the address of its API and the project there, so that no other server speaks of the same ones.
+    ALTER TABLE pull_requests ADD COLUMN project text NOT NULL DEFAULT '';
+    ALTER TABLE pull_requests ADD CONSTRAINT pull_requests_repository_number_key UNIQUE (repository, forge, project, number);
     -- Where people read it on the forge; null for those that are kept here.
     ALTER TABLE pull_requests ADD COLUMN url text;
     ALTER TABLE pull_requests ADD COLUMN is_fork boolean NOT NULL DEFAULT false;
@@ -44,6 +48,11 @@ export async function up(db: Knex): Promise<void> {
     ALTER TABLE pull_requests ADD COLUMN merge_sha text;
     ALTER TABLE pull_requests ADD COLUMN merge_method text;
     ALTER TABLE pull_requests ADD COLUMN merged_by text;
+    -- Users whose work came onto the branch since it was opened: they review it as little as the author does.
+    ALTER TABLE pull_requests ADD COLUMN contributor_ids text[] NOT NULL DEFAULT '{}';
+    -- Of those that are kept here: a second request for the same goes on with the first.
+    CREATE UNIQUE INDEX pull_requests_one_open ON pull_requests (repository, base, branch)
+      WHERE state = 'open' AND forge = 'headgate';
     CREATE INDEX pull_requests_open ON pull_requests (repository, base, number DESC) WHERE state = 'open';
 
     CREATE TABLE pull_request_comments (
@@ -83,7 +92,11 @@ export async function up(db: Knex): Promise<void> {
       summary text NOT NULL,
       -- The plan as schemas/api/git-plan.ts has it; null where none could be made.
       plan jsonb,
-      computed_at timestamptz NOT NULL DEFAULT now(),
+      -- What kept a plan from being made, or what was looked at instead.
+      reason text,
+      -- Digest of all that it was made from; empty where it was not made yet at this head.
+      inputs text NOT NULL DEFAULT '',
+      computed_at timestamptz,
       -- Digests of what was told last, so that nothing is told twice.
       posted_status text,
       posted_comment text,
@@ -127,6 +140,10 @@ export async function up(db: Knex): Promise<void> {
       target_version integer,
       -- The source's manifest when it was asked for: what ships, and what the next promotion is compared with.
       snapshot jsonb NOT NULL,
+      -- Of one that goes through git: its branch, chosen before it is pushed, and the snapshot that the branch holds;
+      -- that is null until it does.
+      branch text,
+      written jsonb,
       pull_request_id text REFERENCES pull_requests (id) ON DELETE SET NULL,
       requested_by_id text REFERENCES users (id) ON DELETE SET NULL,
       requested_by text NOT NULL,

@@ -42,6 +42,7 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'gitSync.export': environment,
   'gitSync.plan': environment,
   'pullRequest.list': environment,
+  'pullRequest.get': ({ environmentId }) => ({ environmentId, number: 1 }),
   'gitSync.status': environment,
   'nodeGroup.groupHealthStats': environment,
   'nodeGroup.list': environment,
@@ -52,6 +53,10 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'pipeline.list': environment,
   'pipeline.logs': pipeline,
   'pipeline.versions': pipeline,
+  'promotion.history': pipeline,
+  'promotion.list': environment,
+  'stagedRollout.getActive': pipeline,
+  'stagedRollout.list': pipeline,
   'pipelineDependency.deployWarnings': pipeline,
   'pipelineDependency.graph': environment,
   'pipelineDependency.list': pipeline,
@@ -76,6 +81,11 @@ const OF_ONE_THING = [
   'pipeline.readYaml',
   'pipeline.renderGraph',
   'pipeline.sampleResult',
+  'promotion.diffPreview',
+  'promotion.get',
+  'promotion.preflight',
+  'pullRequest.diff',
+  'pullRequest.plan',
   'settings.checkVersion',
   'sharedComponent.getById',
   'template.get',
@@ -147,6 +157,35 @@ describe('the database is asked', () => {
       ['userPreference.set', { key: 'theme', value: 'dark' }],
     ] as const)
       await teams.root.mutate(name, input);
+    await test.db('promotions').insert({
+      ...{
+        id: 'promotion',
+        pipeline_id: teams.ours.pipelineId,
+        pipeline_name: 'orders',
+        target_name: 'orders',
+      },
+      ...{ source_environment_id: environmentId, target_environment_id: teams.theirs.environmentId },
+      ...{ status: 'REJECTED', snapshot: '{}', requested_by: 'the tests' },
+    });
+    const sha = 'a'.repeat(40);
+    await test.db('pull_requests').insert({
+      ...{ id: 'pull', repository: 'embedded', number: 1, title: 'Topic', body: '', base: 'main' },
+      ...{ branch: 'topic', head_sha: sha, state: 'merged', subject: '{}', author: 'Ada' },
+    });
+    const pull = { pull_request_id: 'pull' };
+    await test.db('pull_request_comments').insert({ ...pull, id: 'comment', author: 'Ada', body: 'Well' });
+    await test.db('pull_request_reviews').insert({
+      ...{ ...pull, id: 'review', reviewer: 'Grace', verdict: 'approve', head_sha: sha },
+    });
+    await test.db('pull_request_checks').insert({
+      ...{ ...pull, environment_id: environmentId, head_sha: sha, base_sha: sha },
+      ...{ state: 'success', summary: 'nothing to do' },
+    });
+    await test.db('rollouts').insert({
+      ...{ id: 'rollout', pipeline_id: teams.ours.pipelineId, environment_id: environmentId },
+      ...{ canary_version_id: teams.ours.versionId, canary_selector: '{"ring":"0"}', window_minutes: 10 },
+      ...{ status: 'CANARY_DEPLOYED', source: 'ui', created_by: 'the tests' },
+    });
   });
   after(async () => {
     await teams?.git.remove();
@@ -192,6 +231,12 @@ describe('the database is asked', () => {
     const { db } = test;
     const fresh = { id: "o.id || '-' || n", name: "o.name || ' ' || n" };
     await multiply(db, 'environments', fresh);
+    await multiply(db, 'pull_requests', { id: fresh.id, number: 'o.number + n' });
+    await multiply(db, 'pull_request_comments', { id: fresh.id });
+    await multiply(db, 'pull_request_reviews', { id: fresh.id });
+    await multiply(db, 'pull_request_checks', { pull_request_id: "o.pull_request_id || '-' || n" });
+    await multiply(db, 'promotions', { id: fresh.id });
+    await multiply(db, 'rollouts', { id: fresh.id, status: "'ROLLED_BACK'" });
     await multiply(
       db,
       'pipelines',

@@ -361,10 +361,13 @@ describe('changes by hand of what git describes', () => {
     expect(text).to.contain('name: third, previousName: included').and.contain('description: More');
     const titles = async () =>
       (
-        await place.viewer.query<{ title: string }[]>('pullRequest.list', {
+        await place.viewer.query<{ title: string; number: number }[]>('pullRequest.list', {
           environmentId: place.environmentId,
         })
-      ).map(({ title }) => title);
+      )
+        // Of the other environments of the repository as well.
+        .filter(({ number }) => number === proposed.number)
+        .map(({ title }) => title);
     expect(await titles()).to.deep.equal(['Rename the pipeline included to second, and more']);
     await place.editor.mutate('pipeline.delete', { id });
     expect(await titles()).to.deep.equal(['Delete the pipeline included']);

@@ -90,7 +90,6 @@ export const ENVIRONMENTS: Rows = {
   },
   'gitSync.plan': { names: 'scope', input: ({ environmentId }) => ({ environmentId, ref: 'main' }) },
   'gitSync.export': { names: 'scope', input: environment },
-  'pullRequest.list': { names: 'scope', input: environment },
   'gitSync.syncNow': { names: 'scope', input: environment },
   'gitSync.configure': {
     names: 'scope',

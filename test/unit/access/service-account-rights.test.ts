@@ -42,6 +42,9 @@ const OPEN: Record<string, Permission> = {
   'gitSync.drift': 'gitops.read',
   'gitSync.holds': 'gitops.read',
   'pullRequest.list': 'gitops.read',
+  'pullRequest.get': 'gitops.read',
+  'pullRequest.diff': 'gitops.read',
+  'pullRequest.plan': 'gitops.read',
   'gitSync.export': 'gitops.read',
   'gitSync.suspend': 'gitops.manage',
   'gitSync.resume': 'gitops.manage',
@@ -57,6 +60,11 @@ const OPEN: Record<string, Permission> = {
   'fleet.restartAgent': 'nodes.manage',
   'deploy.agent': 'pipelines.deploy',
   'deploy.undeploy': 'pipelines.deploy',
+  'stagedRollout.create': 'pipelines.deploy',
+  'stagedRollout.broaden': 'pipelines.deploy',
+  'stagedRollout.rollback': 'pipelines.deploy',
+  'stagedRollout.getActive': 'pipelines.read',
+  'stagedRollout.list': 'pipelines.read',
   'pipeline.rollback': 'pipelines.deploy',
 };
 

@@ -9,6 +9,7 @@ import { patient } from '../../support/patience.ts';
 const running = (name: string, config: object, selector: Record<string, string> | null = null): Running => ({
   ...{ key: name, name, selector },
   config: `info\n${stringify(config)}`,
+  staged: null,
 });
 const node = (host: string, runs: readonly string[], engineVersion: string | null = null): NodeAfter => ({
   ...{ host, engineVersion, labels: {}, maintenance: false },

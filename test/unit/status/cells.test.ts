@@ -5,7 +5,7 @@ import { joinCells } from '../../../controller/status/cells.ts';
 import { join } from '../../../controller/status/join.ts';
 import type { NodeRow, PipelineRow, ReportRow, SaidByMany } from '../../../controller/status/queries.ts';
 import type { LabelMap } from '../../../schemas/api/common.ts';
-import { NOW, nodeRow, pipelineRow, reportRow, secondsAgo } from '../../support/status.ts';
+import { NOW, nodeRow, pipelineRow, reportRow, rolloutRow, secondsAgo } from '../../support/status.ts';
 
 const time = { now: NOW, listeningSince: NOW - 86_400_000, settings: DEFAULT_FLEET_SETTINGS };
 const labels = fc.constantFrom<LabelMap>({}, { role: 'edge' }, { role: 'core' });
@@ -25,7 +25,12 @@ const pipelines = fc
   .array(
     fc.record({
       isDraft: fc.boolean(),
-      nodeSelector: fc.constantFrom<LabelMap | null>(null, { role: 'edge' }, { given: 'yes' }),
+      deployedSelector: fc.constantFrom<LabelMap | null>(null, { role: 'edge' }, { given: 'yes' }),
+      rollout: fc.constantFrom(
+        null,
+        rolloutRow({ canarySelector: { role: 'core' } }),
+        rolloutRow({ canarySelector: {} }),
+      ),
       deployedAt: fc.constantFrom(secondsAgo(1), secondsAgo(600)),
     }),
     { maxLength: 20 },
@@ -36,7 +41,7 @@ const reports = fc
     fc.record({
       nodeId: fc.nat(4).map((n) => `n${n}`),
       pipelineId: fc.nat(20).map((p) => `p${p}`),
-      version: fc.integer({ min: 1, max: 2 }),
+      version: fc.integer({ min: 1, max: 3 }),
       status: fc.constantFrom('RUNNING' as const, 'CRASHED' as const, 'STOPPED' as const),
     }),
     { maxLength: 60, selector: ({ nodeId, pipelineId }) => `${nodeId} ${pipelineId}` },
@@ -77,6 +82,7 @@ describe('the cells of a matrix', () => {
             ...{ id: node.id, labels, groups, health },
             cells: pairs.map(({ pipeline, desired, gate }) => ({
               ...{ pipeline: pipeline.id, desired, status: gate.status, version: gate.version },
+              canary: gate.canary,
             })),
           })),
         );

@@ -16,6 +16,8 @@ const node = (more: Partial<GateNode> = {}): GateNode => ({
   nodeName: 'node-1',
   status: 'RUNNING',
   version: 2,
+  desired: 2,
+  canary: false,
   health: 'HEALTHY',
   lastError: null,
   since: AT,
@@ -47,6 +49,7 @@ const calm: GateInput = {
   isDraft: false,
   manifest: manifest(),
   deployed: { version: 2, commit: 'c2', at: AT },
+  rollout: null,
   latestVersion: 2,
   nodes: [node(), node({ nodeName: 'node-2' })],
 };
@@ -194,6 +197,8 @@ describe('the gate of a pipeline', () => {
     nodeName: fc.constantFrom('a', 'b'),
     status: fc.constantFrom('RUNNING', 'RUNNING', 'STARTING', 'STOPPED', 'CRASHED', 'PENDING'),
     version: fc.constantFrom(null, 1, 2, 2, 2, 3),
+    desired: fc.constantFrom(null, 2, 2),
+    canary: fc.constant(false),
     health: fc.constantFrom('HEALTHY', 'HEALTHY', 'DEGRADED', 'UNREACHABLE', 'UNKNOWN'),
     lastError: fc.constantFrom(null, 'broken'),
     since: fc.constantFrom(null, AT),
@@ -208,6 +213,7 @@ describe('the gate of a pipeline', () => {
       manifest({ problem: 'broken' }),
     ),
     deployed: fc.constantFrom(null, calm.deployed, calm.deployed),
+    rollout: fc.constant(null),
     latestVersion: fc.constantFrom(null, 1, 2, 3),
     nodes: fc.array(anyNode, { maxLength: 4 }),
   });

@@ -57,13 +57,13 @@ describe('what should run, joined with what runs', () => {
   });
 
   it('leaves out a node that the selector does not match', () => {
-    const status = joined({ pipelines: [pipelineRow({ nodeSelector: { role: 'edge' } })], reports: [] });
+    const status = joined({ pipelines: [pipelineRow({ deployedSelector: { role: 'edge' } })], reports: [] });
     expect(onlyPipeline(status).onNodes).to.deep.equal([]);
     expect(onlyNode(status).desired).to.equal(0);
   });
 
   it('matches labels of the agent and of the UI alike, those of the UI winning', () => {
-    const pipelines = [pipelineRow({ nodeSelector: { role: 'edge' } })];
+    const pipelines = [pipelineRow({ deployedSelector: { role: 'edge' } })];
     const with_ = (agentLabels: Record<string, string>, uiLabels: Record<string, string>) =>
       onlyNode(joined({ nodes: [nodeRow({ agentLabels, uiLabels })], pipelines })).desired;
     expect(with_({ role: 'edge' }, {})).to.equal(1);

@@ -36,7 +36,10 @@ describe('which nodes run a pipeline', () => {
     it(`${matches ? 'takes' : 'leaves out'} a node where ${reason}`, () =>
       expect(matchesSelector(selector, labels)).to.equal(matches));
 
-  const deployed = { isDraft: false, deployedVersionId: 'v2', nodeSelector: { role: 'edge' } };
+  const deployed = {
+    ...{ isDraft: false, deployedVersionId: 'v2', deployedSelector: { role: 'edge' } },
+    rollout: null,
+  };
   const node = { labels: { role: 'edge' }, maintenance: false };
   const versions: { reason: string; version: string | null; got: string | null }[] = [
     { reason: 'a node that matches', version: 'v2', got: versionForNode(deployed, node) },

@@ -1,0 +1,214 @@
+/** What people decide of a promotion that waits. */
+import { isDeepStrictEqual } from 'node:util';
+import { DecidedPromotion, PromotionRequest, RejectPromotion } from '../../schemas/api/promotions.ts';
+import { findEnvironment } from '../environments/index.ts';
+import { findBinding } from '../git-sync/index.ts';
+import type { ShippedContent } from '../pipelines/index.ts';
+import { nameOfActor } from '../platform/actor-name.ts';
+import type { Context, MutationContext } from '../platform/context.ts';
+import { conflict, DomainError, preconditionFailed } from '../platform/errors.ts';
+import { mutation } from '../platform/operation.ts';
+import { findPullRequest, pullRequestsOf } from '../pull-requests/index.ts';
+import { tellPages } from './news.ts';
+import { existing, refuseOthers, refuseOver, refuseOwn } from './rules.ts';
+import { checkSnapshot, shipSnapshot } from './shipping.ts';
+import { noteTrouble, type PromotionChange, type PromotionRecord, updatePromotion } from './store.ts';
+import { refuseTarget, type Target, targetOf } from './target.ts';
+import { requestScope } from './told.ts';
+
+async function decide(
+  ctx: MutationContext,
+  promotion: PromotionRecord,
+  change: Partial<PromotionChange>,
+): Promise<{ requestId: string; status: PromotionRecord['status']; targetPipelineId: string | null }> {
+  const { id, pipelineName, targetName, targetEnvironmentId: environmentId } = promotion;
+  await updatePromotion(ctx.db, id, {
+    lastError: null,
+    decidedById: ctx.actor.type === 'user' ? ctx.actor.userId : null,
+    decidedBy: nameOfActor(ctx.actor),
+    decidedAt: new Date(ctx.clock.now()),
+    ...change,
+  });
+  const { note } = change;
+  ctx.audit({
+    entityType: 'Promotion',
+    entityId: id,
+    environmentId,
+    metadata: { pipeline: pipelineName, name: targetName, ...(note ? { note } : {}) },
+  });
+  await tellPages(ctx, promotion);
+  return {
+    requestId: id,
+    status: change.status ?? promotion.status,
+    targetPipelineId: change.targetPipelineId ?? promotion.targetPipelineId,
+  };
+}
+
+type Checked = { promotion: PromotionRecord } & (
+  | { target: Target; content: ShippedContent; fault: null }
+  | { fault: DomainError }
+);
+
+/** What was asked for, against the target as it is now. */
+async function targetNow(ctx: Context, promotion: PromotionRecord): Promise<Target> {
+  const { pipelineId, pipelineName, sourceEnvironmentId, targetEnvironmentId, targetName } = promotion;
+  if (pipelineId === null)
+    throw preconditionFailed(
+      'The pipeline that was to be promoted is deleted; reject this, or let it be cancelled',
+    );
+  const from = { pipeline: { id: pipelineId, name: pipelineName }, environmentId: sourceEnvironmentId };
+  const target = await targetOf(ctx, from, targetEnvironmentId, targetName);
+  refuseTarget(target);
+  if (target.binding)
+    throw preconditionFailed(
+      `${target.environmentName} is described in git by now; cancel this promotion and ask for it again, and it becomes a pull request`,
+    );
+  return target;
+}
+
+export const approve = mutation({
+  name: 'promotion.approve',
+  summary: 'Deploy what somebody else asked to be promoted',
+  role: 'EDITOR',
+  audit: 'promotion.approved',
+  input: PromotionRequest,
+  output: DecidedPromotion,
+  scope: (ctx, input) => requestScope(ctx, input.requestId),
+  async prepare(ctx, { requestId }): Promise<Checked> {
+    const promotion = await existing(ctx, requestId);
+    refuseOwn(ctx, promotion);
+    refuseOver(promotion, false);
+    try {
+      const target = await targetNow(ctx, promotion);
+      if (promotion.snapshot.form !== 'graph') throw conflict('It was changed meanwhile; try again');
+      const content = await checkSnapshot(ctx, target, promotion.snapshot);
+      return { promotion, target, content, fault: null };
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      return { promotion, fault: error };
+    }
+  },
+  async run(ctx, { requestId }, checked) {
+    const promotion = await existing(ctx, requestId, true);
+    refuseOwn(ctx, promotion);
+    refuseOver(promotion, false);
+    if (!isDeepStrictEqual(promotion.snapshot, checked.promotion.snapshot))
+      throw conflict(
+        'Somebody asked for it anew meanwhile, with another state of the pipeline; look at it again',
+      );
+    try {
+      if (checked.fault) throw checked.fault;
+      return await deploy(ctx, promotion, checked);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      return failed(ctx, promotion, error);
+    }
+  },
+});
+
+async function deploy(
+  ctx: MutationContext,
+  promotion: PromotionRecord,
+  checked: { target: Target; content: ShippedContent },
+) {
+  const target = await targetNow(ctx, promotion);
+  const { snapshot, sourceVersion, id: promotionId } = promotion;
+  if (target.pipeline?.id !== checked.target.pipeline?.id || snapshot.form !== 'graph')
+    throw conflict('The target was changed while this was being checked; try again');
+  const source = await findEnvironment(ctx.db, promotion.sourceEnvironmentId);
+  const { pipelineId, version } = await shipSnapshot(
+    ctx,
+    target,
+    { snapshot, checked: checked.content },
+    { promotionId, sourceEnvironmentName: source?.name ?? '', sourceVersion },
+  );
+  return decide(ctx, promotion, {
+    status: 'DEPLOYED',
+    targetPipelineId: pipelineId,
+    targetVersion: version,
+    deployedAt: new Date(ctx.clock.now()),
+  });
+}
+
+/** Nothing of the deploy is kept; that it failed, and why, is. */
+function failed(ctx: MutationContext, promotion: PromotionRecord, error: DomainError) {
+  const { id, pipelineName, targetName, status, targetPipelineId } = promotion;
+  ctx.redirect(id, async () => async (outside) => {
+    if (await noteTrouble(outside.db, id, error.message.slice(0, MOST_CHARACTERS)))
+      await tellPages(outside, promotion);
+    return {
+      action: 'promotion.failed',
+      entry: {
+        entityType: 'Promotion',
+        entityId: id,
+        environmentId: promotion.targetEnvironmentId,
+        metadata: { pipeline: pipelineName, name: targetName },
+      },
+      result: { refusal: error },
+    };
+  });
+  return { requestId: id, status, targetPipelineId };
+}
+const MOST_CHARACTERS = 2_000;
+
+export const reject = mutation({
+  name: 'promotion.reject',
+  summary: 'Refuse a promotion that waits for an approval',
+  role: 'EDITOR',
+  audit: 'promotion.rejected',
+  input: RejectPromotion,
+  output: DecidedPromotion,
+  scope: (ctx, input) => requestScope(ctx, input.requestId),
+  async run(ctx, { requestId, note }) {
+    const promotion = await existing(ctx, requestId, true);
+    refuseOver(promotion, false);
+    const said = note?.trim();
+    return decide(ctx, promotion, { status: 'REJECTED', ...(said ? { note: said } : {}) });
+  },
+});
+
+export const cancel = mutation({
+  name: 'promotion.cancel',
+  summary: 'Take back a promotion that one has asked for; its pull request is closed',
+  role: 'EDITOR',
+  audit: 'promotion.cancelled',
+  input: PromotionRequest,
+  output: DecidedPromotion,
+  scope: (ctx, input) => requestScope(ctx, input.requestId),
+  async prepare(ctx, { requestId }) {
+    const promotion = await existing(ctx, requestId);
+    refuseOthers(ctx, promotion);
+    refuseOver(promotion, true);
+    return { closed: await closePullRequest(ctx, promotion) };
+  },
+  async run(ctx, { requestId }, { closed }) {
+    const promotion = await existing(ctx, requestId, true);
+    refuseOthers(ctx, promotion);
+    // The loop may have seen that it was closed before this came so far.
+    if (!closed || promotion.status !== 'CANCELLED') refuseOver(promotion, true);
+    const pull = promotion.pullRequestId ? await findPullRequest(ctx.db, promotion.pullRequestId) : null;
+    const note =
+      pull?.state === 'merged'
+        ? `Pull request #${pull.number} was merged before; what it brought stays in git`
+        : pull?.state === 'open'
+          ? `Pull request #${pull.number} stays open: ${await bindingWords(ctx, promotion)}`
+          : null;
+    return decide(ctx, promotion, { status: 'CANCELLED', note });
+  },
+});
+
+/** Where it still can be reached from here; what it was opened in may be bound no longer. */
+async function closePullRequest(ctx: Context, promotion: PromotionRecord): Promise<boolean> {
+  const pull = promotion.pullRequestId ? await findPullRequest(ctx.db, promotion.pullRequestId) : null;
+  const binding = await findBinding(ctx.db, promotion.targetEnvironmentId);
+  if (pull?.state !== 'open' || !binding) return false;
+  const { repository, forge, project } = pullRequestsOf(binding);
+  if (repository !== pull.repository || forge !== pull.forge || project !== pull.project) return false;
+  await ctx.services.pullRequests.close(ctx, binding, pull);
+  return true;
+}
+
+async function bindingWords(ctx: Context, { targetEnvironmentId }: PromotionRecord): Promise<string> {
+  const environment = await findEnvironment(ctx.db, targetEnvironmentId);
+  return `${environment?.name ?? 'the target'} is not bound to its repository any more; close it there`;
+}

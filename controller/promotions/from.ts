@@ -1,0 +1,29 @@
+/** Both ends of a promotion that is asked for. */
+import { environmentScope, objectScope } from '../access/index.ts';
+import { findEnvironment } from '../environments/index.ts';
+import type { StoredPipeline } from '../git-sync/index.ts';
+import type { Context } from '../platform/context.ts';
+import { notFound } from '../platform/errors.ts';
+import { storedPipeline } from './pipeline.ts';
+
+/** Source, and the environment that it goes to. @throws NOT_FOUND, FORBIDDEN */
+export async function bothScopes(ctx: Context, input: { pipelineId: string; targetEnvironmentId: string }) {
+  const source = await objectScope(ctx, 'Pipeline', input.pipelineId);
+  const target = await environmentScope(ctx, input.targetEnvironmentId);
+  return { source, target };
+}
+
+export interface Source {
+  pipeline: StoredPipeline;
+  environmentId: string;
+  environmentName: string;
+}
+
+/** Where a pipeline is promoted from. @throws NOT_FOUND */
+export async function promotedFrom(ctx: Context, pipelineId: string): Promise<Source> {
+  const { environmentId } = await objectScope(ctx, 'Pipeline', pipelineId);
+  const environment = environmentId ? await findEnvironment(ctx.db, environmentId) : null;
+  if (!environment) throw notFound('Pipeline');
+  const pipeline = await storedPipeline(ctx, pipelineId);
+  return { pipeline, environmentId: environment.id, environmentName: environment.name };
+}

@@ -1,0 +1,85 @@
+/** Promotions as they are looked at. */
+import {
+  ListPromotions,
+  PreviewPromotion,
+  Promotion,
+  PromotionDiffs,
+  PromotionHistory,
+  PromotionList,
+  PromotionPreflight,
+  PromotionRequest,
+  PromotionTarget,
+} from '../../schemas/api/promotions.ts';
+import { environmentScope, objectScope } from '../access/index.ts';
+import { allows, query } from '../platform/operation.ts';
+import { previewDiffs } from './diff.ts';
+import { bothScopes } from './from.ts';
+import { preflight as readPreflight } from './preflight.ts';
+import { listOfEnvironment, listOfPipeline } from './queries.ts';
+import { readerScope, told, toldOf } from './told.ts';
+
+const HISTORY = 20;
+
+export const preflight = query({
+  name: 'promotion.preflight',
+  summary:
+    'What a promotion would become, and what stands in its way: secrets that are missing, names that are taken',
+  role: 'VIEWER',
+  input: PromotionTarget,
+  output: PromotionPreflight,
+  scope: async (ctx, input) => (await bothScopes(ctx, input)).source,
+  run: readPreflight,
+});
+
+export const diffPreview = query({
+  name: 'promotion.diffPreview',
+  summary: 'What a promotion would change in its target: manifest, engine config, fields and conflicts',
+  role: 'VIEWER',
+  input: PreviewPromotion,
+  output: PromotionDiffs,
+  async scope(ctx, { pipelineId, targetEnvironmentId }) {
+    if (targetEnvironmentId === undefined) return objectScope(ctx, 'Pipeline', pipelineId);
+    return (await bothScopes(ctx, { pipelineId, targetEnvironmentId })).source;
+  },
+  async run(ctx, input) {
+    const source = await objectScope(ctx, 'Pipeline', input.pipelineId);
+    const maySee = (scope: typeof source) => allows(ctx.actor, scope, { role: 'EDITOR' });
+    return previewDiffs(
+      ctx,
+      input,
+      ({ id, teamId }) => maySee(source) && maySee({ teamId, environmentId: id }),
+    );
+  },
+});
+
+export const history = query({
+  name: 'promotion.history',
+  summary: 'The last 20 promotions of a pipeline, or that made it, newest first',
+  role: 'VIEWER',
+  input: PromotionHistory,
+  output: PromotionList,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  run: async (ctx, { pipelineId }) =>
+    (await listOfPipeline(ctx.db, pipelineId, HISTORY)).map((row) => told(ctx, row)),
+});
+
+export const list = query({
+  name: 'promotion.list',
+  summary: 'Promotions into an environment and out of it, newest first',
+  role: 'VIEWER',
+  input: ListPromotions,
+  output: PromotionList,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  run: async (ctx, { environmentId, status, limit = 50 }) =>
+    (await listOfEnvironment(ctx.db, environmentId, { status, limit })).map((row) => told(ctx, row)),
+});
+
+export const get = query({
+  name: 'promotion.get',
+  summary: 'One promotion: where it stands, and why',
+  role: 'VIEWER',
+  input: PromotionRequest,
+  output: Promotion,
+  scope: (ctx, input) => readerScope(ctx, input.requestId),
+  run: (ctx, { requestId }) => toldOf(ctx, requestId),
+});

@@ -1,0 +1,123 @@
+/** What the reconciler of promotions does: it goes on with what was begun, and says what became of a pull request. */
+import Type from 'typebox';
+import { findBinding } from '../git-sync/index.ts';
+import type { MutationContext } from '../platform/context.ts';
+import { notFound, preconditionFailed } from '../platform/errors.ts';
+import { mutation } from '../platform/operation.ts';
+import { tellPages, wakeLoops } from './news.ts';
+import {
+  findPromotion,
+  lastPromoted,
+  lockPromotion,
+  type PromotionChange,
+  type PromotionRecord,
+  updatePromotion,
+} from './store.ts';
+import { bringToGit } from './through-git.ts';
+
+const Settled = Type.Object({ changed: Type.Boolean() });
+const Of = { requestId: Type.String(), environmentId: Type.String() };
+const scope = (_ctx: unknown, input: { environmentId: string }) => ({
+  teamId: null,
+  environmentId: input.environmentId,
+});
+
+/** Of one whose asker did not live to see it through. */
+export const goOn = mutation({
+  name: 'promotion.open',
+  summary: 'Push the branch of a promotion and open its pull request',
+  role: 'EDITOR',
+  audit: 'promotion.opened',
+  input: Type.Object(Of),
+  output: Settled,
+  scope,
+  async prepare(ctx, { requestId, environmentId }) {
+    const promotion = await findPromotion(ctx.db, requestId);
+    if (promotion?.status !== 'AWAITING_PR_MERGE') throw notFound('Promotion');
+    const binding = await findBinding(ctx.db, environmentId);
+    if (binding?.mode !== 'sync') throw preconditionFailed('The environment is not bound to git any more');
+    const { pipelineId, targetEnvironmentId, targetName } = promotion;
+    const base =
+      pipelineId === null
+        ? null
+        : await lastPromoted(ctx.db, { pipelineId, targetEnvironmentId, targetName });
+    await bringToGit(ctx, binding, requestId, base);
+  },
+  async run(ctx, { requestId }) {
+    const promotion = await findPromotion(ctx.db, requestId);
+    if (!promotion) throw notFound('Promotion');
+    note(ctx, promotion, { requestedBy: promotion.requestedBy });
+    await tellPages(ctx, promotion);
+    await wakeLoops(ctx, promotion);
+    return { changed: true };
+  },
+});
+
+function note(ctx: MutationContext, promotion: PromotionRecord, metadata: Record<string, unknown>): void {
+  const { id, pipelineName, targetName, targetEnvironmentId: environmentId } = promotion;
+  ctx.audit({
+    entityType: 'Promotion',
+    entityId: id,
+    environmentId,
+    metadata: { pipeline: pipelineName, name: targetName, ...metadata },
+  });
+}
+
+/** Of one that still waits for its pull request; anything else was decided by somebody meanwhile, and stays. */
+async function settle(
+  ctx: MutationContext,
+  requestId: string,
+  change: Partial<PromotionChange>,
+  metadata: Record<string, unknown>,
+): Promise<{ changed: boolean }> {
+  const promotion = await lockPromotion(ctx.db, requestId);
+  if (promotion?.status !== 'AWAITING_PR_MERGE') throw notFound('Promotion that waits for its pull request');
+  await updatePromotion(ctx.db, requestId, { lastError: null, ...change });
+  note(ctx, promotion, metadata);
+  await tellPages(ctx, promotion);
+  return { changed: true };
+}
+
+export const deployed = mutation({
+  name: 'promotion.deployed',
+  summary: 'What a promotion brought into git runs',
+  role: 'EDITOR',
+  audit: 'promotion.deployed',
+  input: Type.Object({
+    ...Of,
+    targetPipelineId: Type.String(),
+    targetVersion: Type.Union([Type.Integer(), Type.Null()]),
+    number: Type.Integer(),
+    note: Type.Union([Type.String(), Type.Null()]),
+  }),
+  output: Settled,
+  scope,
+  run: (ctx, { requestId, targetPipelineId, targetVersion, number, note: said }) =>
+    settle(
+      ctx,
+      requestId,
+      {
+        status: 'DEPLOYED',
+        ...{ targetPipelineId, targetVersion, note: said },
+        deployedAt: new Date(ctx.clock.now()),
+      },
+      { pullRequest: number, version: targetVersion },
+    ),
+});
+
+export const ended = mutation({
+  name: 'promotion.ended',
+  summary: 'A promotion ends with its pull request, which was not merged',
+  role: 'EDITOR',
+  audit: 'promotion.ended',
+  input: Type.Object({ ...Of, number: Type.Integer(), note: Type.String() }),
+  output: Settled,
+  scope,
+  run: (ctx, { requestId, number, note: said }) =>
+    settle(
+      ctx,
+      requestId,
+      { status: 'CANCELLED', note: said, decidedAt: new Date(ctx.clock.now()) },
+      { pullRequest: number, note: said },
+    ),
+});

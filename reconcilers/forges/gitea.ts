@@ -1,0 +1,213 @@
+/**
+ * Gitea and Forgejo, by the client that is made of Gitea's own description. https://docs.gitea.com/api
+ *
+ * It lists the pull requests of all branches, newest first; a page may be shorter than what was asked for, so that the
+ * Link header alone tells whether there is another.
+ */
+import { giteaApi } from 'gitea-js';
+import Type from 'typebox';
+import { unwrapped } from './faults.ts';
+import { type Forge, ForgeError, type ForgePullRequest, type OpenRequest } from './forge.ts';
+import { type Comments, isGone, keepComment, openOnce, orNull } from './keeping.ts';
+import type { ForgeParts } from './parts.ts';
+import {
+  body,
+  branch,
+  DESCRIPTION,
+  Maybe,
+  person,
+  read,
+  Sha,
+  shortened,
+  Time,
+  time,
+  title,
+  WebAddress,
+} from './reading.ts';
+
+const PAGE = 50;
+const MOST_PULLS = 500;
+/** Of all branches together. */
+const MOST_PAGES = 60;
+const LONGEST_TEXT = 65_536;
+
+const Login = Maybe(Type.Object({ login: Type.String() }));
+const Pull = Type.Object({
+  number: Type.Integer(),
+  title: Type.String(),
+  body: Maybe(Type.String()),
+  state: Type.Enum(['open', 'closed']),
+  draft: Maybe(Type.Boolean()),
+  merged: Maybe(Type.Boolean()),
+  html_url: WebAddress,
+  user: Login,
+  head: Type.Object({ ref: Type.String(), sha: Sha, repo_id: Type.Integer() }),
+  base: Type.Object({ ref: Type.String(), repo_id: Type.Integer() }),
+  merge_commit_sha: Maybe(Sha),
+  merged_by: Login,
+  updated_at: Time,
+  closed_at: Maybe(Time),
+});
+const Pulls = Type.Array(Pull);
+const CommentList = Type.Array(Type.Object({ id: Type.Integer(), body: Maybe(Type.String()), user: Login }));
+const Made = Type.Object({ id: Type.Integer() });
+const Own = Type.Object({ login: Type.String() });
+const Project = Type.Object({
+  archived: Maybe(Type.Boolean()),
+  permissions: Maybe(Type.Object({ push: Maybe(Type.Boolean()) })),
+});
+
+export function createGitea({ transport, url, project, token }: ForgeParts): Forge {
+  const { label } = transport;
+  const [owner = '', repo = ''] = project.split('/');
+  const { repos, user } = giteaApi(url.replace(/\/api\/v1$/, ''), {
+    token,
+    customFetch: transport.fetch as typeof fetch,
+  });
+
+  async function asked<T>(call: () => Promise<{ data: T; headers: Headers }>) {
+    try {
+      return await call();
+    } catch (error) {
+      throw unwrapped(error, transport);
+    }
+  }
+
+  function toPull(value: unknown): ForgePullRequest {
+    const pull = read(label, Pull, value);
+    const merged = pull.merged === true;
+    return {
+      number: pull.number,
+      title: title(pull.title),
+      body: body(pull.body),
+      state: merged ? 'merged' : pull.state,
+      isDraft: pull.draft === true,
+      branch: branch(pull.head.ref),
+      base: branch(pull.base.ref),
+      headSha: pull.head.sha,
+      isFork: pull.head.repo_id !== pull.base.repo_id,
+      author: person(pull.user?.login),
+      url: pull.html_url,
+      mergeSha: merged ? (pull.merge_commit_sha ?? null) : null,
+      mergedBy: merged && pull.merged_by ? person(pull.merged_by.login) : null,
+      updatedAt: time(label, pull.updated_at),
+      closedAt: pull.closed_at ? time(label, pull.closed_at) : null,
+    };
+  }
+
+  const get = async (number: number) =>
+    toPull((await asked(() => repos.repoGetPullRequest(owner, repo, number))).data);
+
+  async function listOpen(base: string): Promise<ForgePullRequest[]> {
+    const found: ForgePullRequest[] = [];
+    for (let page = 1; page <= MOST_PAGES && found.length < MOST_PULLS; page += 1) {
+      const { data, headers } = await asked(() =>
+        repos.repoListPullRequests(owner, repo, { state: 'open', page, limit: PAGE }),
+      );
+      const pulls = read(label, Pulls, data);
+      found.push(...pulls.map(toPull).filter((pull) => pull.base === base));
+      if (pulls.length === 0 || !/rel="?next"?/.test(headers.get('link') ?? '')) break;
+    }
+    return found.slice(0, MOST_PULLS);
+  }
+
+  const findOpen = async (request: OpenRequest) =>
+    (await listOpen(request.base)).find((pull) => !pull.isFork && pull.branch === request.branch) ?? null;
+
+  async function change(number: number, fields: { title?: string; body?: string; state?: 'closed' }) {
+    const cut = fields.body === undefined ? {} : { body: shortened(fields.body, LONGEST_TEXT) };
+    return toPull(
+      (await asked(() => repos.repoEditPullRequest(owner, repo, number, { ...fields, ...cut }))).data,
+    );
+  }
+
+  let ourselves: Promise<string> | null = null;
+  const ownLogin = () => {
+    ourselves ??= asked(() => user.userGetCurrent()).then(
+      ({ data }) => read(label, Own, data).login,
+      (error: unknown) => {
+        ourselves = null;
+        throw error;
+      },
+    );
+    return ourselves;
+  };
+
+  const comments: Comments = {
+    async find(number, text) {
+      const login = await ownLogin();
+      const { data } = await asked(() => repos.issueGetComments(owner, repo, number));
+      const found = read(label, CommentList, data).find(
+        (one) => one.body?.includes(text) && one.user?.login === login,
+      );
+      return found ? String(found.id) : null;
+    },
+    async create(number, text) {
+      const { data } = await asked(() => repos.issueCreateComment(owner, repo, number, { body: text }));
+      return String(read(label, Made, data).id);
+    },
+    async update(_number, id, text) {
+      try {
+        await asked(() => repos.issueEditComment(owner, repo, Number(id), { body: text }));
+        return true;
+      } catch (error) {
+        if (isGone(error)) return false;
+        throw error;
+      }
+    },
+  };
+
+  return {
+    name: 'gitea',
+    open: (request) =>
+      openOnce(
+        {
+          find: () => findOpen(request),
+          create: async () => {
+            const { branch: head, base, title: name } = request;
+            const text = shortened(request.body, LONGEST_TEXT);
+            const { data } = await asked(() =>
+              repos.repoCreatePullRequest(owner, repo, { head, base, title: name, body: text }),
+            );
+            return toPull(data);
+          },
+          bringUpToDate: ({ number }) => change(number, { title: request.title, body: request.body }),
+        },
+        // It cannot be asked for those of one branch.
+        { lookFirst: false },
+      ),
+    async update(number, fields) {
+      await change(number, fields);
+    },
+    async close(number) {
+      if ((await get(number)).state === 'open') await change(number, { state: 'closed' });
+    },
+    get: (number) =>
+      orNull(
+        () => get(number),
+        () => asked(() => repos.repoGet(owner, repo)),
+      ),
+    listOpen,
+    comment: (number, sticky) => keepComment(comments, number, sticky, { longest: LONGEST_TEXT }),
+    async setStatus(sha, { context, state, description, url: target }) {
+      const text = shortened(description, DESCRIPTION);
+      await asked(() =>
+        repos.repoCreateStatus(owner, repo, sha, { state, context, description: text, target_url: target }),
+      );
+    },
+    async check() {
+      const { data } = await asked(() => repos.repoGet(owner, repo));
+      const { archived, permissions } = read(label, Project, data);
+      if (archived)
+        throw new ForgeError('refused', `${project} is archived on ${label}; nothing can be written there`);
+      if (permissions?.push === false)
+        throw new ForgeError(
+          'credentials',
+          `${label} lets the token only read ${project}; give one of somebody who may write to it`,
+        );
+      await ownLogin();
+      await asked(() => repos.repoListPullRequests(owner, repo, { state: 'open', page: 1, limit: 1 }));
+    },
+    headRef: ({ number }) => `refs/pull/${number}/head`,
+  };
+}

@@ -1,0 +1,252 @@
+/**
+ * GitHub, github.com and Enterprise, by its own client. https://docs.github.com/rest
+ *
+ * A pull request is also an issue: its comments are the issue's. `merge_commit_sha` is that of a merge, a squash, or the
+ * last of a rebase once it is merged, and of a trial before.
+ */
+import { Octokit } from '@octokit/rest';
+import Type, { type Static } from 'typebox';
+import { unwrapped } from './faults.ts';
+import { type Forge, ForgeError, type ForgePullRequest, type OpenRequest } from './forge.ts';
+import { type Comments, isGone, keepComment, openOnce, orNull } from './keeping.ts';
+import type { ForgeParts } from './parts.ts';
+import {
+  body,
+  branch,
+  DESCRIPTION,
+  Maybe,
+  person,
+  read,
+  Sha,
+  shortened,
+  Time,
+  time,
+  title,
+  WebAddress,
+} from './reading.ts';
+
+const PAGE = 100;
+const MOST_PULLS = 500;
+const COMMENT_PAGES = 10;
+const LONGEST_TEXT = 65_536;
+
+const Login = Maybe(Type.Object({ login: Type.String() }));
+const Repository = Type.Object({ id: Type.Integer() });
+const Pull = Type.Object({
+  number: Type.Integer(),
+  title: Type.String(),
+  body: Maybe(Type.String()),
+  state: Type.Enum(['open', 'closed']),
+  draft: Maybe(Type.Boolean()),
+  html_url: WebAddress,
+  user: Login,
+  head: Type.Object({ ref: Type.String(), sha: Sha, repo: Maybe(Repository) }),
+  base: Type.Object({ ref: Type.String(), repo: Repository }),
+  merged_at: Maybe(Time),
+  merged_by: Login,
+  merge_commit_sha: Maybe(Sha),
+  updated_at: Time,
+  closed_at: Maybe(Time),
+});
+const Pulls = Type.Array(Pull);
+const CommentList = Type.Array(
+  Type.Object({
+    id: Type.Integer(),
+    body: Maybe(Type.String()),
+    user: Login,
+    performed_via_github_app: Maybe(Type.Object({})),
+  }),
+);
+const Made = Type.Object({ id: Type.Integer() });
+const Project = Type.Object({
+  archived: Maybe(Type.Boolean()),
+  permissions: Maybe(Type.Object({ push: Maybe(Type.Boolean()) })),
+});
+
+const silently = () => {};
+/** It would write to the console. */
+const QUIET = { debug: silently, info: silently, warn: silently, error: silently };
+
+export function createGitHub({ transport, url, project, token }: ForgeParts): Forge {
+  const { label } = transport;
+  const [owner = '', repo = ''] = project.split('/');
+  const of = { owner, repo };
+  const { rest, paginate } = new Octokit({
+    auth: token,
+    baseUrl: url,
+    log: QUIET,
+    request: { fetch: transport.fetch },
+  });
+
+  async function asked<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      throw unwrapped(error, transport);
+    }
+  }
+
+  function toPull(value: unknown): ForgePullRequest {
+    const pull = read(label, Pull, value);
+    const merged = Boolean(pull.merged_at);
+    return {
+      number: pull.number,
+      title: title(pull.title),
+      body: body(pull.body),
+      state: merged ? 'merged' : pull.state,
+      isDraft: pull.draft === true,
+      branch: branch(pull.head.ref),
+      base: branch(pull.base.ref),
+      headSha: pull.head.sha,
+      // A fork that was deleted has no repository.
+      isFork: pull.head.repo?.id !== pull.base.repo.id,
+      author: person(pull.user?.login),
+      url: pull.html_url,
+      mergeSha: merged ? (pull.merge_commit_sha ?? null) : null,
+      mergedBy: merged && pull.merged_by ? person(pull.merged_by.login) : null,
+      updatedAt: time(label, pull.updated_at),
+      closedAt: pull.closed_at ? time(label, pull.closed_at) : null,
+    };
+  }
+
+  const get = async (number: number) =>
+    toPull((await asked(() => rest.pulls.get({ ...of, pull_number: number }))).data);
+
+  async function findOpen(request: OpenRequest): Promise<ForgePullRequest | null> {
+    const { data } = await asked(() =>
+      rest.pulls.list({
+        ...of,
+        state: 'open',
+        base: request.base,
+        head: `${owner}:${request.branch}`,
+        per_page: PAGE,
+      }),
+    );
+    return (
+      read(label, Pulls, data)
+        .map(toPull)
+        .find((pull) => !pull.isFork && pull.branch === request.branch) ?? null
+    );
+  }
+
+  async function change(number: number, fields: { title?: string; body?: string; state?: 'closed' }) {
+    const cut = fields.body === undefined ? {} : { body: shortened(fields.body, LONGEST_TEXT) };
+    return toPull(
+      (await asked(() => rest.pulls.update({ ...of, pull_number: number, ...fields, ...cut }))).data,
+    );
+  }
+
+  let ourselves: Promise<string | null> | null = null;
+  /** Null for an app, which may not ask who it is. */
+  const ownLogin = () => {
+    ourselves ??= asked(() => rest.users.getAuthenticated()).then(
+      ({ data }) => data.login,
+      (error: unknown) => {
+        ourselves = null;
+        if (error instanceof ForgeError && error.fault === 'credentials') return null;
+        throw error;
+      },
+    );
+    return ourselves;
+  };
+
+  const comments: Comments = {
+    async find(number, text) {
+      const login = await ownLogin();
+      const isOurs = (one: Static<typeof CommentList>[number]) =>
+        login === null ? Boolean(one.performed_via_github_app) : one.user?.login === login;
+      let pages = 0;
+      const all = paginate.iterator(rest.issues.listComments, {
+        ...of,
+        issue_number: number,
+        per_page: PAGE,
+      });
+      return asked(async () => {
+        for await (const { data } of all) {
+          const found = read(label, CommentList, data).find((one) => one.body?.includes(text) && isOurs(one));
+          if (found) return String(found.id);
+          pages += 1;
+          if (pages === COMMENT_PAGES) break;
+        }
+        return null;
+      });
+    },
+    async create(number, text) {
+      const { data } = await asked(() =>
+        rest.issues.createComment({ ...of, issue_number: number, body: text }),
+      );
+      return String(read(label, Made, data).id);
+    },
+    async update(_number, id, text) {
+      try {
+        await asked(() => rest.issues.updateComment({ ...of, comment_id: Number(id), body: text }));
+        return true;
+      } catch (error) {
+        if (isGone(error)) return false;
+        throw error;
+      }
+    },
+  };
+
+  return {
+    name: 'github',
+    open: (request) =>
+      openOnce({
+        find: () => findOpen(request),
+        create: async () => {
+          const { branch: head, base, title: name } = request;
+          const text = shortened(request.body, LONGEST_TEXT);
+          return toPull(
+            (await asked(() => rest.pulls.create({ ...of, head, base, title: name, body: text }))).data,
+          );
+        },
+        bringUpToDate: ({ number }) => change(number, { title: request.title, body: request.body }),
+      }),
+    async update(number, fields) {
+      await change(number, fields);
+    },
+    async close(number) {
+      if ((await get(number)).state === 'open') await change(number, { state: 'closed' });
+    },
+    get: (number) =>
+      orNull(
+        () => get(number),
+        () => asked(() => rest.repos.get(of)),
+      ),
+    async listOpen(base) {
+      const found: ForgePullRequest[] = [];
+      const pages = paginate.iterator(rest.pulls.list, { ...of, state: 'open', base, per_page: PAGE });
+      await asked(async () => {
+        for await (const { data } of pages) {
+          found.push(...read(label, Pulls, data).map(toPull));
+          if (found.length >= MOST_PULLS) break;
+        }
+      });
+      return found.slice(0, MOST_PULLS);
+    },
+    comment: (number, sticky) => keepComment(comments, number, sticky, { longest: LONGEST_TEXT }),
+    async setStatus(sha, { context, state, description, url: target }) {
+      const text = shortened(description, DESCRIPTION);
+      await asked(() =>
+        rest.repos.createCommitStatus({ ...of, sha, state, context, description: text, target_url: target }),
+      );
+    },
+    async check() {
+      const { data, headers } = await asked(() => rest.repos.get(of));
+      const { archived, permissions } = read(label, Project, data);
+      if (archived)
+        throw new ForgeError('refused', `${project} is archived on ${label}; nothing can be written there`);
+      if (permissions?.push === false)
+        throw new ForgeError(
+          'credentials',
+          `${label} lets the token only read ${project}; give one of somebody who may write to it`,
+        );
+      // Of a classic token; a fine-grained one has none, and what it may do shows when it does it.
+      const scopes = headers['x-oauth-scopes']?.split(/,\s*/).filter(Boolean) ?? [];
+      if (scopes.length > 0 && !scopes.includes('repo') && !scopes.includes('public_repo'))
+        throw new ForgeError('credentials', `${label}: the token has no scope "repo"; make one that has it`);
+      await asked(() => rest.pulls.list({ ...of, state: 'open', per_page: 1 }));
+    },
+    headRef: ({ number }) => `refs/pull/${number}/head`,
+  };
+}

@@ -1,0 +1,227 @@
+/**
+ * GitLab, gitlab.com and one's own, by the client that its users keep. https://docs.gitlab.com/api/merge_requests/
+ *
+ * A merge request comes in by a merge commit, a squash, both, or by neither (fast-forward): then its head is the commit.
+ */
+import {
+  Commits,
+  MergeRequestNotes,
+  MergeRequests,
+  PersonalAccessTokens,
+  Projects,
+  Users,
+} from '@gitbeaker/rest';
+import type { CheckState } from '../../schemas/api/pull-requests.ts';
+import { unwrapped } from './faults.ts';
+import { type Forge, ForgeError, type ForgePullRequest, ForgeReply, type OpenRequest } from './forge.ts';
+import { Made, MergeRequest, MergeRequestList, NoteList, OwnToken, Page, Project } from './gitlab-answers.ts';
+import { gitLabRequester } from './gitlab-requester.ts';
+import { type Comments, isGone, keepComment, openOnce, orNull } from './keeping.ts';
+import type { ForgeParts } from './parts.ts';
+import { body, branch, DESCRIPTION, person, read, shortened, time, title } from './reading.ts';
+
+const PAGE = 100;
+const MOST_PULLS = 500;
+const NOTE_PAGES = 10;
+/** https://docs.gitlab.com/administration/instance_limits/ */
+const LONGEST_TEXT = 1_000_000;
+const DEVELOPER = 30;
+const STATES: Readonly<Record<CheckState, 'pending' | 'success' | 'failed'>> = {
+  pending: 'pending',
+  success: 'success',
+  failure: 'failed',
+  error: 'failed',
+};
+
+export function createGitLab({ transport, url, project, token }: ForgeParts): Forge {
+  const { label } = transport;
+  const options = {
+    host: url.replace(/\/api\/v4$/, ''),
+    token,
+    queryTimeout: null,
+    requesterFn: gitLabRequester(transport),
+  };
+  const requests = new MergeRequests(options);
+  const notes = new MergeRequestNotes(options);
+  const projects = new Projects(options);
+
+  async function asked<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await call();
+    } catch (error) {
+      throw unwrapped(error, transport);
+    }
+  }
+
+  function toPull(value: unknown): ForgePullRequest {
+    const request = read(label, MergeRequest, value);
+    const merged = request.state === 'merged';
+    // While its first push is looked at there is none yet.
+    if (!request.sha)
+      throw new ForgeError('unavailable', `${label} does not know the head of !${request.iid} yet`);
+    const over = merged ? (request.merged_at ?? request.updated_at) : request.closed_at;
+    return {
+      number: request.iid,
+      title: title(request.title),
+      body: body(request.description),
+      state: merged ? 'merged' : request.state === 'closed' ? 'closed' : 'open',
+      isDraft: request.draft === true,
+      branch: branch(request.source_branch),
+      base: branch(request.target_branch),
+      headSha: request.sha,
+      isFork: request.source_project_id !== request.target_project_id,
+      author: person(request.author?.username),
+      url: request.web_url,
+      mergeSha: merged ? (request.merge_commit_sha ?? request.squash_commit_sha ?? request.sha) : null,
+      mergedBy: merged ? person((request.merge_user ?? request.merged_by)?.username) : null,
+      updatedAt: time(label, request.updated_at),
+      closedAt: over ? time(label, over) : null,
+    };
+  }
+
+  const get = async (number: number) => toPull(await asked(() => requests.show(project, number)));
+
+  async function listed(filter: {
+    targetBranch: string;
+    sourceBranch?: string;
+  }): Promise<ForgePullRequest[]> {
+    const found: ForgePullRequest[] = [];
+    for (let page: number | null | undefined = 1; page && found.length < MOST_PULLS; ) {
+      const { data, paginationInfo } = await asked(() =>
+        requests.all({
+          ...{ projectId: project, state: 'opened', ...filter },
+          ...{ pagination: 'offset', page: page as number, perPage: PAGE, showExpanded: true },
+        }),
+      );
+      const { next } = read(label, Page, paginationInfo);
+      const some = read(label, MergeRequestList, data);
+      found.push(...some.filter(({ sha }) => sha).map(toPull));
+      page = some.length > 0 && next && next > page ? next : null;
+    }
+    return found.slice(0, MOST_PULLS);
+  }
+
+  const findOpen = async ({ base, branch: source }: OpenRequest) =>
+    (await listed({ targetBranch: base, sourceBranch: source })).find((pull) => !pull.isFork) ?? null;
+
+  async function change(number: number, fields: { title?: string; body?: string; stateEvent?: 'close' }) {
+    const { body: text, ...rest } = fields;
+    const description = text === undefined ? {} : { description: shortened(text, LONGEST_TEXT) };
+    return toPull(await asked(() => requests.edit(project, number, { ...rest, ...description })));
+  }
+
+  let ourselves: Promise<number> | null = null;
+  const ownId = () => {
+    ourselves ??= asked(async () => read(label, Made, await new Users(options).showCurrentUser()).id).catch(
+      (error: unknown) => {
+        ourselves = null;
+        throw error;
+      },
+    );
+    return ourselves;
+  };
+
+  const comments: Comments = {
+    async find(number, text) {
+      const id = await ownId();
+      for (let page = 1; page <= NOTE_PAGES; page += 1) {
+        const all = await asked(() =>
+          notes.all(project, number, { sort: 'asc', orderBy: 'created_at', page, perPage: PAGE }),
+        );
+        const list = read(label, NoteList, all);
+        const found = list.find((note) => note.body.includes(text) && note.author?.id === id);
+        if (found) return String(found.id);
+        if (list.length === 0) break;
+      }
+      return null;
+    },
+    async create(number, text) {
+      return String(read(label, Made, await asked(() => notes.create(project, number, text))).id);
+    },
+    async update(number, id, text) {
+      try {
+        await asked(() => notes.edit(project, number, Number(id), { body: text }));
+        return true;
+      } catch (error) {
+        if (isGone(error)) return false;
+        throw error;
+      }
+    },
+  };
+
+  return {
+    name: 'gitlab',
+    open: (request) =>
+      openOnce({
+        find: () => findOpen(request),
+        create: async () => {
+          const { branch: source, base, title: name } = request;
+          const description = shortened(request.body, LONGEST_TEXT);
+          return toPull(await asked(() => requests.create(project, source, base, name, { description })));
+        },
+        bringUpToDate: ({ number }) => change(number, { title: request.title, body: request.body }),
+      }),
+    async update(number, fields) {
+      await change(number, fields);
+    },
+    async close(number) {
+      if ((await get(number)).state === 'open') await change(number, { stateEvent: 'close' });
+    },
+    get: (number) =>
+      orNull(
+        () => get(number),
+        () => asked(() => projects.show(project)),
+      ),
+    listOpen: (base) => listed({ targetBranch: base }),
+    comment: (number, sticky) => keepComment(comments, number, sticky, { longest: LONGEST_TEXT }),
+    async setStatus(sha, { context, state, description, url: targetUrl }) {
+      try {
+        await asked(() =>
+          new Commits(options).editStatus(project, sha, STATES[state], {
+            ...{ name: context, targetUrl, description: shortened(description, DESCRIPTION) },
+          }),
+        );
+      } catch (error) {
+        if (!isOfNoUse(error, state)) throw error;
+      }
+    },
+    async check() {
+      const { archived, permissions } = read(label, Project, await asked(() => projects.show(project)));
+      if (archived)
+        throw new ForgeError('refused', `${project} is archived on ${label}; nothing can be written there`);
+      const levels = [permissions?.project_access?.access_level, permissions?.group_access?.access_level];
+      const known = levels.filter((level) => typeof level === 'number');
+      if (known.length > 0 && Math.max(...known) < DEVELOPER)
+        throw new ForgeError(
+          'credentials',
+          `${label} lets the token only look at ${project}; give one with the role Developer at least`,
+        );
+      const scopes = await ownScopes();
+      if (scopes && !scopes.includes('api'))
+        throw new ForgeError('credentials', `${label}: the token has no scope "api"; make one that has it`);
+      await ownId();
+      await asked(() => requests.all({ projectId: project, state: 'opened', page: 1, perPage: 1 }));
+    },
+    headRef: ({ number }) => `refs/merge-requests/${number}/head`,
+  };
+
+  /** Null where GitLab is too old to tell. */
+  async function ownScopes(): Promise<string[] | null> {
+    try {
+      const own = await asked(() => new PersonalAccessTokens(options).show({ tokenId: 'self' }));
+      return read(label, OwnToken, own).scopes;
+    } catch (error) {
+      if (error instanceof ForgeReply) return null;
+      throw error;
+    }
+  }
+}
+
+/**
+ * A status that is `pending` already cannot be set to that again, and a commit that is on no branch of the project, as the
+ * head of a fork, takes none: the comment says it all.
+ */
+const isOfNoUse = (error: unknown, state: CheckState): boolean =>
+  error instanceof ForgeReply &&
+  ((state === 'pending' && error.status === 400 && /cannot transition status/i.test(error.said)) ||
+    (error.status === 404 && /references for commit/i.test(error.said)));

@@ -1,0 +1,75 @@
+/** What is the same on every forge: a comment that is there once, and a pull request that is opened once. */
+import { type Forge, ForgeReply } from './forge.ts';
+import { shortened } from './reading.ts';
+
+export interface Comments {
+  /** The oldest of our own that has the text; null for none. */
+  find(number: number, text: string): Promise<string | null>;
+  /** Answers its id. */
+  create(number: number, body: string): Promise<string>;
+  /** False where it is gone. */
+  update(number: number, id: string, body: string): Promise<boolean>;
+}
+
+export interface CommentForm {
+  /** In characters. */
+  longest: number;
+  /** What stands for the marker where HTML comments are shown to people. */
+  hidden?: (marker: string) => string;
+}
+
+export async function keepComment(
+  comments: Comments,
+  number: number,
+  { marker, body, commentId }: Parameters<Forge['comment']>[1],
+  { longest, hidden = (text) => text }: CommentForm,
+): Promise<string> {
+  const mark = hidden(marker);
+  const text = `${mark}\n${shortened(body.replace(marker, '').trim(), longest - mark.length - 1)}`;
+  if (commentId !== null && (await comments.update(number, commentId, text))) return commentId;
+  const found = await comments.find(number, mark);
+  if (found !== null && found !== commentId && (await comments.update(number, found, text))) return found;
+  return comments.create(number, text);
+}
+
+export interface Opening<T> {
+  /** The open one of the same branch and base. */
+  find(): Promise<T | null>;
+  create(): Promise<T>;
+  bringUpToDate(found: T): Promise<T>;
+}
+
+/** `lookFirst` is false where looking costs more than being refused. Somebody may be quicker in between. */
+export async function openOnce<T>(
+  { find, create, bringUpToDate }: Opening<T>,
+  { lookFirst = true } = {},
+): Promise<T> {
+  const found = lookFirst ? await find() : null;
+  if (found) return bringUpToDate(found);
+  try {
+    return await create();
+  } catch (error) {
+    const there = error instanceof ForgeReply && IS_THERE.has(error.status) ? await find() : null;
+    if (!there) throw error;
+    return bringUpToDate(there);
+  }
+}
+
+/** With which forges say that there is one already. */
+const IS_THERE = new Set([400, 409, 422]);
+
+/** Null where there is none of the number, which is not the same as a project that is hidden. */
+export async function orNull<T>(
+  ask: () => Promise<T>,
+  isProjectThere: () => Promise<unknown>,
+): Promise<T | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!isGone(error)) throw error;
+    await isProjectThere();
+    return null;
+  }
+}
+
+export const isGone = (error: unknown): boolean => error instanceof ForgeReply && error.fault === 'not-found';

@@ -1,0 +1,239 @@
+/**
+ * The only way to a forge: bounded in time and size, by the proxies of the network, to one address and to no other. What
+ * the client libraries are given as `fetch`; it answers what went well, and throws a `ForgeError` for everything else.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
+import { isLinkLocalHost, lookupElsewhere } from '../../controller/platform/link-local.ts';
+import type { Logger } from '../../controller/platform/logger.ts';
+import { type ProxySettings, proxyFor } from '../../controller/platform/proxies.ts';
+import { linkLocalMessage, redactor, secureContextWith } from '../../controller/repository/index.ts';
+import { explainFailure, faultOf, notJson, redirected, tooLarge } from './faults.ts';
+import { ForgeError } from './forge.ts';
+
+export const TRANSPORT_LIMITS = {
+  /** Of a call with its repetitions. */
+  deadlineMs: 30_000,
+  replyBytes: 8 * 1024 * 1024,
+  /** Of what only asks, after a fault that may be over in a moment. */
+  retries: 2,
+  retryMs: 300,
+};
+export type TransportLimits = typeof TRANSPORT_LIMITS;
+
+/** Connections are given up before the other side does so just as one is used. */
+const IDLE_MS = 2_000;
+const CONNECTIONS = 4;
+
+export interface TransportOptions {
+  /** Where the API is, without a slash at its end. */
+  base: string;
+  /** As people are told of it: `GitHub at api.github.com`. */
+  label: string;
+  /** Never to be seen in any message. */
+  token: string;
+  /** PEM that is trusted beside the system's authorities. */
+  caCertificate: string | null;
+  proxies: ProxySettings;
+  log: Logger;
+  limits?: Partial<TransportLimits>;
+  now?: () => number;
+}
+
+export interface Transport {
+  readonly label: string;
+  /** Takes the token, and the password of the proxy, out of a text. */
+  readonly redact: (text: string) => string;
+  readonly fetch: (
+    url: string | URL | Request,
+    init?: { method?: string; headers?: unknown; body?: unknown },
+  ) => Promise<Response>;
+  /** Calls that are under way go on to their end. */
+  close(): Promise<void>;
+  /** They end at once. */
+  destroy(): Promise<void>;
+}
+
+interface Sent {
+  method: string;
+  headers: Record<string, string>;
+  body: string | null;
+}
+
+export function createTransport(options: TransportOptions): Transport {
+  const { label, log, now = Date.now } = options;
+  const limits = { ...TRANSPORT_LIMITS, ...options.limits };
+  const base = new URL(options.base);
+  const way = createWay(options, base);
+  let heldUntil: Date | null = null;
+
+  async function once(url: URL, sent: Sent, signal: AbortSignal): Promise<Response> {
+    const began = now();
+    const answer = await request(url, {
+      dispatcher: way.dispatcher(),
+      method: sent.method as Dispatcher.HttpMethod,
+      headers: { accept: 'application/json', ...sent.headers, 'user-agent': 'headgate' },
+      body: sent.body,
+      signal,
+    });
+    const { statusCode: status, headers: raw } = answer;
+    const headers = new Headers(
+      Object.entries(raw).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, String(value)] as [string, string]],
+      ),
+    );
+    log.debug({ method: sent.method, path: url.pathname, status, ms: now() - began }, `asked ${label}`);
+    if (status >= 300 && status < 400) {
+      discard(answer.body);
+      throw redirected(label, headers.get('location'), url);
+    }
+    const text = await readBody(answer, limits.replyBytes, label);
+    if (status >= 400) throw faultOf({ label, status, headers, text, redact: way.redact, now: now() });
+    if (text.trim() === '') return new Response(null, { status: 204, headers });
+    if (!isJson(text)) throw notJson(label, status);
+    headers.set('content-type', 'application/json; charset=utf-8');
+    return new Response(text, { status, headers });
+  }
+
+  async function again(url: URL, sent: Sent): Promise<Response> {
+    const deadline = AbortSignal.timeout(limits.deadlineMs);
+    const safe = sent.method === 'GET' || sent.method === 'HEAD';
+    for (let attempt = 0; ; attempt += 1) {
+      const error = await once(url, sent, deadline).catch((failure: unknown) =>
+        explainFailure(failure, {
+          label,
+          redact: way.redact,
+          lateAfterMs: deadline.aborted ? limits.deadlineMs : null,
+        }),
+      );
+      if (error instanceof Response) return error;
+      if (error.fault === 'rate-limited') heldUntil = error.retryAt;
+      const mayPass = error.fault === 'unavailable' && error.passing && error.retryAt === null;
+      if (!safe || !mayPass || attempt >= limits.retries || deadline.aborted) throw error;
+      // Half to one and a half of it, so that many who failed together do not come back together.
+      const pauseMs = limits.retryMs * 2 ** attempt * (0.5 + Math.random());
+      await sleep(pauseMs, undefined, { signal: deadline }).catch(() => {
+        throw error;
+      });
+    }
+  }
+
+  return {
+    label,
+    redact: way.redact,
+    async fetch(given, init = {}) {
+      const url = new URL(given instanceof Request ? given.url : given);
+      if (url.origin !== base.origin || !isBelow(url.pathname, base.pathname))
+        throw new ForgeError(
+          'unavailable',
+          `${label} names a page of ${url.origin}, which is not followed: the token is for ${base.origin} alone; is forge.url the address that the forge itself goes by?`,
+        );
+      if (heldUntil && heldUntil.getTime() > now())
+        throw new ForgeError(
+          'rate-limited',
+          `${label} was asked too often; it is asked again later`,
+          heldUntil,
+        );
+      heldUntil = null;
+      return again(url, {
+        method: (init.method ?? 'GET').toUpperCase(),
+        headers: Object.fromEntries(new Headers(init.headers as ConstructorParameters<typeof Headers>[0])),
+        body: typeof init.body === 'string' ? init.body : null,
+      });
+    },
+    close: way.close,
+    destroy: way.destroy,
+  };
+}
+
+const isBelow = (path: string, base: string): boolean => {
+  const root = base.replace(/\/+$/, '');
+  return path === root || path.startsWith(`${root}/`);
+};
+
+/** Made when it is first asked for: what is wrong with a proxy is told to whoever asks the forge. */
+function createWay({ token, caCertificate, proxies, label }: TransportOptions, base: URL) {
+  const secure = base.protocol === 'https:';
+  const host = base.hostname.replace(/^\[|\]$/g, '');
+  const target = {
+    transport: secure ? ('https' as const) : ('http' as const),
+    host,
+    port: Number(base.port || (secure ? 443 : 80)),
+  };
+  let made: Dispatcher | null = null;
+  let redact = redactorOf(token, null);
+
+  function make(): Dispatcher {
+    if (isLinkLocalHost(host)) throw new ForgeError('refused', linkLocalMessage(host));
+    const proxy = proxyFor(target, proxies);
+    redact = redactorOf(token, proxy);
+    const tls = secure ? { secureContext: secureContextWith(caCertificate) } : {};
+    const common = { connections: CONNECTIONS, keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS };
+    // The proxy looks names up, and whoever runs it says where it leads to.
+    if (proxy) return new ProxyAgent({ ...common, uri: proxy.href, requestTls: tls, proxyTunnel: secure });
+    const lookup = lookupElsewhere((name) => new ForgeError('refused', linkLocalMessage(name)));
+    return new Agent({ ...common, connect: { ...tls, lookup } });
+  }
+
+  return {
+    dispatcher(): Dispatcher {
+      try {
+        made ??= make();
+      } catch (error) {
+        if (error instanceof ForgeError) throw error;
+        throw new ForgeError('refused', `${label}: ${redact((error as Error).message)}`);
+      }
+      return made;
+    },
+    redact: (text: string) => redact(text),
+    close: async () => made?.close(),
+    destroy: async () => made?.destroy(),
+  };
+}
+
+/** Of a token alone, and of both halves of `user:password`. */
+function redactorOf(token: string, proxy: URL | null): (text: string) => string {
+  const colon = token.indexOf(':');
+  const whole = redactor({ type: 'basic', username: 'x', password: token }, proxy);
+  if (colon <= 0) return whole;
+  const halves = { username: token.slice(0, colon), password: token.slice(colon + 1) };
+  const parts = redactor({ type: 'basic', ...halves }, proxy);
+  return (text) => parts(whole(text));
+}
+
+/** What is destroyed tells of it by an error, for which nobody waits any longer. */
+function discard(body: Dispatcher.ResponseData['body']): void {
+  body.on('error', () => {});
+  body.destroy();
+}
+
+async function readBody(
+  { body, headers }: Dispatcher.ResponseData,
+  mostBytes: number,
+  label: string,
+): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = Number(headers['content-length'] ?? 0);
+  if (size <= mostBytes) {
+    size = 0;
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > mostBytes) break;
+      chunks.push(chunk);
+    }
+  }
+  if (size > mostBytes) {
+    discard(body);
+    throw tooLarge(label, mostBytes);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

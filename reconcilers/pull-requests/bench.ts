@@ -1,0 +1,68 @@
+/** The repository of a binding, opened for one piece of work on a pull request. */
+import type { Binding } from '../../controller/git-sync/index.ts';
+import type { Context } from '../../controller/platform/context.ts';
+import { preconditionFailed, unavailable } from '../../controller/platform/errors.ts';
+import {
+  RepositoryError,
+  type RepositoryFault,
+  type RepositoryHandle,
+} from '../../controller/repository/index.ts';
+import type { Person } from '../write-back/commit.ts';
+import { hostOf } from '../write-back/place.ts';
+import { authorOf, headgate } from '../write-back/words.ts';
+import { type LocalGit, localGit } from './git.ts';
+
+export interface Bench {
+  handle: RepositoryHandle;
+  git: LocalGit;
+  signal: AbortSignal;
+  /** Who asks for it, as commits name them. */
+  author: Person;
+  committer: Person;
+}
+
+const ALL_MS = 90_000;
+/** What passes by itself. */
+const PASSING: readonly RepositoryFault[] = ['unreachable', 'timeout', 'asked-to-wait', 'server'];
+
+/** @throws UNAVAILABLE, PRECONDITION_FAILED where the repository does not let us, in words */
+export async function atBench<T>(
+  ctx: Context,
+  binding: Binding,
+  work: (bench: Bench) => Promise<T>,
+): Promise<T> {
+  const late = AbortSignal.timeout(ALL_MS);
+  const signal = AbortSignal.any([ctx.signal, late]);
+  const handle = ctx.services.repositories.of(binding);
+  const host = hostOf(ctx);
+  const git = localGit(handle.gitdir, signal);
+  try {
+    return await work({ handle, git, signal, author: authorOf(ctx.actor, host), committer: headgate(host) });
+  } catch (error) {
+    if (late.aborted && !ctx.signal.aborted)
+      throw unavailable(`The repository did not answer within ${ALL_MS / 1000} s; look whether it was done`);
+    if (!(error instanceof RepositoryError)) throw error;
+    throw PASSING.includes(error.fault)
+      ? unavailable(`The repository cannot be used at the moment: ${error.message}`)
+      : preconditionFailed(`The repository does not take it: ${error.message}`);
+  }
+}
+
+/** Where a branch stands here; null where there is none. */
+export async function tipOf(git: LocalGit, branch: string): Promise<string | null> {
+  const name = `refs/heads/${branch}^{commit}`;
+  const { code, stdout } = await git(['rev-parse', '--verify', '--quiet', '--end-of-options', name], {
+    codes: [1],
+  });
+  return code === 0 ? stdout.trim() : null;
+}
+
+/** Whether the commits are here with their files. A copy may hold a commit alone. */
+export async function holds(git: LocalGit, commits: readonly string[]): Promise<boolean> {
+  const args = ['rev-list', '--objects', '--missing=print', '--no-walk', '--filter=tree:1', '--stdin'];
+  const { code, stdout } = await git(args, {
+    input: commits.map((sha) => `${sha}\n`).join(''),
+    codes: [128],
+  });
+  return code === 0 && !/^\?/m.test(stdout);
+}

@@ -1,0 +1,211 @@
+/** One pass over the pull requests of one environment: look at the forge, check what changed, tell it. */
+import { type Binding, intervalOf } from '../../controller/git-sync/index.ts';
+import type { Services } from '../../controller/platform/context.ts';
+import { messageOf } from '../../controller/platform/errors.ts';
+import {
+  listPullRequests,
+  type PullRequestRecord,
+  pullRequestsOf,
+} from '../../controller/pull-requests/index.ts';
+import { RepositoryError, type RepositoryHandle, type Turns } from '../../controller/repository/index.ts';
+import type { Clock } from '../engine/clock.ts';
+import { type Forge, ForgeError } from '../forges/forge.ts';
+import type { Forges } from '../forges/index.ts';
+import type { Copies } from '../git/copies.ts';
+import type { Planner } from '../plan-view/index.ts';
+import { GitRepositoryError, type Repository, resolveRef, type SourceCache } from '../source/index.ts';
+import { type Checked, type Checking, checksOf, type Faults, makeChecks } from './checks.ts';
+import type { ForgeTroubles } from './forge-troubles.ts';
+import { boundTo, CHANGED_HERE, type Leading, type NextLook } from './leading.ts';
+import { mirrorForge } from './mirror.ts';
+import { type Telling, tellChecks, tellPending } from './telling.ts';
+
+export interface PullRequestPassOptions {
+  clock: Clock;
+  services: Pick<Services, 'repositories'>;
+  forges: Pick<Forges, 'of'>;
+  planner: Pick<Planner, 'planOfCommit'>;
+  copies: Copies;
+  cache: SourceCache;
+  troubles: ForgeTroubles;
+  /** Who asks one forge for one branch does so one after the other, so that an older answer is not taken for the newer. */
+  turns: Turns;
+}
+
+const MOST_OPEN = 500;
+/** Between two questions to a forge. */
+const LEAST_INTERVAL_MS = 30_000;
+/** Of what is kept here: everything that changes it wakes the loop. */
+const HERE_INTERVAL_MS = 60_000;
+
+/** There is a forge, and no way to it. */
+const TROUBLE = Symbol('trouble');
+
+interface Memory {
+  /** Of which binding. */
+  of: string;
+  /** When the forge and the remote were asked last, in monotonic milliseconds. */
+  askedAt: number | null;
+  after: number;
+  faults: Faults;
+  /** What the forge did not take when it was told something last. */
+  refused: string | null;
+}
+
+export function createPullRequestPass(options: PullRequestPassOptions) {
+  const { clock, services, forges, planner, copies, cache, troubles, turns } = options;
+  const memories = new Map<string, Memory>();
+
+  function memoryOf({ environmentId, id, revision }: Binding): Memory {
+    const of = `${id} ${revision}`;
+    const known = memories.get(environmentId);
+    if (known?.of === of) return known;
+    // What was wrong with another configuration is not wrong with this one.
+    if (known) troubles.forget(environmentId);
+    const made: Memory = { of, askedAt: null, after: 0, faults: new Map(), refused: null };
+    memories.set(environmentId, made);
+    return made;
+  }
+
+  const intervalMs = (binding: Binding): number =>
+    binding.forge === 'none'
+      ? HERE_INTERVAL_MS
+      : Math.max(LEAST_INTERVAL_MS, intervalOf(binding.intervalSeconds, binding.manifestPolicy) * 1_000);
+
+  /** Until the forge is to be asked again. */
+  const dueInMs = (binding: Binding, { askedAt }: Memory): number =>
+    askedAt === null ? 0 : Math.max(0, askedAt + intervalMs(binding) - clock.monotonic());
+
+  /** Something else than a page that is out of date has woken us, or it is time. */
+  const asks = (binding: Binding, memory: Memory, triggers: readonly string[]): boolean =>
+    triggers.some((one) => one !== CHANGED_HERE && one !== 'timer') || dueInMs(binding, memory) === 0;
+
+  async function mirror(binding: Binding, forge: Forge, memory: Memory, { ctx, pass }: Leading) {
+    const { repository, base } = pullRequestsOf(binding);
+    await pass.aside(() =>
+      turns.take(JSON.stringify([repository, forge.name, base]), async () => {
+        pass.signal.throwIfAborted();
+        const { after } = await mirrorForge({ ctx, binding, forge, after: memory.after });
+        memory.after = after;
+      }),
+    );
+  }
+
+  /** Null where nobody knows where the branch stands; the binding says why. */
+  async function baseOf(
+    binding: Binding,
+    { handle, repository }: { handle: RepositoryHandle; repository: Repository },
+    asking: boolean,
+    { pass }: Leading,
+  ): Promise<string | null> {
+    const standing = () =>
+      resolveRef(repository, binding.ref).catch((error: unknown) => {
+        if (error instanceof GitRepositoryError) return null;
+        throw error;
+      });
+    const known = asking && handle.kind === 'remote' ? null : await standing();
+    if (known !== null || handle.kind !== 'remote') return known;
+    await pass.aside(() => handle.fetch(pass.signal));
+    return standing();
+  }
+
+  async function check(
+    binding: Binding,
+    pulls: readonly PullRequestRecord[],
+    asking: boolean,
+    telling: Telling | null,
+    leading: Leading,
+  ): Promise<Checked | null> {
+    const { ctx, pass } = leading;
+    const { faults } = memoryOf(binding);
+    try {
+      const handle = services.repositories.of(binding);
+      const repository = copies.of(binding.environmentId, handle.gitdir);
+      const baseSha = await baseOf(binding, { handle, repository }, asking, leading);
+      if (baseSha === null) return null;
+      const checking: Checking = {
+        ...{ ctx, binding, handle, repository, cache, planner, baseSha, faults },
+        aside: pass.aside,
+        forkRef: (pull) => telling?.forge.headRef(pull) ?? null,
+        pending: telling && ((some) => tellPending(telling, some)),
+      };
+      return await makeChecks(checking, pulls);
+    } catch (error) {
+      // The pass of git tells it with the binding, and looks again by itself.
+      if (!(error instanceof RepositoryError) || pass.signal.aborted) throw error;
+      ctx.log.debug({ environment: binding.environmentName, reason: messageOf(error) }, 'no checks made');
+      return null;
+    }
+  }
+
+  async function run(environmentId: string, leading: Leading): Promise<NextLook> {
+    const { ctx, pass, leads } = leading;
+    const binding = await boundTo(ctx.db, environmentId);
+    if (!binding) {
+      forget(environmentId);
+      return null;
+    }
+    const memory = memoryOf(binding);
+    const mark = troubles.mark();
+    const paused = troubles.pausedMs(environmentId) > 0;
+    const asking = asks(binding, memory, pass.triggers);
+    const found = paused ? null : await forgeOf(binding, leading);
+    const forge = found === TROUBLE ? null : found;
+    let well = found !== TROUBLE;
+    const asked = async (work: (forge: Forge) => Promise<void>) => {
+      if (forge === null || !well) return;
+      try {
+        await work(forge);
+      } catch (error) {
+        if (!(error instanceof ForgeError)) throw error;
+        well = false;
+        memory.askedAt = null;
+        await troubles.failed(ctx, binding, error);
+      }
+    };
+    if (asking && !paused) memory.askedAt = clock.monotonic();
+    if (asking) await asked((there) => mirror(binding, there, memory, leading));
+    // What is written to git from here is not taken from there: nothing is planned.
+    const pulls =
+      binding.mode === 'push'
+        ? []
+        : await listPullRequests(ctx.db, pullRequestsOf(binding), { state: 'open', limit: MOST_OPEN });
+    const telling = forge && well ? { ctx, binding, forge, leads, aside: pass.aside } : null;
+    const checked = pulls.length > 0 ? await check(binding, pulls, asking, telling, leading) : null;
+    let untold = false;
+    if (telling && pulls.length > 0)
+      await asked(async () => {
+        const told = await tellChecks(telling, pulls, await checksOf(ctx, binding, pulls));
+        untold = told.more;
+        if (told.calls > 0) memory.refused = told.refused;
+      });
+    if (well && !paused) await troubles.went(ctx, binding, mark, memory.refused);
+    if (checked?.more || (untold && well)) return 0;
+    return nextLook(binding, memory, checked);
+  }
+
+  async function forgeOf(binding: Binding, { ctx }: Leading): Promise<Forge | null | typeof TROUBLE> {
+    try {
+      return forges.of(binding);
+    } catch (error) {
+      if (!(error instanceof ForgeError)) throw error;
+      await troubles.failed(ctx, binding, error);
+      return TROUBLE;
+    }
+  }
+
+  /** The forge is asked at its time, however often something else wakes us until then. */
+  function nextLook(binding: Binding, memory: Memory, checked: Checked | null): number {
+    const pausedMs = troubles.pausedMs(binding.environmentId);
+    const listMs = binding.forge === 'none' ? HERE_INTERVAL_MS : Math.max(pausedMs, dueInMs(binding, memory));
+    return Math.max(1, Math.min(listMs, checked?.retryInMs ?? Number.POSITIVE_INFINITY));
+  }
+
+  function forget(environmentId: string): void {
+    memories.delete(environmentId);
+    troubles.forget(environmentId);
+    void copies.forget(environmentId);
+  }
+
+  return { run, forget };
+}

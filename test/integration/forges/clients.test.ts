@@ -1,0 +1,85 @@
+/** Clients of forges by themselves: how long they are kept, where their tokens come from, what they never ask. */
+import { expect } from 'chai';
+import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
+import { createTransport } from '../../../reconcilers/forges/transport.ts';
+import { BitbucketServer, bindingTo, clientOf, GiteaServer } from '../../support/forges/index.ts';
+import { writtenForms } from '../../support/kept-secrets.ts';
+
+const told = (work: Promise<unknown>) =>
+  work.then(
+    () => 'nothing was refused',
+    (error: { fault: string; message: string }) => `${error.fault}: ${error.message}`,
+  );
+
+describe('the clients of forges', () => {
+  it('are kept while a binding is as it was, and made anew with what is new', async () => {
+    const server = await new GiteaServer().listen();
+    const { forges, forge } = clientOf(server);
+    try {
+      expect(forges.of(bindingTo(server))).not.to.equal(forge);
+      const binding = bindingTo(server);
+      const first = forges.of(binding);
+      expect(forges.of(binding)).to.equal(first);
+      expect(forges.of({ ...binding, revision: 2 })).not.to.equal(first);
+      expect(forges.of({ ...binding, revision: 3, forge: 'none' })).to.equal(null);
+    } finally {
+      await forges.close();
+      await server.stop();
+    }
+  });
+
+  it('say what to do where the token cannot be opened, also one of another column', async () => {
+    const server = await new GiteaServer().listen();
+    const { forges } = clientOf(server);
+    try {
+      const lost = bindingTo(server, { revision: 5, sealedForgeToken: 'v1.00000000.AAAA.AAAA' });
+      expect(() => forges.of(lost)).to.throw(
+        /cannot be opened with the keys .* give it anew as forge\.token/,
+      );
+      expect(await forges.check(lost)).to.deep.include({ ok: false });
+      const none = bindingTo(server, { revision: 6, sealedForgeToken: null });
+      expect(() => forges.of(none)).to.throw('There is no token for the forge');
+    } finally {
+      await forges.close();
+      await server.stop();
+    }
+  });
+
+  it('ask nothing that lies beside their address', async () => {
+    const { fetch, destroy } = createTransport({
+      ...{ base: 'http://localhost:9/api/v1', label: 'X', token: 't', caCertificate: null },
+      ...{ proxies: NO_PROXIES, log: { debug() {} } as never },
+    });
+    for (const url of [
+      'http://localhost:9/api/v10/x',
+      'http://localhost:9/',
+      'http://localhost:9/api/v1/../admin',
+      'https://localhost:9/api/v1/x',
+      'http://localhost:10/api/v1/x',
+      'http://localhost@evil.example.org/api/v1/x',
+    ])
+      expect(await told(fetch(url)), url).to.match(/not followed/);
+    await destroy();
+  });
+});
+
+describe('Bitbucket', () => {
+  it('takes a user and a password as well as a token alone', async () => {
+    const server = await new BitbucketServer().listen();
+    server.token = 'ann@example.org:app/pass+word';
+    server.add();
+    const { forge, forges } = clientOf(server);
+    const wrong = clientOf(server, { token: 'ann@example.org:canary-wr0ng' });
+    try {
+      expect((await forge.get(1))?.number).to.equal(1);
+      const message = await told(wrong.forge.get(1));
+      expect(message).to.match(/^credentials/);
+      for (const form of [...writtenForms('canary-wr0ng'), ...writtenForms('ann@example.org:canary-wr0ng')])
+        expect(message).not.to.contain(form);
+    } finally {
+      await forges.close();
+      await wrong.forges.close();
+      await server.stop();
+    }
+  });
+});

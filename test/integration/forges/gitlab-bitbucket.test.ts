@@ -1,0 +1,153 @@
+/** What is GitLab's and Bitbucket's own. */
+import { expect } from 'chai';
+import { BitbucketServer, type Client, clientOf, GitLabServer, shaOf } from '../../support/forges/index.ts';
+
+const fault = (work: Promise<unknown>) =>
+  work.then(
+    () => 'nothing',
+    (error: { fault: string; message: string }) => `${error.fault}: ${error.message}`,
+  );
+const STATUS = { context: 'headgate/prod', description: 'd', url: 'https://x.org/1' };
+
+describe('GitLab', () => {
+  let server: GitLabServer;
+  let client: Client;
+  beforeEach(async () => {
+    server = await new GitLabServer().listen();
+    client = clientOf(server);
+  });
+  afterEach(async () => {
+    await client.forges.close();
+    await server.stop();
+  });
+
+  it('is not troubled by what it takes no status for: what is pending already, and the head of a fork', async () => {
+    server.add();
+    server.add({ isFork: true });
+    await client.forge.setStatus(shaOf('head 1'), { ...STATUS, state: 'pending' });
+    await client.forge.setStatus(shaOf('head 1'), { ...STATUS, state: 'pending' });
+    await client.forge.setStatus(shaOf('head 2'), { ...STATUS, state: 'success' });
+    expect(server.statuses).to.have.length(1);
+    server.fault = () => ({
+      status: 400,
+      text: '{"message":"Cannot transition status via :drop from :success"}',
+    });
+    expect(await fault(client.forge.setStatus(shaOf('head 1'), { ...STATUS, state: 'failure' }))).to.match(
+      /^refused/,
+    );
+    server.fault = () => ({ status: 400, text: '{"message":"state does not have a valid value"}' });
+    expect(await fault(client.forge.setStatus(shaOf('head 1'), { ...STATUS, state: 'success' }))).to.match(
+      /^refused: .*status 400 \(state does not have a valid value\)/,
+    );
+  });
+
+  it('tells what the token lacks, also where it is too old to tell its scopes', async () => {
+    server.scopes = ['read_api'];
+    expect(await fault(client.forge.check())).to.match(/^credentials: .*no scope "api"/);
+    server.scopes = null;
+    await client.forge.check();
+    server.mayWrite = false;
+    expect(await fault(client.forge.check())).to.match(/^credentials: .*Developer at least/);
+  });
+
+  it('names its project with all groups', async () => {
+    server.add();
+    await client.forge.get(1);
+    expect(server.asked.at(-1)?.path).to.equal('/api/v4/projects/acme%2Fdata%2Fpipes/merge_requests/1');
+  });
+
+  it('may serve below a folder of its host', async () => {
+    server.add();
+    Object.defineProperty(server, 'root', { value: '/lab/api/v4' });
+    const below = clientOf(server);
+    try {
+      expect((await below.forge.get(1))?.number).to.equal(1);
+      const id = await below.forge.comment(1, { marker: '<!-- m -->', body: 'x', commentId: null });
+      expect(server.commentsOf(1).map((one) => String(one.id))).to.deep.equal([id]);
+    } finally {
+      await below.forges.close();
+    }
+  });
+});
+
+describe('Bitbucket Cloud', () => {
+  let server: BitbucketServer;
+  let client: Client;
+  beforeEach(async () => {
+    server = await new BitbucketServer().listen();
+    client = clientOf(server);
+  });
+  afterEach(async () => {
+    await client.forges.close();
+    await server.stop();
+  });
+  const sticky = (body: string, commentId: string | null) =>
+    client.forge.comment(1, { marker: '<!-- headgate:plan:1 -->', body, commentId });
+
+  it('names commits in short, which are asked for once in full', async () => {
+    for (let n = 0; n < 5; n += 1) server.add();
+    await client.forge.listOpen('main');
+    await client.forge.listOpen('main');
+    expect(server.calls('GET', /\/commit\//)).to.equal(5);
+    const [first] = await client.forge.listOpen('main');
+    expect(first?.headSha).to.have.length(40);
+  });
+
+  it('keeps what it says of a fork that is hidden', async () => {
+    server.add({ isFork: true });
+    server.fault = ({ path }) => (path.includes('/commit/') ? { status: 403, text: '{}' } : null);
+    expect(await client.forge.get(1)).to.include({ isFork: true, headSha: shaOf('head 1').slice(0, 12) });
+  });
+
+  it('shows nobody the marker', async () => {
+    server.add();
+    await sticky('<!-- headgate:plan:1 -->\nThe plan', null);
+    expect(server.commentsOf(1)[0]?.body).to.equal('[//]: # (headgate:plan:1)\nThe plan');
+  });
+
+  it('lets a token that is nobody keep its comment too', async () => {
+    server.account = null;
+    server.add();
+    const id = await sticky('first', null);
+    expect(await sticky('second', id)).to.equal(id);
+    expect(await sticky('third', null)).to.equal(id);
+    server.comments.unshift({ ...server.say(1, 'mallory', '[//]: # (headgate:plan:1)\nfaked') });
+    server.comments.pop();
+    const again = await sticky('fourth', null);
+    expect(server.commentsOf(1).find((one) => String(one.id) === again)?.author).to.equal(server.us);
+    expect(server.commentsOf(1).find(({ author }) => author === 'mallory')?.body).to.contain('faked');
+  });
+
+  it('has keys of forty characters, which differ for long names', async () => {
+    server.add();
+    for (const end of ['one', 'two'])
+      await client.forge.setStatus(shaOf('head 1'), {
+        ...{ ...STATUS, context: `headgate/an environment with a rather long name ${end}` },
+        state: 'failure',
+      });
+    const keys = server.asked.map(({ body }) => String(body.key));
+    expect(keys.every((key) => key.length <= 40)).to.equal(true);
+    expect(new Set(keys).size).to.equal(2);
+  });
+
+  it('tells what the token lacks', async () => {
+    server.scopes = 'repository pullrequest';
+    expect(await fault(client.forge.check())).to.match(/^credentials: .*pullrequest:write/);
+    server.scopes = 'repository:write, pullrequest:write';
+    await client.forge.check();
+  });
+
+  it('keeps its reviewers when something else changes', async () => {
+    server.add();
+    await client.forge.update(1, { title: 'another' });
+    expect(server.reviewers).to.deep.equal([{ uuid: '{carl}' }]);
+  });
+
+  it('is asked for branches by their names, whatever stands in them', async () => {
+    const branch = 'odd"name\\with';
+    const request = { title: 't', body: '', branch, base: 'main' };
+    const { number } = await client.forge.open(request);
+    expect((await client.forge.open(request)).number).to.equal(number);
+    expect(server.pulls).to.have.length(1);
+  });
+});

@@ -1,0 +1,194 @@
+/** Pull requests that are kept here, of a repository on a git server without a forge. */
+import { expect } from 'chai';
+import { mergeResult } from '../../../reconcilers/pull-requests/merge-result.ts';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { git } from '../../support/fast-import.ts';
+import { GitServer } from '../../support/git-server.ts';
+import { MirrorScene } from '../../support/mirrors.ts';
+import { idleManifest } from '../../support/pipelines.ts';
+import { makePlaces, type Places, refusal } from '../../support/places.ts';
+import { WorkTree } from '../../support/pull-bench.ts';
+import { until } from '../../support/until.ts';
+
+const FOLDER = 'environments/staging';
+
+describe('what lies between two branches of a remote', function () {
+  this.timeout(60_000);
+  let server: GitServer;
+  let scene: MirrorScene;
+  const { signal } = new AbortController();
+  before(async () => {
+    server = await GitServer.start();
+    server.create();
+  });
+  beforeEach(() => {
+    scene = new MirrorScene();
+  });
+  afterEach(() => scene.close());
+  after(() => server.stop());
+
+  it('is brought here down to where they part, with the files that a merge reads', async () => {
+    const gitdir = server.gitdir();
+    server.commit({ files: { 'a.yaml': '1\n2\n3\n4\n5\n6\n', 'huge.bin': Buffer.alloc(3_000_000, 'x') } });
+    git(gitdir, 'update-ref', 'refs/heads/topic', 'refs/heads/main');
+    for (let n = 0; n < 15; n += 1) server.commit({ files: { 'b.yaml': `${n}\n` } });
+    for (let n = 0; n < 4; n += 1)
+      server.commit({ branch: 'topic', files: { 'a.yaml': `${n}\n2\n3\n4\n5\n6\n` } });
+    server.commit({ files: { 'a.yaml': '1\n2\n3\n4\n5\nSIX\n' } });
+    const handle = scene.of(server.url());
+    await handle.fetch(signal);
+    const heads = await handle.meet({ base: 'main', head: 'topic' }, signal);
+    const [base, head] = [heads.get('main') ?? '', heads.get('topic') ?? ''];
+    expect([base, head]).to.deep.equal([git(gitdir, 'rev-parse', 'main'), git(gitdir, 'rev-parse', 'topic')]);
+    const merged = await mergeResult(handle.gitdir, { base, head }, signal);
+    expect(merged).to.deep.include({
+      mergeBase: git(gitdir, 'merge-base', 'main', 'topic'),
+      conflicts: [],
+      isIn: false,
+    });
+    expect(git(handle.gitdir, 'cat-file', 'blob', `${merged.commit}:a.yaml`)).to.equal('3\n2\n3\n4\n5\nSIX');
+    // A branch that stands on what is here already does not end the history that leads past it.
+    git(gitdir, 'update-ref', 'refs/heads/middle', 'refs/heads/main~5');
+    await handle.meet({ base: 'main', head: 'middle' }, signal);
+    expect(git(handle.gitdir, 'rev-list', '--count', 'main').length).to.be.above(1);
+    expect(git(handle.gitdir, 'merge-base', 'main', 'topic')).to.equal(merged.mergeBase);
+    expect(await handle.heads(['topic', 'gone'], signal)).to.deep.equal(new Map([['topic', head]]));
+  });
+
+  it('is taken away again as a branch, only where that stands where it was left', async () => {
+    const gitdir = server.gitdir();
+    git(gitdir, 'update-ref', 'refs/heads/over', 'refs/heads/main');
+    const handle = scene.of(server.url());
+    await handle.meet({ base: 'main', head: 'over' }, signal);
+    const [tip, other] = [git(gitdir, 'rev-parse', 'over'), git(gitdir, 'rev-parse', 'main~1')];
+    expect(await handle.remove({ ref: 'refs/heads/over', expect: other }, signal)).to.equal('rejected');
+    expect(await handle.remove({ ref: 'refs/heads/over', expect: tip }, signal)).to.equal('ok');
+    expect(git(gitdir, 'for-each-ref', 'refs/heads/over')).to.equal('');
+  });
+});
+
+describe('pull requests of a remote without a forge', function () {
+  this.timeout(90_000);
+  let server: GitServer;
+  let test: TestController;
+  let places: Places;
+  let gitdir: string;
+  let environmentId: string;
+
+  before(async () => {
+    server = await GitServer.start();
+    gitdir = server.create();
+    for (let n = 0; n < 5; n += 1)
+      server.commit({ files: { [`${FOLDER}/pipelines/web.yaml`]: idleManifest('web', `${n}`) } });
+    test = await startTestController();
+    places = await makePlaces(test);
+    ({ environmentId } = places);
+    await places.admin.mutate('gitSync.configure', {
+      ...{ environmentId, mode: 'sync', repositoryUrl: server.url(), path: FOLDER },
+    });
+    await until(async () => (await test.db('pipelines')).length === 1, { what: 'it was applied' });
+  });
+  after(async () => {
+    await test?.stop();
+    await server?.stop();
+  });
+
+  async function opened(name: string, count = 1) {
+    git(gitdir, 'update-ref', `refs/heads/${name}`, 'refs/heads/main');
+    for (let n = 0; n < count; n += 1)
+      server.commit({
+        ...{ branch: name, message: `${name} ${n}` },
+        files: { [`${FOLDER}/pipelines/${name}.yaml`]: idleManifest(name, `${n}`) },
+      });
+    const { number } = await places.editor.mutate<{ number: number }>('pullRequest.open', {
+      ...{ environmentId, branch: name, title: name },
+    });
+    return { number, headSha: git(gitdir, 'rev-parse', name) };
+  }
+  const show = (number: number) =>
+    places.viewer.query<{ state: string; mergeSha: string | null; commits: object[] }>('pullRequest.get', {
+      ...{ environmentId, number },
+    });
+  const passes = () =>
+    test.controller
+      .systemContext('test')
+      .services.bus.publish(test.db, { type: 'wake', loop: 'git', key: environmentId, trigger: 'test' });
+  const ends = async (number: number, state: string) => {
+    await passes();
+    await until(async () => (await show(number)).state === state, { what: `#${number} was ${state}` });
+  };
+
+  it('are merged there, by each method', async () => {
+    for (const method of ['merge', 'squash', 'rebase']) {
+      const { number, headSha } = await opened(method, 2);
+      server.commit({ files: { 'README.md': `meanwhile ${method}\n` } });
+      const diff = await places.viewer.query<{ files: object[] }>('pullRequest.diff', {
+        environmentId,
+        number,
+      });
+      expect(diff.files).to.have.length(1);
+      expect((await show(number)).commits).to.have.length(2);
+      const { mergeSha } = await places.editor.mutate<{ mergeSha: string }>('pullRequest.merge', {
+        ...{ environmentId, number, method, headSha },
+      });
+      expect(git(gitdir, 'rev-parse', 'main')).to.equal(mergeSha);
+      expect(git(gitdir, 'for-each-ref', `refs/heads/${method}`)).to.equal('');
+    }
+    expect(git(gitdir, 'fsck', '--strict', '--no-dangling')).to.equal('');
+    await until(async () => (await test.db('pipelines')).length === 4, { what: 'all were applied' });
+  });
+
+  it('are brought up to date there', async () => {
+    const { number, headSha } = await opened('behind');
+    server.commit({ files: { 'README.md': 'ahead\n' } });
+    await places.editor.mutate('pullRequest.refresh', { environmentId, number });
+    expect(git(gitdir, 'rev-parse', 'behind^1', 'behind^2').split('\n')).to.deep.equal([
+      ...[headSha, git(gitdir, 'rev-parse', 'main')],
+    ]);
+    await places.editor.mutate('pullRequest.close', { environmentId, number });
+  });
+
+  it('are recognised after a squash there whose branch was deleted at once', async () => {
+    const { number } = await opened('squashed', 2);
+    server.commit({ files: { 'README.md': 'more\n' } });
+    const tree = new WorkTree(gitdir);
+    try {
+      for (const args of [
+        ['merge', '--squash', 'origin/squashed'],
+        ['commit', '-qm', 'squashed'],
+        ['push', '-q', 'origin', 'HEAD:main', ':squashed'],
+      ])
+        expect(tree.git(...args), args.join(' ')).not.to.equal(null);
+    } finally {
+      tree.remove();
+    }
+    await ends(number, 'merged');
+    expect((await show(number)).mergeSha).to.equal(git(gitdir, 'rev-parse', 'main'));
+  });
+
+  it('are closed where their branch is deleted there, and follow it where it moves', async () => {
+    const { number } = await opened('moving');
+    const moved = server.commit({ branch: 'moving', files: { 'notes.md': 'a review\n' } });
+    await passes();
+    const row = () => test.db('pull_requests').where({ number }).first('head_sha', 'mergeable');
+    await until(async () => (await row()).head_sha === moved, { what: 'the push was seen' });
+    expect(await row()).to.deep.equal({ head_sha: moved, mergeable: 'clean' });
+    git(gitdir, 'update-ref', '-d', 'refs/heads/moving');
+    await ends(number, 'closed');
+  });
+
+  it('say so where the server does not answer, and nothing is written down', async () => {
+    const { number, headSha } = await opened('silent');
+    server.mischief = () => ({ status: 503 });
+    try {
+      expect(
+        await refusal(places.editor, 'mutation', 'pullRequest.merge', {
+          ...{ environmentId, number, headSha, method: 'merge' },
+        }),
+      ).to.match(/^SERVICE_UNAVAILABLE: The repository cannot be used at the moment: /);
+    } finally {
+      server.mischief = () => null;
+    }
+    expect((await show(number)).state).to.equal('open');
+  });
+});

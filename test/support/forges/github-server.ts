@@ -1,0 +1,182 @@
+/** GitHub Enterprise Server, as https://docs.github.com/rest describes it. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { RestEndpointMethodTypes } from '@octokit/rest';
+import {
+  type Asked,
+  ForgeServer,
+  type Reply,
+  type StoredComment,
+  type StoredPull,
+  shaOf,
+  textOf,
+} from './forge-server.ts';
+
+type Methods = RestEndpointMethodTypes;
+type Pull = Pick<
+  Methods['pulls']['get']['response']['data'],
+  | 'number'
+  | 'title'
+  | 'body'
+  | 'state'
+  | 'draft'
+  | 'merged'
+  | 'merge_commit_sha'
+  | 'html_url'
+  | 'updated_at'
+  | 'merged_at'
+  | 'closed_at'
+>;
+type Comment = Pick<Methods['issues']['createComment']['response']['data'], 'id' | 'body'>;
+
+export class GitHubServer extends ForgeServer {
+  readonly name = 'github';
+  protected readonly root = '/api/v3';
+  /** Of a classic token; null for a fine-grained one, which tells none. */
+  scopes: string | null = 'repo, read:user';
+  /** An app may not ask who it is. */
+  isApp = false;
+
+  protected isLetIn({ authorization = '' }: IncomingHttpHeaders): boolean {
+    return authorization === `token ${this.token}` || authorization === `Bearer ${this.token}`;
+  }
+
+  protected refusal(status: number, why: string): Reply {
+    return { status, body: { message: why, documentation_url: 'https://docs.github.com/rest' } };
+  }
+
+  protected answer(asked: Asked, path: string): Reply {
+    const { method, query, body } = asked;
+    if (path === '/user')
+      return this.isApp
+        ? this.refusal(403, 'Resource not accessible by integration')
+        : { status: 200, body: { login: this.us } };
+    const rest = path.startsWith(`/repos/${this.project}`)
+      ? path.slice(`/repos/${this.project}`.length)
+      : null;
+    if (rest === null) return this.refusal(404, 'Not Found');
+    const headers: Record<string, string> = this.scopes === null ? {} : { 'x-oauth-scopes': this.scopes };
+    if (rest === '')
+      return { status: 200, headers, body: { id: 1, archived: false, permissions: { push: this.mayWrite } } };
+    if (rest === '/pulls' && method === 'GET') {
+      const open = this.pulls.filter(
+        (pull) =>
+          (query.get('state') === 'all' || pull.state === 'open') &&
+          (query.get('base') === null || pull.base === query.get('base')) &&
+          (query.get('head') === null || ownerOf(pull).concat(':', pull.branch) === query.get('head')),
+      );
+      return this.#listed(
+        asked,
+        open.reverse().map((pull) => this.#shown(pull)),
+      );
+    }
+    if (rest === '/pulls' && method === 'POST') {
+      const { title, head, base, body: text } = body;
+      if (
+        this.pulls.some(
+          (pull) => pull.state === 'open' && !pull.isFork && pull.branch === head && pull.base === base,
+        )
+      )
+        return {
+          status: 422,
+          body: {
+            message: 'Validation Failed',
+            errors: [
+              {
+                resource: 'PullRequest',
+                code: 'custom',
+                message: `A pull request already exists for acme:${head}.`,
+              },
+            ],
+          },
+        };
+      const made = this.add({
+        ...{ title: textOf(title), body: textOf(text), branch: textOf(head), base: textOf(base) },
+        ...{ author: this.us, headSha: shaOf(`tip of ${head}`) },
+      });
+      return { status: 201, body: this.#shown(made) };
+    }
+    const [, pullNumber] = /^\/pulls\/(\d+)$/.exec(rest) ?? [];
+    if (pullNumber) {
+      const pull = this.pulls.find((one) => one.number === Number(pullNumber));
+      if (!pull) return this.refusal(404, 'Not Found');
+      if (method === 'PATCH') {
+        const { title, body: text, state } = body;
+        this.touch(pull, {
+          ...(title === undefined ? {} : { title: textOf(title) }),
+          ...(text === undefined ? {} : { body: textOf(text) }),
+          ...(state === 'closed' ? { state: 'closed' } : {}),
+        });
+      }
+      return { status: 200, body: this.#shown(pull) };
+    }
+    const [, issue] = /^\/issues\/(\d+)\/comments$/.exec(rest) ?? [];
+    if (issue && method === 'GET')
+      return this.#listed(
+        asked,
+        this.commentsOf(Number(issue)).map((one) => this.#told(one)),
+      );
+    if (issue) return { status: 201, body: this.#told(this.say(Number(issue), this.us, textOf(body.body))) };
+    const [, id] = /^\/issues\/comments\/(\d+)$/.exec(rest) ?? [];
+    if (id) {
+      const comment = this.comments.find((one) => one.id === Number(id) && !one.deleted);
+      if (!comment) return this.refusal(404, 'Not Found');
+      comment.body = textOf(body.body);
+      return { status: 200, body: this.#told(comment) };
+    }
+    const [, sha] = /^\/statuses\/([0-9a-f]{40})$/.exec(rest) ?? [];
+    if (sha && method === 'POST') {
+      if (
+        !/^(error|failure|pending|success)$/.test(textOf(body.state)) ||
+        textOf(body.description).length > 140
+      )
+        return this.refusal(422, 'Validation Failed');
+      this.statuses.push({
+        ...{ sha, context: textOf(body.context), state: textOf(body.state) },
+        ...{ description: textOf(body.description), url: textOf(body.target_url) },
+      });
+      return { status: 201, body: { id: 1, state: body.state } };
+    }
+    return this.refusal(404, 'Not Found');
+  }
+
+  #listed(asked: Asked, all: readonly unknown[]): Reply {
+    const { values, next } = this.page(all, asked.query, 'per_page', 30);
+    return {
+      status: 200,
+      body: values,
+      ...(next === null ? {} : { headers: { link: `<${this.pageUrl(asked, next)}>; rel="next"` } }),
+    };
+  }
+
+  #shown(pull: StoredPull) {
+    const plain: Pull = {
+      number: pull.number,
+      title: pull.title,
+      body: pull.body === '' ? null : pull.body,
+      state: pull.state === 'open' ? 'open' : 'closed',
+      draft: pull.isDraft,
+      merged: pull.state === 'merged',
+      // While it is open, of a merge that GitHub tries.
+      merge_commit_sha: pull.mergeSha ?? shaOf(`trial of ${pull.number}`),
+      html_url: `${this.origin}/${this.project}/pull/${pull.number}`,
+      updated_at: pull.updatedAt.toISOString(),
+      merged_at: pull.state === 'merged' ? (pull.closedAt?.toISOString() ?? null) : null,
+      closed_at: pull.closedAt?.toISOString() ?? null,
+    };
+    return {
+      ...plain,
+      user: { login: pull.author },
+      merged_by: pull.mergedBy === null ? null : { login: pull.mergedBy },
+      head: { ref: pull.branch, sha: pull.headSha, repo: { id: pull.isFork ? 2 : 1 } },
+      base: { ref: pull.base, sha: shaOf('base'), repo: { id: 1 } },
+    };
+  }
+
+  #told({ id, body, author }: StoredComment) {
+    const plain: Comment = { id, body };
+    const app = this.isApp && author === this.us ? { id: 1 } : null;
+    return { ...plain, user: { login: author }, performed_via_github_app: app };
+  }
+}
+
+const ownerOf = ({ isFork }: StoredPull): string => (isFork ? 'stranger' : 'acme');

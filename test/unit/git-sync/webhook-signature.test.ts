@@ -1,0 +1,108 @@
+/** Signatures of webhooks, by the vendors' own examples where they give one, and what tells one delivery from the next. */
+import { createHmac } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { KnownForge } from '../../../controller/git-sync/forge-address.ts';
+import { deliveryIdOf, isSigned } from '../../../controller/git-sync/webhook-signature.ts';
+
+const FORGES: readonly KnownForge[] = ['github', 'gitlab', 'gitea', 'bitbucket'];
+const call = (headers: Record<string, string>, body = '{}') => ({ headers, body: Buffer.from(body) });
+
+describe('the signature of a webhook', () => {
+  it('is the one that GitHub gives as its example', () => {
+    const headers = {
+      'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
+    };
+    const secret = "It's a Secret to Everybody";
+    expect(isSigned('github', secret, call(headers, 'Hello, World!'))).to.equal(true);
+    expect(isSigned('github', secret, call(headers, 'Hello, World?'))).to.equal(false);
+  });
+
+  it('is the one that Bitbucket gives as its example', () => {
+    const headers = {
+      'x-hub-signature': 'sha256=a4771c39fbe90f317c7824e83ddef3caae9cb3d976c214ace1f2937e133263c9',
+    };
+    const secret = "It's a Secret to Everybody";
+    expect(isSigned('bitbucket', secret, call(headers, 'Hello World!'))).to.equal(true);
+    expect(isSigned('bitbucket', secret, call(headers, 'Hello World'))).to.equal(false);
+  });
+
+  it('may come from Forgejo or Gitea, without a prefix', () => {
+    const hex = createHmac('sha256', 's').update('{}').digest('hex');
+    for (const header of ['x-gitea-signature', 'x-forgejo-signature'])
+      expect(isSigned('gitea', 's', call({ [header]: hex })), header).to.equal(true);
+    expect(isSigned('gitea', 's', call({ 'x-forgejo-signature': 'x', 'x-gitea-signature': hex }))).to.equal(
+      false,
+    );
+  });
+
+  it('is of no use where it is empty, of another length, or twice', () => {
+    for (const forge of FORGES)
+      for (const value of ['', 'sha256=', 'sha1=00', 'x'.repeat(5_000)])
+        for (const header of [
+          'x-hub-signature-256',
+          'x-hub-signature',
+          'x-gitea-signature',
+          'x-gitlab-token',
+        ])
+          expect(isSigned(forge, 'a secret', call({ [header]: value })), `${forge} ${header}`).to.equal(
+            false,
+          );
+    const twice = { headers: { 'x-gitlab-token': ['a', 'a'] }, body: Buffer.alloc(0) };
+    expect(isSigned('gitlab', 'a', twice as never)).to.equal(false);
+  });
+
+  it('holds for the body that was signed with the secret, and for nothing else', () => {
+    fc.assert(
+      fc.property(
+        fc.string(),
+        fc.string({ minLength: 1 }),
+        fc.string(),
+        fc.string({ minLength: 1 }),
+        (body, secret, other, guess) => {
+          const headers = {
+            'x-hub-signature': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+          };
+          expect(isSigned('bitbucket', secret, call(headers, body))).to.equal(true);
+          expect(isSigned('bitbucket', secret, call(headers, other))).to.equal(
+            Buffer.from(other).equals(Buffer.from(body)),
+          );
+          if (guess !== secret) expect(isSigned('bitbucket', guess, call(headers, body))).to.equal(false);
+        },
+      ),
+    );
+  });
+});
+
+describe('the id of a delivery', () => {
+  it('is the one that the forge gives', () => {
+    expect(deliveryIdOf('github', call({ 'x-github-delivery': 'a-1' }))).to.equal('a-1');
+    expect(deliveryIdOf('gitea', call({ 'x-gitea-delivery': 'a-2' }))).to.equal('a-2');
+    expect(deliveryIdOf('bitbucket', call({ 'x-request-uuid': 'a-3' }))).to.equal('a-3');
+    expect(deliveryIdOf('gitlab', call({ 'idempotency-key': 'a-4', 'x-gitlab-event-uuid': 'b' }))).to.equal(
+      'a-4',
+    );
+  });
+
+  it('tells calls of one event of GitLab apart by their content', () => {
+    const headers = { 'x-gitlab-event-uuid': 'event', 'x-gitlab-webhook-uuid': 'hook' };
+    const [first, same, other] = ['{"a":1}', '{"a":1}', '{"a":2}'].map((body) =>
+      deliveryIdOf('gitlab', call(headers, body)),
+    );
+    expect(first).to.equal(same);
+    expect(first).not.to.equal(other);
+  });
+
+  it('is the content where there is none, and short whatever is given', () => {
+    for (const forge of FORGES) {
+      const [one, two] = ['1', '2'].map((body) => deliveryIdOf(forge, call({}, body)));
+      expect(one)
+        .to.match(/^[0-9a-f]{64}$/)
+        .and.not.equal(two);
+      const odd = { 'x-github-delivery': 'x\n'.repeat(9_000) };
+      expect(
+        deliveryIdOf(forge, call({ ...odd, 'x-gitea-delivery': odd['x-github-delivery'] })).length,
+      ).to.be.at.most(128);
+    }
+  });
+});
