@@ -78,11 +78,13 @@ async function addresses(page: Page, base: string): Promise<[name: string, path:
   };
   const pipeline = await rowOf('pipelines?sort=nodes', 'Pipelines', 'checkout');
   const byHand = await rowOf('pipelines?q=invoices', 'Pipelines', 'invoices');
+  const rollout = await rowOf('pipelines?q=visits', 'Pipelines', 'visits');
   const snippet = await rowOf('library?tab=snippets', 'Snippets');
   const shared = await rowOf('library?tab=shared', 'Shared components');
   const drawn = await rowOf('pipelines?q=webshop', 'Pipelines', 'webshop');
   const crashed = await rowOf('pipelines?status=crashed', 'Pipelines');
   const node = await rowOf('fleet?sort=-pipelines', 'Nodes');
+  const pullRequest = await rowOf('promotions', 'Pull requests');
   const silent = await rowOf('fleet?health=UNREACHABLE', 'Nodes');
   const group = await rowOf('fleet?view=groups', 'Groups', 'edge');
   const other = await otherEnvironment(page, base, env);
@@ -99,6 +101,11 @@ async function addresses(page: Page, base: string): Promise<[name: string, path:
     ['pipeline-new', `${env}/pipelines?new=1`],
     ['pipeline-by-hand', byHand && `${byHand}?tab=versions`],
     ['pipeline-deploy', byHand && `${byHand}?deploy=1`],
+    ['pipeline-canary', byHand && `${byHand}?deploy=canary`],
+    ['pipeline-rollout', rollout],
+    ['pipeline-rollouts', rollout && `${rollout}?tab=rollouts`],
+    ['pipeline-promote', rollout && `${rollout}?promote=1`],
+    ['pipeline-promotions', rollout && `${rollout}?tab=promotions`],
     ['pipeline-deploy-refused', drawn && `${drawn}?deploy=1`],
     ['pipeline-dependencies', byHand && `${byHand}?tab=dependencies`],
     ['pipeline-settings', byHand && `${byHand}?tab=settings`],
@@ -126,10 +133,14 @@ async function addresses(page: Page, base: string): Promise<[name: string, path:
     ['git-drift', `${env}/git?tab=drift&all=1`],
     ['git-holds', `${env}/git?tab=holds`],
     ['git-passes', `${env}/git?tab=passes`],
-    ['git-proposals', `${env}/git?tab=proposals`],
     ['git-settings', `${env}/git?tab=settings`],
     ['git-other', other && `${other}/git`],
     ['git-other-plan', other && `${other}/git?tab=plan`],
+    ['promotions', `${env}/promotions`],
+    ['promotions-requests', `${env}/promotions?tab=requests`],
+    ['promotions-empty', other && `${other}/promotions?state=closed`],
+    ['pull-request', pullRequest],
+    ['pull-request-new', `${env}/promotions?new=1`],
     ['alerts', `${env}/alerts`],
     ['alerts-empty', other && `${other}/alerts`],
     ['alerts-new', `${env}/alerts?new=1`],

@@ -318,7 +318,7 @@ describe('binding an environment on the git page', function () {
     };
     await setPolicy('propose');
     await change('us');
-    await note(/^Proposed as #1/).waitFor();
+    await note(/^Proposed as pull request #1/).waitFor();
     await page.getByRole('button', { name: 'Look at it' }).click();
     await page.getByRole('link', { name: 'Plan of this branch' }).click();
     await list('Fields of NodeGroup edges').getByText('us', { exact: true }).waitFor();

@@ -285,20 +285,19 @@ describe('the git page', function () {
     await page.getByRole('heading', { name: 'Nothing differs' }).waitFor();
   });
 
-  it('says before an edit that it becomes a proposal, and after it which one', async () => {
+  it('says before an edit that it becomes a pull request, and after it which one', async () => {
     await configure({ policy: { uiEdits: 'propose' } });
     await page.goto(session.at('alerts'));
     await page.getByRole('button', { name: 'Change Busy CPU' }).click();
     const form = dialog('Change Busy CPU');
-    await form.getByText(/becomes a proposal: nothing changes here before it is merged/).waitFor();
+    await form.getByText(/becomes a pull request: nothing changes here before it is merged/).waitFor();
     await form.getByLabel('Threshold, per cent').fill('77');
     await form.getByRole('button', { name: 'Save the rule' }).click();
-    await note(/^Proposed as #1/).waitFor();
+    await note(/^Proposed as pull request #1/).waitFor();
     await page.getByRole('button', { name: 'Look at it' }).click();
-    await page.waitForURL(/tab=proposals/);
+    await page.waitForURL(/\/promotions\/1$/);
     await page.getByRole('heading', { name: /^#1 / }).waitFor();
-    await page.getByRole('link', { name: 'Plan of this branch' }).click();
-    await list('Fields of AlertRule Busy CPU').getByText('77').waitFor();
+    await list('Fields of AlertRule Busy CPU').getByText('77').waitFor({ timeout: 30_000 });
   });
 
   it('commits an edit in the name of whoever made it, and shows it come back', async () => {
@@ -372,17 +371,17 @@ describe('the git page', function () {
     await page.getByRole('heading', { name: 'Nothing is held or suspended' }).waitFor();
   });
 
-  it('turns a drawing of what git describes into a proposal, and shows what is there again', async () => {
+  it('turns a drawing of what git describes into a pull request, and shows what is there again', async () => {
     await configure({ policy: { uiEdits: 'propose' } });
     const { id } = await namedPipeline(api, environmentId(), 'orders');
     await page.goto(session.at(`pipelines/${id}?tab=settings`));
-    await page.getByText('What you change here becomes a proposal').waitFor();
+    await page.getByText('What you change here becomes a pull request').waitFor();
     await page.goto(session.at(`pipelines/${id}/edit?component=ticks`));
-    await page.getByText('What you change here becomes a proposal').waitFor();
+    await page.getByText('What you change here becomes a pull request').waitFor();
     await page.getByRole('button', { name: 'Duplicate' }).first().click();
     await page.getByText('Unsaved changes').waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await note(/^Proposed as #\d/).waitFor();
+    await note(/^Proposed as pull request #\d/).waitFor();
     await page.getByText('Unsaved changes').waitFor({ state: 'detached' });
     await configure({ policy: { uiEdits: 'refuse' } });
   });
@@ -434,7 +433,6 @@ describe('the git page', function () {
       ['drift', viewer.getByRole('heading', { name: 'Nothing differs' })],
       ['holds', viewer.getByRole('heading', { name: 'Nothing is held or suspended' })],
       ['passes', viewer.getByRole('list', { name: 'Last passes' })],
-      ['proposals', viewer.getByRole('table', { name: 'Proposals' })],
       ['settings', viewer.getByText('This needs ADMIN').or(viewer.getByText('Changes need ADMIN')).first()],
     ] as const) {
       await viewer.goto(session.at(`git?tab=${tab}`));
@@ -489,7 +487,6 @@ describe('the git page', function () {
     await look('drift', item('Drift', 'orders'));
     await look('holds', item('Held', 'Busy CPU'));
     await look('passes', list('Last passes'));
-    await look('proposals', page.getByRole('table', { name: 'Proposals' }));
     await look('settings', page.getByRole('button', { name: 'Save the policy' }));
     expect(found, found.join('\n')).to.deep.equal([]);
   });

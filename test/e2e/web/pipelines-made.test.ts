@@ -391,8 +391,8 @@ describe('pipelines made by hand', function () {
   it('copies to another environment, and says what stayed behind and which secrets lack', async () => {
     await made('travels', lines('.seen = true', 'hunter2'));
     await openList();
-    await act('travels', 'Copy to another environment');
-    const form = dialog('Copy travels to another environment');
+    await act('travels', 'Copy as a draft to');
+    const form = dialog('Copy travels as a draft');
     await form.getByLabel('Environment').selectOption({ label: 'lab' });
     await form.getByLabel('Name there').fill('travelled');
     await form.getByRole('button', { name: 'Copy to lab' }).click();
@@ -404,7 +404,7 @@ describe('pipelines made by hand', function () {
     await page.getByRole('heading', { level: 1, name: 'travelled' }).waitFor();
     // Back in what git describes, there is no other place but those without git.
     await page.goto(session.at('pipelines', lab));
-    await act('travelled', 'Copy to another environment');
+    await act('travelled', 'Copy as a draft to');
     await dialog(/^Copy travelled/)
       .getByText('because git describes their pipelines: staging')
       .waitFor();
@@ -559,7 +559,7 @@ describe('pipelines made by hand', function () {
     await button('Actions on looked at').click();
     await page.getByRole('menu').waitFor();
     await check('the menu of a row');
-    await page.getByRole('menuitem', { name: 'Copy to another environment' }).click();
+    await page.getByRole('menuitem', { name: 'Copy as a draft to' }).click();
     await inDialog('the dialog that copies', /^Copy looked at/);
     for (const tab of ['versions', 'dependencies', 'settings']) {
       await openPage(other, `?tab=${tab}`);

@@ -20,7 +20,10 @@ const node = (name: string, runs: readonly Run[], more: Partial<MatrixNode> = {}
 });
 
 const MATRIX: FleetMatrix = {
-  pipelines: ['orders', 'audit', 'unused'].map((name) => ({ id: name, name, version: VERSION })),
+  pipelines: ['orders', 'audit', 'unused'].map((name) => ({
+    ...{ id: name, name, version: VERSION },
+    canaryVersion: null,
+  })),
   nodes: [
     node('node-10', [
       [0, 'RUNNING'],

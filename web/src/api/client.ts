@@ -40,12 +40,14 @@ const ADVICE: Record<string, string> = {
   FORBIDDEN: 'Your role does not allow this. Ask an administrator of the team.',
   NOT_FOUND: 'It may have been removed, or the link may belong to another team. Go back to the list.',
   BAD_REQUEST: 'Correct the input that the message names and send it again.',
-  CONFLICT: 'Something with this name exists already. Choose another name.',
+  CONFLICT: 'Something was changed meanwhile. The message says what stands in the way.',
   PRECONDITION_FAILED: 'The message says what has to be true first.',
   SERVICE_UNAVAILABLE:
     'The controller runs, but what stands behind it does not answer. Try again in a moment.',
   TOO_MANY_REQUESTS: 'Wait a moment and try again.',
 };
+
+const NAME_TAKEN = 'Something with this name exists already. Choose another name.';
 
 /** Turns anything thrown by a call into a `Failure`. */
 export function describeFailure(error: unknown): Failure {
@@ -55,7 +57,9 @@ export function describeFailure(error: unknown): Failure {
     return {
       code,
       message: code === 'NETWORK' ? 'The controller did not answer.' : error.message,
-      advice: ADVICE[code] ?? 'Try again. If it stays, look in the controller’s log for the request id.',
+      advice:
+        (code === 'CONFLICT' && error.message.includes('exists already') ? NAME_TAKEN : ADVICE[code]) ??
+        'Try again. If it stays, look in the controller’s log for the request id.',
       requestId: textOf(data, 'requestId'),
     };
   }

@@ -174,6 +174,41 @@ export const queries = {
       queryFn: () => api.pipeline.compareVersions.query({ fromVersionId, toVersionId }),
       staleTime: Number.POSITIVE_INFINITY,
     }),
+  /** Figures of its nodes move with every heartbeat. */
+  activeRollout: (pipelineId: string) =>
+    queryOptions({
+      queryKey: ['stagedRollout.getActive', pipelineId],
+      queryFn: () => api.stagedRollout.getActive.query({ pipelineId }),
+      refetchInterval: ({ state }) => (state.data ? RATES_MS : false),
+      meta: live(['rollouts', 'pipelines', 'fleet']),
+    }),
+  rollouts: (pipelineId: string) =>
+    queryOptions({
+      queryKey: ['stagedRollout.list', pipelineId],
+      queryFn: () => api.stagedRollout.list.query({ pipelineId }),
+      meta: live(['rollouts']),
+    }),
+  promotionHistory: (pipelineId: string) =>
+    queryOptions({
+      queryKey: ['promotion.history', pipelineId],
+      queryFn: () => api.promotion.history.query({ pipelineId }),
+      meta: live(['promotions']),
+    }),
+  /** An empty name is the one that the server would choose. */
+  promotionPreflight: (pipelineId: string, targetEnvironmentId: string, name: string) =>
+    queryOptions({
+      queryKey: ['promotion.preflight', pipelineId, targetEnvironmentId, name],
+      queryFn: () =>
+        api.promotion.preflight.query({ pipelineId, targetEnvironmentId, ...(name ? { name } : {}) }),
+      meta: live(['promotions', 'pipelines', 'secrets', 'git']),
+    }),
+  promotionDiff: (pipelineId: string, targetEnvironmentId: string, name: string) =>
+    queryOptions({
+      queryKey: ['promotion.diffPreview', pipelineId, targetEnvironmentId, name],
+      queryFn: () =>
+        api.promotion.diffPreview.query({ pipelineId, targetEnvironmentId, ...(name ? { name } : {}) }),
+      meta: live(['promotions', 'pipelines', 'git']),
+    }),
   pipelineGroups: (environmentId: string) =>
     queryOptions({
       queryKey: ['pipelineGroup.list', environmentId],
@@ -359,6 +394,38 @@ export const queries = {
     queryOptions({
       queryKey: ['pullRequest.list', environmentId, state],
       queryFn: () => api.pullRequest.list.query({ environmentId, ...(state ? { state } : {}) }),
-      meta: live(['git'], environmentId),
+      meta: live(['promotions', 'git'], environmentId),
+    }),
+  pullRequest: (environmentId: string, number: number) =>
+    queryOptions({
+      queryKey: ['pullRequest.get', environmentId, number],
+      queryFn: () => api.pullRequest.get.query({ environmentId, number }),
+      meta: live(['promotions', 'git', 'teams'], environmentId),
+    }),
+  /** `head` is what is read: another one is asked for when the reader says so. */
+  pullRequestDiff: (environmentId: string, number: number, head: string) =>
+    queryOptions({
+      queryKey: ['pullRequest.diff', environmentId, number, head],
+      queryFn: () => api.pullRequest.diff.query({ environmentId, number }),
+      staleTime: Number.POSITIVE_INFINITY,
+    }),
+  pullRequestPlan: (environmentId: string, number: number) =>
+    queryOptions({
+      queryKey: ['pullRequest.plan', environmentId, number],
+      queryFn: () => api.pullRequest.plan.query({ environmentId, number }),
+      meta: live(['promotions', 'git'], environmentId),
+    }),
+  /** Into the environment and out of it. */
+  promotions: (environmentId: string) =>
+    queryOptions({
+      queryKey: ['promotion.list', environmentId],
+      queryFn: () => api.promotion.list.query({ environmentId, limit: 100 }),
+      meta: live(['promotions', 'pipelines'], environmentId),
+    }),
+  promotion: (requestId: string) =>
+    queryOptions({
+      queryKey: ['promotion.get', requestId],
+      queryFn: () => api.promotion.get.query({ requestId }),
+      meta: live(['promotions', 'git']),
     }),
 };

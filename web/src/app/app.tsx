@@ -46,6 +46,12 @@ const PlaygroundPage = lazy(() =>
   import('../pages/playground.tsx').then((module) => ({ default: module.PlaygroundPage })),
 );
 const GitPage = lazy(() => import('../pages/git.tsx').then((module) => ({ default: module.GitPage })));
+const PromotionsPage = lazy(() =>
+  import('../pages/promotions.tsx').then((module) => ({ default: module.PromotionsPage })),
+);
+const PullRequestPage = lazy(() =>
+  import('../pages/pull-request.tsx').then((module) => ({ default: module.PullRequestPage })),
+);
 const SecretsPage = lazy(() =>
   import('../pages/secrets.tsx').then((module) => ({ default: module.SecretsPage })),
 );
@@ -164,6 +170,8 @@ const Pages = () => (
           <Route path="library" element={<LibraryPage />} />
           <Route path="playground" element={<PlaygroundPage />} />
           <Route path="git" element={<GitPage />} />
+          <Route path="promotions" element={<PromotionsPage />} />
+          <Route path="promotions/:number" element={<PullRequestPage />} />
           <Route path="secrets" element={<SecretsPage />} />
           <Route path="settings" element={<SettingsPage />} />
           <Route path="*" element={<Navigate to="overview" replace />} />

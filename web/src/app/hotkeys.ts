@@ -5,6 +5,8 @@ import { readPreference } from './preferences.ts';
 export type HotkeyMap = Record<string, (event: KeyboardEvent) => void>;
 
 const PAIR_MS = 1_000;
+/** With which every pair begins. What is typed after it is no key of its own, whoever listens. */
+const PAIR_START = 'g';
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
@@ -27,10 +29,10 @@ export function useHotkeys(map: HotkeyMap): void {
       }
       if (event.altKey || event.defaultPrevented || isTyping(event.target) || hasDialog()) return;
       if (readPreference('single-keys') === 'off') return;
-      const pair = event.timeStamp - firstAt < PAIR_MS ? `${first} ${key}` : key;
-      first = key;
+      const isPair = first === PAIR_START && event.timeStamp - firstAt < PAIR_MS;
+      first = isPair ? '' : key;
       firstAt = event.timeStamp;
-      if (!run(pair, event) && pair !== key) run(key, event);
+      run(isPair ? `${PAIR_START} ${key}` : key, event);
     };
     const run = (name: string, event: KeyboardEvent): boolean => {
       const action = current.current[name];

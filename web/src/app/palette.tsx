@@ -157,11 +157,25 @@ const WAYS: readonly (Pick<Entry, 'id' | 'icon'> & {
     roles: EVERYBODY,
   },
   {
-    id: 'do-proposals',
-    icon: 'git',
-    word: (environment) => `Proposals of ${environment}`,
-    to: (env) => paths.git(env, { tab: 'proposals' }),
+    id: 'do-pull-requests',
+    icon: 'promotions',
+    word: (environment) => `Pull requests of ${environment}`,
+    to: (env) => paths.promotions(env),
     roles: EVERYBODY,
+  },
+  {
+    id: 'do-requests',
+    icon: 'promotions',
+    word: (environment) => `Requests to promote into or out of ${environment}`,
+    to: (env) => paths.promotions(env, { tab: 'requests' }),
+    roles: EVERYBODY,
+  },
+  {
+    id: 'do-pull-request',
+    icon: 'promotions',
+    word: () => 'Open a pull request',
+    to: (env) => paths.promotions(env, { new: '1' }),
+    roles: ['EDITOR', 'ADMIN'],
   },
   {
     id: 'do-binding',
@@ -350,6 +364,16 @@ function useEntries(openShortcuts: () => void): Entry[] {
       icon: 'deploy',
       word: `Deploy ${name}`,
       run: go(paths.pipeline(environment.id, id, { deploy: '1' })),
+    });
+  }
+  for (const { id, name } of pipelines.data ?? []) {
+    if (team.role === 'VIEWER' || environments.length < 2) break;
+    entries.push({
+      id: `promote-${id}`,
+      group: 'Action',
+      icon: 'promotions',
+      word: `Promote ${name}`,
+      run: go(paths.pipeline(environment.id, id, { promote: '1' })),
     });
   }
   for (const { id, name } of nodes.data ?? []) {

@@ -13,10 +13,23 @@ function build(segments: string[], query: Query = {}): string {
   return search.size > 0 ? `${path}?${search}` : path;
 }
 
-export type PipelineTab = 'nodes' | 'logs' | 'events' | 'versions' | 'config' | 'dependencies' | 'settings';
+export type PipelineTab =
+  | 'nodes'
+  | 'logs'
+  | 'events'
+  | 'versions'
+  | 'rollouts'
+  | 'promotions'
+  | 'config'
+  | 'dependencies'
+  | 'settings';
 export type LibraryTab = 'templates' | 'snippets' | 'shared';
 
-export type GitTab = 'plan' | 'drift' | 'holds' | 'passes' | 'proposals' | 'settings';
+export type GitTab = 'plan' | 'drift' | 'holds' | 'passes' | 'settings';
+
+export type PromotionsTab = 'requests';
+/** What a phone shows of a pull request at a time. */
+export type PullRequestPart = 'plan' | 'talk';
 
 export type SettingsTab = 'environment' | 'access';
 
@@ -38,8 +51,11 @@ export const paths = {
       node?: string;
       /** Key of a component, with `.port` for a named output. */
       component?: string;
-      /** `1` opens the dialog. */
+      /** `1` opens the dialog, `canary` with some nodes first. */
       deploy?: string;
+      /** `1` opens the dialog of a promotion, `to` the environment that is chosen in it. */
+      promote?: string;
+      to?: string;
     },
   ) => build(['e', env, 'pipelines', id], query),
   /** The editor of its graph. */
@@ -87,6 +103,18 @@ export const paths = {
       commit?: string;
     },
   ) => build(['e', env, 'git'], query),
+  promotions: (
+    env: string,
+    query?: {
+      tab?: PromotionsTab;
+      /** Of pull requests; absent: those that are open. */
+      state?: 'merged' | 'closed' | 'all';
+      /** `1` opens the dialog that opens a pull request. */
+      new?: string;
+    },
+  ) => build(['e', env, 'promotions'], query),
+  pullRequest: (env: string, number: number, query?: { part?: PullRequestPart; file?: string }) =>
+    build(['e', env, 'promotions', String(number)], query),
   /** `new=1` opens the dialog that makes one. */
   alerts: (env: string, query?: { pipeline?: string; new?: string }) => build(['e', env, 'alerts'], query),
   secrets: (env: string, query?: { tab?: 'certificates'; new?: string }) =>

@@ -8,6 +8,7 @@ export const PAGES: readonly { word: string; icon: IconName; to: (env: string) =
   { word: 'Pipelines', icon: 'pipelines', to: paths.pipelines },
   { word: 'Fleet', icon: 'fleet', to: paths.fleet },
   { word: 'Git', icon: 'git', to: paths.git },
+  { word: 'Promotions', icon: 'promotions', to: paths.promotions },
   { word: 'Library', icon: 'library', to: paths.library },
   { word: 'Playground', icon: 'playground', to: paths.playground },
   { word: 'Alerts', icon: 'alerts', to: paths.alerts },

@@ -47,6 +47,7 @@ export const Shell = ({ children }: { children: ReactNode }) => {
     'g v': () => navigate(paths.playground(environment.id)),
     'g f': () => navigate(paths.fleet(environment.id)),
     'g g': () => navigate(paths.git(environment.id)),
+    'g r': () => navigate(paths.promotions(environment.id)),
     'g a': () => navigate(paths.alerts(environment.id)),
     'g s': () => navigate(paths.secrets(environment.id)),
   });

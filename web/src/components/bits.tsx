@@ -5,6 +5,7 @@ import { environmentHue, isProduction } from '../app/environment.tsx';
 import { formatExact, formatRelative, shortCommit } from './format.ts';
 import { Icon, type IconName } from './icons.tsx';
 import { useNow } from './now.ts';
+import type { Tone } from './tone.ts';
 
 /** A relative time with the exact one on hover. */
 export const Time = ({ at }: { at: Date | null }) => {
@@ -70,7 +71,7 @@ export const ShortId = ({ id }: { id: string }) => (
   </Copyable>
 );
 
-export type Tone = 'ok' | 'calm' | 'moving' | 'held' | 'failed' | 'unknown';
+export type { Tone };
 
 export const TONE_ICON: Record<Tone, IconName> = {
   ok: 'check',

@@ -1,23 +1,11 @@
 /** Whether an engine config is sound, asked a moment after each change of its text. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
 import type { ValidationError } from '../../../schemas/api/pipelines.ts';
 import { api } from '../api/client.ts';
 import { Badge, type Tone } from './bits.tsx';
 import { CodeText } from './code-text.tsx';
+import { useSettled } from './settled.ts';
 import { InlineError } from './states.tsx';
-
-const PAUSE_MS = 500;
-
-/** The value, once it has stayed the same for a while. */
-export function useSettled<T>(value: T, pauseMs = PAUSE_MS): T {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), pauseMs);
-    return () => clearTimeout(timer);
-  }, [value, pauseMs]);
-  return settled;
-}
 
 type Validity = Awaited<ReturnType<typeof api.validator.validate.mutate>>;
 

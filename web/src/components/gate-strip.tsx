@@ -4,6 +4,7 @@ import { Link } from 'react-router';
 import type { Gate, GateSegment, GateState } from '../../../schemas/api/common.ts';
 import { Time, TONE_ICON, type Tone } from './bits.tsx';
 import { formatExact, shortCommit } from './format.ts';
+import { passed } from './gate-state.ts';
 import { Icon } from './icons.tsx';
 
 const WORD: Record<GateState, string> = {
@@ -19,13 +20,6 @@ export type CauseOf = (segment: GateSegment) => string;
 
 const carried = (segment: GateSegment): string =>
   segment.commit ? shortCommit(segment.commit) : segment.version === null ? '–' : `v${segment.version}`;
-
-/** What people keep here never passes the first point. */
-const passed = (gate: Gate): Gate =>
-  gate.filter(
-    ({ point, state, commit, version }) =>
-      !(point === 'git' && state === 'unknown' && commit === null && version === null),
-  );
 
 /** All points that it passes carry the same thing and nothing is on its way. */
 export function isCalm(gate: Gate): boolean {
@@ -43,12 +37,6 @@ function toneOf(segment: GateSegment, calm: boolean): Tone {
 function sentence(segment: GateSegment): string {
   const at = segment.at ? `, ${formatExact(segment.at)}` : '';
   return `${segment.point}: ${carried(segment)}, ${WORD[segment.state]}${at}. ${segment.reason}`.trim();
-}
-
-/** The worst state, for sorting and for one word beside a strip. */
-export function gateState(gate: Gate): GateState {
-  const order: GateState[] = ['failed', 'held', 'moving', 'unknown', 'done'];
-  return order.find((state) => passed(gate).some((segment) => segment.state === state)) ?? 'unknown';
 }
 
 interface Props {

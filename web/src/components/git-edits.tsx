@@ -28,7 +28,7 @@ export function useUiEdits(describedInGit = true): UiEdits {
 /** How a sentence about a change goes on. */
 export const BECOMES: Record<UiEdits, string> = {
   refuse: 'is refused: change it there and push',
-  propose: 'becomes a proposal: nothing changes here before it is merged',
+  propose: 'becomes a pull request: nothing changes here before it is merged',
   commit: 'becomes a commit in your name, and comes back from git',
 };
 
@@ -41,8 +41,8 @@ export function useBecameGit(): (output: unknown) => boolean {
     if (became === null) return false;
     if ('proposed' in became) {
       const { number } = became.proposed;
-      const to = paths.git(environment.id, { tab: 'proposals', focus: String(number) });
-      notify(`Proposed as #${number}: nothing changes here before it is merged.`, {
+      const to = paths.pullRequest(environment.id, number);
+      notify(`Proposed as pull request #${number}: nothing changes here before it is merged.`, {
         word: 'Look at it',
         run: () => void navigate(to),
       });

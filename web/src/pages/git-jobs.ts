@@ -1,6 +1,6 @@
 import type { GitJob } from '../../../schemas/api/git-sync.ts';
-import type { Tone } from '../components/bits.tsx';
 import { plural } from '../components/format.ts';
+import type { Tone } from '../components/tone.ts';
 
 const OUTCOME: Record<string, { tone: Tone; word: string }> = {
   applied: { tone: 'ok', word: 'Applied' },

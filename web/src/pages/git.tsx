@@ -1,7 +1,7 @@
 import { Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
-import { useNavigate } from 'react-router';
+import { Navigate, useNavigate, useSearchParams } from 'react-router';
 import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
 import { queries } from '../api/queries.ts';
 import { useAddressParam } from '../app/address.ts';
@@ -24,9 +24,6 @@ import { WrongNow } from './git/wrong-now.tsx';
 const PlanTab = lazy(() => import('./git/plan-tab.tsx').then((module) => ({ default: module.PlanTab })));
 const DriftTab = lazy(() => import('./git/drift-tab.tsx').then((module) => ({ default: module.DriftTab })));
 const HoldsTab = lazy(() => import('./git/holds-tab.tsx').then((module) => ({ default: module.HoldsTab })));
-const ProposalsTab = lazy(() =>
-  import('./git/proposals-tab.tsx').then((module) => ({ default: module.ProposalsTab })),
-);
 const GitSettingsTab = lazy(() =>
   import('./git/settings-tab.tsx').then((module) => ({ default: module.GitSettingsTab })),
 );
@@ -37,24 +34,34 @@ const TABS: readonly { value: GitTab | 'now'; word: string }[] = [
   { value: 'drift', word: 'Drift' },
   { value: 'holds', word: 'Holds & pauses' },
   { value: 'passes', word: 'Passes' },
-  { value: 'proposals', word: 'Proposals' },
   { value: 'settings', word: 'Settings' },
 ];
 
-/** In mode push nothing is planned, compared or proposed: the database goes to git. */
-const TABS_OF_A_COPY = TABS.filter(({ value }) => !['plan', 'drift', 'proposals'].includes(value));
+/** In mode push nothing is planned or compared: the database goes to git. */
+const TABS_OF_A_COPY = TABS.filter(({ value }) => !['plan', 'drift'].includes(value));
 
 /** Those that come when they are looked at. */
 const PARTS = [
   { value: 'plan', Part: PlanTab },
   { value: 'drift', Part: DriftTab },
   { value: 'holds', Part: HoldsTab },
-  { value: 'proposals', Part: ProposalsTab },
   { value: 'settings', Part: GitSettingsTab },
 ] as const;
 
 /** What git wants, what is, and why they differ. */
 export const GitPage = () => {
+  const { environment } = usePlace();
+  const [params] = useSearchParams();
+  // Links from before pull requests had a page of their own.
+  if (params.get('tab') === 'proposals') {
+    const number = Number(params.get('focus'));
+    const to = number > 0 ? paths.pullRequest(environment.id, number) : paths.promotions(environment.id);
+    return <Navigate to={to} replace />;
+  }
+  return <GitOfEnvironment />;
+};
+
+const GitOfEnvironment = () => {
   const { environment, team } = usePlace();
   const status = useQuery(queries.git(environment.id));
   const sync = useSyncNow(environment.id);

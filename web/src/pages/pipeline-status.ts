@@ -1,5 +1,5 @@
 import type { PipelineSummary } from '../../../schemas/api/pipelines.ts';
-import type { Tone } from '../components/bits.tsx';
+import type { Tone } from '../components/tone.ts';
 
 export interface StatusWord {
   key: 'draft' | 'crashed' | 'idle' | 'running' | 'stopped' | 'held' | 'moving';

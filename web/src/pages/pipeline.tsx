@@ -1,13 +1,13 @@
 import { Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useMemo, useRef } from 'react';
-import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
+import { lazy, Suspense, useEffect, useRef } from 'react';
+import { useNavigate, useParams, useSearchParams } from 'react-router';
 import type { Pipeline } from '../../../schemas/api/pipelines.ts';
 import { queries } from '../api/queries.ts';
 import { usePlace } from '../app/environment.tsx';
 import { useEver } from '../app/ever.ts';
 import { type PipelineTab, paths } from '../app/paths.ts';
-import { Badge, Commit, Labels, Time } from '../components/bits.tsx';
+import { Badge } from '../components/bits.tsx';
 import { pipelineCause } from '../components/causes.ts';
 import { ConditionList } from '../components/condition-list.tsx';
 import { Crashes } from '../components/crashes.tsx';
@@ -15,13 +15,15 @@ import { formatRate, plural } from '../components/format.ts';
 import { GateStrip } from '../components/gate-strip.tsx';
 import { LazyLogViewer } from '../components/logs/lazy-log-viewer.tsx';
 import { Page, Section } from '../components/page.tsx';
-import { Loaded, SkeletonBlock, SkeletonRows } from '../components/states.tsx';
+import { InlineError, Loaded, SkeletonBlock, SkeletonRows } from '../components/states.tsx';
+import { CommitLine } from './pipeline/commit-line.tsx';
+import { useActionsOf, useComponent } from './pipeline/in-address.ts';
 import { KeptBack } from './pipeline/kept-back.tsx';
 import { PipelineNodes } from './pipeline/nodes-tab.tsx';
 import { PageActions } from './pipeline/page-actions.tsx';
+import { RolloutPanel } from './pipeline/rollout/rollout-panel.tsx';
 import { SharedUpdates } from './pipeline/shared-updates.tsx';
 import { pipelineStatus } from './pipeline-status.ts';
-import { type Actions, usePipelineActions } from './pipelines/actions.ts';
 
 const Graph = lazy(() => import('./pipeline/graph.tsx').then((module) => ({ default: module.Graph })));
 const Throughput = lazy(() =>
@@ -42,6 +44,12 @@ const DependenciesTab = lazy(() =>
 const SettingsTab = lazy(() =>
   import('./pipeline/settings-tab.tsx').then((module) => ({ default: module.SettingsTab })),
 );
+const RolloutsTab = lazy(() =>
+  import('./pipeline/rollout/rollouts-tab.tsx').then((module) => ({ default: module.RolloutsTab })),
+);
+const PromotionsTab = lazy(() =>
+  import('./pipeline/promote/promotions-tab.tsx').then((module) => ({ default: module.PromotionsTab })),
+);
 const PipelineDialogs = lazy(() =>
   import('./pipelines/dialogs.tsx').then((module) => ({ default: module.PipelineDialogs })),
 );
@@ -54,15 +62,37 @@ const TABS: readonly { value: PipelineTab; word: string }[] = [
   { value: 'logs', word: 'Logs' },
   { value: 'events', word: 'Events' },
   { value: 'versions', word: 'Versions' },
+  { value: 'rollouts', word: 'Rollouts' },
+  { value: 'promotions', word: 'Promotions' },
   { value: 'config', word: 'Config' },
   { value: 'dependencies', word: 'Dependencies' },
   { value: 'settings', word: 'Settings' },
 ];
 
+/** Those that come when they are looked at. */
+const PARTS = [
+  { value: 'events', Part: EventsTab },
+  { value: 'versions', Part: VersionsTab },
+  { value: 'rollouts', Part: RolloutsTab },
+  { value: 'promotions', Part: PromotionsTab },
+  { value: 'dependencies', Part: DependenciesTab },
+  { value: 'settings', Part: SettingsTab },
+] as const;
+
 export const PipelinePage = () => {
   const { environment } = usePlace();
   const { pipelineId = '' } = useParams();
   const pipeline = useQuery(queries.pipeline(pipelineId));
+  const rollout = useQuery(queries.activeRollout(pipelineId));
+  const skeleton = (
+    <div className="page">
+      <SkeletonBlock height={32} label="Loading the pipeline" />
+      <SkeletonBlock height={330} label="Loading the gate" />
+      <SkeletonBlock height={380} label="Loading the graph" />
+    </div>
+  );
+  // A rollout stands in the middle of the page: it comes with it, unless it does not come at all.
+  if (rollout.isPending && rollout.failureCount === 0 && !pipeline.isError) return skeleton;
   return (
     <Loaded
       query={pipeline}
@@ -72,13 +102,7 @@ export const PipelinePage = () => {
           {error}
         </Page>
       )}
-      skeleton={
-        <div className="page">
-          <SkeletonBlock height={32} label="Loading the pipeline" />
-          <SkeletonBlock height={330} label="Loading the gate" />
-          <SkeletonBlock height={380} label="Loading the graph" />
-        </div>
-      }
+      skeleton={skeleton}
     >
       {(data) => <PipelineView env={environment.id} pipeline={data} />}
     </Loaded>
@@ -104,6 +128,7 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
     if (key !== selected?.componentKey && (key !== null || tab !== 'events')) setComponent(key ?? '');
   };
   const actions = useActionsOf(pipeline);
+  const rollout = useQuery(queries.activeRollout(pipeline.id));
   const dialogsEver = useEver(actions.action !== null);
   const { tone, word } = pipelineStatus(pipeline);
   const { running, total } = pipeline.nodeCounts;
@@ -146,6 +171,10 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
           </div>
         )}
       </section>
+      {rollout.data && (
+        <RolloutPanel key={rollout.data.id} env={env} pipeline={pipeline} rollout={rollout.data} />
+      )}
+      {rollout.isError && !rollout.data && <InlineError error={rollout.error} />}
       <Section
         title="Graph"
         beside={
@@ -207,31 +236,16 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
             choices={pipeline.statuses.map(({ nodeId, nodeName }) => ({ id: nodeId, name: nodeName }))}
           />
         </Tabs.Panel>
-        <Tabs.Panel value="events">
-          <Suspense fallback={<SkeletonRows rows={6} />}>
-            <EventsTab env={env} pipeline={pipeline} />
-          </Suspense>
-        </Tabs.Panel>
-        <Tabs.Panel value="versions">
-          <Suspense fallback={<SkeletonRows rows={6} />}>
-            <VersionsTab env={env} pipeline={pipeline} />
-          </Suspense>
-        </Tabs.Panel>
-        <Tabs.Panel value="config">
-          <Suspense fallback={<SkeletonRows rows={6} />}>
+        <Suspense fallback={<SkeletonRows rows={6} />}>
+          <Tabs.Panel value="config">
             <ConfigTab pipelineId={pipeline.id} />
-          </Suspense>
-        </Tabs.Panel>
-        <Tabs.Panel value="dependencies">
-          <Suspense fallback={<SkeletonRows rows={6} />}>
-            <DependenciesTab env={env} pipeline={pipeline} />
-          </Suspense>
-        </Tabs.Panel>
-        <Tabs.Panel value="settings">
-          <Suspense fallback={<SkeletonRows rows={6} />}>
-            <SettingsTab env={env} pipeline={pipeline} start={actions.start} />
-          </Suspense>
-        </Tabs.Panel>
+          </Tabs.Panel>
+          {PARTS.map(({ value, Part }) => (
+            <Tabs.Panel key={value} value={value}>
+              <Part env={env} pipeline={pipeline} start={actions.start} />
+            </Tabs.Panel>
+          ))}
+        </Suspense>
       </Tabs>
       <Suspense fallback={null}>
         {dialogsEver && (
@@ -241,79 +255,3 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
     </Page>
   );
 };
-
-/** The component that is looked at, as the address holds it; empty for none. What was shown of another goes. */
-function useComponent(): [string, (component: string) => void] {
-  const [params, setParams] = useSearchParams();
-  const set = (component: string): void =>
-    setParams(
-      (before) => {
-        const next = new URLSearchParams(before);
-        for (const key of ['component', 'beside', 'request']) next.delete(key);
-        if (component) next.set('component', component);
-        return next;
-      },
-      { replace: true, preventScrollReset: true },
-    );
-  return [params.get('component') ?? '', set];
-}
-
-/** The address may ask for the deploy dialog, so that other pages lead to it. */
-function useActionsOf(pipeline: Pipeline): Actions {
-  const [params, setParams] = useSearchParams();
-  const { action, close, start } = usePipelineActions();
-  const asked = params.get('deploy') === '1';
-  return useMemo(() => {
-    const forget = (): void => {
-      close();
-      if (!asked) return;
-      setParams(
-        (before) => {
-          const next = new URLSearchParams(before);
-          next.delete('deploy');
-          return next;
-        },
-        { replace: true, preventScrollReset: true },
-      );
-    };
-    const shown = action ?? (asked ? { kind: 'deploy' as const, pipelines: [pipeline] } : null);
-    return { action: shown, close: forget, start };
-  }, [action, asked, close, pipeline, setParams, start]);
-}
-
-/** Who changed it last and where it is written; the environment of the pipeline may differ from the address's. */
-const CommitLine = ({ pipeline }: { pipeline: Pipeline }) => (
-  <>
-    {pipeline.commit ? (
-      <span className="commit-line">
-        <Commit sha={pipeline.commit} />
-        <span>{pipeline.commitMessage}</span>
-        <span className="muted nowrap">{pipeline.commitAuthor}</span>
-      </span>
-    ) : (
-      <span className="muted">
-        {pipeline.managedBy === 'git' ? 'Not applied from git yet' : 'Managed in the UI'}
-      </span>
-    )}
-    <span className="muted">
-      changed <Time at={pipeline.updatedAt} />
-    </span>
-    {pipeline.git && (
-      <Link to={paths.git(pipeline.environmentId, { focus: pipeline.git.path })} className="mono">
-        {pipeline.git.path}:{pipeline.git.line}
-      </Link>
-    )}
-    <span>
-      <span className="muted">nodes </span>
-      {pipeline.nodeSelector && Object.keys(pipeline.nodeSelector).length > 0 ? (
-        <Labels labels={pipeline.nodeSelector} />
-      ) : (
-        'all'
-      )}
-    </span>
-    <span>
-      <span className="muted">log level </span>
-      <span className="mono">{pipeline.logLevel}</span>
-    </span>
-  </>
-);

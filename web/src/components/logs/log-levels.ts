@@ -1,5 +1,5 @@
 import type { LogLevel } from '../../../../schemas/api/logs.ts';
-import type { Tone } from '../bits.tsx';
+import type { Tone } from '../tone.ts';
 
 export const LEVEL_TONE: Record<LogLevel, Tone> = {
   TRACE: 'unknown',

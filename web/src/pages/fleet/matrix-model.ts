@@ -24,6 +24,8 @@ export interface MatrixColumn {
   /** Place among the pipelines of the answer. */
   place: number;
   version: number | null;
+  /** While a rollout is active, what its canary nodes should run instead. */
+  canaryVersion: number | null;
   /** Of the nodes that match, also of those that are left out since they run it as they should. */
   desired: number;
   running: number;
@@ -87,7 +89,8 @@ export function viewOf(
     for (let at = 0; at < node.cells.length; at += CELL_NUMBERS) {
       const [place = 0, code = 0, version = -1] = [node.cells[at], node.cells[at + 1], node.cells[at + 2]];
       if (!shownPipeline[place]) continue;
-      const wanted = pipelines[place]?.version ?? null;
+      const pipeline = pipelines[place];
+      const wanted = (readCellCode(code).canary ? pipeline?.canaryVersion : pipeline?.version) ?? null;
       const bad = unheard || isWrong(code, version, wanted);
       const count = counts[place];
       if (count) {
@@ -105,7 +108,7 @@ export function viewOf(
     problems += unheard ? 1 : wrong;
   }
   const columns = pipelines
-    .map(({ id, name, version }, place) => ({ id, name, place, version, ...counts[place] }))
+    .map((pipeline, place) => ({ ...pipeline, place, ...counts[place] }))
     .filter(({ shown = 0 }) => shown > 0)
     .map(({ shown: _, desired = 0, running = 0, wrong = 0, ...rest }) => ({
       ...rest,

@@ -17,10 +17,10 @@ export function cellsOf(node: MatrixNode, columns: readonly MatrixColumn[]): Map
   for (let at = 0; at < node.cells.length; at += CELL_NUMBERS) {
     const column = byPlace.get(node.cells[at] ?? -1);
     if (!column) continue;
-    const { status, desired } = readCellCode(node.cells[at + 1] ?? 0);
+    const { status, desired, canary } = readCellCode(node.cells[at + 1] ?? 0);
     const version = node.cells[at + 2] ?? -1;
     const { tone, word } = STATUS[status];
-    const wanted = desired ? column.version : null;
+    const wanted = desired ? (canary ? column.canaryVersion : column.version) : null;
     const runs = version === -1 ? null : version;
     const lag =
       runs === wanted ? '' : `, runs v${runs ?? '–'}, should run ${desired ? `v${wanted}` : 'nothing'}`;

@@ -1,6 +1,7 @@
 /** A file that is named by hand. */
 import type { NodeSummary } from '../../../../schemas/api/fleet.ts';
-import { Field, SelectField } from '../../components/field.tsx';
+import { DraftField } from '../../components/draft-fields.tsx';
+import { SelectField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
 import { systemOf } from './agent-release.ts';
 
@@ -48,6 +49,7 @@ interface Props {
 
 export const OwnFields = ({ value, onChange, nodes }: Props) => {
   const set = (change: Partial<OwnFile>): void => onChange({ ...value, ...change });
+  const of = { draft: value, set };
   const systems = systemsOf(nodes);
   const isSum = /^(sha256:)?[0-9a-f]{64}$/i.test(value.checksum.trim());
   return (
@@ -64,41 +66,37 @@ export const OwnFields = ({ value, onChange, nodes }: Props) => {
           hint="One file runs on one system. The other nodes are left out: update them after, by a file of their own."
         />
       )}
-      <Field
+      <DraftField
+        of={of}
+        name="targetVersion"
         label="Version"
-        value={value.targetVersion}
-        onChange={(targetVersion) => set({ targetVersion })}
-        mono
         required
         maxLength={64}
         placeholder="v1.2.3"
         hint="What the file’s own --version says: v1.2.3, or dev- and a short hash."
       />
-      <Field
+      <DraftField
+        of={of}
+        name="downloadUrl"
         label="Address of the file"
-        value={value.downloadUrl}
-        onChange={(downloadUrl) => set({ downloadUrl })}
-        mono
         required
         maxLength={2_048}
         placeholder="https://example.com/headgate-agent"
         hint="By https, or of this controller. No user or password in it: it is shown as it is."
       />
-      <Field
+      <DraftField
+        of={of}
+        name="checksum"
         label="SHA-256 of the file"
-        value={value.checksum}
-        onChange={(checksum) => set({ checksum })}
-        mono
         required
         maxLength={71}
         problem={value.checksum && !isSum ? '64 hexadecimal digits, as sha256sum prints them.' : ''}
         hint="sha256sum headgate-agent prints it."
       />
-      <Field
+      <DraftField
+        of={of}
+        name="signature"
         label="Signature"
-        value={value.signature}
-        onChange={(signature) => set({ signature })}
-        mono
         maxLength={88}
         hint="In base64, for agents that have a public key pinned. Others need none."
       />

@@ -4,7 +4,7 @@ import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
 import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { isProduction, usePlace } from '../../app/environment.tsx';
-import { Field, TextAreaField } from '../../components/field.tsx';
+import { DraftField, DraftText } from '../../components/draft-fields.tsx';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { Section } from '../../components/page.tsx';
 import { Segmented } from '../../components/segmented.tsx';
@@ -31,6 +31,7 @@ export const BindingForm = ({ status, mayEdit }: Props) => {
   const renew = useRenewGit();
   const [draft, setDraft] = useState<BindingDraft>(() => bindingDraft(status));
   const set = (change: Partial<BindingDraft>): void => setDraft((before) => ({ ...before, ...change }));
+  const of = { draft, set };
   const problem = problemOfDraft(draft, status);
   const unchanged =
     status.configured &&
@@ -75,39 +76,37 @@ export const BindingForm = ({ status, mayEdit }: Props) => {
               : 'Any git server over HTTP(S) or ssh. It is looked at in intervals, and at once when its webhook tells.'}
           </span>
         </div>
-        {draft.where === 'remote' && <RemoteFields draft={draft} set={set} status={status} />}
+        {draft.where === 'remote' && <RemoteFields {...of} status={status} />}
         <div className="field-pair">
-          <Field
+          <DraftField
+            of={of}
+            name="branch"
             label="Branch"
-            value={draft.branch}
-            onChange={(branch) => set({ branch })}
-            mono
             required
             maxLength={255}
             hint="A branch or a tag."
           />
-          <Field
+          <DraftField
+            of={of}
+            name="path"
             label="Folder"
-            value={draft.path}
-            onChange={(path) => set({ path })}
-            mono
             maxLength={1024}
             hint="Everything below it belongs to this environment. Empty is the whole repository."
           />
         </div>
         <div className="field-pair">
-          <TextAreaField
+          <DraftText
+            of={of}
+            name="sharedPaths"
             label="Folders beside it that $file may reach"
-            value={draft.sharedPaths}
-            onChange={(sharedPaths) => set({ sharedPaths })}
             rows={2}
-            mono
             hint="One a line."
           />
-          <Field
+          <DraftField
+            of={of}
+            name="interval"
             label="Seconds between two looks"
-            value={draft.interval}
-            onChange={(interval) => set({ interval })}
+            mono={false}
             inputMode="numeric"
             hint="Drift is looked for as often. An Environment manifest may ask for fewer looks."
           />

@@ -5,10 +5,10 @@ import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
 import { Badge, type Tone } from '../../components/bits.tsx';
 import { CodeText } from '../../components/code-text.tsx';
 import { plural, sentence } from '../../components/format.ts';
+import { Hunks } from '../../components/hunks.tsx';
 import { Icon } from '../../components/icons.tsx';
-import { Diff, DiffLayout } from '../../components/lazy-code.tsx';
+import { DiffLayout } from '../../components/lazy-code.tsx';
 import { Section } from '../../components/page.tsx';
-import { hunksOf } from '../../components/unified-diff.ts';
 import { FieldChanges } from './field-changes.tsx';
 import { Hosts } from './hosts.tsx';
 import { ObjectName } from './object-name.tsx';
@@ -195,16 +195,10 @@ const ChangeDetails = ({ change, status, commit }: Omit<RowProps, 'tone' | 'star
 const EngineDiff = ({ diff, name }: { diff: string; name: string }) => (
   <section className="engine-diff" aria-label={`Engine config of ${name}`}>
     <h3>Engine config</h3>
-    {hunksOf(diff).map((hunk) => (
-      <Diff
-        key={hunk.beforeLine}
-        before={hunk.before}
-        after={hunk.after}
-        beforeLine={hunk.beforeLine}
-        afterLine={hunk.afterLine}
-        beforeLabel={`Engine config of ${name} now`}
-        afterLabel={`Engine config of ${name} as planned`}
-      />
-    ))}
+    <Hunks
+      diff={diff}
+      beforeLabel={`Engine config of ${name} now`}
+      afterLabel={`Engine config of ${name} as planned`}
+    />
   </section>
 );

@@ -1,8 +1,8 @@
 /** A plan in sentences. */
 import type { Static } from 'typebox';
 import type { GitPlan, TouchedNodes } from '../../../../schemas/api/git-plan.ts';
-import type { Tone } from '../../components/bits.tsx';
 import { plural } from '../../components/format.ts';
+import type { Tone } from '../../components/tone.ts';
 
 type Counts = GitPlan['counts'];
 

@@ -1,11 +1,10 @@
 import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
 import { Copyable } from '../../components/bits.tsx';
-import { Field, SelectField, TextAreaField } from '../../components/field.tsx';
+import { DraftField, type DraftOf, DraftText } from '../../components/draft-fields.tsx';
+import { SelectField } from '../../components/field.tsx';
 import { type Access, accessOf, type BindingDraft, hostOf, isHttps, isSsh } from './binding-draft.ts';
 
-interface Props {
-  draft: BindingDraft;
-  set: (change: Partial<BindingDraft>) => void;
+interface Props extends DraftOf<BindingDraft> {
   status: GitSyncStatus;
 }
 
@@ -16,16 +15,16 @@ const HTTP_ACCESS = [
 
 /** The server's address, how it lets us in, and how it proves itself. What was given is never shown again. */
 export const RemoteFields = ({ draft, set, status }: Props) => {
+  const of = { draft, set };
   const access = accessOf(draft, status);
   const ssh = isSsh(draft.url);
   const host = hostOf(draft.url);
   return (
     <>
-      <Field
+      <DraftField
+        of={of}
+        name="url"
         label="Address"
-        value={draft.url}
-        onChange={(url) => set({ url })}
-        mono
         required
         maxLength={2048}
         placeholder="https://git.example.com/team/config.git"
@@ -45,19 +44,13 @@ export const RemoteFields = ({ draft, set, status }: Props) => {
           )}
           {access === 'basic' && (
             <div className="field-pair">
-              <Field
-                label="User name"
-                value={draft.username}
-                onChange={(username) => set({ username })}
-                mono
-                autoComplete="off"
-                maxLength={255}
-              />
-              <Field
+              <DraftField of={of} name="username" label="User name" autoComplete="off" maxLength={255} />
+              <DraftField
+                of={of}
+                name="password"
                 label="Password or token"
+                mono={false}
                 type="password"
-                value={draft.password}
-                onChange={(password) => set({ password })}
                 autoComplete="new-password"
                 maxLength={4096}
                 hint="Kept encrypted, and never shown again."
@@ -65,11 +58,10 @@ export const RemoteFields = ({ draft, set, status }: Props) => {
             </div>
           )}
           {access === 'ssh' && (
-            <TextAreaField
+            <DraftText
+              of={of}
+              name="privateKey"
               label="Private key"
-              value={draft.privateKey}
-              onChange={(privateKey) => set({ privateKey })}
-              mono
               rows={4}
               maxLength={16_384}
               placeholder="-----BEGIN OPENSSH PRIVATE KEY-----"
@@ -79,22 +71,20 @@ export const RemoteFields = ({ draft, set, status }: Props) => {
         </>
       )}
       {ssh && (
-        <TextAreaField
+        <DraftText
+          of={of}
+          name="knownHosts"
           label="Known hosts"
-          value={draft.knownHosts}
-          onChange={(knownHosts) => set({ knownHosts })}
-          mono
           rows={3}
           maxLength={65_536}
           hint={`What “ssh-keyscan ${host || 'host'}” prints, after comparing it with what the server’s owner publishes.`}
         />
       )}
       {isHttps(draft.url) && (
-        <TextAreaField
+        <DraftText
+          of={of}
+          name="ca"
           label="Certificate authority"
-          value={draft.ca}
-          onChange={(ca) => set({ ca })}
-          mono
           rows={3}
           maxLength={65_536}
           placeholder="-----BEGIN CERTIFICATE-----"

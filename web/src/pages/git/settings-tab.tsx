@@ -4,7 +4,6 @@ import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
 import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
-import { CommandBlock } from '../../components/command-block.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { plural } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
@@ -13,8 +12,11 @@ import { Section } from '../../components/page.tsx';
 import { notify } from '../../components/toasts.tsx';
 import { whyNot } from '../fleet/may.ts';
 import { BindingForm } from './binding-form.tsx';
+import { ForgeForm } from './forge-form.tsx';
 import { KIND_WORDS } from './git-object.ts';
 import { PolicyForm } from './policy-form.tsx';
+import { ReviewForm } from './review-form.tsx';
+import { Webhook } from './webhook.tsx';
 import { useRenewGit } from './word-actions.ts';
 
 export const GitSettingsTab = ({ status }: { status: GitSyncStatus }) => {
@@ -32,7 +34,12 @@ export const GitSettingsTab = ({ status }: { status: GitSyncStatus }) => {
       <BindingForm status={status} mayEdit={mayEdit} />
       {status.configured && (
         <>
-          {status.webhookUrl && <Webhook url={status.webhookUrl} />}
+          {status.review && <ReviewForm status={status} rules={status.review} mayEdit={mayEdit} />}
+          {status.forge && (
+            // Another address has another forge, and what was typed for one is not for the other.
+            <ForgeForm key={status.repositoryUrl} status={status} mayEdit={mayEdit} />
+          )}
+          {status.webhookUrl && <Webhook url={status.webhookUrl} forge={status.forge} />}
           <PolicyForm status={status} mayEdit={mayEdit} />
           {status.mode !== 'off' && <Unbind status={status} mayNot={mayNot} />}
         </>
@@ -40,18 +47,6 @@ export const GitSettingsTab = ({ status }: { status: GitSyncStatus }) => {
     </div>
   );
 };
-
-const Webhook = ({ url }: { url: string }) => (
-  <Section title="Webhook">
-    <div className="section-body stack">
-      <p>
-        Let the git server send its push events here, and they are looked at within a second. What they say is
-        not read: they only wake the loop, so they need no secret.
-      </p>
-      <CommandBlock label="the webhook’s address" lines={[url]} />
-    </div>
-  </Section>
-);
 
 const Unbind = ({ status, mayNot }: { status: GitSyncStatus; mayNot: string | null }) => {
   const [opened, setOpened] = useState(false);

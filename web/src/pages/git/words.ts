@@ -2,7 +2,7 @@
 import type { PlannedChange } from '../../../../schemas/api/git-plan.ts';
 import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
 import type { Drift } from '../../../../schemas/api/git-words.ts';
-import type { Tone } from '../../components/bits.tsx';
+import type { Tone } from '../../components/tone.ts';
 
 type Mode = GitSyncStatus['mode'];
 
@@ -39,7 +39,7 @@ export const UI_EDITS = [
   {
     value: 'propose',
     word: 'Proposed',
-    means: 'An edit becomes a branch and a proposal; nothing changes here before it is merged.',
+    means: 'An edit becomes a branch and a pull request; nothing changes here before it is merged.',
   },
   {
     value: 'commit',

@@ -17,7 +17,7 @@ import { Link } from 'react-router';
 import type { DependencyGraph } from '../../../../schemas/api/pipeline-order.ts';
 import { paths } from '../../app/paths.ts';
 import { TONE_ICON, type Tone } from '../../components/bits.tsx';
-import { gateState } from '../../components/gate-strip.tsx';
+import { gateState } from '../../components/gate-state.ts';
 import { Icon } from '../../components/icons.tsx';
 
 interface Props {

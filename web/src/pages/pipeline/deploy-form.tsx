@@ -1,22 +1,27 @@
 /** What a deploy would do, before it does it: where it goes, what changes, whether it is sound. Then it is watched. */
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { DeployEnvironmentInfo, DeployPreview } from '../../../../schemas/api/pipelines.ts';
-import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
+import { useAddressParam } from '../../app/address.ts';
 import { usePlace } from '../../app/environment.tsx';
+import { CommandBlock } from '../../components/command-block.tsx';
 import { TextAreaField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
-import { useBecameGit } from '../../components/git-edits.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { Diff, DiffLayout, YamlText } from '../../components/lazy-code.tsx';
 import { MutationForm } from '../../components/mutation-form.tsx';
+import { Segmented } from '../../components/segmented.tsx';
 import { Loaded, SkeletonBlock } from '../../components/states.tsx';
-import { useRenewPipelines } from '../pipelines/actions.ts';
 import { FixedNotice, useFixed } from '../pipelines/fixed.tsx';
 import { DeployChecks, problemsOf } from './deploy-checks.tsx';
 import { DeployTarget } from './deploy-target.tsx';
 import { DeployWatch } from './deploy-watch.tsx';
+import { CanaryFields } from './rollout/canary-fields.tsx';
+import { rolloutLines } from './rollout/canary-match.ts';
+import { Supersedes } from './rollout/supersedes.tsx';
+import { useCanary } from './rollout/use-canary.ts';
+import { useDeploy, useRollout } from './use-deploy.ts';
 
 interface Props {
   env: string;
@@ -62,32 +67,63 @@ interface AskingProps extends Props {
   deployed: (version: number) => void;
 }
 
+const WAYS = [
+  { value: 'all', word: 'To all nodes at once' },
+  { value: 'canary', word: 'Canary first' },
+] as const;
+
 const Asking = ({ env, pipelineId, preview, target, close, deployed }: AskingProps) => {
   const { team } = usePlace();
-  const renew = useRenewPipelines();
-  const became = useBecameGit();
   const pipeline = useQuery(queries.pipeline(pipelineId));
+  const active = useQuery(queries.activeRollout(pipelineId));
+  const [asked] = useAddressParam('deploy');
+  const [way, setWay] = useState<'all' | 'canary'>(asked === 'canary' ? 'canary' : 'all');
   const [changelog, setChangelog] = useState('');
-  const deploy = useMutation({
-    mutationFn: () => api.deploy.agent.mutate({ pipelineId, changelog: changelog.trim() }),
-    onSuccess: async (done) => {
-      if (became(done)) close();
-      else if ('versionNumber' in done) deployed(done.versionNumber);
-      await renew();
-    },
-  });
+  const [supersede, setSupersede] = useState(false);
+  const canary = useCanary(env, target);
+  const ends = active.data ? { supersede } : {};
+  const deploy = useDeploy({ pipelineId, changelog: changelog.trim(), ...ends }, close, deployed);
+  const rollout = useRollout({ pipelineId, changelog: changelog.trim(), ...canary.input, ...ends }, close);
+  const isCanary = way === 'canary';
+  const mutation = isCanary ? rollout : deploy;
   const fixed = useFixed(target.managedBy);
-  const problems = deploy.isError ? problemsOf(deploy.error) : [];
+  const inGit = isCanary && target.managedBy === 'git';
+  const problems = mutation.isError ? problemsOf(mutation.error) : [];
+  const mayNot = !preview.valid || fixed !== null || (active.data && !supersede);
+  const count = isCanary ? canary.split.canary.length : target.matchingNodes.length;
   return (
     <MutationForm
-      mutation={deploy}
+      mutation={mutation}
       close={close}
-      submit={`Deploy version ${preview.nextVersion} to ${plural(target.matchingNodes.length, 'node')}`}
+      submit={`${isCanary ? 'Try' : 'Deploy'} version ${preview.nextVersion} ${isCanary ? 'on' : 'to'} ${plural(count, 'node')}`}
       working="Deploying…"
-      disabled={!preview.valid || fixed !== null}
+      disabled={mayNot || inGit || (isCanary && canary.problem !== '')}
     >
       {pipeline.data && <FixedNotice env={env} role={team.role} pipeline={pipeline.data} />}
-      <DeployTarget env={env} pipelineId={pipelineId} target={target} />
+      <Supersedes pipelineId={pipelineId} agreed={supersede} onChange={setSupersede} />
+      <div className="field">
+        <span className="field-name">How it goes out</span>
+        <Segmented label="How it goes out" value={way} options={WAYS} onChange={setWay} />
+      </div>
+      {isCanary ? (
+        <CanaryFields
+          value={canary.value}
+          onChange={canary.change}
+          nodes={canary.nodes}
+          split={canary.split}
+        />
+      ) : (
+        <DeployTarget env={env} pipelineId={pipelineId} target={target} />
+      )}
+      {inGit && (
+        <div className="stack">
+          <p>
+            Git describes it: write this into the spec of its manifest and push. Every commit then goes that
+            way.
+          </p>
+          <CommandBlock label="lines for the manifest" lines={rolloutLines(canary.draft)} />
+        </div>
+      )}
       <DeployChecks
         env={env}
         pipelineId={pipelineId}

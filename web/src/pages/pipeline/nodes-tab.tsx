@@ -1,11 +1,14 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import type { Pipeline, PipelineOnNode } from '../../../../schemas/api/pipelines.ts';
+import { queries } from '../../api/queries.ts';
 import { paths } from '../../app/paths.ts';
 import { HealthBadge, Labels, StatusBadge } from '../../components/bits.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { formatDuration, formatRate } from '../../components/format.ts';
 import { EmptyState } from '../../components/states.tsx';
 import { VersionOnNode } from '../../components/version-on-node.tsx';
+import { CanaryBadge } from './rollout/rollout-nodes.tsx';
 
 const STATUS_ORDER = { CRASHED: 0, STOPPED: 1, PENDING: 2, STARTING: 3, RUNNING: 4 } as const;
 
@@ -84,6 +87,10 @@ export const runColumns: Column<PipelineOnNode>[] = [
 ];
 
 export const PipelineNodes = ({ env, pipeline }: { env: string; pipeline: Pipeline }) => {
+  const rollout = useQuery(queries.activeRollout(pipeline.id));
+  const canary = new Set(
+    rollout.data?.nodes.filter(({ stage }) => stage === 'canary').map(({ nodeId }) => nodeId),
+  );
   if (pipeline.statuses.length === 0) {
     return (
       <EmptyState
@@ -119,7 +126,20 @@ export const PipelineNodes = ({ env, pipeline }: { env: string; pipeline: Pipeli
     );
   }
   const columns: Column<PipelineOnNode>[] = [
-    { key: 'node', title: 'Node', width: '24%', sort: (row) => row.nodeName, cell: (row) => row.nodeName },
+    {
+      key: 'node',
+      title: 'Node',
+      width: '24%',
+      sort: (row) => row.nodeName,
+      cell: (row) =>
+        canary.has(row.nodeId) ? (
+          <span className="cell-line">
+            {row.nodeName} <CanaryBadge />
+          </span>
+        ) : (
+          row.nodeName
+        ),
+    },
     {
       key: 'health',
       title: 'Health',

@@ -1,7 +1,9 @@
 import { Link } from 'react-router';
 import type { Pipeline } from '../../../../schemas/api/pipelines.ts';
+import { usePlace } from '../../app/environment.tsx';
 import { paths } from '../../app/paths.ts';
 import { Icon } from '../../components/icons.tsx';
+import { whyNot } from '../fleet/may.ts';
 import type { Actions } from '../pipelines/actions.ts';
 import { deployFixed, useFixed } from '../pipelines/fixed.tsx';
 import { PipelineMenu } from '../pipelines/pipeline-menu.tsx';
@@ -15,6 +17,8 @@ interface Props {
 /** What can be done with the pipeline of the page; what is done most has a button. */
 export const PageActions = ({ env, pipeline, start }: Props) => {
   const fixed = useFixed(pipeline.managedBy);
+  const { team } = usePlace();
+  const mayNotPromote = whyNot(team.role, 'EDITOR');
   const notDeployable = deployFixed(fixed, pipeline);
   return (
     <>
@@ -31,7 +35,16 @@ export const PageActions = ({ env, pipeline, start }: Props) => {
       >
         <Icon name="deploy" size={14} /> Deploy
       </button>
-      <PipelineMenu pipeline={pipeline} start={start} without={['deploy']} />
+      <button
+        type="button"
+        className="button"
+        disabled={mayNotPromote !== null}
+        data-tip={mayNotPromote ?? undefined}
+        onClick={() => start('promote', [pipeline])}
+      >
+        <Icon name="promotions" size={14} /> Promote
+      </button>
+      <PipelineMenu pipeline={pipeline} start={start} without={['deploy', 'promote']} />
     </>
   );
 };

@@ -15,6 +15,7 @@ import { notify } from '../../components/toasts.tsx';
 import { useRenewPipelines } from '../pipelines/actions.ts';
 import { ProblemList, problemsOf } from './deploy-checks.tsx';
 import { DeployWatch } from './deploy-watch.tsx';
+import { EndsRollout } from './rollout/supersedes.tsx';
 import { VersionDiff } from './versions-compare.tsx';
 
 interface Props {
@@ -83,6 +84,7 @@ const RollbackForm = ({
         {target.changelog && <>, “{target.changelog}”</>}, becomes version {next}: its graph, log level and
         nodes. {pipeline.isDraft ? 'The pipeline stays a draft.' : <Restarts env={env} target={target} />}
       </p>
+      <EndsRollout pipelineId={pipeline.id} what="This" />
       {pipeline.managedBy === 'git' && (
         <p className="notice" data-tone="held">
           <Icon name="held" size={14} />

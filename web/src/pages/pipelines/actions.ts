@@ -9,7 +9,16 @@ import { paths } from '../../app/paths.ts';
 import { plural } from '../../components/format.ts';
 import { notify, notifyFailure } from '../../components/toasts.tsx';
 
-export type ActionKind = 'deploy' | 'undeploy' | 'hold' | 'clone' | 'copy' | 'move' | 'template' | 'delete';
+export type ActionKind =
+  | 'deploy'
+  | 'undeploy'
+  | 'hold'
+  | 'clone'
+  | 'promote'
+  | 'copy'
+  | 'move'
+  | 'template'
+  | 'delete';
 
 export interface Action {
   kind: Exclude<ActionKind, 'clone'>;
@@ -49,8 +58,12 @@ export function usePipelineActions(): Actions {
       action,
       close: () => setAction(null),
       start: (kind, pipelines) => {
+        const [first] = pipelines;
         if (kind === 'clone') void clone(pipelines);
-        else setAction({ kind, pipelines });
+        // The address of its page holds what is chosen, so that a link can be sent.
+        else if (kind === 'promote' && first) {
+          void navigate(paths.pipeline(environment.id, first.id, { promote: '1' }));
+        } else setAction({ kind, pipelines });
       },
     };
   }, [action, environment.id, navigate, queryClient]);
@@ -62,7 +75,8 @@ export function useRenewPipelines(): () => Promise<void> {
   return () =>
     queryClient.invalidateQueries({
       predicate: ({ queryKey: [name] }) =>
-        typeof name === 'string' && /^(pipeline|deploy|pipelineGroup|pipelineDependency)\./.test(name),
+        typeof name === 'string' &&
+        /^(pipeline|deploy|stagedRollout|pipelineGroup|pipelineDependency)\./.test(name),
     });
 }
 

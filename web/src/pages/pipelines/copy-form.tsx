@@ -55,8 +55,8 @@ export const CopyForm = ({ pipelines, close }: FormProps) => {
   if (finished && target) return <CopyResult target={target} copies={copies} close={close} />;
   const gitNote = described.length > 0 && (
     <p className="muted">
-      Not offered, because git describes their pipelines: {described.map(({ word }) => word).join(', ')}. Add
-      the manifest there instead.
+      Not offered, because git describes their pipelines: {described.map(({ word }) => word).join(', ')}.
+      Promote it there instead.
     </p>
   );
   if (open.length === 0) {
@@ -86,8 +86,10 @@ export const CopyForm = ({ pipelines, close }: FormProps) => {
       incomplete={!target || nameProblem !== ''}
     >
       <p>
-        The copy of {nameAll(pipelines)} is a draft. Credentials that are written out in a config stay behind;
-        references to secrets go along, and the secrets themselves have to be in the other environment.
+        The copy of {nameAll(pipelines)} is a draft of its own: it does not run before it is deployed there,
+        and follows nothing that changes here. To bring over what runs, promote it. Credentials that are
+        written out in a config stay behind; references to secrets go along, and the secrets themselves have
+        to be in the other environment.
       </p>
       <SelectField
         label="Environment"

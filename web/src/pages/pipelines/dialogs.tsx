@@ -4,6 +4,7 @@ import type { PipelineSummary } from '../../../../schemas/api/pipelines.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { DeployForm } from '../pipeline/deploy-form.tsx';
+import { PromoteForm } from '../pipeline/promote/promote-form.tsx';
 import { type Action, type Actions, nameAll } from './actions.ts';
 import { CopyForm } from './copy-form.tsx';
 import { DeleteForm } from './delete-form.tsx';
@@ -17,7 +18,8 @@ const TITLES: Record<Action['kind'], (name: string) => string> = {
   deploy: (name) => `Deploy ${name}`,
   undeploy: (name) => `Undeploy ${name}`,
   hold: (name) => `Undeploy ${name} and hold it`,
-  copy: (name) => `Copy ${name} to another environment`,
+  promote: (name) => `Promote ${name}`,
+  copy: (name) => `Copy ${name} as a draft`,
   move: (name) => `Move ${name} to a group`,
   template: (name) => `Save ${name} as a template`,
   delete: (name) => `Delete ${name}`,
@@ -34,13 +36,13 @@ export const PipelineDialogs = ({ actions: { action, close }, deleted }: Props) 
   const last = useRef(action);
   if (action) last.current = action;
   const shown = last.current;
-  const isDeploy = shown?.kind === 'deploy' && shown.pipelines.length === 1;
+  const isWide = shown?.kind === 'promote' || (shown?.kind === 'deploy' && shown.pipelines.length === 1);
   return (
     <Dialog
       title={shown ? TITLES[shown.kind](nameAll(actedOn(shown))) : ''}
       opened={action !== null}
       close={close}
-      size={isDeploy ? 'xl' : 'md'}
+      size={isWide ? 'xl' : 'md'}
     >
       {shown && <ActionBody key={keyOf(shown)} action={shown} close={close} deleted={deleted} />}
     </Dialog>
@@ -90,6 +92,8 @@ const ActionBody = ({ action, close, deleted }: BodyProps) => {
       return <UndeployForm {...changing} />;
     case 'hold':
       return <HoldForm pipeline={only} close={close} />;
+    case 'promote':
+      return <PromoteForm pipeline={only} close={close} />;
     case 'copy':
       return <CopyForm {...any} />;
     case 'move':

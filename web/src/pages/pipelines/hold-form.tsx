@@ -6,6 +6,7 @@ import { usePlace } from '../../app/environment.tsx';
 import { Field } from '../../components/field.tsx';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { notify } from '../../components/toasts.tsx';
+import { EndsRollout } from '../pipeline/rollout/supersedes.tsx';
 import { confirmation, useRenewPipelines } from './actions.ts';
 import { Dependents } from './dependents.tsx';
 import { Processes } from './touched.tsx';
@@ -52,6 +53,7 @@ export const HoldForm = ({ pipeline, close }: Props) => {
         of it now is held and not applied again; a newer commit that changes it is taken.
       </p>
       <p className="muted">Release it under “Holds & pauses” on the page Git.</p>
+      <EndsRollout pipelineId={pipeline.id} what="This" />
       <Dependents ids={[pipeline.id]} />
       <Field
         label="Why"

@@ -70,13 +70,14 @@ const ITEMS: readonly { kind: ActionKind; word: string; icon: IconName }[] = [
   { kind: 'undeploy', word: 'Undeploy…', icon: 'stop' },
   { kind: 'hold', word: 'Undeploy and hold…', icon: 'held' },
   { kind: 'clone', word: 'Clone', icon: 'copy' },
-  { kind: 'copy', word: 'Copy to another environment…', icon: 'moving' },
+  { kind: 'promote', word: 'Promote…', icon: 'promotions' },
+  { kind: 'copy', word: 'Copy as a draft to…', icon: 'moving' },
   { kind: 'move', word: 'Move to a group…', icon: 'folder' },
   { kind: 'template', word: 'Save as a template…', icon: 'library' },
 ];
 
 /** What git describes may still be copied and filed. */
-const FOR_ALL: readonly ActionKind[] = ['clone', 'copy', 'move', 'template'];
+const FOR_ALL: readonly ActionKind[] = ['clone', 'promote', 'copy', 'move', 'template'];
 
 const MenuItems = ({ pipeline, start, without = [] }: Props) => {
   const { environment, team } = usePlace();

@@ -4,6 +4,7 @@ import { usePlace } from '../../app/environment.tsx';
 import { plural } from '../../components/format.ts';
 import { useBecameGit } from '../../components/git-edits.tsx';
 import { notify } from '../../components/toasts.tsx';
+import { EndsRollout } from '../pipeline/rollout/supersedes.tsx';
 import { ActionForm, GitChange, LeftOut } from './action-form.tsx';
 import { confirmation, nameAll, useRenewPipelines } from './actions.ts';
 import { Dependents } from './dependents.tsx';
@@ -50,6 +51,7 @@ export const UndeployForm = ({ pipelines, leftOut, close }: FormProps) => {
       )}
       <LeftOut pipelines={leftOut} />
       <GitChange pipelines={deployed} what="Stopping it" />
+      {deployed.length === 1 && deployed[0] && <EndsRollout pipelineId={deployed[0].id} what="Undeploying" />}
       <Dependents ids={deployed.map(({ id }) => id)} />
     </ActionForm>
   );

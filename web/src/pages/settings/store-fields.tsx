@@ -1,46 +1,13 @@
 /** The fields of each kind of store. */
-import { type ComponentProps, useState } from 'react';
+import { useState } from 'react';
 import { Badge } from '../../components/bits.tsx';
-import { Field, SelectField, TextAreaField } from '../../components/field.tsx';
+import { bound, DraftField, type DraftOf, DraftText } from '../../components/draft-fields.tsx';
+import { Field, SelectField } from '../../components/field.tsx';
 import type { Held, StoreDraft } from './store-draft.ts';
 
-interface Props {
-  draft: StoreDraft;
-  set: (change: Partial<StoreDraft>) => void;
+interface Props extends DraftOf<StoreDraft> {
   held: Held;
 }
-
-/** Those of the draft that are texts. */
-type TextName = {
-  [K in keyof StoreDraft]: string extends StoreDraft[K] ? K : never;
-}[keyof StoreDraft];
-
-/** The value of one text of the draft, and how it is changed. */
-const bound = (
-  { draft, set }: Props,
-  name: TextName,
-): { value: string; onChange: (value: string) => void } => ({
-  value: draft[name],
-  onChange: (value) => {
-    const change: Partial<Record<TextName, string>> = { [name]: value };
-    set(change);
-  },
-});
-
-type Unbound<P> = Omit<P, 'value' | 'onChange' | 'mono'>;
-
-interface Named {
-  of: Props;
-  name: TextName;
-}
-
-const DraftField = ({ of, name, ...rest }: Named & Unbound<ComponentProps<typeof Field>>) => (
-  <Field mono {...rest} {...bound(of, name)} />
-);
-
-const DraftText = ({ of, name, ...rest }: Named & Unbound<ComponentProps<typeof TextAreaField>>) => (
-  <TextAreaField mono {...rest} {...bound(of, name)} />
-);
 
 const METHODS = [
   { value: 'token', word: 'A token' },

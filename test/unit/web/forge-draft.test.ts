@@ -1,0 +1,106 @@
+import { expect } from 'chai';
+import { derivedPlace, type KnownForge } from '../../../controller/git-sync/forge-address.ts';
+import { readAddress } from '../../../controller/repository/index.ts';
+import type { BoundForge } from '../../../schemas/api/git-sync.ts';
+import {
+  derived,
+  type ForgeDraft,
+  forgeDraft,
+  forgeInput,
+  makeSecret,
+  problemOfForge,
+} from '../../../web/src/pages/git/forge-draft.ts';
+
+const REMOTE = 'https://git.example.com/team/config.git';
+const BOUND: BoundForge = {
+  name: 'gitea',
+  url: 'https://git.example.com/api/v1',
+  project: 'team/config',
+  hasToken: true,
+  hasWebhookSecret: true,
+  error: null,
+};
+const draft = (change: Partial<ForgeDraft>): ForgeDraft => ({ ...forgeDraft(null), ...change });
+
+describe('where a forge is, as the form foretells it', () => {
+  const addresses = [
+    'https://github.com/acme/config.git',
+    'git@github.com:acme/config.git',
+    'ssh://git@ssh.github.com:443/acme/config.git',
+    'https://ghe.example.com/acme/config',
+    'https://www.github.com/acme/config',
+    'https://acme.ghe.com/acme/config.git',
+    'https://gitlab.com/group/sub/config.git',
+    'git@gitlab.example.com:group/config.git',
+    'https://git.example.com:8443/team/config.git',
+    'http://127.0.0.1:3000/team/config.git',
+    'ssh://git@git.example.com:2222/team/config.git',
+    'https://bitbucket.org/acme/config.git',
+    'git@bitbucket.org:acme/config.git',
+    'https://bitbucket.example.com/scm/config.git',
+  ];
+  const forges: readonly KnownForge[] = ['github', 'gitlab', 'gitea', 'bitbucket'];
+  for (const address of addresses) {
+    it(`is what the server takes for ${address}`, () => {
+      for (const name of forges) {
+        const { url, project } = derivedPlace(name, readAddress(address));
+        const foretold = derived(name, address);
+        expect(foretold.url, name).to.equal(url ?? '');
+        if (project !== null) expect(foretold.project, name).to.equal(project);
+      }
+    });
+  }
+
+  it('tells nothing of an address that is none', () => {
+    expect(derived('gitlab', 'nonsense')).to.deep.equal({ url: '', project: '' });
+  });
+});
+
+describe('the forge of a binding while it is written', () => {
+  it('keeps what the server has, and sends none of it again', () => {
+    const kept = forgeDraft(BOUND);
+    expect(problemOfForge(kept, BOUND, REMOTE)).to.equal('');
+    expect(forgeInput(kept)).to.deep.equal({
+      name: 'gitea',
+      url: 'https://git.example.com/api/v1',
+      project: 'team/config',
+    });
+  });
+
+  it('keeps the token where the address is left to the repository, and it is the same', () => {
+    expect(problemOfForge({ ...forgeDraft(BOUND), url: '', project: '' }, BOUND, REMOTE)).to.equal('');
+  });
+
+  const missing = [
+    { reason: 'another address', change: { ...forgeDraft(BOUND), url: 'https://other.example.com/api/v1' } },
+    { reason: 'another forge', change: draft({ name: 'gitlab' }) },
+    { reason: 'another forge at that address', change: { ...forgeDraft(BOUND), name: 'gitlab' as const } },
+    { reason: 'a token that is replaced', change: { ...forgeDraft(BOUND), replacesToken: true } },
+  ];
+  for (const { reason, change } of missing)
+    it(`wants a token for ${reason}`, () => {
+      expect(problemOfForge(change, BOUND, REMOTE)).to.equal('Give a token.');
+    });
+
+  it('wants what the address of the repository does not tell', () => {
+    const own = draft({ name: 'bitbucket', token: 'x' });
+    expect(problemOfForge(own, null, REMOTE)).to.equal('Give the address of its API.');
+    expect(
+      problemOfForge(draft({ name: 'gitlab', token: 'x' }), null, 'https://git.example.com/config'),
+    ).to.equal('Give the project: group/name, with all groups.');
+  });
+
+  it('takes a secret away, gives another, and asks for one that is long enough', () => {
+    const replaced = { ...forgeDraft(BOUND), webhook: 'replace' as const, secret: 'short' };
+    expect(problemOfForge(replaced, BOUND, REMOTE)).to.match(/16 characters/);
+    const made = makeSecret();
+    expect(made).to.match(/^[0-9a-f]{64}$/);
+    expect(forgeInput({ ...replaced, secret: made }).webhookSecret).to.equal(made);
+    expect(forgeInput({ ...forgeDraft(BOUND), webhook: 'none' }).webhookSecret).to.equal(null);
+    expect(forgeInput(forgeDraft(BOUND))).to.not.have.property('webhookSecret');
+  });
+
+  it('goes back to none', () => {
+    expect(forgeInput(draft({ name: 'none', token: 'left over' }))).to.deep.equal({ name: 'none' });
+  });
+});

@@ -1,0 +1,180 @@
+/** The forge of a remote while it is written: texts of fields, and what they come to. */
+import type { BindForge, BoundForge } from '../../../../schemas/api/git-sync.ts';
+import { hostOf } from './binding-draft.ts';
+
+export type ForgeName = BoundForge['name'];
+
+export interface ForgeDraft {
+  name: ForgeName;
+  url: string;
+  project: string;
+  token: string;
+  /** Another token is given in the place of the one that is kept. */
+  replacesToken: boolean;
+  secret: string;
+  /** What becomes of the webhook's secret. */
+  webhook: 'keep' | 'replace' | 'none';
+}
+
+export const FORGES: Record<ForgeName, { word: string; what: string; rights: string; api: string }> = {
+  none: { word: 'None: they are kept here', what: '', rights: '', api: '' },
+  github: {
+    word: 'GitHub, also Enterprise',
+    what: 'owner/name',
+    rights:
+      'A fine-grained token for the repository: Pull requests, Commit statuses and Contents, read and write.',
+    api: '/api/v3',
+  },
+  gitlab: {
+    word: 'GitLab',
+    what: 'group/name, with all groups',
+    rights: 'A project access token of the role Developer, with the scope api.',
+    api: '/api/v4',
+  },
+  gitea: {
+    word: 'Gitea or Forgejo',
+    what: 'owner/name',
+    rights: 'A token with write:repository, write:issue and read:user.',
+    api: '/api/v1',
+  },
+  bitbucket: {
+    word: 'Bitbucket Cloud',
+    what: 'workspace/name',
+    rights:
+      'A repository access token that may write repositories and pull requests, or user:password in one.',
+    api: '',
+  },
+};
+
+export const FORGE_CHOICES = Object.entries(FORGES).map(([value, { word }]) => ({
+  value: value as ForgeName,
+  word,
+}));
+
+export const forgeDraft = (forge: BoundForge | null): ForgeDraft => ({
+  name: forge?.name ?? 'none',
+  url: forge?.url ?? '',
+  project: forge?.project ?? '',
+  token: '',
+  replacesToken: false,
+  secret: '',
+  webhook: forge?.hasWebhookSecret ? 'keep' : 'none',
+});
+
+const CLOUD: Partial<Record<ForgeName, Record<string, string>>> = {
+  github: {
+    'github.com': 'https://api.github.com',
+    'www.github.com': 'https://api.github.com',
+    'ssh.github.com': 'https://api.github.com',
+  },
+  gitlab: { 'altssh.gitlab.com': 'https://gitlab.com/api/v4' },
+  bitbucket: {
+    'bitbucket.org': 'https://api.bitbucket.org/2.0',
+    'altssh.bitbucket.org': 'https://api.bitbucket.org/2.0',
+  },
+};
+
+/** What the server takes for an empty field, as the address of the repository tells; empty where it does not. */
+export function derived(name: ForgeName, repositoryUrl: string): { url: string; project: string } {
+  const url = repositoryUrl.trim();
+  const project =
+    /^(?:[a-z]+:\/\/[^/]*\/|[^/@\s]+@[^:/\s]+:)(.+?)(?:\.git)?\/?$/i.exec(url)?.[1]?.replace(/^\/+/, '') ??
+    '';
+  if (name === 'none') return { url: '', project: '' };
+  return { url: apiOf(name, url), project: project.includes('/') ? project : '' };
+}
+
+function apiOf(name: Exclude<ForgeName, 'none'>, repositoryUrl: string): string {
+  const whole = hostOf(repositoryUrl);
+  const host = whole.replace(/:\d+$/, '');
+  const known = CLOUD[name]?.[host];
+  if (known !== undefined) return known;
+  if (name === 'bitbucket' || host === '') return '';
+  if (name === 'github' && host.endsWith('.ghe.com')) return `https://api.${host}`;
+  const isHttp = /^http:/i.test(repositoryUrl);
+  // The port of ssh is not that of the API.
+  const server = isHttp || /^https:/i.test(repositoryUrl) ? whole : host;
+  return `${isHttp ? 'http' : 'https'}://${server}${FORGES[name].api}`;
+}
+
+/** What is kept was given for one address: another needs it anew. */
+export const mayKeepToken = (draft: ForgeDraft, bound: BoundForge | null, repositoryUrl: string): boolean =>
+  bound?.hasToken === true &&
+  bound.name === draft.name &&
+  bound.url === (draft.url.trim() || derived(draft.name, repositoryUrl).url);
+
+const MIN_SECRET = 16;
+
+/** The first thing that is missing or wrong, in a sentence; empty when all is there. */
+export function problemOfForge(draft: ForgeDraft, bound: BoundForge | null, repositoryUrl: string): string {
+  if (draft.name === 'none') return '';
+  const told = derived(draft.name, repositoryUrl);
+  if (draft.url.trim() === '' && told.url === '') return 'Give the address of its API.';
+  if (draft.project.trim() === '' && told.project === '')
+    return `Give the project: ${FORGES[draft.name].what}.`;
+  const keeps = mayKeepToken(draft, bound, repositoryUrl) && !draft.replacesToken;
+  if (!keeps && draft.token.trim() === '') return 'Give a token.';
+  if (draft.webhook === 'replace' && draft.secret.length < MIN_SECRET)
+    return `The webhook’s secret has ${MIN_SECRET} characters at least.`;
+  return '';
+}
+
+export function forgeInput(draft: ForgeDraft): BindForge {
+  if (draft.name === 'none') return { name: 'none' };
+  const [url, project, token] = [draft.url.trim(), draft.project.trim(), draft.token.trim()];
+  return {
+    name: draft.name,
+    ...(url ? { url } : {}),
+    ...(project ? { project } : {}),
+    ...(token ? { token } : {}),
+    ...(draft.webhook === 'none' ? { webhookSecret: null } : {}),
+    ...(draft.webhook === 'replace' ? { webhookSecret: draft.secret } : {}),
+  };
+}
+
+/** 256 bits that nobody guesses, in hexadecimal digits. */
+export const makeSecret = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(32))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+export interface WebhookSetUp {
+  /** Where it is made. */
+  where: string;
+  /** What the field is called that takes the secret. */
+  secretField: string;
+  /** What is ticked, by the names that its pages use. */
+  events: readonly string[];
+  /** What else is chosen. */
+  more?: string;
+}
+
+export const WEBHOOKS: Record<Exclude<ForgeName, 'none'>, WebhookSetUp> = {
+  github: {
+    where: 'Settings → Webhooks → Add webhook',
+    secretField: 'Secret',
+    events: ['Pushes', 'Pull requests'],
+    more: 'Content type application/json; “Let me select individual events”.',
+  },
+  gitlab: {
+    where: 'Settings → Webhooks → Add new webhook',
+    secretField: 'Secret token',
+    events: ['Push events', 'Merge request events'],
+  },
+  gitea: {
+    where: 'Settings → Webhooks → Add webhook → Gitea or Forgejo',
+    secretField: 'Secret',
+    events: ['Push', 'Pull request', 'Pull request synchronized'],
+    more: 'POST, application/json; “Custom events”.',
+  },
+  bitbucket: {
+    where: 'Repository settings → Webhooks → Add webhook',
+    secretField: 'Secret',
+    events: [
+      'Repository: Push',
+      'Pull request: Created',
+      'Pull request: Updated',
+      'Pull request: Merged',
+      'Pull request: Declined',
+    ],
+    more: '“Choose from a full list of triggers”.',
+  },
+};

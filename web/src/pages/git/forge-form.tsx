@@ -1,0 +1,204 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { BoundForge, GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
+import { api } from '../../api/client.ts';
+import { queries } from '../../api/queries.ts';
+import { Badge, Copyable } from '../../components/bits.tsx';
+import { DraftField, type DraftOf } from '../../components/draft-fields.tsx';
+import { SelectField } from '../../components/field.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
+import { Section } from '../../components/page.tsx';
+import { notify } from '../../components/toasts.tsx';
+import {
+  derived,
+  FORGE_CHOICES,
+  FORGES,
+  type ForgeDraft,
+  forgeDraft,
+  forgeInput,
+  makeSecret,
+  mayKeepToken,
+  problemOfForge,
+} from './forge-draft.ts';
+import { ForgeState } from './forge-state.tsx';
+import { useRenewGit } from './word-actions.ts';
+
+interface Props {
+  status: GitSyncStatus;
+  mayEdit: boolean;
+}
+
+/** Where the pull requests of a remote live, and what Headgate may do there. */
+export const ForgeForm = ({ status, mayEdit }: Props) => {
+  const bound = status.forge;
+  const queryClient = useQueryClient();
+  const renew = useRenewGit();
+  const [draft, setDraft] = useState(() => forgeDraft(bound));
+  const set = (change: Partial<ForgeDraft>): void => setDraft((before) => ({ ...before, ...change }));
+  const remote = status.repositoryUrl ?? '';
+  const told = derived(draft.name, remote);
+  const problem = problemOfForge(draft, bound, remote);
+  const unchanged = JSON.stringify(draft) === JSON.stringify(forgeDraft(bound));
+  const save = useMutation({
+    mutationFn: () =>
+      api.gitSync.configure.mutate({
+        environmentId: status.environmentId,
+        mode: status.mode,
+        forge: forgeInput(draft),
+      }),
+    onSuccess: async (saved) => {
+      queryClient.setQueryData(queries.git(status.environmentId).queryKey, saved);
+      setDraft(forgeDraft(saved.forge));
+      notify(
+        saved.forge?.name === 'none' || !saved.forge
+          ? 'Pull requests are kept here.'
+          : 'The forge is saved. Test it, so that the first pull request does not find out.',
+      );
+      await renew();
+    },
+  });
+  const of = { draft, set };
+  const isForge = draft.name !== 'none';
+  return (
+    <Section title="Pull requests">
+      <MutationForm
+        mutation={save}
+        submit="Save the forge"
+        working="Saving…"
+        disabled={problem !== '' || unchanged}
+        fieldset={{ disabled: !mayEdit, legend: 'Forge' }}
+        autoComplete="off"
+      >
+        <SelectField
+          label="Pull requests live on"
+          value={draft.name}
+          onChange={(name) => setDraft({ ...forgeDraft(bound?.name === name ? bound : null), name })}
+          options={FORGE_CHOICES}
+          hint={
+            isForge
+              ? 'Headgate opens promotions there, writes the plan under every pull request, and marks commits as rolled out.'
+              : 'They are reviewed and merged in Headgate, which pushes the result to the remote.'
+          }
+        />
+        {isForge && (
+          <>
+            <div className="field-pair">
+              <DraftField
+                of={of}
+                name="url"
+                label="Address of its API"
+                maxLength={2_048}
+                placeholder={told.url}
+                hint={told.url ? `Empty: ${told.url}` : 'The address of the repository does not tell it.'}
+              />
+              <DraftField
+                of={of}
+                name="project"
+                label="Project"
+                maxLength={500}
+                placeholder={told.project}
+                hint={told.project ? `Empty: ${told.project}` : FORGES[draft.name].what}
+              />
+            </div>
+            <Token {...of} bound={bound} remote={remote} />
+            <Secret {...of} bound={bound} />
+          </>
+        )}
+        {mayEdit && problem !== '' && <p className="muted">{problem}</p>}
+      </MutationForm>
+      {bound && bound.name !== 'none' && <ForgeState status={status} forge={bound} mayEdit={mayEdit} />}
+    </Section>
+  );
+};
+
+interface KeptProps extends DraftOf<ForgeDraft> {
+  bound: BoundForge | null;
+  /** Address of the repository. */
+  remote: string;
+}
+
+const Token = ({ draft, set, bound, remote }: KeptProps) => {
+  if (mayKeepToken(draft, bound, remote) && !draft.replacesToken) {
+    return (
+      <div className="credential">
+        <span className="credential-name">Token</span>
+        <Badge tone="calm">Set</Badge>
+        <button
+          type="button"
+          className="button"
+          data-size="small"
+          onClick={() => set({ replacesToken: true })}
+        >
+          Replace<span className="sr-only"> the token</span>
+        </button>
+      </div>
+    );
+  }
+  return (
+    <DraftField
+      of={{ draft, set }}
+      name="token"
+      label="Token"
+      type="password"
+      autoComplete="new-password"
+      autoFocus={draft.replacesToken}
+      maxLength={4_096}
+      hint={`${FORGES[draft.name].rights} Kept encrypted, and never shown again.`}
+    />
+  );
+};
+
+/** One that was just made is shown until it is saved: the forge needs it too. */
+const Secret = ({ draft, set, bound }: Omit<KeptProps, 'remote'>) => {
+  const make = (): void => set({ webhook: 'replace', secret: makeSecret() });
+  const word = bound?.hasWebhookSecret ? 'Make another one' : 'Make one';
+  const button = (text: string, act: () => void) => (
+    <button type="button" className="button" data-size="small" onClick={act}>
+      {text}
+      <span className="sr-only"> for the webhook</span>
+    </button>
+  );
+  return (
+    <div className="field">
+      <div className="credential">
+        <span className="credential-name">Secret of the webhook</span>
+        {draft.webhook === 'keep' && <Badge tone="calm">Set</Badge>}
+        {draft.webhook === 'none' && <Badge tone="unknown">None</Badge>}
+        {draft.webhook !== 'replace' && button(word, make)}
+        {draft.webhook !== 'replace' && button('Give one', () => set({ webhook: 'replace', secret: '' }))}
+        {draft.webhook === 'keep' && button('Take it away', () => set({ webhook: 'none' }))}
+        {draft.webhook === 'replace' &&
+          button('Leave it as it was', () =>
+            set({ webhook: bound?.hasWebhookSecret ? 'keep' : 'none', secret: '' }),
+          )}
+      </div>
+      {draft.webhook === 'replace' && (
+        <>
+          <DraftField
+            of={{ draft, set }}
+            name="secret"
+            label="New secret of the webhook"
+            autoComplete="off"
+            autoFocus
+            maxLength={255}
+          />
+          {draft.secret !== '' && (
+            <p className="notice" data-tone="held">
+              <Icon name="warning" size={14} />
+              <span>
+                Give the same to the forge: <Copyable value={draft.secret} label="secret of the webhook" /> It
+                is not shown again after saving.
+              </span>
+            </p>
+          )}
+        </>
+      )}
+      <span className="field-hint">
+        {draft.webhook === 'none'
+          ? 'Without one, calls need no signature: they only wake the loop.'
+          : 'Calls that are not signed with it are turned away.'}
+      </span>
+    </div>
+  );
+};

@@ -1,0 +1,208 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from 'react-router';
+import type { PullRequestSummary } from '../../../../schemas/api/pull-requests.ts';
+import { queries } from '../../api/queries.ts';
+import { useAddressParam } from '../../app/address.ts';
+import { usePlace } from '../../app/environment.tsx';
+import { paths } from '../../app/paths.ts';
+import { Copyable } from '../../components/bits.tsx';
+import { CommandBlock } from '../../components/command-block.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { useUiEdits } from '../../components/git-edits.tsx';
+import { momentColumn } from '../../components/moment-column.tsx';
+import { Segmented } from '../../components/segmented.tsx';
+import { EmptyState, Loaded, SkeletonRows } from '../../components/states.tsx';
+import { CheckLine } from './check-line.tsx';
+import { ForgeOut } from './forge-out.tsx';
+import { StandingBadge } from './standing-badge.tsx';
+import { FORGE_WORDS, standingOf } from './words.ts';
+
+const STATES = [
+  { value: '', word: 'Open' },
+  { value: 'merged', word: 'Merged' },
+  { value: 'closed', word: 'Closed' },
+  { value: 'all', word: 'All' },
+] as const;
+
+interface Bound {
+  /** Of the branch; 0 where none is asked for. */
+  requiredApprovals: number;
+  hasForge: boolean;
+}
+
+const columnsOf = (env: string, { requiredApprovals, hasForge }: Bound): Column<PullRequestSummary>[] => [
+  {
+    key: 'title',
+    title: 'Pull request',
+    sort: (row) => row.number,
+    cell: (row) => (
+      <>
+        <span className="mono muted">#{row.number}</span> {row.title}
+      </>
+    ),
+  },
+  {
+    key: 'state',
+    title: 'State',
+    width: '118px',
+    sort: (row) => standingOf(row).word,
+    cell: (row) => <StandingBadge pull={row} />,
+  },
+  {
+    key: 'check',
+    title: 'Check',
+    width: '23%',
+    sort: (row) => checkOf(row, env)?.state ?? null,
+    cell: (row) => <CheckLine check={checkOf(row, env)} />,
+  },
+  ...(hasForge
+    ? [
+        {
+          key: 'forge',
+          title: 'On',
+          width: '132px',
+          cell: (row: PullRequestSummary) => <ForgeOut pull={row} />,
+        } as const,
+      ]
+    : [
+        {
+          key: 'approvals',
+          title: 'Approvals',
+          width: '88px',
+          align: 'end',
+          priority: 2,
+          sort: (row: PullRequestSummary) => row.approvals,
+          cell: (row: PullRequestSummary) => (
+            <span className="mono">
+              {row.approvals}
+              {requiredApprovals > 0 && `/${requiredApprovals}`}
+            </span>
+          ),
+        } as const,
+      ]),
+  {
+    key: 'author',
+    title: 'By',
+    width: '136px',
+    priority: 2,
+    sort: (row) => row.author,
+    cell: (row) => row.author,
+  },
+  {
+    key: 'branch',
+    title: 'Branch',
+    width: '132px',
+    priority: 3,
+    cell: (row) => <Copyable value={row.branch} label="branch" />,
+  },
+  momentColumn({ key: 'at', title: 'Updated', width: '104px', priority: 2, at: (row) => row.updatedAt }),
+];
+
+const checkOf = ({ checks }: PullRequestSummary, env: string) =>
+  checks.find(({ environmentId }) => environmentId === env);
+
+/** Of the branch that the environment is bound to. In the address: `state`. */
+export const PullRequestsTab = ({ openDialog }: { openDialog: () => void }) => {
+  const { environment, team } = usePlace();
+  const env = environment.id;
+  const [state, setState] = useAddressParam('state');
+  const wanted = state === 'all' ? undefined : state === 'merged' || state === 'closed' ? state : 'open';
+  const pulls = useQuery(queries.pullRequests(env, wanted));
+  const git = useQuery(queries.git(env));
+  const toolbar = <Segmented label="State" value={state} options={STATES} onChange={setState} />;
+  const bound: Bound = {
+    requiredApprovals: git.data?.review?.requiredApprovals ?? 0,
+    hasForge: (git.data?.forge?.name ?? 'none') !== 'none',
+  };
+  return (
+    <Loaded
+      query={pulls}
+      what="Pull requests"
+      skeleton={<SkeletonRows rows={8} label="Loading the pull requests" />}
+    >
+      {(list) => {
+        if (list.length > 0 || state !== '') {
+          return (
+            <DataTable
+              caption="Pull requests"
+              noun="pull request"
+              rows={list}
+              columns={columnsOf(env, bound)}
+              rowKey={(row) => row.id}
+              rowHref={(row) => paths.pullRequest(env, row.number)}
+              filterText={(row) =>
+                `#${row.number} ${row.title} ${row.branch} ${row.author} ${standingOf(row).word}`
+              }
+              defaultSort="-title"
+              toolbar={toolbar}
+              remember="pull-requests"
+            />
+          );
+        }
+        if (git.data && !git.data.configured) return <Unbound env={env} />;
+        return (
+          <EmptyState icon="promotions" title="No pull request is open">
+            <HowOneComes branch={git.data?.branch ?? 'main'} forge={git.data?.forge?.name ?? 'none'} />
+            {!bound.hasForge && team.role !== 'VIEWER' && (
+              <button type="button" className="button" onClick={openDialog}>
+                Open one for a branch…
+              </button>
+            )}
+            {toolbar}
+          </EmptyState>
+        );
+      }}
+    </Loaded>
+  );
+};
+
+const Unbound = ({ env }: { env: string }) => (
+  <EmptyState icon="git" title="This environment is not bound to git">
+    <p>
+      A pull request changes the branch that an environment is bound to. Without git, a pipeline is promoted
+      by a request that another member of the team approves.
+    </p>
+    <span className="button-row">
+      <Link to={paths.git(env, { tab: 'settings' })} className="button" data-kind="primary">
+        Bind it to git
+      </Link>
+      <Link to={paths.promotions(env, { tab: 'requests' })} className="button">
+        See the requests
+      </Link>
+    </span>
+  </EmptyState>
+);
+
+const HowOneComes = ({
+  branch,
+  forge,
+}: {
+  branch: string;
+  forge: 'none' | 'github' | 'gitlab' | 'gitea' | 'bitbucket';
+}) => {
+  const edits = useUiEdits();
+  return (
+    <>
+      <p>
+        Every change of <span className="mono">{branch}</span> is planned here before it is merged: what it
+        changes, what its tests say, on which nodes engines restart.{' '}
+        {edits === 'propose'
+          ? 'An edit of what git describes becomes one, and so does a promotion.'
+          : 'A promotion into this environment becomes one.'}
+      </p>
+      <p>
+        {forge === 'none'
+          ? 'Or push a branch, and open one for it:'
+          : `Or push a branch, and open one on ${FORGE_WORDS[forge]}:`}
+      </p>
+      <CommandBlock
+        label="commands that push a branch"
+        lines={[
+          'git switch --create my-change',
+          'git commit --all --message "What it changes"',
+          'git push origin my-change',
+        ]}
+      />
+    </>
+  );
+};

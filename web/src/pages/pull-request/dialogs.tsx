@@ -1,0 +1,249 @@
+import { type ReactNode, useState } from 'react';
+import type { Static } from 'typebox';
+import type { MergeMethod, PullRequest, PullRequestReview } from '../../../../schemas/api/pull-requests.ts';
+import { MERGE_METHODS } from '../../../../schemas/api/pull-requests.ts';
+import { api } from '../../api/client.ts';
+import { isProduction, usePlace } from '../../app/environment.tsx';
+import { Commit } from '../../components/bits.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field, TextAreaField } from '../../components/field.tsx';
+import { Icon } from '../../components/icons.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
+import { usePromotionWord } from '../promotions/use-promotion.ts';
+import { FORGE_WORDS } from '../promotions/words.ts';
+import { METHODS } from './review.ts';
+import { isSend } from './talk.tsx';
+
+interface Props {
+  pull: PullRequest;
+  /** The commit that was read: a verdict and a merge are about it and no other. */
+  head: string;
+  close: () => void;
+}
+
+/** Said in a dialog that is open when somebody pushes: what it would send is refused. */
+const Moved = ({ pull, head }: Pick<Props, 'pull' | 'head'>) =>
+  pull.headSha === head ? null : (
+    <p className="notice" data-tone="held" role="alert">
+      <Icon name="warning" size={14} />
+      <span>New commits were pushed while you read. Close this, look again, then decide.</span>
+    </p>
+  );
+
+/** Sends the form around a text with Ctrl-Enter. */
+const SendByKey = ({ children }: { children: ReactNode }) => (
+  // biome-ignore lint/a11y/noStaticElementInteractions: it hears Ctrl-Enter of the text area inside.
+  <div
+    onKeyDown={(event) => {
+      if (isSend(event)) event.currentTarget.closest('form')?.requestSubmit();
+    }}
+  >
+    {children}
+  </div>
+);
+
+type Verdict = Static<typeof PullRequestReview>['verdict'];
+
+export const ReviewDialog = ({ pull, head, close, verdict }: Props & { verdict: Verdict }) => {
+  const { environment } = usePlace();
+  const [body, setBody] = useState('');
+  const approves = verdict === 'approve';
+  const review = usePromotionWord({
+    run: () =>
+      api.pullRequest.review.mutate({
+        environmentId: environment.id,
+        number: pull.number,
+        verdict,
+        headSha: head,
+        ...(body.trim() ? { body } : {}),
+      }),
+    done: () =>
+      approves ? `You have approved #${pull.number}.` : `You have asked for changes of #${pull.number}.`,
+    after: close,
+  });
+  return (
+    <Dialog
+      title={approves ? `Approve #${pull.number}` : `Ask for changes of #${pull.number}`}
+      opened
+      close={close}
+    >
+      <MutationForm
+        mutation={review}
+        close={close}
+        submit={approves ? 'Approve' : 'Ask for changes'}
+        working="Sending…"
+        disabled={pull.headSha !== head || (!approves && body.trim() === '')}
+      >
+        <p>
+          {approves ? 'You have looked at ' : 'It is not merged as it stands at '}
+          <Commit sha={head} />
+          {approves
+            ? ': another commit on the branch makes this history.'
+            : ' before you approve it, or until another commit is pushed.'}
+        </p>
+        <SendByKey>
+          <TextAreaField
+            label={approves ? 'A word to it' : 'What is to change'}
+            value={body}
+            onChange={setBody}
+            rows={4}
+            maxLength={20_000}
+            autoFocus
+            required={!approves}
+          />
+        </SendByKey>
+        <Moved pull={pull} head={head} />
+      </MutationForm>
+    </Dialog>
+  );
+};
+
+/** `touches`: what merging does to the environment, as far as it is known. */
+export const MergeDialog = ({ pull, head, close, touches }: Props & { touches: string | null }) => {
+  const { environment } = usePlace();
+  const [method, setMethod] = useState<MergeMethod>('merge');
+  const [deleteBranch, setDeleteBranch] = useState(true);
+  const merge = usePromotionWord({
+    run: () =>
+      api.pullRequest.merge.mutate({
+        environmentId: environment.id,
+        number: pull.number,
+        method,
+        headSha: head,
+        deleteBranch,
+      }),
+    done: ({ mergeSha }) => `#${pull.number} is merged into ${pull.base} as ${mergeSha.slice(0, 7)}.`,
+    after: close,
+  });
+  const check = pull.checks.find(({ environmentId }) => environmentId === environment.id);
+  const others = pull.checks.filter(({ environmentId }) => environmentId !== environment.id);
+  return (
+    <Dialog title={`Merge #${pull.number} into ${pull.base}`} opened close={close} size="lg">
+      <MutationForm
+        mutation={merge}
+        close={close}
+        submit={`Merge into ${pull.base}`}
+        working="Merging…"
+        disabled={pull.headSha !== head}
+        confirm={isProduction(environment) ? environment.name : null}
+      >
+        <p>
+          {environment.name} follows <span className="mono">{pull.base}</span>: it applies this at once.{' '}
+          {touches ?? 'What it changes there is not known yet.'}
+        </p>
+        {check && check.state !== 'success' && (
+          <p className="notice" data-tone={check.state === 'failure' ? 'failed' : 'held'}>
+            <Icon name="warning" size={14} />
+            <span>
+              The check of {environment.name} does not pass: {check.summary}
+            </span>
+          </p>
+        )}
+        {others.length > 0 && (
+          <p className="muted">
+            It is applied to {others.map(({ environmentName }) => environmentName).join(', ')} as well.
+          </p>
+        )}
+        <fieldset className="choices">
+          <legend>How</legend>
+          {MERGE_METHODS.map((each) => (
+            <div key={each} className="choice">
+              <input
+                type="radio"
+                id={`method-${each}`}
+                name="method"
+                checked={method === each}
+                onChange={() => setMethod(each)}
+                aria-describedby={`method-${each}-means`}
+              />
+              <label htmlFor={`method-${each}`}>{METHODS[each].word}</label>
+              <span id={`method-${each}-means`} className="field-hint">
+                {METHODS[each].means(pull.base)}
+              </span>
+            </div>
+          ))}
+        </fieldset>
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={deleteBranch}
+            onChange={(event) => setDeleteBranch(event.target.checked)}
+          />
+          <span>
+            Delete the branch <span className="mono breakable">{pull.branch}</span> afterwards
+          </span>
+        </label>
+        <Moved pull={pull} head={head} />
+      </MutationForm>
+    </Dialog>
+  );
+};
+
+export const CloseDialog = ({ pull, close }: Omit<Props, 'head'>) => {
+  const { environment } = usePlace();
+  const run = usePromotionWord({
+    run: () => api.pullRequest.close.mutate({ environmentId: environment.id, number: pull.number }),
+    done: () => `#${pull.number} is closed.`,
+    after: close,
+  });
+  return (
+    <Dialog title={`Close #${pull.number} without merging it`} opened close={close} size="sm">
+      <MutationForm
+        mutation={run}
+        close={close}
+        submit="Close it"
+        working="Closing…"
+        danger
+        cancel="Keep it open"
+      >
+        <p>
+          Nothing of it comes into <span className="mono">{pull.base}</span>. Its branch stays
+          {pull.forge === 'headgate'
+            ? ', and it can be reopened.'
+            : `; it is closed on ${FORGE_WORDS[pull.forge]}.`}
+          {pull.promotionId && ' The promotion that it is for is cancelled.'}
+        </p>
+      </MutationForm>
+    </Dialog>
+  );
+};
+
+export const EditDialog = ({ pull, close }: Omit<Props, 'head'>) => {
+  const { environment } = usePlace();
+  const [title, setTitle] = useState(pull.title);
+  const [body, setBody] = useState(pull.body);
+  const edit = usePromotionWord({
+    run: () =>
+      api.pullRequest.edit.mutate({
+        environmentId: environment.id,
+        number: pull.number,
+        ...(title === pull.title ? {} : { title: title.trim() }),
+        ...(body === pull.body ? {} : { body }),
+      }),
+    done: () => `#${pull.number} says it now.`,
+    after: close,
+  });
+  return (
+    <Dialog title={`Title and description of #${pull.number}`} opened close={close} size="lg">
+      <MutationForm
+        mutation={edit}
+        close={close}
+        submit="Save"
+        working="Saving…"
+        disabled={title.trim() === '' || (title === pull.title && body === pull.body)}
+      >
+        <Field label="Title" value={title} onChange={setTitle} required maxLength={200} autoFocus />
+        <SendByKey>
+          <TextAreaField
+            label="Description"
+            value={body}
+            onChange={setBody}
+            rows={10}
+            maxLength={20_000}
+            hint="Markdown. Ctrl-Enter saves it."
+          />
+        </SendByKey>
+      </MutationForm>
+    </Dialog>
+  );
+};
