@@ -57,7 +57,7 @@ export function bodyFor(of: BodyOf): string {
       draft.conflicts.map((pointer) => `${code(pointer)}: the value of ${escaped(sourceName)} goes in`),
     ),
     section(`Stays as ${escaped(targetName)} has it`, draft.kept.map(code)),
-    ['', `<sub>Followed at ${url}. It is deployed once this is merged and rolled out.</sub>`],
+    ['', `Followed at ${url}. It is deployed once this is merged and rolled out.`],
   ];
   let text = head.join('\n');
   for (const part of parts) {

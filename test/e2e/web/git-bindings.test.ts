@@ -320,7 +320,6 @@ describe('binding an environment on the git page', function () {
     await change('us');
     await note(/^Proposed as pull request #1/).waitFor();
     await page.getByRole('button', { name: 'Look at it' }).click();
-    await page.getByRole('link', { name: 'Plan of this branch' }).click();
     await list('Fields of NodeGroup edges').getByText('us', { exact: true }).waitFor();
 
     await setPolicy('commit');
