@@ -87,8 +87,10 @@ function acceptedSegment({ manifest, deployed, rollout, isDraft, latestVersion }
 
 function nodeSegments(input: GateInput): [GateSegment, GateSegment] {
   const { isDraft, deployed, rollout, nodes, manifest } = input;
-  // During a rollout git's commit is that of the canary.
-  const commit = (rollout ? null : manifest?.appliedCommit) ?? deployed?.commit ?? null;
+  const rolledBack = rolledBackFrom(input);
+  // During a rollout git's commit is that of the canary, and after a rollback of what was taken back.
+  const ofGit = rollout || rolledBack !== null ? null : manifest?.appliedCommit;
+  const commit = ofGit ?? deployed?.commit ?? null;
   const segment = (
     point: 'delivered' | 'running',
     state: GateState,
@@ -138,7 +140,6 @@ function nodeSegments(input: GateInput): [GateSegment, GateSegment] {
   };
   const silentText = silent.length > 0 ? `; ${plural(silent.length, 'node')} not reachable` : '';
 
-  const rolledBack = rolledBackFrom(input);
   const delivered =
     rolledBack !== null
       ? segment(

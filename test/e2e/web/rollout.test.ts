@@ -215,7 +215,7 @@ describe('a rollout by stages', function () {
     await panel(3).getByRole('button', { name: 'Roll back' }).click();
     const form = dialog('Roll version 3 back');
     await form
-      .getByText('This restarts 1 process on 1 node: they go from version 3 back to version 2.')
+      .getByText('This restarts 1 process on 1 node: it goes from version 3 back to version 2.')
       .waitFor();
     const submit = form.getByRole('button', { name: 'Roll back to version 2' });
     expect(await submit.isDisabled()).to.equal(true);

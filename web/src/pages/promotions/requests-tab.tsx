@@ -23,7 +23,7 @@ const COLUMNS: Column<Promotion>[] = [
   {
     key: 'way',
     title: 'From, to',
-    width: '21%',
+    width: '26%',
     sort: (row) => `${row.sourceEnvironmentName} ${row.targetEnvironmentName}`,
     cell: (row) => <FromTo promotion={row} />,
   },

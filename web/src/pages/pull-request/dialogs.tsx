@@ -140,9 +140,13 @@ export const MergeDialog = ({ pull, head, close, touches }: Props & { touches: s
           </p>
         )}
         {others.length > 0 && (
-          <p className="muted">
-            It is applied to {others.map(({ environmentName }) => environmentName).join(', ')} as well.
-          </p>
+          <ul className="plain-list muted" aria-label="Other environments">
+            {others.map(({ environmentId, environmentName, summary }) => (
+              <li key={environmentId}>
+                {environmentName} follows it as well: {summary}
+              </li>
+            ))}
+          </ul>
         )}
         <fieldset className="choices">
           <legend>How</legend>

@@ -58,7 +58,10 @@ export const ConflictNotice = ({ pull, then }: { pull: PullRequest; then: () => 
         {isOurs ? (
           <>
             Bring <span className="mono">{base}</span> into the branch: what goes together is joined by
-            itself. Where it does not, merge <span className="mono">{base}</span> into{' '}
+            itself.{' '}
+            {pull.promotionId &&
+              'Of a field of a manifest that both changed, the value of the branch goes in: look at the files afterwards. '}
+            Where it does not, merge <span className="mono">{base}</span> into{' '}
             <span className="mono">{branch}</span> in a clone, and push.
           </>
         ) : (

@@ -115,7 +115,7 @@ const Into = ({ pipeline, target, choice, close }: IntoProps) => {
           maxLength={100}
           placeholder={found?.targetName ?? pipeline.name}
           problem={problem}
-          hint={`Empty: ${found?.targetName ?? pipeline.name}.`}
+          hint={typed === '' ? `Empty: ${found?.targetName ?? pipeline.name}.` : undefined}
         />
       </div>
       <Loaded

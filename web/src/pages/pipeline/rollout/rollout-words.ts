@@ -34,7 +34,8 @@ export function windowOf(
   if (!healthStartedAt || !healthEndsAt) return { share: 0, words: `${whole} once the canary runs it` };
   const [start, end] = [healthStartedAt.getTime(), healthEndsAt.getTime()];
   const share = end > start ? Math.min(Math.max((now - start) / (end - start), 0), 1) : 1;
-  const left = Math.ceil((end - now) / 1_000);
+  // The clock of this machine may be behind that of the controller.
+  const left = Math.ceil((end - Math.max(now, start)) / 1_000);
   return { share, words: left > 0 ? `${formatDuration(left)} left of ${whole}` : `${whole} are over` };
 }
 
@@ -88,7 +89,7 @@ export function broadenTouches({ control, canaryVersion, previousVersion }: Coun
   const what =
     previousVersion === null
       ? `This starts ${processes(now)}: they ran nothing of it so far.`
-      : `This restarts ${processes(now)}: they go from version ${previousVersion} to version ${canaryVersion}.`;
+      : `This restarts ${processes(now)}: ${now === 1 ? 'it goes' : 'they go'} from version ${previousVersion} to version ${canaryVersion}.`;
   return what + later(control.unreachable);
 }
 
@@ -98,7 +99,7 @@ export function rollbackTouches({ canary, canaryVersion, previousVersion }: Coun
   const what =
     previousVersion === null
       ? `This stops ${processes(now)}: nothing ran there before.`
-      : `This restarts ${processes(now)}: they go from version ${canaryVersion} back to version ${previousVersion}.`;
+      : `This restarts ${processes(now)}: ${now === 1 ? 'it goes' : 'they go'} from version ${canaryVersion} back to version ${previousVersion}.`;
   return what + later(canary.unreachable);
 }
 
