@@ -39,6 +39,7 @@ const LANES: readonly (readonly Suite[])[] = [
       except: [...REMOTES, ...PROMOTIONS],
       limitMinutes: 25,
     },
+    { name: 'promotions', files: `{${PROMOTIONS.join()}}`, limitMinutes: 15 },
   ],
   [
     { name: 'web', files: 'test/e2e/web/**/*.test.ts', limitMinutes: 25 },
@@ -48,7 +49,6 @@ const LANES: readonly (readonly Suite[])[] = [
     { name: 'engine', files: 'test/e2e/engine/**/*.test.ts', limitMinutes: 5 },
     { name: 'agent', files: 'test/e2e/agent/**/*.test.ts', limitMinutes: 20 },
     { name: 'main job', files: 'test/e2e/main/**/*.test.ts', limitMinutes: 15 },
-    { name: 'promotions', files: `{${PROMOTIONS.join()}}`, limitMinutes: 15 },
   ],
 ];
 
