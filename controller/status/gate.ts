@@ -265,7 +265,7 @@ export function sumGates(
   gates: readonly Gate[],
   ends: { git: Omit<GateSegment, 'point'>; accepted: Omit<GateSegment, 'point'> },
 ): Gate {
-  const sum = (point: 'delivered' | 'running', index: number): GateSegment => {
+  const sum = (point: 'delivered' | 'running', index: number, hasArrived = true): GateSegment => {
     const counted = gates.map((gate) => gate[index]).filter((segment) => segment !== undefined);
     const relevant = counted.filter((segment) => segment.state !== 'unknown');
     const state =
@@ -284,18 +284,16 @@ export function sumGates(
     return {
       point,
       state,
-      commit: state === 'done' ? ends.accepted.commit : null,
+      commit: state === 'done' && hasArrived ? ends.accepted.commit : null,
       version: null,
       at: newest,
       reason,
     };
   };
-  return [
-    { point: 'git', ...ends.git },
-    { point: 'accepted', ...ends.accepted },
-    sum('delivered', 2),
-    sum('running', 3),
-  ];
+  const delivered = sum('delivered', 2);
+  // After a rollback all is well on the nodes, with what the commit was to replace.
+  const running = sum('running', 3, delivered.state === 'done');
+  return [{ point: 'git', ...ends.git }, { point: 'accepted', ...ends.accepted }, delivered, running];
 }
 
 /** A node's strip: git and acceptance are its environment's, the rest is what it has and runs itself. */

@@ -131,10 +131,11 @@ export async function touchedNodes(ctx: Context, environmentId: string, plan: Pl
     if (stage)
       stage.later = runsThen.filter((runs, index) => runs.get(key) !== inTheEnd[index]?.get(key)).length;
   }
-  const hostOf = new Map(status.nodes.map(({ node }) => [node.id, node.host]));
+  const calledOf = apart(status.nodes.map(({ node }) => node));
+  const hostOf = new Map(status.nodes.map(({ node }) => [node.id, calledOf(node)]));
   const nodesAfter = status.nodes.map(
     ({ node }, index): NodeAfter => ({
-      host: node.host,
+      host: calledOf(node),
       engineVersion: node.engineVersion,
       labels: then[index]?.labels ?? {},
       maintenance: node.maintenance,
@@ -246,6 +247,14 @@ function ruleOf(change: Applying): GroupRule {
     labelTemplate: spec.labelTemplate,
     requiredLabels: spec.requiredLabels,
   };
+}
+
+/** Hosts as plans name them; nodes that share one by their names, which tell them apart. */
+function apart(nodes: readonly { name: string; host: string }[]) {
+  const times = new Map<string, number>();
+  for (const { host } of nodes) times.set(host, (times.get(host) ?? 0) + 1);
+  return ({ name, host }: { name: string; host: string }): string =>
+    (times.get(host) ?? 0) > 1 ? name : host;
 }
 
 /** Nodes on which something that runs is interrupted. */

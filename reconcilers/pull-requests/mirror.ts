@@ -89,13 +89,13 @@ async function write(
     for (const one of seen) {
       const { repository, forge, project, number } = one;
       const before = await findByNumber(tx, { repository, forge, project, number });
-      if (before && before.updatedAt > since) continue;
+      if (before && before.updatedAt >= since) continue;
       const author = before && ours(before) ? before.author : one.author;
       const { record, changed: written } = await mirrorPullRequest(tx, { ...one, author });
       if (written) moved(before, record);
     }
     for (const record of gone)
-      if (record.updatedAt <= since && (await closePullRequest(tx, record, { state: 'closed' })))
+      if (record.updatedAt < since && (await closePullRequest(tx, record, { state: 'closed' })))
         moved(record, { ...record, state: 'closed' });
     if (changed.length === 0) return;
     const { bus } = ctx.services;

@@ -53,7 +53,7 @@ export const TouchedNodes = Type.Object({
   starts: Type.Integer(),
   restarts: Type.Integer(),
   stops: Type.Integer(),
-  /** The first 20, by host. */
+  /** The first 20, by host; nodes that share a host by name. */
   hosts: Type.Array(Type.String()),
 });
 export type TouchedNodes = Static<typeof TouchedNodes>;

@@ -1,6 +1,6 @@
 /** A real browser in front of a real Headgate, as a person would use it. */
 import axe, { type AxeResults, type RunOptions } from 'axe-core';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type LaunchOptions, type Page } from 'playwright-core';
 import { CHROMIUM_FLAGS, findChromium } from '../../support/chromium.ts';
 import { startHeadgate } from '../../support/headgate.ts';
 import { BROWSER_WAIT_MS } from '../../support/patience.ts';
@@ -27,11 +27,12 @@ const COLOUR_RULES: RunOptions = {
 /** Of one rule on one page: the rest is mostly the same element in other rows. */
 const MAX_ELEMENTS = 3;
 
-export const launch = (): Promise<Browser> =>
+export const launch = (options: Pick<LaunchOptions, 'ignoreDefaultArgs'> = {}): Promise<Browser> =>
   chromium.launch({
     executablePath: findChromium() ?? undefined,
     headless: true,
     args: CHROMIUM_FLAGS,
+    ...options,
   });
 
 /**

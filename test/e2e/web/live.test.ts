@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { openSession, type Session } from './browser.ts';
+import { launch, openSession, type Session } from './browser.ts';
 
 const run = promisify(execFile);
 
@@ -87,5 +87,29 @@ describe('a push, watched in the browser', function () {
     await page.unroute('**/api/events');
     await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
     await page.close();
+  });
+
+  it('loads however many pages were left before, and is live again when one goes back', async () => {
+    // As people have it: pages that were left are kept, with whatever they hold open.
+    const browser = await launch({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
+    try {
+      const context = await browser.newContext({ storageState: await session.context.storageState() });
+      context.setDefaultTimeout(30_000);
+      const page = await context.newPage();
+      // One more than the six connections that a browser opens to one server.
+      for (const path of ['fleet', 'git', 'promotions', 'alerts', 'secrets', 'pipelines', 'fleet']) {
+        await page.goto(at(path));
+        await page.getByText('Live', { exact: true }).waitFor();
+      }
+      // Nothing loads then: the page is shown as it was kept.
+      await page.goBack({ waitUntil: 'commit' });
+      const commit = await push(manifest(0.3), 'More of pushed-live');
+      await page
+        .getByRole('group', { name: 'Gate of pushed-live' })
+        .getByRole('link', { name: new RegExp(`^accepted: ${commit}`) })
+        .waitFor();
+    } finally {
+      await browser.close();
+    }
   });
 });

@@ -454,6 +454,14 @@ spec:
     expect(fleet.every(({ severity }) => severity === 'warning')).to.equal(true);
   });
 
+  it('tells nodes of one host apart by their names', async () => {
+    await node('a', {}, { host: 'vm', enrolled_at: new Date() });
+    await node('b', {}, { host: 'vm', enrolled_at: new Date() });
+    await node('c', {});
+    env.commit({ web: pipeline('web', 'x') });
+    expect(named(await plan(), 'web').nodes?.hosts).to.deep.equal(['a', 'b', 'c.example.org']);
+  });
+
   it('foretells what the labels of a group move', async () => {
     await node('a', { role: 'edge' });
     await node('b', { role: 'core' });

@@ -184,13 +184,22 @@ describe('what is said of a pipeline during a rollout', () => {
       ...{ type: 'Applied', status: 'False', reason: 'Held', message: 'Held', file: 'web.yaml', line: 1 },
       ...{ commit: 'c3', lastTransition: new Date(NOW) },
     };
-    const more = { managedBy: 'git', manifest: { ...manifest, conditions: [held] }, rollout: null };
+    const more = {
+      managedBy: 'git',
+      manifest: { ...manifest, conditions: [held] },
+      rollout: null,
+      deployedCommit: 'c2',
+    };
     const { gate, conditions } = said([2, 2, 2], rolloutRow(), more).pipelines[0]!;
     expect(gate[2]).to.include({
       state: 'failed',
       reason: 'Version 3 was rolled back; version 2 is on 3 of 3 nodes',
     });
     expect(gate[3]?.state).to.equal('done');
+    expect(
+      gate.slice(2).map(({ commit }) => commit),
+      'not that of what was taken back',
+    ).to.deep.equal(['c2', 'c2']);
     expect(conditions.find(({ type }) => type === 'RolledOut')).to.include({
       status: 'False',
       reason: 'RolledBack',

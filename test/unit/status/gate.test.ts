@@ -408,5 +408,9 @@ describe('the gate of many pipelines', () => {
   it('names the accepted commit only where everything has it', () => {
     expect(sumGates([good], ends)[3]?.commit).to.equal('c2');
     expect(sumGates([good, gateOf([node(behind)])], ends)[3]?.commit).to.equal(null);
+    const [git, accepted, delivered, running] = good;
+    if (!git || !accepted || !delivered || !running) throw new Error('a strip has four segments');
+    const takenBack: Gate = [git, accepted, { ...delivered, state: 'failed' }, running];
+    expect(sumGates([good, takenBack], ends)[3]).to.include({ state: 'done', commit: null });
   });
 });

@@ -40,7 +40,7 @@ const ADVICE: Record<string, string> = {
   FORBIDDEN: 'Your role does not allow this. Ask an administrator of the team.',
   NOT_FOUND: 'It may have been removed, or the link may belong to another team. Go back to the list.',
   BAD_REQUEST: 'Correct the input that the message names and send it again.',
-  CONFLICT: 'Something was changed meanwhile. The message says what stands in the way.',
+  CONFLICT: 'The message says what stands in the way.',
   PRECONDITION_FAILED: 'The message says what has to be true first.',
   SERVICE_UNAVAILABLE:
     'The controller runs, but what stands behind it does not answer. Try again in a moment.',

@@ -136,9 +136,24 @@ export function followEvents(queryClient: QueryClient): () => void {
     });
   };
 
+  // The browser may keep a page that was left, to go back to: its stream would hold one of the six connections that
+  // browsers open to one server over HTTP/1.1, and after some pages nothing would load any more.
+  const onLeave = (): void => {
+    source?.close();
+    clearTimeout(retryTimer);
+  };
+  const onShow = ({ persisted }: PageTransitionEvent): void => {
+    if (!persisted) return;
+    wasLost = true;
+    open();
+  };
+  window.addEventListener('pagehide', onLeave);
+  window.addEventListener('pageshow', onShow);
   open();
   return () => {
     closed = true;
+    window.removeEventListener('pagehide', onLeave);
+    window.removeEventListener('pageshow', onShow);
     source?.close();
     clearTimeout(flushTimer);
     clearTimeout(retryTimer);
