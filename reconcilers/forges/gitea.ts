@@ -8,7 +8,7 @@ import { giteaApi } from 'gitea-js';
 import Type from 'typebox';
 import { unwrapped } from './faults.ts';
 import { type Forge, ForgeError, type ForgePullRequest, type OpenRequest } from './forge.ts';
-import { type Comments, isGone, keepComment, openOnce, orNull } from './keeping.ts';
+import { type Comments, ifThere, keepComment, openOnce, orNull } from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
 import {
   body,
@@ -146,15 +146,8 @@ export function createGitea({ transport, url, project, token }: ForgeParts): For
       const { data } = await asked(() => repos.issueCreateComment(owner, repo, number, { body: text }));
       return String(read(label, Made, data).id);
     },
-    async update(_number, id, text) {
-      try {
-        await asked(() => repos.issueEditComment(owner, repo, Number(id), { body: text }));
-        return true;
-      } catch (error) {
-        if (isGone(error)) return false;
-        throw error;
-      }
-    },
+    update: (_number, id, text) =>
+      ifThere(() => asked(() => repos.issueEditComment(owner, repo, Number(id), { body: text }))),
   };
 
   return {

@@ -8,7 +8,7 @@ import { Octokit } from '@octokit/rest';
 import Type, { type Static } from 'typebox';
 import { unwrapped } from './faults.ts';
 import { type Forge, ForgeError, type ForgePullRequest, type OpenRequest } from './forge.ts';
-import { type Comments, isGone, keepComment, openOnce, orNull } from './keeping.ts';
+import { type Comments, ifThere, keepComment, openOnce, orNull } from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
 import {
   body,
@@ -177,15 +177,8 @@ export function createGitHub({ transport, url, project, token }: ForgeParts): Fo
       );
       return String(read(label, Made, data).id);
     },
-    async update(_number, id, text) {
-      try {
-        await asked(() => rest.issues.updateComment({ ...of, comment_id: Number(id), body: text }));
-        return true;
-      } catch (error) {
-        if (isGone(error)) return false;
-        throw error;
-      }
-    },
+    update: (_number, id, text) =>
+      ifThere(() => asked(() => rest.issues.updateComment({ ...of, comment_id: Number(id), body: text }))),
   };
 
   return {

@@ -16,7 +16,7 @@ import { unwrapped } from './faults.ts';
 import { type Forge, ForgeError, type ForgePullRequest, ForgeReply, type OpenRequest } from './forge.ts';
 import { Made, MergeRequest, MergeRequestList, NoteList, OwnToken, Page, Project } from './gitlab-answers.ts';
 import { gitLabRequester } from './gitlab-requester.ts';
-import { type Comments, isGone, keepComment, openOnce, orNull } from './keeping.ts';
+import { type Comments, ifThere, keepComment, openOnce, orNull } from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
 import { body, branch, DESCRIPTION, person, read, shortened, time, title } from './reading.ts';
 
@@ -138,15 +138,8 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
     async create(number, text) {
       return String(read(label, Made, await asked(() => notes.create(project, number, text))).id);
     },
-    async update(number, id, text) {
-      try {
-        await asked(() => notes.edit(project, number, Number(id), { body: text }));
-        return true;
-      } catch (error) {
-        if (isGone(error)) return false;
-        throw error;
-      }
-    },
+    update: (number, id, text) =>
+      ifThere(() => asked(() => notes.edit(project, number, Number(id), { body: text }))),
   };
 
   return {

@@ -73,3 +73,14 @@ export async function orNull<T>(
 }
 
 export const isGone = (error: unknown): boolean => error instanceof ForgeReply && error.fault === 'not-found';
+
+/** Whether what was to be changed is still there. @throws everything else that goes wrong */
+export async function ifThere(work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
+}

@@ -7,10 +7,9 @@ import { EnvironmentTag } from '../../components/bits.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { plural } from '../../components/format.ts';
 import { momentColumn } from '../../components/moment-column.tsx';
-import { Section } from '../../components/page.tsx';
 import { EmptyState, Loaded, SkeletonRows } from '../../components/states.tsx';
 import { PromotionBadge } from './standing-badge.tsx';
-import { FromTo, PullRequestLink, WaitingRequest } from './waiting-request.tsx';
+import { FromTo, PullRequestLink, WaitingRequests } from './waiting-request.tsx';
 import { inOrderOfNeed, isWaiting, statusInWords } from './words.ts';
 
 const COLUMNS: Column<Promotion>[] = [
@@ -88,15 +87,7 @@ export const RequestsTab = () => {
         if (list.length === 0) return <Nothing name={environment.name} />;
         return (
           <div className="stack">
-            {waiting.length > 0 && (
-              <Section title={`Waiting · ${waiting.length}`}>
-                <ul className="requests" aria-label="Waiting promotions">
-                  {waiting.map((each) => (
-                    <WaitingRequest key={each.id} promotion={each} />
-                  ))}
-                </ul>
-              </Section>
-            )}
+            <WaitingRequests list={waiting} />
             {over.length > 0 && (
               <DataTable
                 caption="Earlier promotions"

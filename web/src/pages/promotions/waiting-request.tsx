@@ -10,6 +10,7 @@ import { EnvironmentTag, Time } from '../../components/bits.tsx';
 import { CodeText } from '../../components/code-text.tsx';
 import { sentence } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
+import { Section } from '../../components/page.tsx';
 import { CheckLine } from './check-line.tsx';
 import { safeUrl } from './forge-out.tsx';
 import { ApproveDialog, CancelDialog, RejectDialog } from './request-dialogs.tsx';
@@ -62,7 +63,7 @@ export function roleIn({ teams }: Pick<Place, 'teams'>, environmentId: string): 
 type Opened = 'approve' | 'reject' | 'cancel';
 
 /** One that is not over: how far it is, what is in the way, and what the one who looks may do. */
-export const WaitingRequest = ({ promotion }: { promotion: Promotion }) => {
+const WaitingRequest = ({ promotion }: { promotion: Promotion }) => {
   const place = usePlace();
   const me = useQuery(queries.me()).data;
   const [opened, setOpened] = useState<Opened | null>(null);
@@ -151,3 +152,15 @@ const Act = ({ word, of, primary = false, off = false, act }: ActProps) => (
     <span className="sr-only"> {of}</span>
   </button>
 );
+
+/** Those that wait, above what is over; nothing where none does. */
+export const WaitingRequests = ({ list }: { list: readonly Promotion[] }) =>
+  list.length === 0 ? null : (
+    <Section title={`Waiting · ${list.length}`}>
+      <ul className="requests" aria-label="Waiting promotions">
+        {list.map((each) => (
+          <WaitingRequest key={each.id} promotion={each} />
+        ))}
+      </ul>
+    </Section>
+  );

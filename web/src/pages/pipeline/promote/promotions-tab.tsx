@@ -10,12 +10,11 @@ import { Badge } from '../../../components/bits.tsx';
 import { type Column, DataTable } from '../../../components/data-table.tsx';
 import { Icon } from '../../../components/icons.tsx';
 import { momentColumn } from '../../../components/moment-column.tsx';
-import { Section } from '../../../components/page.tsx';
 import { EmptyState, Loaded, SkeletonRows } from '../../../components/states.tsx';
 import { whyNot } from '../../fleet/may.ts';
 import type { Actions } from '../../pipelines/actions.ts';
 import { Versions } from '../../promotions/requests-tab.tsx';
-import { FromTo, PullRequestLink, WaitingRequest } from '../../promotions/waiting-request.tsx';
+import { FromTo, PullRequestLink, WaitingRequests } from '../../promotions/waiting-request.tsx';
 import { inOrderOfNeed, isWaiting, statusInWords } from '../../promotions/words.ts';
 
 interface Props {
@@ -127,15 +126,7 @@ const History = ({ list, toolbar }: { list: readonly Promotion[]; toolbar: React
   const waiting = inOrderOfNeed(list.filter(isWaiting));
   return (
     <div className="stack">
-      {waiting.length > 0 && (
-        <Section title={`Waiting · ${waiting.length}`}>
-          <ul className="requests" aria-label="Waiting promotions">
-            {waiting.map((each) => (
-              <WaitingRequest key={each.id} promotion={each} />
-            ))}
-          </ul>
-        </Section>
-      )}
+      <WaitingRequests list={waiting} />
       <DataTable
         caption="Earlier promotions"
         noun="promotion"
