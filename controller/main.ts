@@ -17,7 +17,7 @@ import { createPullRequestGateway } from '../reconcilers/pull-requests/gateway.t
 import { createPullRequestReconciler } from '../reconcilers/pull-requests/loop.ts';
 import { createRolloutReconciler } from '../reconcilers/rollouts/index.ts';
 import { createSecretReconciler } from '../reconcilers/secrets/index.ts';
-import { deleteExpiredSessions, ensureFirstAdmin } from './access/index.ts';
+import { deleteExpiredSessions, deleteOldThrottles, ensureFirstAdmin } from './access/index.ts';
 import { createAuditChainer, writeAudit } from './audit/index.ts';
 import { type Config, ConfigError } from './config.ts';
 import { connect } from './database/connect.ts';
@@ -306,6 +306,7 @@ async function compose(
     services.repositories.sweep(await listBindings(db)),
   );
   schedules.every('expired sessions', '0 17 * * * *', () => deleteExpiredSessions(db));
+  schedules.every('sign-in throttles', '0 23 * * * *', () => deleteOldThrottles(db, new Date(clock.now())));
   schedules.every('webhook deliveries', '0 53 * * * *', () => deleteOldDeliveries(db));
   schedules.every('commit statuses', '0 47 * * * *', () => sweepCommitStatuses(db));
   schedules.every('idempotent answers', '0 29 * * * *', () => deleteOldAnswers(db));

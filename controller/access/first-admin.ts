@@ -4,7 +4,7 @@ import { writeAudit } from '../platform/audit-writer.ts';
 import type { Context } from '../platform/context.ts';
 import { ownScope } from '../platform/operation.ts';
 import { hashPassword } from './passwords.ts';
-import { countUsers, insertUser, lockUsers } from './store.ts';
+import { countUsers, insertUser, lockUsers } from './users-store.ts';
 
 /**
  * Makes the administrator where there is no user yet. Answers the password where it was generated here, for the terminal

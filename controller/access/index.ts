@@ -1,8 +1,35 @@
 export { ensureFirstAdmin } from './first-admin.ts';
 export * as accessOperations from './operations.ts';
+export { hashPassword } from './passwords.ts';
 export { environmentScope, mayEnter, objectScope, teamScope } from './queries.ts';
 export { mayPush, mayRead } from './repository-rights.ts';
 export { actorOfApiKey, type ServiceAccountActor } from './service-accounts/api-key.ts';
 export * as serviceAccountOperations from './service-accounts/operations.ts';
-export { actorOfPersonalToken, actorOfSession, SESSION_MS, signIn, signOut } from './sign-in.ts';
-export { deleteExpiredSessions } from './store.ts';
+export {
+  actorOfPersonalToken,
+  actorOfSession,
+  endSessions,
+  openSession,
+  SESSION_MS,
+  type SignedIn,
+  signOut,
+  type UserActor,
+} from './sessions.ts';
+export { deleteExpiredSessions } from './sessions-store.ts';
+export { signIn } from './sign-in.ts';
+export { makeTemporaryPassword, type TemporaryPassword } from './temporary-password.ts';
+export { deleteOldThrottles } from './throttle-store.ts';
+export {
+  countSuperAdmins,
+  deleteUser,
+  findUser,
+  findUserByEmail,
+  insertUser,
+  type LockedBy,
+  lockUserRow,
+  lockUsers,
+  setLocked,
+  setUnlocked,
+  type User,
+  updateUser,
+} from './users-store.ts';

@@ -4,7 +4,9 @@ import type { Context } from '../platform/context.ts';
 import { forbidden, notFound, unauthorized } from '../platform/errors.ts';
 import { mutation, ownScope, query } from '../platform/operation.ts';
 import { mintToken } from '../platform/tokens.ts';
-import { deletePersonalToken, findUser, insertPersonalToken, listPersonalTokens } from './store.ts';
+import { deletePersonalToken, insertPersonalToken, listPersonalTokens } from './personal-tokens-store.ts';
+import { readStanding } from './sessions-store.ts';
+import { findUser } from './users-store.ts';
 
 function caller(ctx: Context): string {
   if (ctx.actor.type !== 'user') throw forbidden('Only a signed-in user has an account');
@@ -17,12 +19,20 @@ export const me = query({
   role: 'VIEWER',
   input: NoInput,
   output: Me,
+  evenIfOwing: ['CHANGE_PASSWORD', 'SET_UP_TWO_FACTOR'],
   scope: () => ownScope,
   async run(ctx) {
-    const user = await findUser(ctx.db, caller(ctx));
+    if (ctx.actor.type !== 'user') throw forbidden('Only a signed-in user has an account');
+    const { userId, sessionId, owes } = ctx.actor;
+    const user = await findUser(ctx.db, userId);
     if (!user) throw unauthorized();
-    const { id, name, email, authMethod, isSuperAdmin } = user;
-    return { id, name, email, authMethod, isSuperAdmin, twoFactorEnabled: user.totpEnabled };
+    const { id, name, email, authMethod, isSuperAdmin, passwordChangedAt } = user;
+    return {
+      ...{ id, name, email, authMethod, isSuperAdmin, passwordChangedAt, owes },
+      twoFactorEnabled: user.totpEnabled,
+      hasPassword: user.passwordHash !== null,
+      ...(await readStanding(ctx.db, { userId, sessionId })),
+    };
   },
 });
 

@@ -10,6 +10,7 @@ import type { Scope } from '../platform/operation.ts';
 export function mayEnter({ actor }: Context, place: { teamId: string; environmentId?: string }): boolean {
   switch (actor.type) {
     case 'anonymous':
+    case 'scim':
       return false;
     case 'system':
     case 'git':

@@ -11,6 +11,7 @@ import * as editing from './migrations/0005-editing.ts';
 import * as fleet from './migrations/0006-fleet.ts';
 import * as gitops from './migrations/0007-gitops.ts';
 import * as promotions from './migrations/0008-promotions.ts';
+import * as people from './migrations/0009-people.ts';
 
 interface Migration {
   name: string;
@@ -26,6 +27,7 @@ const MIGRATIONS: readonly Migration[] = [
   fleet,
   gitops,
   promotions,
+  people,
 ];
 
 /** Changes when a migration is added: names a migrated template database in tests. */

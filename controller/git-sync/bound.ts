@@ -39,6 +39,7 @@ export function speakerOf({ actor }: Pick<Context, 'actor'>): Speaker {
     case 'git':
       return { id: null, name: actor.author || 'git' };
     case 'anonymous':
+    case 'scim':
       return { id: null, name: '' };
     default:
       return { id: null, name: actor.name };

@@ -8,6 +8,8 @@ export function nameOfActor(actor: Actor): string {
     case 'service_account':
     case 'system':
       return actor.name;
+    case 'scim':
+      return 'SCIM';
     case 'git':
       return 'git';
     case 'anonymous':

@@ -45,6 +45,7 @@ function who(actor: Actor): { user_id: string | null; user_email: string | null 
     case 'git':
       return { user_id: null, user_email: actor.author };
     case 'anonymous':
+    case 'scim':
     case 'system':
       return { user_id: null, user_email: null };
   }

@@ -9,6 +9,9 @@ import type { Jobs } from './jobs.ts';
 import type { Keyring } from './keyring.ts';
 import type { Logger } from './logger.ts';
 
+/** A password that somebody else has seen; a team that asks for a second factor. */
+export type Obligation = 'CHANGE_PASSWORD' | 'SET_UP_TWO_FACTOR';
+
 export type Actor =
   | { type: 'anonymous' }
   | {
@@ -20,6 +23,8 @@ export type Actor =
       /** Team id to role. */
       roles: ReadonlyMap<string, Role>;
       sessionId: string;
+      /** What this person has to do before anything else. */
+      owes: Obligation | null;
     }
   | {
       type: 'service_account';
@@ -31,6 +36,8 @@ export type Actor =
       permissions: ReadonlySet<Permission>;
     }
   | { type: 'git'; commit: string; author: string; environmentId: string }
+  /** An identity provider with the SCIM token. */
+  | { type: 'scim' }
   | { type: 'system'; name: string };
 
 /**

@@ -9,8 +9,8 @@ import type { Role } from '../../schemas/api/common.ts';
 import type { Permission } from '../../schemas/api/service-accounts.ts';
 import { sentences, validator } from '../../schemas/validate.ts';
 import type { AuditEntry } from './audit-entry.ts';
-import type { Actor, Context, MutationContext, Redirect, Redirected } from './context.ts';
-import { badRequest, type DomainError, forbidden, preconditionFailed, unauthorized } from './errors.ts';
+import type { Actor, Context, MutationContext, Obligation, Redirect, Redirected } from './context.ts';
+import { badRequest, DomainError, forbidden, preconditionFailed, unauthorized } from './errors.ts';
 
 /** Where the thing that is asked for lives. */
 export interface Scope {
@@ -28,6 +28,8 @@ export interface Needs {
   role: Access;
   /** Of a service account, in its own environment. Without one no service account may run it. */
   permission?: Permission;
+  /** Whether an identity provider may run it, by SCIM. */
+  provisioning?: true;
 }
 
 interface Definition<I extends TSchema, O extends TSchema> extends Needs {
@@ -36,6 +38,8 @@ interface Definition<I extends TSchema, O extends TSchema> extends Needs {
   input: I;
   output: O;
   summary: string;
+  /** Obligations that do not stand in its way: it is how they are met, or how one learns of them. */
+  evenIfOwing?: readonly Obligation[];
   /** Finds the scope, and refuses what the caller may not know of. */
   scope(ctx: Context, input: Static<I>): Promise<Scope> | Scope;
 }
@@ -83,6 +87,7 @@ export type Execute = <I extends TSchema, O extends TSchema>(
 export function createExecute(writeAudit: AuditWriter, changed: () => void = () => {}): Execute {
   return async (op, ctx, raw) => {
     if (ctx.actor.type === 'anonymous') throw unauthorized();
+    refuseOwing(ctx.actor, op.evenIfOwing);
     const input = checkInput(op, raw);
     const scope = await op.scope(ctx, input);
     if (!allows(ctx.actor, scope, op)) throw refusal(ctx.actor, op);
@@ -207,15 +212,32 @@ function isJson(value: unknown): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
+const OWED: Record<Obligation, string> = {
+  CHANGE_PASSWORD: 'Change your password first: the one that you have was given to you',
+  SET_UP_TWO_FACTOR: 'Set up two-factor sign-in first: a team of yours requires it',
+};
+
+/** FORBIDDEN with `owes`, for whoever has something to do before. Doors that are no operations ask here themselves. */
+export function refuseOwing(actor: Actor, even: readonly Obligation[] = []): void {
+  if (actor.type !== 'user' || actor.owes === null || even.includes(actor.owes)) return;
+  throw new DomainError('FORBIDDEN', OWED[actor.owes], { owes: actor.owes });
+}
+
 const LEVEL: Record<Role, number> = { VIEWER: 0, EDITOR: 1, ADMIN: 2 };
 
 /** Git and the system act with every right inside the environment that their scope names. */
-export function allows(actor: Actor, scope: Scope, { role: needed, permission }: Needs): boolean {
+export function allows(
+  actor: Actor,
+  scope: Scope,
+  { role: needed, permission, provisioning }: Needs,
+): boolean {
   switch (actor.type) {
     case 'anonymous':
       return false;
     case 'system':
       return true;
+    case 'scim':
+      return provisioning === true;
     case 'git':
       return needed !== 'SUPER_ADMIN' && scope.environmentId === actor.environmentId;
     case 'service_account':
@@ -236,6 +258,7 @@ export function allows(actor: Actor, scope: Scope, { role: needed, permission }:
 }
 
 function refusal(actor: Actor, op: Needs & { name: string }): DomainError {
+  if (actor.type === 'scim') return forbidden(`${op.name} is not for SCIM`);
   if (actor.type !== 'service_account') return forbidden(`This needs the role ${op.role} in the team`);
   if (op.permission === undefined)
     return forbidden(`${op.name} is not for service accounts; sign in as a user`);

@@ -6,6 +6,10 @@ export const SEALED_COLUMNS = [
   { table: 'git_bindings', column: 'sealed_credentials' },
   { table: 'git_bindings', column: 'sealed_forge_token' },
   { table: 'git_bindings', column: 'sealed_webhook_secret' },
+  { table: 'users', column: 'sealed_totp_secret' },
+  { table: 'sessions', column: 'sealed_id_token' },
+  { table: 'oidc_settings', column: 'sealed_client_secret' },
+  { table: 'scim_settings', column: 'sealed_token' },
 ] as const;
 
 export type SealedTable = (typeof SEALED_COLUMNS)[number]['table'];

@@ -1,2 +1,2 @@
 export { DEFAULT_FLEET_SETTINGS, type FleetSettings } from './fleet.ts';
-export { claimSetting, readFleetSettings, readSetting, writeSetting } from './store.ts';
+export { claimSetting, readAuditRetention, readFleetSettings, readSetting, writeSetting } from './store.ts';

@@ -25,3 +25,8 @@ export async function claimSetting<T>(db: Knex, key: string, value: T): Promise<
 export async function readFleetSettings(db: Knex): Promise<FleetSettings> {
   return { ...DEFAULT_FLEET_SETTINGS, ...(await readSetting<Partial<FleetSettings>>(db, 'fleet')) };
 }
+
+/** Days that the audit log is kept; null is for ever. */
+export async function readAuditRetention(db: Knex): Promise<number | null> {
+  return (await readSetting<{ retentionDays: number | null }>(db, 'audit'))?.retentionDays ?? null;
+}

@@ -50,3 +50,55 @@ export const AuditPage = Type.Object({
   cursor: AuditCursor,
   hasMore: Type.Boolean(),
 });
+
+// As people look at it
+
+/** In the place of an entity type: users and groups that SCIM keeps. */
+export const SCIM_ALL = 'SCIM';
+const Text100 = Type.String({ minLength: 1, maxLength: 100 });
+/** A day (`2026-01-31`, in UTC) or a moment in ISO 8601. */
+const DayOrMoment = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2}(T[0-9:.]{5,15}(Z|[+-]\\d{2}:\\d{2})?)?$',
+  maxLength: 40,
+});
+const AUDIT_FILTERS = {
+  action: Type.Optional(AuditAction),
+  /** Of a service account its own id. */
+  userId: Type.Optional(Text100),
+  /** `SCIM` is ScimUser and ScimGroup. */
+  entityType: Type.Optional(Text100),
+  /** In action, entity, id, who, and what changed; whatever the case. */
+  search: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  teamId: Type.Optional(Id),
+  environmentId: Type.Optional(Id),
+  startDate: Type.Optional(DayOrMoment),
+  /** With that day. */
+  endDate: Type.Optional(DayOrMoment),
+};
+export const AuditFilter = Input(AUDIT_FILTERS);
+export type AuditFilter = Static<typeof AuditFilter>;
+export const ListAudit = Input({
+  ...AUDIT_FILTERS,
+  /** Of the page before. */
+  cursor: Type.Optional(AuditCursor),
+  /** 50 unless told. */
+  limit: Type.Optional(Type.Integer(AUDIT_LIMIT)),
+});
+/** An event with the names that people know: null where what it names is gone, or is nobody's. */
+export const AuditEntryView = Type.Object({
+  ...AuditEvent.properties,
+  actorName: Nullable(Type.String()),
+  teamName: Nullable(Type.String()),
+  environmentName: Nullable(Type.String()),
+});
+export type AuditEntryView = Static<typeof AuditEntryView>;
+export const AuditList = Type.Object({
+  /** The newest first. */
+  entries: Type.Array(AuditEntryView),
+  /** Of the next page; null on the last. */
+  nextCursor: Nullable(AuditCursor),
+});
+export const AuditWords = Type.Array(Type.String());
+export const AuditUsers = Type.Array(
+  Type.Object({ id: Type.String(), name: Nullable(Type.String()), email: Nullable(Type.String()) }),
+);

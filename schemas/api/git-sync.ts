@@ -242,6 +242,8 @@ export const UI_TOPICS = [
   /** Templates and snippets of teams. */
   'library',
   'presets',
+  /** Of the whole installation. */
+  'settings',
 ] as const;
 export type UiTopic = (typeof UI_TOPICS)[number];
 export interface UiEvent {

@@ -1,6 +1,9 @@
 /** Users and teams. */
 import Type, { type Static } from 'typebox';
-import { Id, Input, Nullable, Role, Text, Timestamp } from './common.ts';
+import { Id, Input, Label, Nullable, Role, Text, Timestamp } from './common.ts';
+
+/** No white space, no control characters, one @ with something on both sides. */
+export const EMAIL = '^[^\\s@\\p{Cc}\\p{Cs}]+@[^\\s@\\p{Cc}\\p{Cs}]+$';
 
 export const SignInInput = Input({
   // No control characters and no half surrogate pairs: the database keeps neither NUL nor the latter.
@@ -10,13 +13,29 @@ export const SignInInput = Input({
 });
 export type SignInInput = Static<typeof SignInInput>;
 
+export const AuthMethod = Type.Enum(['PASSWORD', 'OIDC']);
+export type AuthMethod = Static<typeof AuthMethod>;
+
 export const Me = Type.Object({
   id: Id,
   name: Type.String(),
   email: Type.String(),
-  authMethod: Type.Enum(['PASSWORD', 'OIDC']),
+  authMethod: AuthMethod,
   twoFactorEnabled: Type.Boolean(),
   isSuperAdmin: Type.Boolean(),
+  /** Whether there is a password to sign in with. */
+  hasPassword: Type.Boolean(),
+  /** Whether an identity provider's account is linked. */
+  linkedToProvider: Type.Boolean(),
+  /** How this session began. */
+  signedInBy: Type.Enum(['password', 'oidc']),
+  /** Teams of theirs that ask for a second factor. */
+  twoFactorRequiredBy: Type.Array(Type.String()),
+  /** Backup codes that were not used yet. */
+  backupCodesLeft: Type.Integer(),
+  /** What has to be done before anything else. */
+  owes: Nullable(Type.Enum(['CHANGE_PASSWORD', 'SET_UP_TWO_FACTOR'])),
+  passwordChangedAt: Nullable(Timestamp),
 });
 export type Me = Static<typeof Me>;
 
@@ -35,6 +54,137 @@ export const TeamList = Type.Array(TeamSummary);
 export const TeamName = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
 export const CreateTeam = Input({ name: TeamName });
 export const CreatedTeam = Type.Object({ id: Id, name: Type.String() });
+
+// Oneself
+
+/** ASVS 5.0 6.2: 8 characters or more, any of them, and none is cut off. */
+export const NewPassword = Type.String({ minLength: 8, maxLength: 1024 });
+export const ChangePassword = Input({
+  currentPassword: Type.String({ minLength: 1, maxLength: 1024 }),
+  newPassword: NewPassword,
+});
+export const PersonName = Label(100);
+export const UpdateProfile = Input({ name: PersonName });
+/** Shown once. The second factor counts once a code of it was given to `user.verifyAndEnableTotp`. */
+export const TotpSetup = Type.Object({
+  /** `otpauth://totp/…`: what the QR code holds. */
+  uri: Type.String(),
+  /** In base 32, to type in. */
+  secret: Type.String(),
+  backupCodes: Type.Array(Type.String()),
+});
+export type TotpSetup = Static<typeof TotpSetup>;
+/** Six digits, or a backup code where that is said. */
+export const TotpCode = Input({ code: Type.String({ minLength: 1, maxLength: 32 }) });
+export const BackupCodes = Type.Object({ backupCodes: Type.Array(Type.String()) });
+
+export const SessionSummary = Type.Object({
+  id: Id,
+  method: Type.Enum(['password', 'oidc']),
+  ipAddress: Nullable(Type.String()),
+  /** As the browser sends it, at most 256 characters. */
+  userAgent: Nullable(Type.String()),
+  createdAt: Timestamp,
+  /** Exact to five minutes; null until the first look. */
+  lastSeenAt: Nullable(Timestamp),
+  expiresAt: Timestamp,
+  /** The one that asks. */
+  current: Type.Boolean(),
+});
+export type SessionSummary = Static<typeof SessionSummary>;
+export const SessionList = Type.Array(SessionSummary);
+export const SessionId = Input({ id: Id });
+export const SessionsEnded = Type.Object({ ended: Type.Integer() });
+
+// Teams and who is in them
+
+export const TeamId = Input({ teamId: Id });
+export const TeamById = Input({ id: Id });
+export const TeamMember = Type.Object({
+  userId: Id,
+  name: Type.String(),
+  email: Type.String(),
+  role: Role,
+  /** `group`: by group sync, and changed by it. */
+  source: Type.Enum(['manual', 'group']),
+  authMethod: AuthMethod,
+  twoFactorEnabled: Type.Boolean(),
+  isSuperAdmin: Type.Boolean(),
+  lockedAt: Nullable(Timestamp),
+  lockedBy: Nullable(Type.Enum(['admin', 'scim'])),
+  lastSignInAt: Nullable(Timestamp),
+  /** Why the caller may not lock, unlock or reset this account; null where they may. */
+  accountOutOfReach: Nullable(Type.String()),
+});
+export type TeamMember = Static<typeof TeamMember>;
+export const TeamDetail = Type.Object({
+  id: Id,
+  name: Type.String(),
+  /** The caller's. */
+  role: Role,
+  requireTwoFactor: Type.Boolean(),
+  createdAt: Timestamp,
+  environmentCount: Type.Integer(),
+  members: Type.Array(TeamMember),
+});
+export type TeamDetail = Static<typeof TeamDetail>;
+/** Null for somebody who is in no team. */
+export const RoleAnswer = Type.Object({ role: Nullable(Role) });
+export const RenameTeam = Input({ teamId: Id, name: TeamName });
+export const Email = Type.String({ minLength: 3, maxLength: 320, pattern: EMAIL });
+export const AddMember = Input({ teamId: Id, email: Email, role: Role });
+export const Member = Input({ teamId: Id, userId: Id });
+export const MemberRole = Input({ teamId: Id, userId: Id, role: Role });
+export const RequireTwoFactor = Input({ teamId: Id, requireTwoFactor: Type.Boolean() });
+/** Shown once; good for nothing but its own change, until then. */
+export const GivenPassword = Type.Object({ temporaryPassword: Type.String(), expiresAt: Timestamp });
+
+// Everybody, for super admins
+
+export const UserSummary = Type.Object({
+  id: Id,
+  name: Type.String(),
+  email: Type.String(),
+  authMethod: AuthMethod,
+  isSuperAdmin: Type.Boolean(),
+  twoFactorEnabled: Type.Boolean(),
+  lockedAt: Nullable(Timestamp),
+  lockedBy: Nullable(Type.Enum(['admin', 'scim'])),
+  /** Whether an identity provider keeps this account by SCIM. */
+  provisioned: Type.Boolean(),
+  mustChangePassword: Type.Boolean(),
+  createdAt: Timestamp,
+  lastSignInAt: Nullable(Timestamp),
+  teams: Type.Array(
+    Type.Object({ id: Id, name: Type.String(), role: Role, source: Type.Enum(['manual', 'group']) }),
+  ),
+  /** Names of groups of the identity provider, with those that lead to no team. */
+  groups: Type.Array(Type.String()),
+});
+export type UserSummary = Static<typeof UserSummary>;
+export const UserList = Type.Array(UserSummary);
+export const UserId = Input({ userId: Id });
+export const CreateUser = Input({
+  email: Email,
+  name: PersonName,
+  teamId: Type.Optional(Id),
+  role: Type.Optional(Role),
+});
+export const CreatedUser = Type.Object({ id: Id, password: Type.String(), expiresAt: Timestamp });
+export const ToggleSuperAdmin = Input({ userId: Id, isSuperAdmin: Type.Boolean() });
+export const AssignToTeam = Input({ userId: Id, teamId: Id, role: Role });
+export const UserInTeam = Input({ userId: Id, teamId: Id });
+export const TeamOverview = Type.Object({
+  id: Id,
+  name: Type.String(),
+  memberCount: Type.Integer(),
+  adminCount: Type.Integer(),
+  environmentCount: Type.Integer(),
+  requireTwoFactor: Type.Boolean(),
+  createdAt: Timestamp,
+});
+export type TeamOverview = Static<typeof TeamOverview>;
+export const TeamOverviewList = Type.Array(TeamOverview);
 
 /** A personal token: the password of git's Basic authentication. Shown once. */
 export const CreateToken = Input({

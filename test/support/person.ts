@@ -1,7 +1,7 @@
 /** People, as they come to the API: by a browser's session cookie, and raw, so that every status and body can be seen. */
 import type { Knex } from 'knex';
 import { hashPassword } from '../../controller/access/passwords.ts';
-import { insertUser } from '../../controller/access/store.ts';
+import { insertUser } from '../../controller/access/users-store.ts';
 import { addMember } from '../../controller/teams/store.ts';
 import type { Role } from '../../schemas/api/common.ts';
 import { type Answer, type SendOptions, send } from './http.ts';

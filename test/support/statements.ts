@@ -16,7 +16,7 @@ export async function countStatements(
   db.on('query', () => (count += 1));
   const actor: Actor = {
     ...{ type: 'user', userId: 'counted', email: 'counted@example.org', name: 'Counted' },
-    ...{ isSuperAdmin: false, roles: new Map(Object.entries(roles)), sessionId: 's' },
+    ...{ isSuperAdmin: false, roles: new Map(Object.entries(roles)), sessionId: 's', owes: null },
   };
   const context = { ...test.controller.systemContext('test'), db, actor };
   try {

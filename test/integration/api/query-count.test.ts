@@ -136,6 +136,7 @@ describe('the database is asked', () => {
       isSuperAdmin: true,
       roles,
       sessionId: 's',
+      owes: null,
     };
     const { environmentId, teamId } = teams.ours;
     const graph = { nodes: [], edges: [] };

@@ -22,6 +22,7 @@ const user = (roles: Record<string, Role> = {}, isSuperAdmin = false): Actor => 
   isSuperAdmin,
   roles: new Map(Object.entries(roles)),
   sessionId: 's1',
+  owes: null,
 });
 
 const Input = Type.Object(

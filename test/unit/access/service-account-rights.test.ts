@@ -153,6 +153,7 @@ describe('the rights of a service account', () => {
       isSuperAdmin: false,
       roles: new Map([['team', 'VIEWER']]),
       sessionId: 's1',
+      owes: null,
     };
     expect(allows(viewer, HERE, { role: 'EDITOR', permission: 'secrets.manage' })).to.equal(false);
   });

@@ -1,0 +1,42 @@
+/** Personal tokens, as hashes. */
+import type { Knex } from 'knex';
+
+export interface PersonalToken {
+  id: string;
+  name: string;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  expiresAt: Date | null;
+}
+
+export async function insertPersonalToken(
+  db: Knex,
+  token: { id: string; userId: string; name: string; tokenHash: Buffer; expiresAt: Date | null },
+): Promise<void> {
+  await db('personal_tokens').insert({
+    id: token.id,
+    user_id: token.userId,
+    name: token.name,
+    token_hash: token.tokenHash,
+    expires_at: token.expiresAt,
+  });
+}
+
+export async function listPersonalTokens(db: Knex, userId: string): Promise<PersonalToken[]> {
+  return db('personal_tokens')
+    .where({ user_id: userId })
+    .orderBy('created_at')
+    .select('id', 'name', { createdAt: 'created_at', lastUsedAt: 'last_used_at', expiresAt: 'expires_at' });
+}
+
+export async function deletePersonalToken(db: Knex, userId: string, id: string): Promise<boolean> {
+  return (await db('personal_tokens').where({ id, user_id: userId }).delete()) > 0;
+}
+
+/** At most one write an hour a token: git asks twice for every fetch. */
+export async function touchPersonalToken(db: Knex, id: string): Promise<void> {
+  await db('personal_tokens')
+    .where({ id })
+    .where((q) => q.whereNull('last_used_at').orWhereRaw("last_used_at < now() - interval '1 hour'"))
+    .update({ last_used_at: db.fn.now() });
+}

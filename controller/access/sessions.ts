@@ -1,0 +1,131 @@
+/** Sessions: made at sign-in, ended by sign-out and by whatever changes who somebody is. From a session back to an actor. */
+import type { Knex } from 'knex';
+import { writeAudit } from '../platform/audit-writer.ts';
+import type { Actor, Context, Obligation } from '../platform/context.ts';
+import { ownScope } from '../platform/operation.ts';
+import { sealedPlace } from '../platform/sealed-columns.ts';
+import { mintToken, parseToken, sameHash } from '../platform/tokens.ts';
+import { touchPersonalToken } from './personal-tokens-store.ts';
+import {
+  deleteSession,
+  deleteSessionsOf,
+  findSessionOwner,
+  findTokenOwner,
+  insertSession,
+  type SessionOwner,
+  type SignInMethod,
+} from './sessions-store.ts';
+import { noteSignIn } from './users-store.ts';
+
+export const SESSION_MS = 7 * 24 * 3_600_000;
+
+export type UserActor = Extract<Actor, { type: 'user' }>;
+
+/** Of whoever signs in at an identity provider the second factor is the provider's. */
+function owes(owner: SessionOwner, method: SignInMethod): Obligation | null {
+  if (method === 'oidc') return null;
+  if (owner.user.mustChangePassword) return 'CHANGE_PASSWORD';
+  return owner.twoFactorRequired && !owner.user.totpEnabled ? 'SET_UP_TWO_FACTOR' : null;
+}
+
+function actorOf(owner: SessionOwner, sessionId: string, method: SignInMethod): UserActor {
+  const { user, roles } = owner;
+  return {
+    type: 'user',
+    userId: user.id,
+    email: user.email,
+    name: user.name,
+    isSuperAdmin: user.isSuperAdmin,
+    roles,
+    sessionId,
+    owes: owes(owner, method),
+  };
+}
+
+export interface SignedIn {
+  /** Goes into the cookie and nowhere else. */
+  token: string;
+  expiresAt: Date;
+}
+
+/** In a transaction: a new session of somebody who has shown who they are, with its audit row. */
+export async function openSession(
+  ctx: Context,
+  user: { id: string; email: string; name: string },
+  how: { method: SignInMethod; userAgent: string | null; idToken?: string },
+): Promise<SignedIn> {
+  const session = mintToken('hgs');
+  const expiresAt = new Date(ctx.clock.now() + SESSION_MS);
+  await insertSession(ctx.db, {
+    id: session.id,
+    userId: user.id,
+    tokenHash: session.hash,
+    method: how.method,
+    sealedIdToken:
+      how.idToken === undefined
+        ? null
+        : ctx.services.keyring.seal(how.idToken, sealedPlace('sessions', session.id, 'sealed_id_token')),
+    ipAddress: ctx.ipAddress,
+    userAgent: how.userAgent?.slice(0, 256) ?? null,
+    expiresAt,
+  });
+  await noteSignIn(ctx.db, user.id, new Date(ctx.clock.now()));
+  const actor: UserActor = {
+    ...{ type: 'user', userId: user.id, email: user.email, name: user.name },
+    ...{ isSuperAdmin: false, roles: new Map(), sessionId: session.id, owes: null },
+  };
+  await writeAudit(
+    { ...ctx, actor },
+    ownScope,
+    [{ entityType: 'User', entityId: user.id, metadata: { method: how.method } }],
+    'user.signedIn',
+  );
+  return { token: session.token, expiresAt };
+}
+
+/**
+ * In a transaction: ends every session of these people, but for one that goes on. Their open pages are told. Their personal
+ * tokens stay: each use of one asks for roles and locks anew.
+ */
+export async function endSessions(
+  ctx: Pick<Context, 'db' | 'services'>,
+  userIds: readonly string[],
+  except: string | null = null,
+): Promise<number> {
+  const ended = await deleteSessionsOf(ctx.db, userIds, except);
+  for (const userId of userIds.length > 20 ? [] : userIds)
+    await ctx.services.bus.publish(ctx.db, { type: 'user', userId });
+  if (userIds.length > 20)
+    await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['teams'] });
+  return ended;
+}
+
+export async function signOut(ctx: Context): Promise<void> {
+  if (ctx.actor.type !== 'user') return;
+  const { sessionId, userId } = ctx.actor;
+  await ctx.db.transaction(async (tx) => {
+    await deleteSession(tx, sessionId);
+    await writeAudit(
+      { ...ctx, db: tx },
+      ownScope,
+      [{ entityType: 'User', entityId: userId }],
+      'user.signedOut',
+    );
+    await ctx.services.bus.publish(tx, { type: 'user', userId });
+  });
+}
+
+/** Null for a token that is unknown, expired, or of a locked user. */
+export async function actorOfSession(db: Knex, token: string): Promise<UserActor | null> {
+  const parsed = parseToken('hgs', token);
+  const owner = parsed && (await findSessionOwner(db, parsed.id));
+  return owner && sameHash(owner.tokenHash, parsed.hash) ? actorOf(owner, parsed.id, owner.method) : null;
+}
+
+export async function actorOfPersonalToken(db: Knex, token: string): Promise<UserActor | null> {
+  const parsed = parseToken('hgp', token);
+  const owner = parsed && (await findTokenOwner(db, parsed.id));
+  if (!owner || !sameHash(owner.tokenHash, parsed.hash)) return null;
+  await touchPersonalToken(db, parsed.id);
+  return actorOf(owner, `token:${parsed.id}`, owner.user.authMethod === 'OIDC' ? 'oidc' : 'password');
+}

@@ -1,0 +1,1 @@
+export { type OidcSettings, readOidcSettings } from './store.ts';

@@ -1,0 +1,1 @@
+export { readScimSettings, type ScimSettings } from './settings-store.ts';

@@ -1,0 +1,138 @@
+/** Settings of the whole installation: identity providers, groups, SCIM, the fleet, the audit log. */
+import Type, { type Static } from 'typebox';
+import { Id, Input, Nullable, Role, Text, Timestamp } from './common.ts';
+
+const Url = Type.String({ minLength: 1, maxLength: 2_000 });
+/** Comma-separated names. */
+const GroupNames = Text(4_000);
+const ClaimName = Text(200);
+
+export const TeamMapping = Type.Object(
+  { group: Type.String({ minLength: 1, maxLength: 256 }), teamId: Id, role: Role },
+  { additionalProperties: false },
+);
+export type TeamMapping = Static<typeof TeamMapping>;
+
+export const TOKEN_ENDPOINT_AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const;
+const AuthMethodOfClient = Type.Enum([...TOKEN_ENDPOINT_AUTH_METHODS]);
+
+export const OidcIssuer = Input({ issuer: Url });
+export const UpdateOidc = Input({
+  issuer: Url,
+  clientId: Type.String({ minLength: 1, maxLength: 500 }),
+  /** Empty keeps the one that is stored, for the same issuer and client. */
+  clientSecret: Text(2_000),
+  displayName: Type.Optional(Text(100)),
+  /** `client_secret_basic` unless told. */
+  tokenEndpointAuthMethod: Type.Optional(AuthMethodOfClient),
+});
+export type UpdateOidc = Static<typeof UpdateOidc>;
+export const OidcTest = Type.Object({
+  ok: Type.Boolean(),
+  /** What the provider says that it is called. */
+  issuer: Nullable(Type.String()),
+  authorizationEndpoint: Nullable(Type.String()),
+  tokenEndpoint: Nullable(Type.String()),
+  jwksUri: Nullable(Type.String()),
+  endSessionEndpoint: Nullable(Type.String()),
+  scopes: Type.Array(Type.String()),
+  claims: Type.Array(Type.String()),
+  /** What would keep people from signing in, each with what to do. */
+  problems: Type.Array(Type.String()),
+});
+export type OidcTest = Static<typeof OidcTest>;
+
+export const UpdateOidcRoleMapping = Input({
+  defaultRole: Role,
+  groupsClaim: Type.Optional(ClaimName),
+  adminGroups: Type.Optional(GroupNames),
+  editorGroups: Type.Optional(GroupNames),
+});
+export const UpdateOidcTeamMappings = Input({
+  mappings: Type.Array(TeamMapping, { maxItems: 1_000 }),
+  /** Absent: none. */
+  defaultTeamId: Type.Optional(Id),
+  defaultRole: Role,
+  groupSyncEnabled: Type.Boolean(),
+  groupsScope: Type.Optional(ClaimName),
+  groupsClaim: Type.Optional(ClaimName),
+});
+export type UpdateOidcTeamMappings = Static<typeof UpdateOidcTeamMappings>;
+/** How many memberships followed at once. */
+export const MembershipsFollowed = Type.Object({
+  added: Type.Integer(),
+  changed: Type.Integer(),
+  removed: Type.Integer(),
+});
+
+export const UpdateScim = Input({ enabled: Type.Boolean() });
+/** Shown once; the one before ends at once. */
+export const ScimToken = Type.Object({ token: Type.String() });
+
+export const FleetLimits = {
+  pollIntervalMs: { minimum: 1_000, maximum: 300_000 },
+  unhealthyThreshold: { minimum: 2, maximum: 100 },
+  retentionDays: { minimum: 1, maximum: 3_650 },
+} as const;
+export const UpdateFleet = Input({
+  pollIntervalMs: Type.Integer(FleetLimits.pollIntervalMs),
+  unhealthyThreshold: Type.Integer(FleetLimits.unhealthyThreshold),
+  metricsRetentionDays: Type.Optional(Type.Integer(FleetLimits.retentionDays)),
+  logsRetentionDays: Type.Optional(Type.Integer(FleetLimits.retentionDays)),
+});
+export const FleetView = Type.Object({
+  pollIntervalMs: Type.Integer(),
+  unhealthyThreshold: Type.Integer(),
+  metricsRetentionDays: Type.Integer(),
+  logsRetentionDays: Type.Integer(),
+});
+export type FleetView = Static<typeof FleetView>;
+
+/** Null keeps the audit log for ever. */
+export const AuditRetention = Input({
+  retentionDays: Nullable(Type.Integer({ minimum: 30, maximum: 36_500 })),
+});
+export type AuditRetention = Static<typeof AuditRetention>;
+
+export const OidcView = Type.Object({
+  issuer: Type.String(),
+  clientId: Type.String(),
+  /** `********` where one is stored. */
+  clientSecret: Nullable(Type.String()),
+  displayName: Nullable(Type.String()),
+  tokenEndpointAuthMethod: AuthMethodOfClient,
+});
+export type OidcView = Static<typeof OidcView>;
+export const GroupsView = Type.Object({
+  mappings: Type.Array(TeamMapping),
+  defaultTeamId: Nullable(Id),
+  defaultRole: Role,
+  groupSyncEnabled: Type.Boolean(),
+  groupsScope: Nullable(Type.String()),
+  groupsClaim: Nullable(Type.String()),
+  adminGroups: Nullable(Type.String()),
+  editorGroups: Nullable(Type.String()),
+});
+export type GroupsView = Static<typeof GroupsView>;
+export const ScimView = Type.Object({
+  enabled: Type.Boolean(),
+  /** What a provider is given as its base URL, to the letter. */
+  baseUrl: Type.String(),
+  /** Null where there is no token. */
+  tokenCreatedAt: Nullable(Timestamp),
+  lastUsedAt: Nullable(Timestamp),
+});
+export type ScimView = Static<typeof ScimView>;
+
+/** Secrets are masked. */
+export const SettingsView = Type.Object({
+  /** Null while nobody signs in by OIDC. */
+  oidc: Nullable(OidcView),
+  /** What the provider has to be told to send people back to. */
+  oidcRedirectUri: Type.String(),
+  groups: GroupsView,
+  scim: ScimView,
+  fleet: FleetView,
+  audit: Type.Object({ retentionDays: Nullable(Type.Integer()) }),
+});
+export type SettingsView = Static<typeof SettingsView>;
