@@ -9,7 +9,9 @@ import {
   OfEnvironment,
   SyncStarted,
 } from '../../schemas/api/git-sync.ts';
-import { environmentScope } from '../access/index.ts';
+import { environmentScope, mayPush } from '../access/index.ts';
+import type { Context } from '../platform/context.ts';
+import { forbidden } from '../platform/errors.ts';
 import { mutation, query } from '../platform/operation.ts';
 import { runningBinding, wake, wakePullRequests } from './bound.ts';
 import { forgeDiff, forgeOf, reviewDiff, reviewOf } from './forge.ts';
@@ -18,7 +20,14 @@ import { insertPendingJob, listJobs } from './jobs-store.ts';
 import { bindingPolicy, type PolicyParts } from './policy.ts';
 import { remoteDiff, remoteOf } from './remote.ts';
 import { branchName, normalizeFolder } from './scope.ts';
-import { findBinding, lockBinding, orphanObjects, saveBinding, setForgeTrouble } from './store.ts';
+import {
+  findBinding,
+  lockBinding,
+  orphanObjects,
+  otherTeamsOf,
+  saveBinding,
+  setForgeTrouble,
+} from './store.ts';
 import { readSyncStatus } from './sync-status.ts';
 
 export const status = query({
@@ -90,6 +99,9 @@ export const configure = mutation({
     const id = await lockBinding(ctx.db, input.environmentId);
     const before = await findBinding(ctx.db, input.environmentId);
     const remote = remoteOf(ctx.services, id, input, before);
+    const wasThere = before?.repositoryUrl === 'embedded' && before.mode !== 'off';
+    if (remote.repositoryUrl === 'embedded' && input.mode !== 'off' && !wasThere)
+      await refuseToJoin(ctx, input.environmentId);
     const forge = forgeOf(ctx.services, id, input, before, remote.repositoryUrl);
     const review = reviewOf(input, before, remote.repositoryUrl);
     const write = {
@@ -128,6 +140,18 @@ export const configure = mutation({
     return readSyncStatus(ctx, input.environmentId);
   },
 });
+
+/**
+ * Whoever joins a shared repository reads all of it, and whoever is not EDITOR in their team as well may push no more: those
+ * who are there already have to be asked, or somebody who may push there joins.
+ */
+async function refuseToJoin(ctx: Context, environmentId: string): Promise<void> {
+  const others = await otherTeamsOf(ctx.db, 'embedded', environmentId);
+  if (others.length === 0 || mayPush(ctx.actor, others)) return;
+  throw forbidden(
+    'The repository that Headgate serves describes environments of other teams. Bind a repository of your own, or ask a super admin, or somebody who is EDITOR in those teams too, to bind this environment to it',
+  );
+}
 
 const policyDiff = (before: PolicyParts, after: PolicyParts): Record<string, [unknown, unknown]> => {
   const [was, is] = [bindingPolicy(before), bindingPolicy(after)];

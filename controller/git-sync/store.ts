@@ -199,6 +199,16 @@ const forgeColumns = (forge: ForgeColumns) => ({
   sealed_webhook_secret: forge.sealedWebhookSecret,
 });
 
+/** Ids of the teams, but for that of this environment, that have an environment bound to the repository. */
+export async function otherTeamsOf(db: Knex, repository: string, environmentId: string): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `SELECT DISTINCT e.team_id AS id FROM git_bindings b JOIN environments e ON e.id = b.environment_id
+     WHERE b.repository_url = ? AND b.mode <> 'off' AND e.team_id <> (SELECT team_id FROM environments WHERE id = ?)`,
+    [repository, environmentId],
+  );
+  return rows.map(({ id }) => id);
+}
+
 export async function saveBinding(db: Knex, write: BindingWrite): Promise<string> {
   const columns = {
     mode: write.mode,

@@ -178,7 +178,20 @@ describe('a protected branch', function () {
     afterEach(() => test.db('git_bindings').where({ environment_id: places.foreignId }).delete());
 
     const bind = (more: object) =>
-      mallory.mutate('gitSync.configure', { environmentId: places.foreignId, path: place.folder, ...more });
+      places.root.mutate('gitSync.configure', {
+        ...{ environmentId: places.foreignId, path: place.folder },
+        ...more,
+      });
+
+    it('is joined by nobody who may not push to it already', async () => {
+      const input = { environmentId: places.foreignId, mode: 'observe', path: 'elsewhere' };
+      expect(await refusal(mallory, 'mutation', 'gitSync.configure', input)).to.match(
+        /^FORBIDDEN: The repository that Headgate serves describes environments of other teams/,
+      );
+      expect(await test.db('git_bindings').where({ environment_id: places.foreignId })).to.deep.equal([]);
+      await mallory.mutate('gitSync.configure', { ...input, mode: 'off' });
+      expect(await refusal(mallory, 'mutation', 'gitSync.configure', input)).to.match(/^FORBIDDEN/);
+    });
 
     it('gets no copy of their database', async () => {
       await drawPipeline(mallory, places.foreignId, soundGraph(), 'taken');

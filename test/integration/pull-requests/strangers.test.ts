@@ -42,7 +42,7 @@ describe('pull requests of a repository that needs a password', function () {
     await makeUser(test.db, { email: 'mallory@example.org', teams: { [places.otherTeamId]: 'ADMIN' } });
     stranger = await signIn(test.url, 'mallory@example.org');
     // Bound to what is theirs before: what was read of that counts nothing.
-    await stranger.mutate('gitSync.configure', { environmentId: places.foreignId, mode: 'observe' });
+    await places.root.mutate('gitSync.configure', { environmentId: places.foreignId, mode: 'observe' });
     await test
       .db('git_bindings')
       .where({ environment_id: places.foreignId })
