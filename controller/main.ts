@@ -273,7 +273,7 @@ async function compose(
       protectedBranches: async () => protectedBranches(await boundTo(db, 'embedded')),
       beforePush: () => engine.prepare(),
       noteWork: (userId, branches) => addContributor(db, { repository: 'embedded', branches, userId }),
-      afterPush: (since) => git.afterPush(since),
+      afterPush: (since, names) => git.afterPush(since, names),
     },
     webDir: join(import.meta.dirname, '../dist/web'),
   });

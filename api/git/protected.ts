@@ -1,4 +1,7 @@
-/** Pushes to branches that take merged pull requests only: refused before git sees them, in git's own words. */
+/**
+ * What a push asks for, before git sees it; pushes to branches that take merged pull requests only are refused there, in
+ * git's own words.
+ */
 import type { Context as KoaContext } from 'koa';
 import { PushTooLargeError, type RefCommand, readPush, refusalReport } from './receive-pack.ts';
 
@@ -15,13 +18,12 @@ export interface LetThrough {
   read: Buffer;
   /** That it asks to be changed, without `refs/heads/`. */
   branches: string[];
+  /** Branches and tags without what stands before their names; null where the push could not be read. */
+  names: string[] | null;
 }
 
 /** Null where the push was answered: none of its refs is taken. */
-export async function refuseProtected(
-  ctx: KoaContext,
-  branches: ReadonlySet<string>,
-): Promise<LetThrough | null> {
+export async function lookAtPush(ctx: KoaContext, branches: ReadonlySet<string>): Promise<LetThrough | null> {
   let asked: Awaited<ReturnType<typeof readPush>>;
   try {
     asked = await readPush(ctx.req);
@@ -35,12 +37,18 @@ export async function refuseProtected(
     return refuse(ctx, 413, 'These are too many refs for one push; push fewer at a time\n');
   }
   const { push, read } = asked;
+  if (!push && branches.size === 0) return { read, branches: [], names: null };
   if (!push) return refuse(ctx, 400, 'This is no push that can be read; push by git itself, and unsigned\n');
   // An environment may follow a tag, too.
-  const isProtected = (ref: string) => branches.has(ref.replace(/^refs\/(?:heads|tags)\//, ''));
+  const nameOf = (ref: string) => ref.replace(/^refs\/(?:heads|tags)\//, '');
+  const isProtected = (ref: string) => branches.has(nameOf(ref));
   const hit = push.commands.some((one) => isProtected(one.ref) && !isCreation(one));
   if (!hit)
-    return { read, branches: push.commands.flatMap(({ ref }) => /^refs\/heads\/(.+)$/.exec(ref)?.[1] ?? []) };
+    return {
+      read,
+      branches: push.commands.flatMap(({ ref }) => /^refs\/heads\/(.+)$/.exec(ref)?.[1] ?? []),
+      names: push.commands.map(({ ref }) => nameOf(ref)),
+    };
   const report = refusalReport(push, (ref) => (isProtected(ref) ? REASON : BESIDE));
   if (!report) return refuse(ctx, 403, `${[...branches].join(', ')} is ${REASON}\n`);
   await drop(ctx);

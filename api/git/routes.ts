@@ -11,7 +11,7 @@ import type { Actor } from '../../controller/platform/context.ts';
 import { DomainError, messageOf } from '../../controller/platform/errors.ts';
 import type { Logger } from '../../controller/platform/logger.ts';
 import { type EmbeddedRepository, gitEnvironment } from '../../controller/repository/index.ts';
-import { refuseProtected } from './protected.ts';
+import { type LetThrough, lookAtPush } from './protected.ts';
 import { appendToPush } from './side-band.ts';
 
 export interface GitParts {
@@ -26,8 +26,11 @@ export interface GitParts {
   beforePush(): void;
   /** Told who is about to change which branches, where some are protected: nobody approves what they pushed themselves. */
   noteWork(userId: string, branches: readonly string[]): Promise<void>;
-  /** Looks at every binding of the repository; answers what to tell the person who pushed. */
-  afterPush(since: number): Promise<readonly string[]>;
+  /**
+   * Looks at the bindings of the repository that follow what was pushed; answers what to tell the person who pushed. `names`:
+   * of branches and tags, null where they are not known.
+   */
+  afterPush(since: number, names: readonly string[] | null): Promise<readonly string[]>;
 }
 
 const DEADLINE_MS = 10 * 60_000;
@@ -77,7 +80,7 @@ export function gitRoutes(parts: GitParts): Middleware {
     if (!existsSync(join(parts.repository.gitdir, 'HEAD')))
       return answer(ctx, 503, 'The repository is not in its folder. Ask an administrator to put it back\n');
     if (push && rest === '/info/refs') parts.beforePush();
-    let read: Buffer | null = null;
+    let asked: LetThrough | null = null;
     if (rest === '/git-receive-pack') {
       let branches: ReadonlySet<string>;
       try {
@@ -85,18 +88,17 @@ export function gitRoutes(parts: GitParts): Middleware {
       } catch (error) {
         return answerAway(ctx, error, parts.log);
       }
+      asked = await lookAtPush(ctx, branches);
+      if (asked === null) return;
       if (branches.size > 0) {
-        const through = await refuseProtected(ctx, branches);
-        if (through === null) return;
-        read = through.read;
         try {
-          await parts.noteWork(actor.userId, through.branches);
+          await parts.noteWork(actor.userId, asked.branches);
         } catch (error) {
           return answerAway(ctx, error, parts.log);
         }
       }
     }
-    await runBackend(ctx, parts, actor, rest, read);
+    await runBackend(ctx, parts, actor, rest, asked);
   };
 }
 
@@ -111,10 +113,14 @@ function answerAway(ctx: KoaContext, thrown: unknown, log: Logger): void {
 }
 
 /** What was taken is in the repository by now, whatever else fails. What was not is answered by git itself. */
-async function toldAfterPush(parts: GitParts, since: number, taken: boolean): Promise<readonly string[]> {
+async function toldAfterPush(
+  parts: GitParts,
+  push: { since: number; names: readonly string[] | null; taken: boolean },
+): Promise<readonly string[]> {
+  const { since, names, taken } = push;
   try {
-    const lines = await parts.afterPush(since);
-    return taken ? lines : lines.filter((line) => !line.includes(': nothing to do'));
+    const lines = await parts.afterPush(since, names);
+    return taken ? lines : lines.filter((line) => !/: nothing to do|: no environment follows /.test(line));
   } catch (error) {
     if (!taken) return [];
     parts.log.warn({ reason: messageOf(error) }, 'nothing could be said of a push');
@@ -130,13 +136,13 @@ function answer(ctx: KoaContext, status: number, text: string): void {
   ctx.body = text;
 }
 
-/** `read` is what was taken from the request already. */
+/** `asked` is what was taken from a push already. */
 async function runBackend(
   ctx: KoaContext,
   parts: GitParts,
   actor: UserActor,
   rest: string,
-  read: Buffer | null,
+  asked: LetThrough | null,
 ): Promise<void> {
   const { req, res } = ctx;
   const since = performance.now();
@@ -176,7 +182,7 @@ async function runBackend(
     if (child.exitCode === null) child.kill('SIGKILL');
   });
   child.stdin.on('error', () => {});
-  if (read) child.stdin.write(read);
+  if (asked) child.stdin.write(asked.read);
   req.pipe(child.stdin);
   try {
     const { head, body } = await readHead(child.stdout);
@@ -184,7 +190,7 @@ async function runBackend(
     if (rest === '/git-receive-pack') {
       await pipeline(
         body,
-        appendToPush((taken) => toldAfterPush(parts, since, taken)),
+        appendToPush((taken) => toldAfterPush(parts, { since, names: asked?.names ?? null, taken })),
         res,
       );
     } else {

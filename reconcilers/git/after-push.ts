@@ -19,8 +19,11 @@ export const isEmbedded = ({ repositoryUrl }: Pick<Binding, 'repositoryUrl'>): b
 export interface AfterPush {
   /** A pass has ended: a file event may be faster than the push that caused it. */
   told(environmentId: string, result: PassResult): void;
-  /** `since`: when the push began, in the clock's monotonic milliseconds. */
-  report(since: number): Promise<readonly string[]>;
+  /**
+   * `since`: when the push began, in the clock's monotonic milliseconds. `names`: branches and tags that were pushed, null where
+   * they are not known.
+   */
+  report(since: number, names: readonly string[] | null): Promise<readonly string[]>;
 }
 
 export function createAfterPush(options: {
@@ -40,11 +43,15 @@ export function createAfterPush(options: {
   /** The last pass of each binding that had something to tell. */
   const told = new Map<string, { at: number; result: PassResult }>();
 
-  async function reportsOf(since: number, late: string): Promise<readonly string[]> {
-    const bindings = (await listBindings(db)).filter(
-      (binding) => binding.mode !== 'off' && isEmbedded(binding),
-    );
-    if (bindings.length === 0) return ['Headgate: no environment is bound to this repository'];
+  async function reportsOf(
+    since: number,
+    names: readonly string[] | null,
+    late: string,
+  ): Promise<readonly string[]> {
+    const all = (await listBindings(db)).filter((binding) => binding.mode !== 'off' && isEmbedded(binding));
+    if (all.length === 0) return ['Headgate: no environment is bound to this repository'];
+    const bindings = names === null ? all : all.filter(({ ref }) => names.includes(ref));
+    if (bindings.length === 0) return [notFollowed(names ?? [], all)];
     if (lease.epoch() === null) {
       for (const { environmentId } of bindings)
         await services.bus.publish(db, {
@@ -84,11 +91,19 @@ export function createAfterPush(options: {
       if (isFirst && (result.outcome !== 'unchanged' || result.report.length > 1))
         told.set(environmentId, { at: clock.monotonic(), result });
     },
-    async report(since) {
+    async report(since, names) {
       const late = `Headgate: still working; follow it at ${options.uiUrl}`;
-      return (await withDeadline(reportsOf(since, late), pushWaitMs)) ?? [late];
+      return (await withDeadline(reportsOf(since, names, late), pushWaitMs)) ?? [late];
     },
   };
+}
+
+const NAMED = 3;
+
+function notFollowed(names: readonly string[], bindings: readonly Pick<Binding, 'ref'>[]): string {
+  const pushed = names.slice(0, NAMED).join(', ') + (names.length > NAMED ? ' …' : '');
+  const followed = [...new Set(bindings.map(({ ref }) => ref))];
+  return `Headgate: no environment follows ${pushed}, nothing is deployed from it; ${followed.slice(0, NAMED).join(', ')} ${followed.length === 1 ? 'is' : 'are'} followed: open a pull request`;
 }
 
 function notApplied(error: unknown): string {

@@ -31,7 +31,7 @@ export interface GitReconciler {
    * Wakes every binding of the embedded repository and answers what to tell the person whose push began at `since`
    * (the clock's monotonic milliseconds), within the limit.
    */
-  afterPush(since: number): Promise<readonly string[]>;
+  afterPush(since: number, names: readonly string[] | null): Promise<readonly string[]>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -150,6 +150,21 @@ describe('git over HTTP', () => {
     expect(hidden.stderr).to.match(/\[remote rejected\].*(hidden|deny)/);
   });
 
+  it('says of a branch that no environment follows that nothing comes of it, and of what is followed no less', async () => {
+    const topic = client(await tokenOf(teams.root));
+    await topic.clone();
+    await topic.commit({ 'notes/topic.md': 'topic\n' });
+    const aside = await topic.run('push', 'origin', 'HEAD:refs/heads/topic', 'HEAD:refs/tags/mark');
+    expect(aside.code, aside.stderr).to.equal(0);
+    expect(aside.stderr)
+      .to.match(/no environment follows topic, mark, nothing is deployed from it; main is followed/)
+      .and.not.match(/nothing to do|applied/);
+    const both = await topic.run('push', 'origin', 'HEAD:main', 'HEAD:refs/heads/topic-2');
+    expect(both.stderr)
+      .to.match(/remote: ours: /)
+      .and.not.include('no environment follows');
+  });
+
   it('keeps the refs of its own out of sight', async () => {
     const listed = await runGit(['ls-remote', '--', withCredentials(remote, 'git', teams.token)]);
     expect(listed.stdout).to.include('refs/heads/main').and.not.include('refs/headgate');
