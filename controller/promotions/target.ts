@@ -49,7 +49,10 @@ export async function targetOf(
   const own = namesake !== null && earlier.some(({ id }) => id === namesake.id);
   const binding =
     bound?.mode === 'sync' && policiesOf(bound).effective.owns.includes('Pipeline') ? bound : null;
-  const updates = namesake !== null && (binding ? namesake.managedBy === 'git' : own);
+  // The same pipeline, described for each environment, has the same name. Another name that is taken means another one.
+  const sameName = namesake?.name.toLowerCase() === pipeline.name.toLowerCase();
+  const inGit = binding !== null && namesake?.managedBy === 'git';
+  const updates = namesake !== null && (binding ? inGit && (own || sameName) : own);
   return {
     id: environment.id,
     environmentName: environment.name,
@@ -62,7 +65,10 @@ export async function targetOf(
       pipelineId: namesake.id,
       name: namesake.name,
       kind: updates ? 'updates' : 'taken',
-      message: collisionWords(environment.name, namesake.name, { updates, bound: binding !== null, own }),
+      message: collisionWords(environment.name, namesake.name, {
+        ...{ updates, own },
+        unadopted: binding !== null && !inGit,
+      }),
     },
     rollout: updates && !binding && (await findActiveRollout(ctx.db, namesake.id)) !== null,
     refusal:
@@ -81,13 +87,13 @@ function nameThere(earlier: readonly { name: string }[], name: string): string {
 function collisionWords(
   environment: string,
   name: string,
-  { updates, bound, own }: { updates: boolean; bound: boolean; own: boolean },
+  { updates, own, unadopted }: { updates: boolean; own: boolean; unadopted: boolean },
 ): string {
   if (updates)
     return own
       ? `"${name}" in ${environment} was promoted from this pipeline before; it is brought up to date`
       : `"${name}" in ${environment} is described in git; its manifest is brought up to date`;
-  return bound
+  return unadopted
     ? `${environment} has a pipeline "${name}" that git does not describe there; let git adopt it first (gitSync.adopt), or choose another name`
     : `${environment} has a pipeline "${name}" that was not promoted from this one; choose another name, or rename that one`;
 }

@@ -553,6 +553,17 @@ describe('a promotion into an environment that git describes', function () {
     ).to.match(/^CONFLICT: .* that git does not describe there; let git adopt it first/);
   });
 
+  it('does not write over another pipeline whose name was typed in, though git describes it', async () => {
+    await target.apply({ [`pipelines/${name} there.yaml`]: manifest(`${name} there`) });
+    const pipelineId = (await draw()).id;
+    const input = { pipelineId, targetEnvironmentId: target.environmentId, name: `${name} there` };
+    const foretold = await places.editor.query<PromotionPreflight>('promotion.preflight', input);
+    expect([foretold.canProceed, foretold.nameCollision?.kind]).to.deep.equal([false, 'taken']);
+    expect(await refusal(places.editor, 'mutation', 'promotion.initiate', input)).to.match(
+      /^CONFLICT: .* was not promoted from this one; choose another name/,
+    );
+  });
+
   it('leaves a file alone that happens to have its name', async () => {
     await target.apply({ [`pipelines/${name.replace(' ', '-')}.yaml`]: manifest(`${name} other`) });
     const { requestId } = await initiate((await draw()).id);
