@@ -260,6 +260,7 @@ export const appRouter = router({
     history: q(promotions.history),
     list: q(promotions.list),
     get: q(promotions.get),
+    content: q(promotions.content),
   }),
   pullRequest: router({
     list: q(pullRequests.list),

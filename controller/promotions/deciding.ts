@@ -1,19 +1,25 @@
 /** What people decide of a promotion that waits. */
 import { isDeepStrictEqual } from 'node:util';
-import { DecidedPromotion, PromotionRequest, RejectPromotion } from '../../schemas/api/promotions.ts';
+import {
+  ApprovePromotion,
+  DecidedPromotion,
+  PromotionRequest,
+  RejectPromotion,
+} from '../../schemas/api/promotions.ts';
 import { findEnvironment } from '../environments/index.ts';
 import { findBinding } from '../git-sync/index.ts';
 import type { ShippedContent } from '../pipelines/index.ts';
 import { nameOfActor } from '../platform/actor-name.ts';
 import type { Context, MutationContext } from '../platform/context.ts';
-import { conflict, DomainError, preconditionFailed } from '../platform/errors.ts';
+import { conflict, DomainError } from '../platform/errors.ts';
 import { mutation } from '../platform/operation.ts';
 import { findPullRequest, pullRequestsOf } from '../pull-requests/index.ts';
 import { tellPages } from './news.ts';
 import { existing, refuseOthers, refuseOver, refuseOwn } from './rules.ts';
 import { checkSnapshot, shipSnapshot } from './shipping.ts';
+import { digestOf } from './snapshot.ts';
 import { noteTrouble, type PromotionChange, type PromotionRecord, updatePromotion } from './store.ts';
-import { refuseTarget, type Target, targetOf } from './target.ts';
+import { type Target, targetOfRequest } from './target.ts';
 import { requestScope } from './told.ts';
 
 async function decide(
@@ -49,37 +55,21 @@ type Checked = { promotion: PromotionRecord } & (
   | { fault: DomainError }
 );
 
-/** What was asked for, against the target as it is now. */
-async function targetNow(ctx: Context, promotion: PromotionRecord): Promise<Target> {
-  const { pipelineId, pipelineName, sourceEnvironmentId, targetEnvironmentId, targetName } = promotion;
-  if (pipelineId === null)
-    throw preconditionFailed(
-      'The pipeline that was to be promoted is deleted; reject this, or let it be cancelled',
-    );
-  const from = { pipeline: { id: pipelineId, name: pipelineName }, environmentId: sourceEnvironmentId };
-  const target = await targetOf(ctx, from, targetEnvironmentId, targetName);
-  refuseTarget(target);
-  if (target.binding)
-    throw preconditionFailed(
-      `${target.environmentName} is described in git by now; cancel this promotion and ask for it again, and it becomes a pull request`,
-    );
-  return target;
-}
-
 export const approve = mutation({
   name: 'promotion.approve',
   summary: 'Deploy what somebody else asked to be promoted',
   role: 'EDITOR',
   audit: 'promotion.approved',
-  input: PromotionRequest,
+  input: ApprovePromotion,
   output: DecidedPromotion,
   scope: (ctx, input) => requestScope(ctx, input.requestId),
-  async prepare(ctx, { requestId }): Promise<Checked> {
+  async prepare(ctx, { requestId, digest }): Promise<Checked> {
     const promotion = await existing(ctx, requestId);
     refuseOwn(ctx, promotion);
     refuseOver(promotion, false);
+    if (digest !== undefined && digest !== digestOf(promotion.snapshot)) throw askedAnew();
     try {
-      const target = await targetNow(ctx, promotion);
+      const target = await targetOfRequest(ctx, promotion);
       if (promotion.snapshot.form !== 'graph') throw conflict('It was changed meanwhile; try again');
       const content = await checkSnapshot(ctx, target, promotion.snapshot);
       return { promotion, target, content, fault: null };
@@ -92,10 +82,7 @@ export const approve = mutation({
     const promotion = await existing(ctx, requestId, true);
     refuseOwn(ctx, promotion);
     refuseOver(promotion, false);
-    if (!isDeepStrictEqual(promotion.snapshot, checked.promotion.snapshot))
-      throw conflict(
-        'Somebody asked for it anew meanwhile, with another state of the pipeline; look at it again',
-      );
+    if (!isDeepStrictEqual(promotion.snapshot, checked.promotion.snapshot)) throw askedAnew();
     try {
       if (checked.fault) throw checked.fault;
       return await deploy(ctx, promotion, checked);
@@ -106,12 +93,15 @@ export const approve = mutation({
   },
 });
 
+const askedAnew = () =>
+  conflict('Somebody asked for it anew meanwhile, with another state of the pipeline; look at it again');
+
 async function deploy(
   ctx: MutationContext,
   promotion: PromotionRecord,
   checked: { target: Target; content: ShippedContent },
 ) {
-  const target = await targetNow(ctx, promotion);
+  const target = await targetOfRequest(ctx, promotion);
   const { snapshot, sourceVersion, id: promotionId } = promotion;
   if (target.pipeline?.id !== checked.target.pipeline?.id || snapshot.form !== 'graph')
     throw conflict('The target was changed while this was being checked; try again');

@@ -3,14 +3,15 @@ import type { PromotionDiffs } from '../../schemas/api/promotions.ts';
 import type { StoredPipeline } from '../git-sync/index.ts';
 import { maskSensitive, storedConfig, unifiedDiff } from '../pipelines/index.ts';
 import type { Context } from '../platform/context.ts';
-import { preconditionFailed } from '../platform/errors.ts';
+import { conflict, preconditionFailed } from '../platform/errors.ts';
 import { promotedFrom, type Source } from './from.ts';
 import type { ManifestPreview } from './gateway.ts';
 import { storedPipeline } from './pipeline.ts';
 import { listTargets } from './queries.ts';
 import { contentFor, graphSnapshot } from './shipping.ts';
-import { findWaiting, lastPromoted } from './store.ts';
-import { type Target, targetOf } from './target.ts';
+import type { GraphSnapshot } from './snapshot.ts';
+import { findWaiting, lastPromoted, type PromotionRecord } from './store.ts';
+import { type Target, targetOf, targetOfRequest } from './target.ts';
 
 type Diff = PromotionDiffs['targets'][number];
 
@@ -54,7 +55,9 @@ export async function previewDiffs(
   for (const id of environments) {
     const target = await targetOf(ctx, from, id, name);
     targets.push(
-      target.binding ? await inGit(ctx, from, target) : await here(ctx, from, target, all(target)),
+      target.binding
+        ? await inGit(ctx, from, target)
+        : await here(ctx, from.pipeline, graphSnapshot(from.pipeline), target, all(target)),
     );
   }
   return { targets };
@@ -82,8 +85,22 @@ const engineDiff = (before: string, after: string | null): string | null => {
   return diff === '' ? null : shortened(diff);
 };
 
-async function here(ctx: Context, { pipeline: source }: Source, target: Target, all: boolean): Promise<Diff> {
-  const snapshot = graphSnapshot(source);
+/** What waits for an approval, against its target as it is now. @throws what stands in the way of deciding on it */
+export async function waitingDiff(ctx: Context, promotion: PromotionRecord, all: boolean): Promise<Diff> {
+  const target = await targetOfRequest(ctx, promotion);
+  const { snapshot, pipelineId } = promotion;
+  if (snapshot.form !== 'graph' || pipelineId === null)
+    throw conflict('It was changed meanwhile; look at it again');
+  return here(ctx, await storedPipeline(ctx, pipelineId), snapshot, target, all);
+}
+
+async function here(
+  ctx: Context,
+  source: StoredPipeline,
+  snapshot: GraphSnapshot,
+  target: Target,
+  all: boolean,
+): Promise<Diff> {
   const there = target.pipeline && (await storedPipeline(ctx, target.pipeline.id));
   const { content, missing } = await contentFor(ctx, there?.id ?? null, snapshot);
   const after: StoredPipeline = {

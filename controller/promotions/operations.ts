@@ -3,6 +3,7 @@ import {
   ListPromotions,
   PreviewPromotion,
   Promotion,
+  PromotionContent,
   PromotionDiffs,
   PromotionHistory,
   PromotionList,
@@ -12,11 +13,13 @@ import {
 } from '../../schemas/api/promotions.ts';
 import { environmentScope, objectScope } from '../access/index.ts';
 import { allows, query } from '../platform/operation.ts';
-import { previewDiffs } from './diff.ts';
+import { previewDiffs, waitingDiff } from './diff.ts';
 import { bothScopes } from './from.ts';
 import { preflight as readPreflight } from './preflight.ts';
 import { listOfEnvironment, listOfPipeline } from './queries.ts';
-import { readerScope, told, toldOf } from './told.ts';
+import { existing, refuseOver } from './rules.ts';
+import { digestOf } from './snapshot.ts';
+import { readerScope, requestScope, told, toldOf } from './told.ts';
 
 const HISTORY = 20;
 
@@ -82,4 +85,20 @@ export const get = query({
   output: Promotion,
   scope: (ctx, input) => readerScope(ctx, input.requestId),
   run: (ctx, { requestId }) => toldOf(ctx, requestId),
+});
+
+export const content = query({
+  name: 'promotion.content',
+  summary: 'What waits for an approval: what it would change in its target now, and the digest that names it',
+  role: 'VIEWER',
+  input: PromotionRequest,
+  output: PromotionContent,
+  scope: (ctx, input) => requestScope(ctx, input.requestId),
+  async run(ctx, { requestId }) {
+    const promotion = await existing(ctx, requestId);
+    refuseOver(promotion, false);
+    const scope = await requestScope(ctx, requestId);
+    const change = await waitingDiff(ctx, promotion, allows(ctx.actor, scope, { role: 'EDITOR' }));
+    return { requestId, digest: digestOf(promotion.snapshot), change };
+  },
 });

@@ -1,4 +1,6 @@
 /** What a promotion carries: taken when it is asked for, and what ships, however the source changes meanwhile. */
+import { createHash } from 'node:crypto';
+import stringify from 'fast-json-stable-stringify';
 import type { GraphEdge, GraphNode } from '../../schemas/api/pipelines.ts';
 import type { LogLevelName } from './pipeline.ts';
 
@@ -40,3 +42,7 @@ export interface ManifestSnapshot {
 }
 
 export type Snapshot = GraphSnapshot | ManifestSnapshot;
+
+/** Names one content: SHA-256, in hex. */
+export const digestOf = (snapshot: Snapshot): string =>
+  createHash('sha256').update(stringify(snapshot)).digest('hex');

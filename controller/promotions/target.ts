@@ -6,7 +6,7 @@ import type { Context } from '../platform/context.ts';
 import { badRequest, conflict, notFound, preconditionFailed } from '../platform/errors.ts';
 import { findActiveRollout } from '../rollouts/index.ts';
 import { findNamesake } from './queries.ts';
-import { earlierTargets } from './store.ts';
+import { earlierTargets, type PromotionRecord } from './store.ts';
 
 export interface Target {
   id: string;
@@ -106,3 +106,20 @@ export function refuseTarget({ collision, refusal }: Pick<Target, 'collision' | 
 
 export const rolloutWords = (name: string): string =>
   `"${name}" is being rolled out by stages there; broaden that rollout or roll it back first`;
+
+/** What was asked for, against the target as it is now. */
+export async function targetOfRequest(ctx: Context, promotion: PromotionRecord): Promise<Target> {
+  const { pipelineId, pipelineName, sourceEnvironmentId, targetEnvironmentId, targetName } = promotion;
+  if (pipelineId === null)
+    throw preconditionFailed(
+      'The pipeline that was to be promoted is deleted; reject this, or let it be cancelled',
+    );
+  const from = { pipeline: { id: pipelineId, name: pipelineName }, environmentId: sourceEnvironmentId };
+  const target = await targetOf(ctx, from, targetEnvironmentId, targetName);
+  refuseTarget(target);
+  if (target.binding)
+    throw preconditionFailed(
+      `${target.environmentName} is described in git by now; cancel this promotion and ask for it again, and it becomes a pull request`,
+    );
+  return target;
+}

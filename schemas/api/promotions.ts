@@ -126,7 +126,21 @@ export const InitiatedPromotion = Type.Object({
   /** It goes on with a promotion that waited already. */
   updated: Type.Boolean(),
 });
+/** SHA-256, in hex. */
+const Digest = Type.String({ pattern: '^[0-9a-f]{64}$' });
 export const PromotionRequest = Input({ requestId: Id });
+/** What waits for an approval, as it would change its target now. */
+export const PromotionContent = Type.Object({
+  requestId: Id,
+  /** Names exactly what would ship: `promotion.approve` takes it. */
+  digest: Digest,
+  change: PromotionDiff,
+});
+export const ApprovePromotion = Input({
+  requestId: Id,
+  /** Of what was looked at: refused where something else would ship. */
+  digest: Type.Optional(Digest),
+});
 export const RejectPromotion = Input({ requestId: Id, note: Type.Optional(Text(2_000)) });
 export const DecidedPromotion = Type.Object({
   requestId: Id,

@@ -19,6 +19,7 @@ const BESIDE: Record<string, string> = {
   'gitSync.drift': 'query VIEWER',
   'gitSync.plan': 'query VIEWER',
   'gitSync.export': 'query EDITOR',
+  'promotion.content': 'query VIEWER',
   'promotion.get': 'query VIEWER',
   'promotion.list': 'query VIEWER',
   'pullRequest.list': 'query VIEWER',

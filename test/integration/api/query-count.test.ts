@@ -83,6 +83,7 @@ const OF_ONE_THING = [
   'pipeline.sampleResult',
   'promotion.diffPreview',
   'promotion.get',
+  'promotion.content',
   'promotion.preflight',
   'pullRequest.diff',
   'pullRequest.plan',

@@ -6,6 +6,7 @@ import type { Pipeline, Version, VersionSummary } from '../../../schemas/api/pip
 import type {
   InitiatedPromotion,
   Promotion,
+  PromotionContent,
   PromotionDiffs,
   PromotionPreflight,
 } from '../../../schemas/api/promotions.ts';
@@ -458,6 +459,28 @@ describe('a promotion into an environment that git does not describe', () => {
       );
       const done = await decide('approve', first.requestId, places.editor);
       expect(await programOf(done.targetPipelineId ?? '')).to.equal('.step = 2');
+    });
+
+    it('ships what its approver has looked at, and nothing that was asked for since', async () => {
+      const source = await draw(soundGraph('.step = 1'));
+      const { requestId } = await initiate(source.id);
+      const look = () => second.query<Static<typeof PromotionContent>>('promotion.content', { requestId });
+      const seen = await look();
+      expect(seen.change.diff).to.contain('.step = 1');
+      await places.editor.mutate('pipeline.saveGraph', { pipelineId: source.id, ...soundGraph('.step = 2') });
+      expect(await look(), 'what waits is what was asked for').to.deep.equal(seen);
+      await initiate(source.id);
+      const { digest } = seen;
+      expect(await refusal(second, 'mutation', 'promotion.approve', { requestId, digest })).to.match(
+        /^CONFLICT: Somebody asked for it anew meanwhile/,
+      );
+      const again = await look();
+      expect(again.change.diff).to.contain('.step = 2');
+      const done = await decide('approve', requestId, second, { digest: again.digest });
+      expect(await programOf(done.targetPipelineId ?? '')).to.equal('.step = 2');
+      expect(await refusal(second, 'query', 'promotion.content', { requestId })).to.match(
+        /^PRECONDITION_FAILED: .* is deployed already/,
+      );
     });
 
     it('becomes one request of two that come at once, and one deploy of two approvals', async () => {

@@ -43,4 +43,5 @@ export const PROMOTIONS: Rows = {
   'promotion.history': { names: 'object', input: pipeline },
   'promotion.list': { names: 'scope', input: environment },
   'promotion.get': { names: 'object', input: waiting },
+  'promotion.content': { names: 'object', input: waiting },
 };

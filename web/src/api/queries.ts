@@ -422,6 +422,12 @@ export const queries = {
       queryFn: () => api.promotion.list.query({ environmentId, limit: 100 }),
       meta: live(['promotions', 'pipelines'], environmentId),
     }),
+  promotionContent: (requestId: string) =>
+    queryOptions({
+      queryKey: ['promotion.content', requestId],
+      queryFn: () => api.promotion.content.query({ requestId }),
+      meta: live(['promotions', 'pipelines']),
+    }),
   promotion: (requestId: string) =>
     queryOptions({
       queryKey: ['promotion.get', requestId],

@@ -1,10 +1,14 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Promotion } from '../../../../schemas/api/promotions.ts';
 import { api } from '../../api/client.ts';
+import { queries } from '../../api/queries.ts';
 import { isProduction } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { TextAreaField } from '../../components/field.tsx';
 import { MutationForm } from '../../components/mutation-form.tsx';
+import { Loaded, SkeletonBlock } from '../../components/states.tsx';
+import { Changes } from '../pipeline/promote/promote-diff.tsx';
 import { usePromotionWord } from './use-promotion.ts';
 
 interface Props {
@@ -15,21 +19,24 @@ interface Props {
 const versionOf = ({ sourceVersion }: Promotion): string =>
   sourceVersion === null ? '' : `, version ${sourceVersion},`;
 
-/** What ships is what was saved when it was asked for. */
+/** What ships is what was saved when it was asked for: the approval is bound to what is shown. */
 export const ApproveDialog = ({ promotion, close }: Props) => {
   const { id, pipelineName, targetName, targetPipelineId, targetEnvironmentName: target } = promotion;
+  const content = useQuery({ ...queries.promotionContent(id), staleTime: 0 });
+  const digest = content.data?.digest;
   const approve = usePromotionWord({
-    run: () => api.promotion.approve.mutate({ requestId: id }),
+    run: () => api.promotion.approve.mutate({ requestId: id, ...(digest ? { digest } : {}) }),
     done: () => `${targetName} is deployed in ${target}.`,
     after: close,
   });
   return (
-    <Dialog title={`Approve ${pipelineName} for ${target}`} opened close={close}>
+    <Dialog title={`Approve ${pipelineName} for ${target}`} opened close={close} size="xl">
       <MutationForm
         mutation={approve}
         close={close}
         submit="Approve and deploy it"
         working="Deploying…"
+        disabled={content.isPending}
         confirm={isProduction({ name: target }) ? target : null}
       >
         <p>
@@ -44,6 +51,13 @@ export const ApproveDialog = ({ promotion, close }: Props) => {
           Its secrets, certificates and selector are those of {target}. If it cannot be deployed, the request
           stays and says why.
         </p>
+        <Loaded
+          query={content}
+          what={`What changes in ${target}`}
+          skeleton={<SkeletonBlock height={240} label="Comparing with what is there" />}
+        >
+          {({ change }) => <Changes changed={change} waiting={undefined} />}
+        </Loaded>
       </MutationForm>
     </Dialog>
   );

@@ -50,7 +50,7 @@ const SHOWN = [
   { value: 'engine', word: 'Engine config' },
 ] as const;
 
-const Changes = ({ changed, waiting }: { changed: Changed } & Pick<Props, 'waiting'>) => {
+export const Changes = ({ changed, waiting }: { changed: Changed } & Pick<Props, 'waiting'>) => {
   const { diff, engineDiff, conflicts, kept, targetEnvironmentName: where, targetName } = changed;
   const [wanted, setShown] = useState<'manifest' | 'engine'>('manifest');
   const shown = engineDiff === null ? 'manifest' : wanted;
