@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import type { Page } from 'playwright-core';
 import { launch, openSession, type Session } from './browser.ts';
 
 const run = promisify(execFile);
@@ -110,6 +111,40 @@ describe('a push, watched in the browser', function () {
         .waitFor();
     } finally {
       await browser.close();
+    }
+  });
+
+  it('lets go of the stream in tabs that nobody sees, so that a seventh tab is live as well', async () => {
+    const { context } = session;
+    const see = (page: Page, state: 'hidden' | 'visible') =>
+      page.evaluate(
+        `Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
+         document.dispatchEvent(new Event('visibilitychange'));`,
+      );
+    const tabs: Page[] = [];
+    try {
+      for (let n = 0; n < 6; n += 1) {
+        const tab = await context.newPage();
+        tabs.push(tab);
+        await tab.clock.install();
+        await tab.goto(at('pipelines'));
+        await tab.getByText('Live', { exact: true }).waitFor();
+        await see(tab, 'hidden');
+        await tab.clock.fastForward('00:11');
+      }
+      const seventh = await context.newPage();
+      tabs.push(seventh);
+      await seventh.goto(at('fleet'));
+      await seventh.getByText('Live', { exact: true }).waitFor();
+      const commit = await push(manifest(0.4), 'Unseen by six tabs');
+      const [first] = tabs as [Page];
+      await see(first, 'visible');
+      await first
+        .getByRole('group', { name: 'Gate of pushed-live' })
+        .getByRole('link', { name: new RegExp(`^accepted: ${commit}`) })
+        .waitFor();
+    } finally {
+      await Promise.all(tabs.map((tab) => tab.close()));
     }
   });
 });

@@ -21,6 +21,8 @@ const EVERYWHERE = '*';
 const STALE_AFTER_MS = 15_000;
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 30_000;
+/** A tab that nobody sees lets go of its stream: over HTTP/1.1 six of them would leave no connection for anything else. */
+const HIDDEN_MS = 10_000;
 
 let state: LiveState = { kind: 'connecting' };
 const listeners = new Set<() => void>();
@@ -66,6 +68,7 @@ export function followEvents(queryClient: QueryClient): () => void {
   let retryMs = RETRY_MIN_MS;
   let wasLost = false;
   let restUntil = 0;
+  let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
 
   const flush = async (): Promise<void> => {
@@ -140,20 +143,33 @@ export function followEvents(queryClient: QueryClient): () => void {
   // browsers open to one server over HTTP/1.1, and after some pages nothing would load any more.
   const onLeave = (): void => {
     source?.close();
+    source = null;
     clearTimeout(retryTimer);
+    clearTimeout(staleTimer);
   };
-  const onShow = ({ persisted }: PageTransitionEvent): void => {
-    if (!persisted) return;
+  const onVisibility = (): void => {
+    clearTimeout(hiddenTimer);
+    if (document.visibilityState === 'hidden') hiddenTimer = setTimeout(onLeave, HIDDEN_MS);
+    else if (source === null) comeBack();
+  };
+  /** What happened meanwhile is not known: all of it is looked at again. */
+  const comeBack = (): void => {
     wasLost = true;
     open();
   };
+  const onShow = ({ persisted }: PageTransitionEvent): void => {
+    if (persisted) comeBack();
+  };
   window.addEventListener('pagehide', onLeave);
   window.addEventListener('pageshow', onShow);
+  document.addEventListener('visibilitychange', onVisibility);
   open();
   return () => {
     closed = true;
     window.removeEventListener('pagehide', onLeave);
     window.removeEventListener('pageshow', onShow);
+    document.removeEventListener('visibilitychange', onVisibility);
+    clearTimeout(hiddenTimer);
     source?.close();
     clearTimeout(flushTimer);
     clearTimeout(retryTimer);
