@@ -1,7 +1,7 @@
 # Everything that is done with this repository. `make help` lists it.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run dev test check format bench build agent-release clean screenshots install chromium sshd
+.PHONY: help run dev test check format bench build agent-release sbom clean screenshots install chromium sshd
 
 NODE := bin/node
 BIN := node_modules/.bin
@@ -39,6 +39,9 @@ dist/headgate-agent: $(AGENT_SOURCES) node_modules/.installed
 agent-release: install ## agents for every platform into dist/agent-release; CHANNEL=dev for that channel
 	@$(NODE) agent/release.ts --channel $(or $(CHANNEL),stable)
 
+sbom: install ## what is shipped that others wrote, as CycloneDX, into dist/headgate.cdx.json
+	@$(NODE) test/tools/supply-chain/sbom.ts
+
 dist/headgate-engine: $(ENGINE_SOURCES) node_modules/.installed
 	@echo "Building the reference engine …"
 	@$(NODE) examples/engine/build.ts
@@ -48,11 +51,12 @@ dist/web/index.html: $(WEB_SOURCES) node_modules/.installed
 	@$(NODE) web/build.ts --quiet
 	@touch $@
 
-check: install ## types, lint, format, import rules
+check: install ## types, lint, format, import rules, known vulnerabilities
 	@$(BIN)/tsc -p .
 	@$(BIN)/tsc -p web
 	@$(BIN)/biome check --error-on-warnings .
 	@$(NODE) $(BIN)/mocha --reporter dot test/unit/import-rules.test.ts
+	@$(NODE) test/tools/supply-chain/audit.ts
 
 format: install ## format and sort imports
 	@$(BIN)/biome check --write .

@@ -5,7 +5,12 @@ import type { Actor, Context, Services } from '../controller/platform/context.ts
 import type { Logger } from '../controller/platform/logger.ts';
 import type { Execute } from '../controller/platform/operation.ts';
 import type { Clock } from '../reconcilers/engine/clock.ts';
+import { perMinute, type RateLimit } from './middleware/rate-limit.ts';
 import { createSessionCookie, readActor, type SessionCookie } from './middleware/session.ts';
+import { strangersLimit } from './middleware/strangers.ts';
+
+/** Of one person, over all their sessions: a page that is open asks some hundred times a minute. */
+const CALLS_PER_MINUTE = 12_000;
 
 export interface Door {
   baseUrl: string;
@@ -14,6 +19,10 @@ export interface Door {
   log: Logger;
   db: Knex;
   services: Services;
+  /** Taken by the address of whoever is turned away for want of a session, a key or a token. */
+  strangers: RateLimit;
+  /** Of procedures, taken by the id of whoever calls. */
+  calls: RateLimit;
   actor(ctx: KoaContext): Promise<Actor>;
   context(ctx: KoaContext, actor: Actor): Context;
 }
@@ -36,6 +45,8 @@ export function createDoor(options: DoorOptions): Door {
     log: options.log,
     db: options.db,
     services: options.services,
+    strangers: strangersLimit(),
+    calls: perMinute(CALLS_PER_MINUTE),
     actor: (ctx) => readActor(options.db, cookie, ctx),
     context(ctx, actor) {
       const gone = new AbortController();

@@ -5,6 +5,7 @@ import { actorOfSession } from '../controller/access/index.ts';
 import { visibleEnvironments } from '../controller/environments/index.ts';
 import type { Actor } from '../controller/platform/context.ts';
 import { DomainError, unauthorized } from '../controller/platform/errors.ts';
+import { refuseOwing } from '../controller/platform/operation.ts';
 import { UI_TOPICS, type UiEvent, type UiTopic } from '../schemas/api/git-sync.ts';
 import type { Door } from './door.ts';
 import { openEventStream } from './sse.ts';
@@ -32,6 +33,7 @@ export function createUiEvents(door: Door): UiEvents {
         const token = door.cookie.read(ctx);
         const actor = await door.actor(ctx);
         if (!token || actor.type !== 'user') throw unauthorized();
+        refuseOwing(actor);
         if (open(actor.userId) >= STREAMS_PER_USER) {
           throw new DomainError('TOO_MANY_REQUESTS', `More than ${STREAMS_PER_USER} open pages; close some`, {
             retryAfterSeconds: 5,
@@ -58,7 +60,7 @@ export function createUiEvents(door: Door): UiEvents {
         };
         const recheck = async () => {
           const current = await actorOfSession(door.db, token).catch(() => undefined);
-          if (current === null) stream.close();
+          if (current === null || current?.owes) stream.close();
           else if (current) visible = await visibleTo(door.db, current).catch(() => visible);
         };
         const off = [

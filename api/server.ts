@@ -1,10 +1,9 @@
 /** The HTTP server: which door leads where. */
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import Router from '@koa/router';
 import type { Knex } from 'knex';
 import Koa from 'koa';
 import compress from 'koa-compress';
-import helmet from 'koa-helmet';
 import type { Services } from '../controller/platform/context.ts';
 import type { Lease } from '../controller/platform/lease.ts';
 import type { Logger } from '../controller/platform/logger.ts';
@@ -13,17 +12,25 @@ import type { Clock } from '../reconcilers/engine/clock.ts';
 import { publishedSchemas } from '../schemas/manifests/index.ts';
 import { agentHotPath } from './agent/hot-path.ts';
 import { type AgentParts, agentRoutes } from './agent/routes.ts';
+import { auditRoutes } from './audit/routes.ts';
+import { oidcRoutes } from './auth/oidc.ts';
 import { authRoutes } from './auth/routes.ts';
 import { createDoor } from './door.ts';
 import { createUiEvents } from './events.ts';
 import { type GitParts, gitRoutes } from './git/routes.ts';
 import { webhookRoutes } from './git/webhook.ts';
 import { healthRoutes } from './health.ts';
+import { createHttpServer } from './http-server.ts';
+import { sameSiteOnly } from './middleware/foreign-site.ts';
+import { plainQuery } from './middleware/query.ts';
 import { createAddressReader, type RequestState, withRequest } from './middleware/request.ts';
+import { openToEveryOrigin, securityHeaders } from './middleware/security-headers.ts';
+import { countStrangers } from './middleware/strangers.ts';
 import { openApiRoutes } from './openapi/routes.ts';
 import { procedureRoutes } from './procedures/routes.ts';
 import { releaseRoutes } from './releases/routes.ts';
 import { restRoutes } from './rest/routes.ts';
+import { scimRoutes } from './scim/routes.ts';
 import { webRoutes } from './static.ts';
 import { tapRoutes } from './taps.ts';
 
@@ -39,7 +46,7 @@ export interface ApiOptions {
   /** Whether the embedded database lacks space to store anything. */
   diskFull: () => boolean;
   agent: AgentParts;
-  git: Omit<GitParts, 'db' | 'log'>;
+  git: Omit<GitParts, 'db' | 'log' | 'uiUrl' | 'strangers'>;
   webDir: string;
 }
 
@@ -55,20 +62,34 @@ export function createApi(options: ApiOptions): Api {
   const app = new Koa<RequestState>();
   app.silent = true;
 
-  app.use(withRequest({ log: options.log, addressOf: createAddressReader(options.trustedProxies) }));
-  app.use(agentRoutes(door, options.agent));
   app.use(securityHeaders(options.baseUrl));
-  app.use(gitRoutes({ ...options.git, db: options.db, log: options.log }));
+  app.use(withRequest({ log: options.log, addressOf: createAddressReader(options.trustedProxies) }));
+  app.use(countStrangers(door.strangers));
+  app.use(sameSiteOnly);
+  app.use(plainQuery);
+  app.use(agentRoutes(door, options.agent));
+  app.use(
+    gitRoutes({
+      ...options.git,
+      db: options.db,
+      log: options.log,
+      uiUrl: options.baseUrl,
+      strangers: door.strangers,
+    }),
+  );
   app.use(compress({ threshold: 1_024, br: false }));
   app.use(procedureRoutes(door));
   app.use(openApiRoutes(door));
   app.use(restRoutes(door));
+  app.use(scimRoutes(door));
 
   const router = new Router();
   authRoutes(router, door);
+  oidcRoutes(router, door);
   healthRoutes(router, options);
   events.routes(router);
   tapRoutes(router, door, options.agent.taps);
+  auditRoutes(router, door);
   webhookRoutes(router, options);
   releaseRoutes(router, { releases: options.services.releases, baseUrl: options.baseUrl });
   schemaRoutes(router, options.baseUrl);
@@ -82,7 +103,7 @@ export function createApi(options: ApiOptions): Api {
 
   const hotPath = agentHotPath(options.agent, options.log);
   const rest = app.callback();
-  const server = createServer({ keepAliveTimeout: 75_000, headersTimeout: 80_000 }, (request, response) => {
+  const server = createHttpServer((request, response) => {
     if (!hotPath(request, response)) void rest(request, response);
   });
   return {
@@ -110,35 +131,9 @@ function schemaRoutes(router: Router, baseUrl: string): void {
       };
       return;
     }
-    ctx.set('Access-Control-Allow-Origin', '*');
+    openToEveryOrigin(ctx);
+    ctx.set('Cache-Control', 'no-cache');
     ctx.type = 'application/schema+json';
     ctx.body = JSON.stringify(schema, null, 2);
-  });
-}
-
-function securityHeaders(baseUrl: string) {
-  const https = baseUrl.startsWith('https:');
-  return helmet({
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        scriptSrc: ["'self'"],
-        // Inline style attributes are how charts and graphs place things; they cannot run code.
-        styleSrc: ["'self'", "'unsafe-inline'"],
-        imgSrc: ["'self'", 'data:'],
-        fontSrc: ["'self'"],
-        connectSrc: ["'self'"],
-        manifestSrc: ["'self'"],
-        workerSrc: ["'self'"],
-        baseUri: ["'none'"],
-        formAction: ["'self'"],
-        frameAncestors: ["'none'"],
-      },
-    },
-    strictTransportSecurity: https ? { maxAge: 63_072_000, includeSubDomains: true } : false,
-    referrerPolicy: { policy: 'same-origin' },
-    crossOriginOpenerPolicy: { policy: 'same-origin' },
-    xFrameOptions: { action: 'deny' },
   });
 }

@@ -1,13 +1,21 @@
 /** The built UI: hashed files for ever, the page itself never from a cache. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import sirv from 'sirv';
+import { pagePolicy } from './middleware/security-headers.ts';
 
 const NOT_PAGES = ['/api/', '/git/', '/schemas/', '/agent/'];
+/** Where the nonce of an answer goes, in index.html as it is built. */
+const NONCE = 'nonce=""';
+
+const isFile = (path: string): boolean => path.startsWith('/assets/') || FILE.test(path);
+/** The last part of the path has an extension. */
+const FILE = /\.\w{1,8}$/;
 
 export function webRoutes(folder: string): Middleware {
-  if (!existsSync(join(folder, 'index.html'))) {
+  const index = join(folder, 'index.html');
+  if (!existsSync(index)) {
     return async (ctx, next) => {
       if (ctx.method !== 'GET' || NOT_PAGES.some((prefix) => ctx.path.startsWith(prefix))) return next();
       ctx.status = 503;
@@ -15,8 +23,11 @@ export function webRoutes(folder: string): Middleware {
       ctx.body = 'The web UI is not built yet. Build it with: make build\n';
     };
   }
+  const html = readFileSync(index, 'utf8');
   const serve = sirv(folder, {
-    single: true,
+    // What is no file is told here: the expressions that sirv knows one by take exponential time on `/a.aa.aa.aa…!`.
+    single: false,
+    ignores: false,
     gzip: true,
     brotli: true,
     etag: true,
@@ -30,14 +41,23 @@ export function webRoutes(folder: string): Middleware {
   return async (ctx, next) => {
     const page = ctx.method === 'GET' || ctx.method === 'HEAD';
     if (!page || NOT_PAGES.some((prefix) => ctx.path.startsWith(prefix))) return next();
+    if (!isFile(ctx.path) || ctx.path === '/index.html') return sendPage(ctx, html);
     ctx.respond = false;
     ctx.res.statusCode = 200;
     await new Promise<void>((resolve) => {
       ctx.res.once('close', resolve);
       serve(ctx.req, ctx.res, () => {
         ctx.res.statusCode = 404;
+        ctx.res.setHeader('Content-Type', 'text/plain; charset=utf-8');
         ctx.res.end('Not found\n');
       });
     });
   };
+}
+
+function sendPage(ctx: Context, html: string): void {
+  const { nonce, policy } = pagePolicy();
+  ctx.set('Content-Security-Policy', policy);
+  ctx.type = 'text/html; charset=utf-8';
+  ctx.body = html.replace(NONCE, `nonce="${nonce}"`);
 }

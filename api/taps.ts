@@ -5,7 +5,7 @@
 import type Router from '@koa/router';
 import { actorOfSession } from '../controller/access/index.ts';
 import { notFound, unauthorized } from '../controller/platform/errors.ts';
-import { allows } from '../controller/platform/operation.ts';
+import { allows, refuseOwing } from '../controller/platform/operation.ts';
 import { findTap, type TapRecord, type Taps } from '../controller/samples/index.ts';
 import type { Door } from './door.ts';
 import { openEventStream } from './sse.ts';
@@ -18,13 +18,14 @@ export function tapRoutes(router: Router, door: Door, taps: Taps): void {
   async function mayWatch(token: string, tap: TapRecord): Promise<boolean> {
     const actor = await actorOfSession(door.db, token).catch(() => undefined);
     if (actor === undefined) return true;
-    return actor !== null && allows(actor, tap, { role: 'EDITOR' });
+    return actor !== null && actor.owes === null && allows(actor, tap, { role: 'EDITOR' });
   }
 
   router.get('/api/taps/:tapId', async (ctx) => {
     const token = door.cookie.read(ctx);
     const actor = await door.actor(ctx);
     if (!token || actor.type !== 'user') throw unauthorized();
+    refuseOwing(actor);
     const tapId = String(ctx.params.tapId);
     const tap = ID.test(tapId) ? await findTap(door.db, tapId) : null;
     if (!tap || tap.userId !== actor.userId || !allows(actor, tap, { role: 'EDITOR' })) throw notFound('Tap');

@@ -65,6 +65,11 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/audit.ts')).audit,
   },
   {
+    name: 'recover',
+    summary: 'let somebody in again when nobody is left who could help them',
+    load: async () => (await import('./commands/recover.ts')).recover,
+  },
+  {
     name: 'demo',
     summary: 'run the controller with an example: two environments, three agents',
     load: async () => (await import('./commands/demo.ts')).demo,

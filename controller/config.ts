@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { delimiter, isAbsolute, join, normalize, resolve } from 'node:path';
 import { LOG_LEVELS, type LogLevel } from './platform/logger.ts';
+import { isPrivateTarget } from './platform/outgoing/addresses.ts';
 import { type ProxySettings, readProxies } from './platform/proxies.ts';
 
 export interface Config {
@@ -21,8 +22,10 @@ export interface Config {
   adminPassword: string | null;
   logLevel: LogLevel;
   trustedProxies: string[];
-  /** Those that git servers are reached by. */
+  /** Those that git servers, forges and identity providers are reached by. */
   outgoingProxies: ProxySettings;
+  /** Hosts and networks that may be asked for people though they are private. */
+  privateTargets: string[];
   /** The engine that checks configs; null when there is none. */
   engineBin: string | null;
   enrollPerMinute: number;
@@ -80,13 +83,18 @@ export const VARIABLES: readonly Variable[] = [
   {
     name: 'HEADGATE_ADMIN_PASSWORD',
     default: '(generated)',
-    help: 'its password, at least 8 characters; or HEADGATE_ADMIN_PASSWORD_FILE',
+    help: 'its password, at least 8 characters and no common one; or HEADGATE_ADMIN_PASSWORD_FILE',
   },
   { name: 'HEADGATE_LOG_LEVEL', default: 'info', help: LOG_LEVELS.join(', ') },
   {
     name: 'HEADGATE_TRUSTED_PROXIES',
     default: '(none)',
     help: 'addresses or networks whose X-Forwarded-For is believed, comma-separated',
+  },
+  {
+    name: 'HEADGATE_PRIVATE_TARGETS',
+    default: '(none)',
+    help: 'hosts and networks that identity providers may be at though they are private, comma-separated',
   },
   {
     name: 'HEADGATE_ENGINE_BIN',
@@ -99,8 +107,16 @@ export const VARIABLES: readonly Variable[] = [
     default: 'dist/agent-release',
     help: 'folder of the agents that are served to nodes, as make agent-release writes it',
   },
-  { name: 'HTTPS_PROXY', default: '(none)', help: 'proxy by which https:// git servers are reached' },
-  { name: 'HTTP_PROXY', default: '(none)', help: 'proxy by which http:// git servers are reached' },
+  {
+    name: 'HTTPS_PROXY',
+    default: '(none)',
+    help: 'proxy by which https:// git servers, forges and identity providers are reached',
+  },
+  {
+    name: 'HTTP_PROXY',
+    default: '(none)',
+    help: 'proxy by which http:// git servers, forges and identity providers are reached',
+  },
   { name: 'NO_PROXY', default: '(none)', help: 'hosts that are reached without one, comma-separated' },
 ];
 /** The last two are for the commands that ask a server, and may be set where one runs. */
@@ -140,6 +156,7 @@ export function readConfig(env: Environment): Config {
     logLevel: level,
     trustedProxies: proxies(env.HEADGATE_TRUSTED_PROXIES),
     outgoingProxies: readProxies(env),
+    privateTargets: privateTargets(env.HEADGATE_PRIVATE_TARGETS),
     engineBin: engine(env),
     enrollPerMinute: integer(env, 'HEADGATE_ENROLL_PER_MINUTE', 10, 1, 1_000_000),
     agentReleases: resolve(env.HEADGATE_AGENT_RELEASES || join(import.meta.dirname, '../dist/agent-release')),
@@ -209,6 +226,16 @@ function proxies(text: string | undefined): string[] {
     if (bad)
       throw new ConfigError(`HEADGATE_TRUSTED_PROXIES: "${entry.slice(0, 60)}" is not an address or network`);
   }
+  return entries;
+}
+
+function privateTargets(text: string | undefined): string[] {
+  const entries = listed(text);
+  const bad = entries.find((entry) => !isPrivateTarget(entry));
+  if (bad !== undefined)
+    throw new ConfigError(
+      `HEADGATE_PRIVATE_TARGETS: "${bad.slice(0, 60)}" is not a host name, an address or a network`,
+    );
   return entries;
 }
 

@@ -18,7 +18,7 @@ import { createPullRequestReconciler } from '../reconcilers/pull-requests/loop.t
 import { createRolloutReconciler } from '../reconcilers/rollouts/index.ts';
 import { createSecretReconciler } from '../reconcilers/secrets/index.ts';
 import { deleteExpiredSessions, deleteOldThrottles, ensureFirstAdmin } from './access/index.ts';
-import { createAuditChainer, writeAudit } from './audit/index.ts';
+import { createAuditChainer, pruneAuditLog, writeAudit } from './audit/index.ts';
 import { type Config, ConfigError } from './config.ts';
 import { connect } from './database/connect.ts';
 import { joinEmbeddedPostgres } from './database/embedded-postgres-shared.ts';
@@ -35,6 +35,7 @@ import {
 import { deleteOldDeliveries, gitSyncProposeRollback, listBindings } from './git-sync/index.ts';
 import { agreeOnKeys, keysName, openKeyring } from './keys.ts';
 import { createLogIngest, keepLogDays } from './logs/index.ts';
+import { createIdentityProvider } from './oidc/index.ts';
 import { type OwnedTable, PURGE_JOB, purgeTombstone, ROLLED_BACK_JOB } from './ownership/index.ts';
 import { createBus } from './platform/bus.ts';
 import type { Context, Services } from './platform/context.ts';
@@ -43,6 +44,7 @@ import { createJobs } from './platform/jobs.ts';
 import { createLease } from './platform/lease.ts';
 import { createLogger, type Logger } from './platform/logger.ts';
 import { createExecute, type Execute } from './platform/operation.ts';
+import { createOutgoing } from './platform/outgoing/index.ts';
 import { holdFile } from './platform/process-record.ts';
 import { createSchedules } from './platform/schedules.ts';
 import {
@@ -169,6 +171,9 @@ async function compose(
   const forges = createForges({ keyring, log, proxies: config.outgoingProxies });
   undo.push({ what: 'forges', end: () => forges.close() });
   const planner = createPlanner();
+  const { privateTargets, outgoingProxies: proxies } = config;
+  const outgoing = createOutgoing({ privateTargets, proxies, log });
+  undo.push({ what: 'outgoing requests', end: () => outgoing.close() });
   const services: Services = {
     bus,
     jobs,
@@ -193,6 +198,8 @@ async function compose(
     listeningSince: () => (behind() ? clock.now() : listeningSince),
     statuses,
     servedChecksums: configs.checksums,
+    outgoing,
+    identityProvider: createIdentityProvider({ outgoing, bus, clock }),
   };
   const execute = createExecute(writeAudit, () => statuses.drop());
   const systemContext = (name: string): Context => ({
@@ -208,6 +215,10 @@ async function compose(
   const firstAdmin = await ensureFirstAdmin(systemContext('start'), {
     email: config.adminEmail,
     password: config.adminPassword,
+  }).catch((error: unknown) => {
+    if (error instanceof DomainError && error.code === 'BAD_REQUEST')
+      throw new ConfigError(`HEADGATE_ADMIN_PASSWORD: ${error.message}`);
+    throw error;
   });
 
   const keepDays = () => keepLogDays({ db, clock, log });
@@ -277,9 +288,12 @@ async function compose(
     },
     webDir: join(import.meta.dirname, '../dist/web'),
   });
-  lease.onChange((leading) => {
-    if (leading) keepDays().catch((error) => log.warn({ reason: messageOf(error) }, 'log days not kept'));
-  });
+  const keepDaysNow = () => {
+    if (lease.epoch() === null) return;
+    keepDays().catch((error) => log.warn({ reason: messageOf(error) }, 'log days not kept'));
+  };
+  lease.onChange(keepDaysNow);
+  bus.on('fleet', keepDaysNow);
   await lease.start();
   const audit = createAuditChainer({ db, bus, lease, clock, log });
   undo.push({ what: 'audit chain', end: () => audit.stop() });
@@ -309,6 +323,11 @@ async function compose(
   schedules.every('sign-in throttles', '0 23 * * * *', () => deleteOldThrottles(db, new Date(clock.now())));
   schedules.every('webhook deliveries', '0 53 * * * *', () => deleteOldDeliveries(db));
   schedules.every('commit statuses', '0 47 * * * *', () => sweepCommitStatuses(db));
+  schedules.every('audit retention', '0 37 3 * * *', async () => {
+    const epoch = lease.epoch();
+    if (epoch === null) return;
+    await pruneAuditLog({ ...systemContext('audit retention'), fence: (tx) => lease.fence(tx, epoch) });
+  });
   schedules.every('idempotent answers', '0 29 * * * *', () => deleteOldAnswers(db));
   undo.push({ what: 'schedules', end: () => schedules.stop() });
   await jobs.start({

@@ -17,6 +17,7 @@ import { validator } from '../../schemas/validate.ts';
 import { readJson } from '../middleware/body.ts';
 import { perMinute } from '../middleware/rate-limit.ts';
 import { errorAnswer } from '../middleware/request.ts';
+import { NODE_HEADERS } from '../middleware/security-headers.ts';
 import { authenticateNode } from './authenticate.ts';
 import { invalidBody } from './invalid-body.ts';
 
@@ -48,7 +49,7 @@ export function agentHotPath(
     const node = await authenticateNode(parts.directory, request);
     configLimit.take(node.nodeId);
     const served = await parts.configs.forNode(node);
-    const headers = { ETag: served.etag, 'Cache-Control': 'no-store' };
+    const headers = { ETag: served.etag };
     if (request.headers['if-none-match'] === served.etag) return { status: 304, headers, body: null };
     if (node.update) parts.updates.offered(node);
     return { status: 200, headers, body: served.body };
@@ -89,6 +90,7 @@ export function agentHotPath(
 
 function send(response: ServerResponse, requestId: string, { status, headers, body }: Answer): void {
   if (response.destroyed) return;
+  Object.assign(headers, NODE_HEADERS);
   headers['X-Request-Id'] = requestId;
   if (body === null) {
     response.writeHead(status, headers).end();

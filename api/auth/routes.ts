@@ -1,5 +1,6 @@
 import type Router from '@koa/router';
-import { signIn, signOut } from '../../controller/access/index.ts';
+import { signIn, signOut, type UserActor } from '../../controller/access/index.ts';
+import { endSessionUrl, listProviders, readProviderSession } from '../../controller/oidc/index.ts';
 import { badRequest, unauthorized } from '../../controller/platform/errors.ts';
 import { SignInInput } from '../../schemas/api/people.ts';
 import { sentences, validator } from '../../schemas/validate.ts';
@@ -9,11 +10,11 @@ import { perMinute } from '../middleware/rate-limit.ts';
 import { refuseForeignChange } from '../middleware/session.ts';
 
 const BODY_BYTES = 16 * 1024;
-/** Beside the throttle of the account: one address cannot try many accounts. */
+/** Beside the throttles, which count failures: of one address, whatever it asks, by this controller. */
 const SIGN_INS_PER_MINUTE = 60;
 
-function publicUser(user: { userId: string; name: string; email: string; isSuperAdmin: boolean }) {
-  return { id: user.userId, name: user.name, email: user.email, isSuperAdmin: user.isSuperAdmin };
+function publicUser({ userId, name, email, isSuperAdmin, owes }: UserActor) {
+  return { id: userId, name, email, isSuperAdmin, owes };
 }
 
 export function authRoutes(router: Router, door: Door): void {
@@ -39,9 +40,13 @@ export function authRoutes(router: Router, door: Door): void {
 
   router.post('/api/auth/sign-out', async (ctx) => {
     refuseForeignChange(ctx.req, door.baseUrl);
-    await signOut(door.context(ctx, await door.actor(ctx)));
+    const context = door.context(ctx, await door.actor(ctx));
+    const atProvider = await readProviderSession(context);
+    await signOut(context);
     door.cookie.clear(ctx);
-    ctx.body = { ok: true };
+    ctx.set('Cache-Control', 'no-store');
+    const redirect = atProvider && (await endSessionUrl(context, atProvider));
+    ctx.body = redirect === null ? { ok: true } : { ok: true, redirect };
   });
 
   router.get('/api/auth/session', async (ctx) => {
@@ -51,7 +56,8 @@ export function authRoutes(router: Router, door: Door): void {
     ctx.body = { user: publicUser(actor) };
   });
 
-  router.get('/api/auth/providers', (ctx) => {
-    ctx.body = { providers: [{ id: 'password', name: 'Email and password' }] };
+  router.get('/api/auth/providers', async (ctx) => {
+    const password = { id: 'password', name: 'Email and password' };
+    ctx.body = { providers: [password, ...(await listProviders(door.db))] };
   });
 }

@@ -10,13 +10,19 @@ import { unlessAway } from '../../controller/database/errors.ts';
 import type { Actor } from '../../controller/platform/context.ts';
 import { DomainError, messageOf } from '../../controller/platform/errors.ts';
 import type { Logger } from '../../controller/platform/logger.ts';
+import { refuseOwing } from '../../controller/platform/operation.ts';
 import { type EmbeddedRepository, gitEnvironment } from '../../controller/repository/index.ts';
+import type { RateLimit } from '../middleware/rate-limit.ts';
 import { type LetThrough, lookAtPush } from './protected.ts';
 import { appendToPush } from './side-band.ts';
 
 export interface GitParts {
   db: Knex;
   log: Logger;
+  /** Taken by the address of whoever comes without a token that is known. */
+  strangers: RateLimit;
+  /** Where people sign in. */
+  uiUrl: string;
   repository: EmbeddedRepository;
   /** Ids of the teams with an environment bound to the repository. */
   teams(): Promise<string[]>;
@@ -65,8 +71,14 @@ export function gitRoutes(parts: GitParts): Middleware {
       return answerAway(ctx, error, parts.log);
     }
     if (!actor) {
+      parts.strangers.take(ctx.state.ipAddress);
       ctx.set('WWW-Authenticate', 'Basic realm="Headgate", charset="UTF-8"');
       return answer(ctx, 401, 'Sign in with a personal token as the password\n');
+    }
+    try {
+      refuseOwing(actor);
+    } catch (error) {
+      return answer(ctx, 403, `${messageOf(error)}. Sign in at ${parts.uiUrl}\n`);
     }
     if (!(push ? mayPush : mayRead)(actor, teams)) {
       return answer(

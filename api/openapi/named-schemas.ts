@@ -26,6 +26,7 @@ import * as rollouts from '../../schemas/api/rollouts.ts';
 import * as samples from '../../schemas/api/samples.ts';
 import * as secretBackends from '../../schemas/api/secret-backends.ts';
 import * as serviceAccounts from '../../schemas/api/service-accounts.ts';
+import * as settings from '../../schemas/api/settings.ts';
 import * as sharedComponents from '../../schemas/api/shared-components.ts';
 import * as snippets from '../../schemas/api/snippets.ts';
 import * as templates from '../../schemas/api/templates.ts';
@@ -59,6 +60,7 @@ export const SCHEMA_MODULES: Readonly<Record<string, Readonly<Record<string, unk
   samples,
   'secret-backends': secretBackends,
   'service-accounts': serviceAccounts,
+  settings,
   'shared-components': sharedComponents,
   snippets,
   templates,

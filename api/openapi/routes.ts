@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Middleware } from 'koa';
 import type { Door } from '../door.ts';
+import { openToEveryOrigin } from '../middleware/security-headers.ts';
 import { describeApi } from './document.ts';
 
 const PATH = '/api/v1/openapi.json';
@@ -13,8 +14,7 @@ export function openApiRoutes(door: Door): Middleware {
 
   return async (ctx, next) => {
     if (ctx.path !== PATH) return next();
-    ctx.set('Access-Control-Allow-Origin', '*');
-    ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
+    openToEveryOrigin(ctx);
     if (ctx.method === 'OPTIONS') {
       ctx.set('Allow', METHODS);
       ctx.set('Access-Control-Allow-Methods', METHODS);

@@ -50,10 +50,12 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
 
 /** For texts with a pattern: the first that fits. */
 const WORDS = [
-  ...['orders', 'region:eu', 'SVC_SECRET_TOKEN', '1042', 'A', '#1d6fb8'],
+  ...['orders', 'region:eu', 'SVC_SECRET_TOKEN', '1042', 'A', '#1d6fb8', '2026-01-31'],
   '5f2b8e0c94d17a36e1c0f9b85d42a7e3',
   // A commit.
   '5f2b8e0c94d17a36e1c0f9b85d42a7e3a1b2c3d4',
+  // A digest.
+  '5f2b8e0c94d17a36e1c0f9b85d42a7e36b9d08c1f4a25e7390bd6c18e2f7a041',
 ];
 
 interface Schema {

@@ -1,11 +1,26 @@
 /** Every procedure by its name. */
 import {
   accessOperations as access,
+  accountOperations as account,
   serviceAccountOperations as serviceAccounts,
+  sessionOperations as sessions,
+  twoFactorOperations as twoFactor,
 } from '../../controller/access/index.ts';
+import {
+  memberAccountOperations as memberAccounts,
+  memberOperations as members,
+  settingsOperations as settings,
+  userAccountOperations as userAccounts,
+  userOperations as users,
+} from '../../controller/administration/index.ts';
 import { alertOperations as alerts } from '../../controller/alerts/index.ts';
+import {
+  auditOperations as audit,
+  auditRetentionOperations as auditRetention,
+} from '../../controller/audit/index.ts';
 import { certificateOperations as certificates } from '../../controller/certificates/index.ts';
 import { dashboardOperations as dashboard } from '../../controller/dashboard/index.ts';
+import { directoryOperations as directory } from '../../controller/directory/index.ts';
 import { environmentOperations as environments } from '../../controller/environments/index.ts';
 import {
   agentUpdateOperations as agentUpdates,
@@ -27,6 +42,7 @@ import {
   gitSyncWords,
 } from '../../controller/git-sync/index.ts';
 import { logOperations as logs } from '../../controller/logs/index.ts';
+import { oidcOperations as oidc } from '../../controller/oidc/index.ts';
 import {
   pipelineDependencyOperations as pipelineDependencies,
   pipelineGroupOperations as pipelineGroups,
@@ -57,6 +73,7 @@ import {
 } from '../../controller/pull-requests/index.ts';
 import { releaseOperations as releases } from '../../controller/releases/index.ts';
 import { sampleOperations as samples, tapOperations as taps } from '../../controller/samples/index.ts';
+import { scimSettings } from '../../controller/scim/index.ts';
 import { secretOperations as secrets } from '../../controller/secrets/index.ts';
 import { snippetOperations as snippets } from '../../controller/snippets/index.ts';
 import { teamOperations as teams } from '../../controller/teams/index.ts';
@@ -66,11 +83,50 @@ import { m, q, router } from '../trpc.ts';
 export const appRouter = router({
   user: router({
     me: q(access.me),
+    changePassword: m(account.changePassword),
+    updateProfile: m(account.updateProfile),
+    setupTotp: m(twoFactor.setupTotp),
+    verifyAndEnableTotp: m(twoFactor.verifyAndEnableTotp),
+    disableTotp: m(twoFactor.disableTotp),
+    renewBackupCodes: m(twoFactor.renewBackupCodes),
+    listSessions: q(sessions.listSessions),
+    endSession: m(sessions.endSession),
+    endOtherSessions: m(sessions.endOtherSessions),
     listTokens: q(access.listTokens),
     createToken: m(access.createToken),
     deleteToken: m(access.deleteToken),
+    unlinkProvider: m(oidc.unlinkProvider),
   }),
-  team: router({ list: q(teams.list), create: m(teams.create) }),
+  team: router({
+    list: q(teams.list),
+    get: q(teams.get),
+    myRole: q(teams.myRole),
+    teamRole: q(teams.teamRole),
+    create: m(teams.create),
+    delete: m(members.remove),
+    rename: m(teams.rename),
+    addMember: m(members.addMember),
+    removeMember: m(members.removeMember),
+    updateMemberRole: m(members.updateMemberRole),
+    lockMember: m(memberAccounts.lockMember),
+    unlockMember: m(memberAccounts.unlockMember),
+    resetMemberPassword: m(memberAccounts.resetMemberPassword),
+    updateRequireTwoFactor: m(teams.updateRequireTwoFactor),
+  }),
+  admin: router({
+    listUsers: q(users.listUsers),
+    listTeams: q(users.listTeams),
+    createUser: m(users.createUser),
+    deleteUser: m(users.deleteUser),
+    toggleSuperAdmin: m(users.toggleSuperAdmin),
+    assignToTeam: m(users.assignToTeam),
+    removeFromTeam: m(users.removeFromTeam),
+    lockUser: m(userAccounts.lockUser),
+    unlockUser: m(userAccounts.unlockUser),
+    resetPassword: m(userAccounts.resetPassword),
+    resetTwoFactor: m(userAccounts.resetTwoFactor),
+    endSessions: m(userAccounts.endSessions),
+  }),
   environment: router({
     list: q(environments.list),
     get: q(environments.get),
@@ -201,6 +257,12 @@ export const appRouter = router({
     pipelineCards: q(dashboard.pipelineCards),
     operationalOverview: q(dashboard.operationalOverview),
   }),
+  audit: router({
+    list: q(audit.list),
+    actions: q(audit.actions),
+    entityTypes: q(audit.entityTypes),
+    users: q(audit.users),
+  }),
   template: router({
     list: q(templates.list),
     get: q(templates.get),
@@ -223,7 +285,19 @@ export const appRouter = router({
     setDefault: m(filterPresets.setDefault),
     clearDefault: m(filterPresets.clearDefault),
   }),
-  settings: router({ checkVersion: q(releases.checkVersion) }),
+  settings: router({
+    checkVersion: q(releases.checkVersion),
+    testOidc: m(oidc.testOidc),
+    updateOidc: m(oidc.updateOidc),
+    disableOidc: m(oidc.disableOidc),
+    get: q(settings.get),
+    updateFleet: m(settings.updateFleet),
+    updateAudit: m(auditRetention.updateAudit),
+    updateOidcTeamMappings: m(directory.updateOidcTeamMappings),
+    updateOidcRoleMapping: m(directory.updateOidcRoleMapping),
+    updateScim: m(scimSettings.updateScim),
+    generateScimToken: m(scimSettings.generateScimToken),
+  }),
   userPreference: router({
     get: q(userPreferences.get),
     set: m(userPreferences.set),

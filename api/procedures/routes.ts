@@ -1,13 +1,16 @@
 /** tRPC under Koa, with the spec's calling convention. */
 import { nodeHTTPRequestHandler } from '@trpc/server/adapters/node-http';
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { unlessAway } from '../../controller/database/errors.ts';
 import { badRequest, DomainError } from '../../controller/platform/errors.ts';
 import type { Door } from '../door.ts';
+import { refuseForeignSite } from '../middleware/foreign-site.ts';
+import { refuseRepeated } from '../middleware/query.ts';
 import { refuseForeignChange } from '../middleware/session.ts';
 import { appRouter } from './router.ts';
 
 const PREFIX = '/api/trpc/';
+const METHODS = ['GET', 'POST'];
 const BODY_BYTES = 2 * 1024 * 1024;
 /** JSON-RPC numbers, as tRPC gives them. */
 const NUMBERS: Record<string, number> = { UNAUTHORIZED: -32_001, FORBIDDEN: -32_003, BAD_REQUEST: -32_600 };
@@ -20,12 +23,18 @@ const FAULT = {
 export function procedureRoutes(door: Door): Middleware {
   return async (ctx, next) => {
     if (!ctx.path.startsWith(PREFIX)) return next();
-    ctx.set('Cache-Control', 'no-store');
+    if (!METHODS.includes(ctx.method)) return refuseMethod(ctx);
     try {
       const actor = await door.actor(ctx);
       // Who comes before what: nobody without a session learns whether his input was well-formed.
-      if (actor.type === 'anonymous') throw new DomainError('UNAUTHORIZED', 'Sign in first');
-      if (ctx.method !== 'GET') refuseForeignChange(ctx.req, door.baseUrl);
+      if (actor.type === 'anonymous') {
+        door.strangers.take(ctx.state.ipAddress);
+        throw new DomainError('UNAUTHORIZED', 'Sign in first');
+      }
+      if (actor.type === 'user') door.calls.take(actor.userId);
+      if (ctx.method === 'GET') refuseForeignSite(ctx.req);
+      else refuseForeignChange(ctx.req, door.baseUrl);
+      refuseRepeated(ctx.querystring);
       const inner = door.context(ctx, actor);
       const path = procedureName(ctx.path);
       ctx.respond = false;
@@ -38,6 +47,7 @@ export function procedureRoutes(door: Door): Middleware {
         createContext: async () => ({ ctx: inner, execute: door.execute }),
         allowBatching: false,
         maxBodySize: BODY_BYTES,
+        responseMeta: ({ errors }) => ({ headers: retryAfter(errors[0]?.cause) }),
         onError({ error, path }) {
           if (error.code === 'INTERNAL_SERVER_ERROR') {
             door.log.error(
@@ -55,6 +65,7 @@ export function procedureRoutes(door: Door): Middleware {
       const { message, code, status } = known ? error : FAULT;
       ctx.respond = true;
       ctx.status = status;
+      ctx.set(retryAfter(error));
       ctx.body = {
         error: {
           json: { message, code: NUMBERS[code] ?? -32_603, data: { code, httpStatus: status, requestId } },
@@ -62,6 +73,20 @@ export function procedureRoutes(door: Door): Middleware {
       };
     }
   };
+}
+
+function refuseMethod(ctx: Context): void {
+  const message = `Procedures are called by ${METHODS.join(' and ')}`;
+  ctx.set('Allow', METHODS.join(', '));
+  ctx.status = ctx.method === 'OPTIONS' ? 204 : 405;
+  if (ctx.status === 204) return;
+  const data = { code: 'METHOD_NOT_SUPPORTED', httpStatus: 405, requestId: ctx.state.requestId };
+  ctx.body = { error: { json: { message, code: -32_005, data } } };
+}
+
+function retryAfter(error: unknown): Record<string, string> {
+  const seconds = error instanceof DomainError ? error.details?.retryAfterSeconds : undefined;
+  return typeof seconds === 'number' ? { 'Retry-After': String(seconds) } : {};
 }
 
 function procedureName(path: string): string {

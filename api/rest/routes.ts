@@ -97,10 +97,15 @@ async function run(options: {
 /** A session cookie is no key here, so no other site can use one that a browser has. */
 async function caller(door: Door, ctx: KoaContext): Promise<{ actor: ServiceAccountActor; apiKey: string }> {
   const apiKey = /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1];
-  if (apiKey === undefined)
+  if (apiKey === undefined) {
+    door.strangers.take(ctx.state.ipAddress);
     throw unauthorized('Send the key of a service account: Authorization: Bearer svc_…');
+  }
   const actor = await actorOfApiKey(door.context(ctx, { type: 'anonymous' }), apiKey);
-  if (!actor) throw unauthorized('This key is not known, has expired or was revoked');
+  if (!actor) {
+    door.strangers.take(ctx.state.ipAddress);
+    throw unauthorized('This key is not known, has expired or was revoked');
+  }
   return { actor, apiKey };
 }
 

@@ -3,18 +3,23 @@ import { randomBytes } from 'node:crypto';
 import { writeAudit } from '../platform/audit-writer.ts';
 import type { Context } from '../platform/context.ts';
 import { ownScope } from '../platform/operation.ts';
+import { refuseWeakPassword } from './password-rules.ts';
 import { hashPassword } from './passwords.ts';
 import { countUsers, insertUser, lockUsers } from './users-store.ts';
 
+const NAME = 'Administrator';
+
 /**
  * Makes the administrator where there is no user yet. Answers the password where it was generated here, for the terminal
- * and nowhere else; null where nothing was made or the password was given.
+ * and nowhere else; null where nothing was made.
+ * @throws BAD_REQUEST where the given password is one that is guessed first.
  */
 export async function ensureFirstAdmin(
   ctx: Context,
   admin: { email: string; password: string | null },
 ): Promise<{ email: string; generatedPassword: string | null } | null> {
   if ((await countUsers(ctx.db)) > 0) return null;
+  if (admin.password !== null) await refuseWeakPassword(admin.password, { email: admin.email, name: NAME });
   const generated = admin.password === null ? randomBytes(15).toString('base64url') : null;
   const passwordHash = await hashPassword(admin.password ?? generated ?? '');
   return ctx.db.transaction(async (tx) => {
@@ -22,7 +27,7 @@ export async function ensureFirstAdmin(
     if ((await countUsers(tx)) > 0) return null;
     const id = await insertUser(tx, {
       email: admin.email,
-      name: 'Administrator',
+      name: NAME,
       passwordHash,
       isSuperAdmin: true,
     });

@@ -1,10 +1,14 @@
+export * as accountOperations from './account-operations.ts';
+export { forgetFailures } from './attempts.ts';
 export { ensureFirstAdmin } from './first-admin.ts';
 export * as accessOperations from './operations.ts';
-export { hashPassword } from './passwords.ts';
 export { environmentScope, mayEnter, objectScope, teamScope } from './queries.ts';
 export { mayPush, mayRead } from './repository-rights.ts';
+export * as twoFactorOperations from './second-factor/operations.ts';
+export { turnOffTwoFactor } from './second-factor/store.ts';
 export { actorOfApiKey, type ServiceAccountActor } from './service-accounts/api-key.ts';
 export * as serviceAccountOperations from './service-accounts/operations.ts';
+export * as sessionOperations from './session-operations.ts';
 export {
   actorOfPersonalToken,
   actorOfSession,
@@ -29,6 +33,7 @@ export {
   lockUserRow,
   lockUsers,
   setLocked,
+  setTemporaryPassword,
   setUnlocked,
   type User,
   updateUser,

@@ -1,17 +1,11 @@
 import { NoInput } from '../../schemas/api/common.ts';
 import { CreatedToken, CreateToken, Done, Me, TokenId, TokenList } from '../../schemas/api/people.ts';
-import type { Context } from '../platform/context.ts';
-import { forbidden, notFound, unauthorized } from '../platform/errors.ts';
+import { notFound } from '../platform/errors.ts';
 import { mutation, ownScope, query } from '../platform/operation.ts';
 import { mintToken } from '../platform/tokens.ts';
+import { caller, callersAccount } from './caller.ts';
 import { deletePersonalToken, insertPersonalToken, listPersonalTokens } from './personal-tokens-store.ts';
 import { readStanding } from './sessions-store.ts';
-import { findUser } from './users-store.ts';
-
-function caller(ctx: Context): string {
-  if (ctx.actor.type !== 'user') throw forbidden('Only a signed-in user has an account');
-  return ctx.actor.userId;
-}
 
 export const me = query({
   name: 'user.me',
@@ -22,10 +16,8 @@ export const me = query({
   evenIfOwing: ['CHANGE_PASSWORD', 'SET_UP_TWO_FACTOR'],
   scope: () => ownScope,
   async run(ctx) {
-    if (ctx.actor.type !== 'user') throw forbidden('Only a signed-in user has an account');
-    const { userId, sessionId, owes } = ctx.actor;
-    const user = await findUser(ctx.db, userId);
-    if (!user) throw unauthorized();
+    const { userId, sessionId, owes } = caller(ctx);
+    const user = await callersAccount(ctx);
     const { id, name, email, authMethod, isSuperAdmin, passwordChangedAt } = user;
     return {
       ...{ id, name, email, authMethod, isSuperAdmin, passwordChangedAt, owes },
@@ -47,7 +39,7 @@ export const createToken = mutation({
   output: CreatedToken,
   scope: () => ownScope,
   async run(ctx, input) {
-    const userId = caller(ctx);
+    const { userId } = caller(ctx);
     const minted = mintToken('hgp');
     const expiresAt = input.expiresInDays ? new Date(ctx.clock.now() + input.expiresInDays * DAY_MS) : null;
     await insertPersonalToken(ctx.db, {
@@ -69,7 +61,7 @@ export const listTokens = query({
   input: NoInput,
   output: TokenList,
   scope: () => ownScope,
-  run: (ctx) => listPersonalTokens(ctx.db, caller(ctx)),
+  run: (ctx) => listPersonalTokens(ctx.db, caller(ctx).userId),
 });
 
 export const deleteToken = mutation({
@@ -81,7 +73,7 @@ export const deleteToken = mutation({
   output: Done,
   scope: () => ownScope,
   async run(ctx, input) {
-    if (!(await deletePersonalToken(ctx.db, caller(ctx), input.id))) throw notFound('Token');
+    if (!(await deletePersonalToken(ctx.db, caller(ctx).userId, input.id))) throw notFound('Token');
     ctx.audit({ entityType: 'PersonalToken', entityId: input.id });
     return { ok: true as const };
   },

@@ -55,8 +55,59 @@ export async function deleteSessionsOf(
   return rowCount;
 }
 
+/** One of this person's own; null where there is none. */
+export async function deleteSessionOf(
+  db: Knex,
+  { userId, id }: { userId: string; id: string },
+): Promise<{ method: SignInMethod; ipAddress: string | null } | null> {
+  const [ended]: { method: SignInMethod; ip_address: string | null }[] = await db('sessions')
+    .where({ id, user_id: userId })
+    .delete(['method', 'ip_address']);
+  return ended ? { method: ended.method, ipAddress: ended.ip_address } : null;
+}
+
+/** A session that nobody used for this long has ended: OWASP ASVS 5.0 7.3.1. */
+const IDLE = `interval '24 hours'`;
+const isLive = (s: string) =>
+  `${s}.expires_at > now() AND COALESCE(${s}.last_seen_at, ${s}.created_at) > now() - ${IDLE}`;
+
 export async function deleteExpiredSessions(db: Knex): Promise<void> {
-  await db('sessions').where('expires_at', '<', db.fn.now()).delete();
+  await db.raw(`DELETE FROM sessions s WHERE NOT (${isLive('s')})`);
+}
+
+export interface StoredSession {
+  id: string;
+  method: SignInMethod;
+  ipAddress: string | null;
+  userAgent: string | null;
+  createdAt: Date;
+  lastSeenAt: Date | null;
+  expiresAt: Date;
+}
+
+/** Nobody looks at more of them; all of them can be ended at once. */
+const MAX_LISTED = 200;
+
+/** Live ones, the newest first. */
+export async function listSessions(db: Knex, userId: string): Promise<StoredSession[]> {
+  const { rows } = await db.raw<{ rows: StoredSession[] }>(
+    `SELECT s.id, s.method, s.ip_address AS "ipAddress", s.user_agent AS "userAgent", s.created_at AS "createdAt",
+       s.last_seen_at AS "lastSeenAt", s.expires_at AS "expiresAt"
+     FROM sessions s WHERE s.user_id = ? AND ${isLive('s')} ORDER BY s.created_at DESC, s.id DESC LIMIT ${MAX_LISTED}`,
+    [userId],
+  );
+  return rows;
+}
+
+const UNTOUCHED = `interval '5 minutes'`;
+
+/** At most one write each five minutes a session. */
+export async function touchSession(db: Knex, id: string): Promise<void> {
+  await db.raw(
+    `UPDATE sessions SET last_seen_at = now()
+     WHERE id = ? AND (last_seen_at IS NULL OR last_seen_at < now() - ${UNTOUCHED})`,
+    [id],
+  );
 }
 
 type OwnerRow = UserRow & {
@@ -76,18 +127,23 @@ const owner = (row: OwnerRow): SessionOwner => ({
   tokenHash: row.token_hash,
 });
 
+export interface LiveSession extends SessionOwner {
+  method: SignInMethod;
+  /** It is time to note that it was used. */
+  isUntouched: boolean;
+}
+
 /** The user behind a live session. */
-export async function findSessionOwner(
-  db: Knex,
-  sessionId: string,
-): Promise<(SessionOwner & { method: SignInMethod }) | null> {
-  const { rows } = await db.raw<{ rows: (OwnerRow & { method: SignInMethod })[] }>(
-    `SELECT u.*, s.token_hash, s.method, ${MEMBERSHIPS} FROM sessions s JOIN users u ON u.id = s.user_id
-     WHERE s.id = ? AND s.expires_at > now() AND u.locked_at IS NULL`,
+export async function findSessionOwner(db: Knex, sessionId: string): Promise<LiveSession | null> {
+  const { rows } = await db.raw<{ rows: (OwnerRow & { method: SignInMethod; is_untouched: boolean })[] }>(
+    `SELECT u.*, s.token_hash, s.method, ${MEMBERSHIPS},
+       (s.last_seen_at IS NULL OR s.last_seen_at < now() - ${UNTOUCHED}) AS is_untouched
+     FROM sessions s JOIN users u ON u.id = s.user_id
+     WHERE s.id = ? AND ${isLive('s')} AND u.locked_at IS NULL`,
     [sessionId],
   );
   const row = rows[0];
-  return row ? { ...owner(row), method: row.method } : null;
+  return row ? { ...owner(row), method: row.method, isUntouched: row.is_untouched } : null;
 }
 
 /** The user behind a live personal token. */
@@ -115,7 +171,8 @@ export async function readStanding(db: Knex, who: { userId: string; sessionId: s
        COALESCE((SELECT method FROM sessions WHERE id = :sessionId), 'password') AS "signedInBy",
        COALESCE((SELECT jsonb_agg(t.name ORDER BY lower(t.name)) FROM team_members m JOIN teams t ON t.id = m.team_id
          WHERE m.user_id = :userId AND t.require_two_factor), '[]') AS "twoFactorRequiredBy",
-       (SELECT count(*) FROM totp_backup_codes WHERE user_id = :userId AND used_at IS NULL) AS "backupCodesLeft"`,
+       (SELECT count(*) FROM totp_backup_codes c JOIN users u ON u.id = c.user_id
+         WHERE c.user_id = :userId AND c.used_at IS NULL AND u.totp_enabled) AS "backupCodesLeft"`,
     who,
   );
   return rows[0] as Standing;

@@ -14,6 +14,7 @@ import {
   insertSession,
   type SessionOwner,
   type SignInMethod,
+  touchSession,
 } from './sessions-store.ts';
 import { noteSignIn } from './users-store.ts';
 
@@ -52,7 +53,14 @@ export interface SignedIn {
 export async function openSession(
   ctx: Context,
   user: { id: string; email: string; name: string },
-  how: { method: SignInMethod; userAgent: string | null; idToken?: string },
+  how: {
+    method: SignInMethod;
+    userAgent: string | null;
+    idToken?: string;
+    factor?: string;
+    /** What else the audit row says. */
+    metadata?: Record<string, unknown>;
+  },
 ): Promise<SignedIn> {
   const session = mintToken('hgs');
   const expiresAt = new Date(ctx.clock.now() + SESSION_MS);
@@ -77,7 +85,13 @@ export async function openSession(
   await writeAudit(
     { ...ctx, actor },
     ownScope,
-    [{ entityType: 'User', entityId: user.id, metadata: { method: how.method } }],
+    [
+      {
+        entityType: 'User',
+        entityId: user.id,
+        metadata: { ...how.metadata, method: how.method, ...(how.factor ? { factor: how.factor } : {}) },
+      },
+    ],
     'user.signedIn',
   );
   return { token: session.token, expiresAt };
@@ -115,11 +129,14 @@ export async function signOut(ctx: Context): Promise<void> {
   });
 }
 
-/** Null for a token that is unknown, expired, or of a locked user. */
+/** Null for a token that is unknown, expired, was not used for a day, or of a locked user. */
 export async function actorOfSession(db: Knex, token: string): Promise<UserActor | null> {
   const parsed = parseToken('hgs', token);
   const owner = parsed && (await findSessionOwner(db, parsed.id));
-  return owner && sameHash(owner.tokenHash, parsed.hash) ? actorOf(owner, parsed.id, owner.method) : null;
+  if (!owner || !sameHash(owner.tokenHash, parsed.hash)) return null;
+  // A disk that is full stops nobody from looking.
+  if (owner.isUntouched) await touchSession(db, parsed.id).catch(() => {});
+  return actorOf(owner, parsed.id, owner.method);
 }
 
 export async function actorOfPersonalToken(db: Knex, token: string): Promise<UserActor | null> {

@@ -1,53 +1,108 @@
-/** Sign-in by password. */
+/** Sign-in by password, and by a code where a second factor is on. */
 import type { SignInInput } from '../../schemas/api/people.ts';
 import { writeAudit } from '../platform/audit-writer.ts';
 import type { Context } from '../platform/context.ts';
-import { DomainError, unauthorized } from '../platform/errors.ts';
+import { conflict, DomainError, unauthorized } from '../platform/errors.ts';
 import { ownScope } from '../platform/operation.ts';
-import { verifyPassword } from './passwords.ts';
+import { type Attempt, beginAttempt } from './attempts.ts';
+import { hashPassword, isOutdated, verifyPassword } from './passwords.ts';
+import { type Factor, takeCode } from './second-factor/proof.ts';
 import { actorOfSession, openSession, type SignedIn, type UserActor } from './sessions.ts';
-import { clearAttempts, takeAttempt } from './throttle-store.ts';
-import { findUserByEmail } from './users-store.ts';
+import { findUserByEmail, lockUserRow, replaceHash, type User } from './users-store.ts';
 
-const BLOCK_MS = 15 * 60_000;
-const FAILURES_OF_ACCOUNT = 10;
-/** Failures in a row count however slowly they come. */
-const FORGET_MS = 24 * 3_600_000;
+/** A sign-in that finds its account changed meanwhile looks again, this often. */
+const LOOKS = 3;
 
-/** The same answer for an unknown account and a wrong password: who has an account is nobody's business. */
+/**
+ * The same answer for an unknown account, a wrong password, a locked account and a temporary password that has expired: who
+ * has an account is nobody's business. Only who has the password learns that a code is wanted.
+ * @throws UNAUTHORIZED (with `code: "TOTP_REQUIRED"` where only a code is missing), TOO_MANY_REQUESTS, UNAVAILABLE.
+ */
 export async function signIn(
   ctx: Context,
   input: SignInInput,
   userAgent: string | null,
 ): Promise<SignedIn & { actor: UserActor }> {
-  const key = `account:${input.email.toLowerCase()}`;
-  const now = ctx.clock.now();
-  const blockedUntil = await takeAttempt(
-    ctx.db,
-    { key, limit: FAILURES_OF_ACCOUNT, windowMs: FORGET_MS, blockMs: BLOCK_MS },
-    now,
-  );
-  const user = await findUserByEmail(ctx.db, input.email);
-  const right = await verifyPassword(input.password, user?.passwordHash ?? null);
-  if (blockedUntil !== null) {
-    throw new DomainError('TOO_MANY_REQUESTS', 'Too many failed sign-ins. Try again in 15 minutes', {
-      retryAfterSeconds: Math.max(1, Math.ceil((blockedUntil.getTime() - now) / 1000)),
-    });
+  const attempt = await beginAttempt(ctx, input.email);
+  for (let look = 0; look < LOOKS; look += 1) {
+    const { user, factor } = await prove(ctx, input, attempt);
+    const signedIn = await open(ctx, { user, factor, attempt, userAgent, password: input.password });
+    if (!signedIn) continue;
+    const actor = await actorOfSession(ctx.db, signedIn.token);
+    if (!actor) throw unauthorized();
+    return { ...signedIn, actor };
   }
-  if (!user || !right || user.lockedAt) {
-    await writeAudit(
-      ctx,
-      ownScope,
-      [{ entityType: 'User', entityId: user?.id ?? null }],
-      'user.signInFailed',
-    );
+  await attempt.takeBack(ctx.db);
+  throw conflict('This account was changed at this moment. Try again');
+}
+
+/** Who it is, once that is shown. */
+async function prove(
+  ctx: Context,
+  input: SignInInput,
+  attempt: Attempt,
+): Promise<{ user: User; factor: Factor | null }> {
+  const user = await findUserByEmail(ctx.db, input.email);
+  const right = await verifyPassword(input.password, user?.passwordHash ?? null).catch(async (error) => {
+    await attempt.takeBack(ctx.db);
+    throw error;
+  });
+  const now = ctx.clock.now();
+  const hasExpired = user?.passwordExpiresAt != null && user.passwordExpiresAt.getTime() <= now;
+  if (!user || !right || user.lockedAt || hasExpired) {
+    await noteFailure(ctx, user, user?.lockedAt ? 'locked' : 'password');
     throw unauthorized('Email or password is wrong');
   }
-  const signedIn = await ctx.db.transaction(async (tx) => {
-    await clearAttempts(tx, key);
-    return openSession({ ...ctx, db: tx }, user, { method: 'password', userAgent });
+  if (!user.totpEnabled) return { user, factor: null };
+  if (input.totp === undefined) {
+    await attempt.takeBack(ctx.db);
+    throw new DomainError('UNAUTHORIZED', 'Give the code of your authenticator, or a backup code', {
+      code: 'TOTP_REQUIRED',
+    });
+  }
+  const factor = await takeCode(ctx, user, input.totp);
+  if (!factor) {
+    await noteFailure(ctx, user, 'code');
+    throw unauthorized('The code is wrong, or was used already. Take the next one');
+  }
+  return { user, factor };
+}
+
+/** Null where the account is not what it was when it was looked at: a password or a second factor was changed, a lock set. */
+async function open(
+  ctx: Context,
+  how: { user: User; factor: Factor | null; attempt: Attempt; userAgent: string | null; password: string },
+): Promise<SignedIn | null> {
+  const { user, factor, attempt, userAgent, password } = how;
+  const { passwordHash } = user;
+  const better = passwordHash !== null && isOutdated(passwordHash) ? await hashPassword(password) : null;
+  return ctx.db.transaction(async (tx) => {
+    const now = await lockUserRow(tx, user.id);
+    const isSame =
+      now !== null &&
+      now.lockedAt === null &&
+      now.passwordHash === passwordHash &&
+      now.totpEnabled === user.totpEnabled;
+    if (!isSame) return null;
+    if (better !== null) await replaceHash(tx, user.id, better);
+    await attempt.succeeded(tx);
+    return openSession({ ...ctx, db: tx }, user, {
+      method: 'password',
+      userAgent,
+      ...(factor ? { factor } : {}),
+    });
   });
-  const actor = await actorOfSession(ctx.db, signedIn.token);
-  if (!actor) throw unauthorized();
-  return { ...signedIn, actor };
+}
+
+async function noteFailure(
+  ctx: Context,
+  user: User | null,
+  reason: 'password' | 'locked' | 'code',
+): Promise<void> {
+  await writeAudit(
+    ctx,
+    ownScope,
+    [{ entityType: 'User', entityId: user?.id ?? null, metadata: { reason } }],
+    'user.signInFailed',
+  );
 }

@@ -6,8 +6,9 @@ export interface Throttle {
   key: string;
   /** With this many failures it is blocked. */
   limit: number;
-  /** After the last failure the count is forgotten. */
   windowMs: number;
+  /** Whether the window begins with the last failure and not with the first. After it the count is forgotten. */
+  slides: boolean;
   blockMs: number;
 }
 
@@ -16,18 +17,19 @@ export interface Throttle {
  * may go on, else until when it is blocked.
  */
 export async function takeAttempt(db: Knex, throttle: Throttle, now: number): Promise<Date | null> {
-  const { key, limit } = throttle;
+  const { key, limit, slides } = throttle;
+  const isOver = '(t.window_ends_at <= :now OR COALESCE(t.blocked_until <= :now, false))';
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `INSERT INTO sign_in_throttles AS t (key, failures, window_ends_at) VALUES (:key, 1, :windowEnds)
      ON CONFLICT (key) DO UPDATE SET
-       failures = CASE WHEN t.window_ends_at <= :now OR t.blocked_until <= :now THEN 1 ELSE t.failures + 1 END,
-       blocked_until = CASE WHEN t.window_ends_at > :now AND t.blocked_until IS NULL AND t.failures + 1 >= :limit
-         THEN :blockEnds::timestamptz END,
-       window_ends_at = GREATEST(:windowEnds::timestamptz, :blockEnds::timestamptz)
+       failures = CASE WHEN ${isOver} THEN 1 ELSE t.failures + 1 END,
+       blocked_until = CASE WHEN NOT ${isOver} AND t.failures + 1 >= :limit THEN :blockEnds::timestamptz END,
+       window_ends_at = CASE WHEN :slides OR ${isOver} THEN :windowEnds::timestamptz ELSE t.window_ends_at END
      WHERE t.blocked_until IS NULL OR t.blocked_until <= :now RETURNING 1`,
     {
       key,
       limit,
+      slides,
       now: new Date(now),
       windowEnds: new Date(now + throttle.windowMs),
       blockEnds: new Date(now + throttle.blockMs),
@@ -37,7 +39,8 @@ export async function takeAttempt(db: Knex, throttle: Throttle, now: number): Pr
   const row: { blocked_until: Date | null } | undefined = await db('sign_in_throttles')
     .where({ key })
     .first('blocked_until');
-  return row?.blocked_until ?? new Date(now + throttle.blockMs);
+  // Given back a moment ago: there is room again.
+  return row?.blocked_until ?? new Date(now + 1_000);
 }
 
 /** The attempt was right: the account's count begins anew. */
@@ -54,5 +57,9 @@ export async function giveBackAttempt(db: Knex, key: string): Promise<void> {
 }
 
 export async function deleteOldThrottles(db: Knex, now: Date): Promise<void> {
-  await db('sign_in_throttles').where('window_ends_at', '<', now).delete();
+  await db.raw(
+    `DELETE FROM sign_in_throttles
+     WHERE window_ends_at < :now AND (blocked_until IS NULL OR blocked_until < :now)`,
+    { now },
+  );
 }

@@ -146,8 +146,38 @@ export async function updateUser(
   }
 }
 
-export async function setPasswordHash(db: Knex, userId: string, passwordHash: string): Promise<void> {
-  await db('users').where({ id: userId }).update({ password_hash: passwordHash, updated_at: db.fn.now() });
+/** One that its owner chose. */
+export async function setOwnPassword(
+  db: Knex,
+  userId: string,
+  { passwordHash, at }: { passwordHash: string; at: Date },
+): Promise<void> {
+  await db('users').where({ id: userId }).update({
+    password_hash: passwordHash,
+    password_changed_at: at,
+    must_change_password: false,
+    password_expires_at: null,
+    updated_at: db.fn.now(),
+  });
+}
+
+/** One that somebody else has seen: good for nothing but its own change. */
+export async function setTemporaryPassword(
+  db: Knex,
+  userId: string,
+  { passwordHash, expiresAt }: { passwordHash: string; expiresAt: Date },
+): Promise<void> {
+  await db('users').where({ id: userId }).update({
+    password_hash: passwordHash,
+    must_change_password: true,
+    password_expires_at: expiresAt,
+    updated_at: db.fn.now(),
+  });
+}
+
+/** The same password, by today's parameters. */
+export async function replaceHash(db: Knex, userId: string, passwordHash: string): Promise<void> {
+  await db('users').where({ id: userId }).update({ password_hash: passwordHash });
 }
 
 /** Whoever locked an account first stays the one who did. */

@@ -1,7 +1,22 @@
-import { AUDIT_LIMIT, AuditAfter, AuditPage } from '../../schemas/api/audit.ts';
+import {
+  AUDIT_LIMIT,
+  AuditAfter,
+  type AuditFilter,
+  AuditList,
+  AuditPage,
+  AuditUsers,
+  AuditWords,
+  ListAudit,
+  SCIM_ALL,
+} from '../../schemas/api/audit.ts';
+import { NoInput } from '../../schemas/api/common.ts';
 import { environmentScope } from '../access/index.ts';
-import { query } from '../platform/operation.ts';
+import { badRequest } from '../platform/errors.ts';
+import { ownScope, query } from '../platform/operation.ts';
+import { type AuditQuery, findEvents, SCIM_TYPES } from './queries.ts';
 import { listAfter } from './store.ts';
+import { filterScope, viewerOf } from './viewing.ts';
+import { listActors, listWords } from './words-queries.ts';
 
 export const after = query({
   name: 'audit.after',
@@ -24,3 +39,81 @@ export const after = query({
     return { events, cursor: last ? String(last.seq) : after, hasMore: found.length > limit };
   },
 });
+
+export const list = query({
+  name: 'audit.list',
+  summary: 'What happened in your teams, and what you did yourself; newest first',
+  role: 'VIEWER',
+  input: ListAudit,
+  output: AuditList,
+  scope: filterScope,
+  async run(ctx, { cursor, limit = AUDIT_LIMIT.default, ...filter }) {
+    const asked = auditQuery(filter, { cursor, limit });
+    const { entries, next } = await findEvents(ctx.db, viewerOf(ctx), asked);
+    return { entries, nextCursor: next === null ? null : String(next) };
+  },
+});
+
+export const actions = query({
+  name: 'audit.actions',
+  summary: 'The actions that occur in the part of the audit log that you see',
+  role: 'VIEWER',
+  input: NoInput,
+  output: AuditWords,
+  scope: () => ownScope,
+  run: (ctx) => listWords(ctx.db, viewerOf(ctx), 'action'),
+});
+
+export const entityTypes = query({
+  name: 'audit.entityTypes',
+  summary: 'What the part of the audit log that you see tells of; SCIM is users and groups of SCIM together',
+  role: 'VIEWER',
+  input: NoInput,
+  output: AuditWords,
+  scope: () => ownScope,
+  async run(ctx) {
+    const words = await listWords(ctx.db, viewerOf(ctx), 'entity_type');
+    return words.some((word) => SCIM_TYPES.includes(word)) ? [...words, SCIM_ALL].sort() : words;
+  },
+});
+
+export const users = query({
+  name: 'audit.users',
+  summary: 'Who acts in the part of the audit log that you see: people and service accounts',
+  role: 'VIEWER',
+  input: NoInput,
+  output: AuditUsers,
+  scope: () => ownScope,
+  run: (ctx) => listActors(ctx.db, viewerOf(ctx)),
+});
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const DAY_MS = 86_400_000;
+
+/** Days are those of UTC; a moment without a zone is one of UTC too. */
+function momentOf(field: 'startDate' | 'endDate', text: string): Date {
+  const zoned = DAY.test(text) || /(Z|[+-]\d{2}:\d{2})$/.test(text) ? text : `${text}Z`;
+  const moment = new Date(zoned);
+  if (Number.isNaN(moment.getTime()))
+    throw badRequest(`${field} is no date; write 2026-01-31 or 2026-01-31T09:30:00Z`);
+  return moment;
+}
+
+/** An end that is a day is that whole day; one that is a moment ends with its millisecond. */
+function endOf(text: string): Date {
+  const moment = momentOf('endDate', text);
+  return new Date(moment.getTime() + (DAY.test(text) ? DAY_MS : 1));
+}
+
+export function auditQuery(
+  { startDate, endDate, ...rest }: AuditFilter,
+  { cursor, limit }: { cursor?: string | undefined; limit: number },
+): AuditQuery {
+  return {
+    ...rest,
+    from: startDate === undefined ? undefined : momentOf('startDate', startDate),
+    to: endDate === undefined ? undefined : endOf(endDate),
+    before: cursor === undefined ? undefined : Number(cursor),
+    limit,
+  };
+}

@@ -6,10 +6,16 @@ import { type ChainLink, GENESIS } from './chain.ts';
 
 export type UnnumberedEvent = Omit<AuditEvent, 'seq' | 'prevHash' | 'hash'>;
 
-const FACTS = `id, actor_type AS "actorType", user_id AS "userId", user_email AS "userEmail", action,
-  entity_type AS "entityType", entity_id AS "entityId", diff, metadata, ip_address AS "ipAddress", team_id AS "teamId",
-  environment_id AS "environmentId", commit_sha AS "commitSha", created_at AS "createdAt"`;
-const COLUMNS = `${FACTS}, seq, prev_hash AS "prevHash", hash`;
+const FACT_COLUMNS = [
+  ...['id', 'actor_type AS "actorType"', 'user_id AS "userId"', 'user_email AS "userEmail"', 'action'],
+  ...['entity_type AS "entityType"', 'entity_id AS "entityId"', 'diff', 'metadata'],
+  ...['ip_address AS "ipAddress"', 'team_id AS "teamId"', 'environment_id AS "environmentId"'],
+  ...['commit_sha AS "commitSha"', 'created_at AS "createdAt"'],
+];
+/** Of an `AuditEvent`, each with its name there. */
+export const EVENT_COLUMNS: readonly string[] = [...FACT_COLUMNS, 'seq', 'prev_hash AS "prevHash"', 'hash'];
+const FACTS = FACT_COLUMNS.join(', ');
+const COLUMNS = EVENT_COLUMNS.join(', ');
 /** Kept apart from the rows: without it, rows that are deleted from the end would leave no trace. */
 const HEAD = 'auditHead';
 

@@ -7,18 +7,20 @@ import { endSessions } from '../access/index.ts';
 import type { Context } from '../platform/context.ts';
 import { changesOf, grantsOf, type MembershipChange } from './grants.ts';
 import { applyMembershipChanges, lockPeople, readMemberships, readPeople, readRules } from './store.ts';
+import { holdRules } from './teams-store.ts';
 
 /** In memory at once, and in one statement. */
 const PIECE = 1_000;
 
 /**
- * In a transaction, after the groups were changed. Locks the rows of these users in the order of their ids: of two syncs at
+ * In a transaction, after the groups were changed. The rules stay as they are until its end. Locks the rows of these users in the order of their ids: of two syncs at
  * once the second waits and then sees what the first has left. A role that changes or goes ends the user's sessions.
  */
 export async function reconcileMemberships(
   ctx: Pick<Context, 'db' | 'services'>,
   userIds: Iterable<string>,
 ): Promise<MembershipChange[]> {
+  await holdRules(ctx.db);
   const rules = await readRules(ctx.db);
   const sorted = [...new Set(userIds)].sort();
   const changes: MembershipChange[] = [];
@@ -46,17 +48,18 @@ export async function reconcileMemberships(
   return changes;
 }
 
+export const countsOf = (changes: readonly MembershipChange[]) => ({
+  added: changes.filter(({ before }) => before === null).length,
+  changed: changes.filter(({ before, after }) => before !== null && after !== null).length,
+  removed: changes.filter(({ after }) => after === null).length,
+});
+
 const TOLD = 100;
 
 /** For the audit row of whatever changed the groups: how many memberships followed, and the first of them. */
 export function membershipsForAudit(changes: readonly MembershipChange[]): Record<string, unknown> {
   if (changes.length === 0) return {};
   return {
-    memberships: {
-      added: changes.filter(({ before }) => before === null).length,
-      changed: changes.filter(({ before, after }) => before !== null && after !== null).length,
-      removed: changes.filter(({ after }) => after === null).length,
-      first: changes.slice(0, TOLD),
-    },
+    memberships: { ...countsOf(changes), first: changes.slice(0, TOLD) },
   };
 }

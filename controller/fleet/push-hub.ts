@@ -88,9 +88,11 @@ export function createPushHub(options: {
     for (const attached of [...streams.values()])
       if (attached.environmentId === environmentId) attached.stream.close();
   });
-  options.bus.on('resync', () => {
-    for (const { stream } of streams.values()) send(stream, { type: 'config_changed', reason: 'resync' });
-  });
+  const tellAll = (reason: string) => {
+    for (const { stream } of streams.values()) send(stream, { type: 'config_changed', reason });
+  };
+  options.bus.on('fleet', () => tellAll('fleet settings changed'));
+  options.bus.on('resync', () => tellAll('resync'));
 
   return {
     attach(node, stream) {

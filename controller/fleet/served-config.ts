@@ -106,9 +106,11 @@ export function createConfigServer(options: {
     if (slot) slot.wants += 1;
   });
   options.bus.on('environment', ({ environmentId }) => slots.delete(environmentId));
-  options.bus.on('resync', () => {
+  const allWant = () => {
     for (const slot of slots.values()) slot.wants += 1;
-  });
+  };
+  options.bus.on('fleet', allWant);
+  options.bus.on('resync', allWant);
 
   /** A pipeline that cannot be rendered keeps its own last good rendering, and the others move on. */
   function renderAll(

@@ -14,6 +14,8 @@ import type { Logger } from './logger.ts';
 export type Signal =
   /** What nodes of an environment are served may have changed. */
   | { type: 'config'; environmentId: string; pipelineId?: string; reason: string }
+  /** How often nodes poll, when a silent one is unreachable, or how long what they tell is kept. */
+  | { type: 'fleet' }
   /** A node's token, labels, maintenance mode or existence changed. */
   | { type: 'node'; nodeId: string; environmentId: string }
   /** A message for the push stream of a node, wherever that is connected. What it says is stored too, or may be lost. */

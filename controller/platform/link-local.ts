@@ -22,13 +22,22 @@ export const isLinkLocalHost = (host: string): boolean => isLinkLocal(host.repla
 
 type Found = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
-/** Like `dns.lookup`, for `http.Agent`; fails with what `refused` makes for a name that leads there. */
-export function lookupElsewhere(refused: (host: string) => Error) {
+/**
+ * Like `dns.lookup`, for `http.Agent`; fails with what `refused` makes for a name of which any address is one that `mayNot`
+ * be asked. What passes is what the connection is made to: nobody looks the name up again.
+ */
+export function lookupElsewhere(
+  refused: (host: string) => Error,
+  mayNot: (address: string, host: string) => boolean = isLinkLocal,
+) {
   return (host: string, options: LookupOptions, found: Found): void => {
-    lookup(host, options, (error, address: string | LookupAddress[], family) => {
-      const all = typeof address === 'string' ? [address] : (address ?? []).map((one) => one.address);
-      const leadsThere = error === null && all.some(isLinkLocal);
-      found(leadsThere ? refused(host) : error, address, family);
+    // All of them, however few are asked for: a name with one good address and one bad one is refused each time.
+    lookup(host, { ...options, all: true }, (error, addresses) => {
+      if (error) return found(error, [], 0);
+      if (addresses.some(({ address }) => mayNot(address, host))) return found(refused(host), [], 0);
+      const [first] = addresses;
+      if (options.all) found(null, addresses);
+      else found(null, first?.address ?? '', first?.family ?? 0);
     });
   };
 }

@@ -142,9 +142,14 @@ export const setDefault = mutation({
     const preset = await existing(ctx, environmentId, id);
     // One of the other list is none of this one.
     if (preset.scope !== scope) throw notFound('Filter preset');
-    await clearDefaultPreset(ctx.db, environmentId, scope);
+    const was = await clearDefaultPreset(ctx.db, environmentId, scope);
     await markDefaultPreset(ctx.db, id);
-    ctx.audit({ entityType: 'FilterPreset', entityId: id, metadata: { name: preset.name, scope } });
+    ctx.audit({
+      entityType: 'FilterPreset',
+      entityId: id,
+      ...(was === id ? {} : { diff: { default: [was, id] } }),
+      metadata: { name: preset.name, scope },
+    });
     await changed(ctx, environmentId);
     return { ...preset, isDefault: true };
   },
@@ -164,6 +169,7 @@ export const clearDefault = mutation({
     ctx.audit({
       entityType: was === null ? 'Environment' : 'FilterPreset',
       entityId: was ?? environmentId,
+      ...(was === null ? {} : { diff: { default: [was, null] } }),
       metadata: { scope },
     });
     await changed(ctx, environmentId);

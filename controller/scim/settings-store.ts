@@ -19,3 +19,35 @@ export async function readScimSettings(db: Knex): Promise<ScimSettings> {
   });
   return row ?? OFF;
 }
+
+/** Until the transaction ends nobody else changes these settings. */
+export async function lockScimSettings(tx: Knex): Promise<void> {
+  await tx('scim_settings').insert({ id: 'scim' }).onConflict('id').ignore();
+  await tx('scim_settings').where({ id: 'scim' }).forUpdate().first('id');
+}
+
+/** Off clears the token. */
+export async function writeScimEnabled(tx: Knex, enabled: boolean): Promise<void> {
+  await tx('scim_settings')
+    .where({ id: 'scim' })
+    .update({
+      enabled,
+      ...(enabled ? {} : { sealed_token: null, token_created_at: null, last_used_at: null }),
+    });
+}
+
+export async function writeScimToken(
+  tx: Knex,
+  token: { sealedToken: string; createdAt: Date },
+): Promise<void> {
+  await tx('scim_settings')
+    .where({ id: 'scim' })
+    .update({ sealed_token: token.sealedToken, token_created_at: token.createdAt, last_used_at: null });
+}
+
+export async function touchScim(db: Knex, at: { now: Date; before: Date }): Promise<void> {
+  await db('scim_settings')
+    .whereNotNull('sealed_token')
+    .where((unused) => unused.whereNull('last_used_at').orWhere('last_used_at', '<=', at.before))
+    .update({ last_used_at: at.now });
+}

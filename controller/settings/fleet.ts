@@ -5,10 +5,13 @@ export interface FleetSettings {
   unhealthyThreshold: number;
   /** Log lines are kept this long, and up to a day longer. */
   logsRetentionDays: number;
+  /** Metrics are kept this long. */
+  metricsRetentionDays: number;
 }
 
 export const DEFAULT_FLEET_SETTINGS: FleetSettings = {
   pollIntervalMs: 5_000,
   unhealthyThreshold: 3,
   logsRetentionDays: 3,
+  metricsRetentionDays: 7,
 };

@@ -1,2 +1,9 @@
 export { DEFAULT_FLEET_SETTINGS, type FleetSettings } from './fleet.ts';
-export { claimSetting, readAuditRetention, readFleetSettings, readSetting, writeSetting } from './store.ts';
+export {
+  changeFleetSettings,
+  claimSetting,
+  readAuditRetention,
+  readFleetSettings,
+  readSetting,
+  writeSetting,
+} from './store.ts';

@@ -26,6 +26,26 @@ export async function readFleetSettings(db: Knex): Promise<FleetSettings> {
   return { ...DEFAULT_FLEET_SETTINGS, ...(await readSetting<Partial<FleetSettings>>(db, 'fleet')) };
 }
 
+/**
+ * In a transaction. What is not given stays as it is, also where two change different ones at once: the second waits, and adds
+ * to what the first has left.
+ */
+export async function changeFleetSettings(
+  tx: Knex,
+  change: Partial<FleetSettings>,
+): Promise<{ before: FleetSettings; after: FleetSettings }> {
+  await claimSetting(tx, 'fleet', {});
+  const row: { value: Partial<FleetSettings> } = await tx('settings')
+    .where({ key: 'fleet' })
+    .forUpdate()
+    .first('value');
+  await writeSetting(tx, 'fleet', { ...row.value, ...change });
+  return {
+    before: { ...DEFAULT_FLEET_SETTINGS, ...row.value },
+    after: { ...DEFAULT_FLEET_SETTINGS, ...row.value, ...change },
+  };
+}
+
 /** Days that the audit log is kept; null is for ever. */
 export async function readAuditRetention(db: Knex): Promise<number | null> {
   return (await readSetting<{ retentionDays: number | null }>(db, 'audit'))?.retentionDays ?? null;

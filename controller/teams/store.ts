@@ -21,23 +21,95 @@ export async function listTeams(
   return rows;
 }
 
+export interface Team {
+  id: string;
+  name: string;
+  requireTwoFactor: boolean;
+  createdAt: Date;
+}
+
+const COLUMNS = {
+  id: 'id',
+  name: 'name',
+  requireTwoFactor: 'require_two_factor',
+  createdAt: 'created_at',
+};
+
+export async function findTeam(db: Knex, id: string): Promise<Team | null> {
+  const row: Team | undefined = await db('teams').where({ id }).first(COLUMNS);
+  return row ?? null;
+}
+
+/** Names. */
+export async function listEnvironmentsOf(db: Knex, teamId: string): Promise<string[]> {
+  const rows: { name: string }[] = await db('environments')
+    .where({ team_id: teamId })
+    .orderBy('name')
+    .select('name');
+  return rows.map(({ name }) => name);
+}
+
+const taken = (name: string) => conflict(`A team named "${name}" exists already`);
+
 export async function insertTeam(db: Knex, name: string): Promise<string> {
   const id = newId();
   try {
     await db('teams').insert({ id, name });
   } catch (error) {
-    if (brokeUnique(error)) throw conflict(`A team named "${name}" exists already`);
+    if (brokeUnique(error)) throw taken(name);
     throw error;
   }
   return id;
 }
 
-export async function addMember(db: Knex, teamId: string, userId: string, role: string): Promise<void> {
-  await db('team_members').insert({ team_id: teamId, user_id: userId, role });
+/** @throws CONFLICT where another team has the name, in whatever case. */
+export async function updateTeam(
+  tx: Knex,
+  id: string,
+  change: { name?: string; requireTwoFactor?: boolean },
+): Promise<void> {
+  try {
+    await tx('teams')
+      .where({ id })
+      .update({
+        ...(change.name === undefined ? {} : { name: change.name }),
+        ...(change.requireTwoFactor === undefined ? {} : { require_two_factor: change.requireTwoFactor }),
+      });
+  } catch (error) {
+    if (brokeUnique(error)) throw taken(change.name ?? '');
+    throw error;
+  }
+}
+
+export async function deleteTeam(tx: Knex, id: string): Promise<void> {
+  await tx('teams').where({ id }).delete();
 }
 
 /** Until the transaction ends, whoever else asks for this waits: what counts rows of a team counts them alone. */
-export async function lockTeam(tx: Knex, teamId: string): Promise<void> {
-  const row = await tx('teams').where({ id: teamId }).forNoKeyUpdate().first('id');
-  if (!row) throw notFound('Team');
+export async function lockTeam(tx: Knex, teamId: string): Promise<Team> {
+  return locked(await tx('teams').where({ id: teamId }).forNoKeyUpdate().first(COLUMNS));
+}
+
+/** Nobody makes anything in it either. What somebody is about to make is waited for. */
+export async function lockTeamWhole(tx: Knex, teamId: string): Promise<Team> {
+  return locked(await tx('teams').where({ id: teamId }).forUpdate().first(COLUMNS));
+}
+
+function locked(team: Team | undefined): Team {
+  if (!team) throw notFound('Team');
+  return team;
+}
+
+/** Whether a team that asks for a second factor would ask this session for one. */
+export async function lacksSecondFactor(
+  db: Knex,
+  of: { teamId: string; userId: string; sessionId: string },
+): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: unknown[] }>(
+    `SELECT 1 FROM users u JOIN team_members m ON m.user_id = u.id AND m.team_id = :teamId
+     WHERE u.id = :userId AND NOT u.totp_enabled
+       AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = :sessionId AND s.method = 'oidc')`,
+    of,
+  );
+  return rows.length > 0;
 }

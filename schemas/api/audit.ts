@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox';
 import { Id, Input, Nullable, Timestamp } from './common.ts';
 
 export const ACTOR_TYPES = ['user', 'service_account', 'git', 'scim', 'system'] as const;
+export type ActorType = (typeof ACTOR_TYPES)[number];
 
 /** `hash` is the SHA-256, in hex, of all other fields as JSON with sorted keys and no white space. */
 export const AuditEvent = Type.Object({
@@ -65,9 +66,10 @@ const AUDIT_FILTERS = {
   action: Type.Optional(AuditAction),
   /** Of a service account its own id. */
   userId: Type.Optional(Text100),
+  actorType: Type.Optional(Type.Enum([...ACTOR_TYPES])),
   /** `SCIM` is ScimUser and ScimGroup. */
   entityType: Type.Optional(Text100),
-  /** In action, entity, id, who, and what changed; whatever the case. */
+  /** In action, entity, id, who, address, commit, and what changed; whatever the case. */
   search: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   teamId: Type.Optional(Id),
   environmentId: Type.Optional(Id),
@@ -84,6 +86,7 @@ export const ListAudit = Input({
   /** 50 unless told. */
   limit: Type.Optional(Type.Integer(AUDIT_LIMIT)),
 });
+export type ListAudit = Static<typeof ListAudit>;
 /** An event with the names that people know: null where what it names is gone, or is nobody's. */
 export const AuditEntryView = Type.Object({
   ...AuditEvent.properties,
@@ -95,9 +98,18 @@ export type AuditEntryView = Static<typeof AuditEntryView>;
 export const AuditList = Type.Object({
   /** The newest first. */
   entries: Type.Array(AuditEntryView),
-  /** Of the next page; null on the last. */
+  /** Of the next page; null on the last. A page may be short, or empty, and have one: it has looked at as many events as it may. */
   nextCursor: Nullable(AuditCursor),
 });
+/** A longer export goes on from the number of its last event, as `cursor`. */
+export const EXPORT_LIMIT = 100_000;
+export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
+export const ExportAudit = Input({
+  ...AUDIT_FILTERS,
+  format: Type.Enum([...EXPORT_FORMATS]),
+  cursor: Type.Optional(AuditCursor),
+});
+export type ExportAudit = Static<typeof ExportAudit>;
 export const AuditWords = Type.Array(Type.String());
 export const AuditUsers = Type.Array(
   Type.Object({ id: Type.String(), name: Nullable(Type.String()), email: Nullable(Type.String()) }),

@@ -2,8 +2,9 @@
 import Type, { type Static } from 'typebox';
 import { Id, Input, Label, Nullable, Role, Text, Timestamp } from './common.ts';
 
-/** No white space, no control characters, one @ with something on both sides. */
-export const EMAIL = '^[^\\s@\\p{Cc}\\p{Cs}]+@[^\\s@\\p{Cc}\\p{Cs}]+$';
+/** No white space, no control characters, one @ with something on both sides; the same with and without the flag `u`. */
+const PART = '[^\\s@\\u0000-\\u001f\\u007f-\\u009f]+';
+export const EMAIL = `^${PART}@${PART}$`;
 
 export const SignInInput = Input({
   // No control characters and no half surrogate pairs: the database keeps neither NUL nor the latter.

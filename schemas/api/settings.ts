@@ -14,7 +14,7 @@ export const TeamMapping = Type.Object(
 export type TeamMapping = Static<typeof TeamMapping>;
 
 export const TOKEN_ENDPOINT_AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const;
-const AuthMethodOfClient = Type.Enum([...TOKEN_ENDPOINT_AUTH_METHODS]);
+const AuthMethodOfClient = Type.Enum([...TOKEN_ENDPOINT_AUTH_METHODS], { type: 'string' });
 
 export const OidcIssuer = Input({ issuer: Url });
 export const UpdateOidc = Input({

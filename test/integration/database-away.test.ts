@@ -44,6 +44,7 @@ function startOn(dataDir: string, logged: (text: string) => void): Promise<Contr
       logLevel: 'info',
       trustedProxies: [],
       outgoingProxies: NO_PROXIES,
+      privateTargets: [],
       engineBin: null,
       enrollPerMinute: 1_000,
       agentReleases: '/nonexistent',

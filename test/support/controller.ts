@@ -58,6 +58,7 @@ export async function startTestController(options: TestControllerOptions = {}): 
     logLevel: 'debug',
     trustedProxies: [],
     outgoingProxies: NO_PROXIES,
+    privateTargets: [],
     engineBin: null,
     enrollPerMinute: 10_000,
     agentReleases: join(dataDir, 'agent-release'),

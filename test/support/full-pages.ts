@@ -9,6 +9,7 @@ import { enrollNode, heartbeat } from './agent-client.ts';
 import { Clone } from './clone.ts';
 import { fillEnvironment } from './full-environment.ts';
 import { fillLibrary } from './full-library.ts';
+import { fillPeople } from './full-people.ts';
 import { fillPromotions } from './full-promotions.ts';
 import { fillRollouts } from './full-rollouts.ts';
 import type { RunningHeadgate } from './headgate.ts';
@@ -169,6 +170,7 @@ export async function fillPages(
   await fillLibrary(api, headgate.environments.staging);
   await fillEnvironment(api, headgate.environments.staging, headgate.teamId);
   await fillRollouts(api, headgate.environments);
+  await fillPeople(api, headgate.url, headgate.teamId);
   const clone = await Clone.of(headgate.cloneUrl);
   try {
     await clone.push(

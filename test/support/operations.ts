@@ -1,10 +1,24 @@
 /** Every operation of the controller by its name, and what its output may hold. */
 import type { TSchema } from 'typebox';
-import { accessOperations, serviceAccountOperations } from '../../controller/access/index.ts';
+import {
+  accessOperations,
+  accountOperations,
+  serviceAccountOperations,
+  sessionOperations,
+  twoFactorOperations,
+} from '../../controller/access/index.ts';
+import {
+  memberAccountOperations,
+  memberOperations,
+  settingsOperations,
+  userAccountOperations,
+  userOperations,
+} from '../../controller/administration/index.ts';
 import { alertOperations } from '../../controller/alerts/index.ts';
-import { auditOperations } from '../../controller/audit/index.ts';
+import { auditOperations, auditRetentionOperations } from '../../controller/audit/index.ts';
 import { certificateOperations } from '../../controller/certificates/index.ts';
 import { dashboardOperations } from '../../controller/dashboard/index.ts';
+import { directoryOperations } from '../../controller/directory/index.ts';
 import { environmentOperations } from '../../controller/environments/index.ts';
 import {
   agentUpdateOperations,
@@ -26,6 +40,7 @@ import {
   gitSyncWords,
 } from '../../controller/git-sync/index.ts';
 import { logOperations } from '../../controller/logs/index.ts';
+import { oidcOperations } from '../../controller/oidc/index.ts';
 import {
   pipelineDependencyOperations,
   pipelineGroupOperations,
@@ -54,6 +69,7 @@ import {
 } from '../../controller/pull-requests/index.ts';
 import { releaseOperations } from '../../controller/releases/index.ts';
 import { sampleOperations, tapOperations } from '../../controller/samples/index.ts';
+import { scimSettings } from '../../controller/scim/index.ts';
 import { secretOperations } from '../../controller/secrets/index.ts';
 import { snippetOperations } from '../../controller/snippets/index.ts';
 import { teamOperations } from '../../controller/teams/index.ts';
@@ -69,10 +85,13 @@ export type DescribedOperation = Described & ({ kind: 'query' } | { kind: 'mutat
 export const OPERATIONS: ReadonlyMap<string, DescribedOperation> = new Map(
   [
     accessOperations,
+    accountOperations,
     agentUpdateOperations,
     alertOperations,
     auditOperations,
+    auditRetentionOperations,
     dashboardOperations,
+    directoryOperations,
     engineOperations,
     certificateOperations,
     environmentOperations,
@@ -94,10 +113,13 @@ export const OPERATIONS: ReadonlyMap<string, DescribedOperation> = new Map(
     pullRequestEnding,
     pullRequestOperations,
     matrixOperations,
+    memberAccountOperations,
+    memberOperations,
     nodeGroupEditing,
     nodeGroupOperations,
     nodeOperations,
     logOperations,
+    oidcOperations,
     pipelineDependencyOperations,
     pipelineGroupOperations,
     pipelineDeploying,
@@ -109,12 +131,18 @@ export const OPERATIONS: ReadonlyMap<string, DescribedOperation> = new Map(
     sharedComponentOperations,
     sampleOperations,
     releaseOperations,
+    scimSettings,
     secretOperations,
     serviceAccountOperations,
+    sessionOperations,
+    twoFactorOperations,
+    settingsOperations,
     snippetOperations,
     teamOperations,
     tapOperations,
     templateOperations,
+    userAccountOperations,
+    userOperations,
     userPreferenceOperations,
     vrlOperations,
   ]

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import { hashPassword } from '../../controller/access/passwords.ts';
 import { insertUser } from '../../controller/access/users-store.ts';
-import { addMember } from '../../controller/teams/store.ts';
+import { addMember } from '../../controller/teams/members-store.ts';
 import type { Role } from '../../schemas/api/common.ts';
 import { type Answer, type SendOptions, send } from './http.ts';
 

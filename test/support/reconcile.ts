@@ -12,12 +12,14 @@ import { createEngineChecks } from '../../controller/engine/index.ts';
 import { insertEnvironment } from '../../controller/environments/store.ts';
 import { findBinding } from '../../controller/git-sync/index.ts';
 import { type GitMode, saveBinding } from '../../controller/git-sync/store.ts';
+import { createIdentityProvider } from '../../controller/oidc/index.ts';
 import { createBus } from '../../controller/platform/bus.ts';
 import type { Context, Services } from '../../controller/platform/context.ts';
 import { createJobs } from '../../controller/platform/jobs.ts';
 import { createKeyring } from '../../controller/platform/keyring.ts';
 import { createLogger } from '../../controller/platform/logger.ts';
 import { createExecute, type Execute, type Operation } from '../../controller/platform/operation.ts';
+import { createOutgoing } from '../../controller/platform/outgoing/index.ts';
 import { NO_PROXIES } from '../../controller/platform/proxies.ts';
 import { createRepositories } from '../../controller/repository/index.ts';
 import { createSecretStores } from '../../controller/secrets/index.ts';
@@ -97,6 +99,7 @@ export class ReconcileScene {
     const keyring = createKeyring('0123456789abcdef0123456789abcdef');
     const bus = createBus({ url: database.url, log: silent });
     const forges = createForges({ keyring, log: silent, proxies: NO_PROXIES });
+    const outgoing = createOutgoing({ privateTargets: [], proxies: NO_PROXIES, log: silent });
     this.services = {
       bus,
       jobs: createJobs({ url: database.url, log: silent }),
@@ -114,6 +117,8 @@ export class ReconcileScene {
       listeningSince: () => 0,
       statuses: createSnapshots({ bus, clock: systemClock }),
       servedChecksums: async () => new Map(),
+      outgoing,
+      identityProvider: createIdentityProvider({ outgoing, bus, clock: systemClock }),
     };
   }
 

@@ -64,6 +64,12 @@ export async function up(db: Knex): Promise<void> {
       updated_at timestamptz NOT NULL DEFAULT now()
     );
 
+    -- Sign-ins that came back from the identity provider: each is taken once. Kept as long as they could be.
+    CREATE TABLE oidc_attempts_used (
+      state_hash bytea PRIMARY KEY,
+      expires_at timestamptz NOT NULL
+    );
+
     -- Groups, of SCIM and of the claims that people signed in with; what teams they lead to.
 
     CREATE TABLE directory_groups (
@@ -138,9 +144,18 @@ export async function up(db: Knex): Promise<void> {
 
     -- What is asked of the audit log
 
-    CREATE INDEX audit_log_team_seq ON audit_log (team_id, seq DESC);
-    CREATE INDEX audit_log_user_seq ON audit_log (user_id, seq DESC);
-    CREATE INDEX audit_log_action_seq ON audit_log (action, seq DESC);
-    CREATE INDEX audit_log_entity_type_seq ON audit_log (entity_type, seq DESC);
+    -- Pages of it, newest first. Rows come into these when they are numbered, not before.
+    CREATE INDEX audit_log_team_seq ON audit_log (team_id, seq) WHERE seq IS NOT NULL;
+    CREATE INDEX audit_log_user_seq ON audit_log (user_id, seq) WHERE seq IS NOT NULL;
+    CREATE INDEX audit_log_action_seq ON audit_log (action, seq) WHERE seq IS NOT NULL;
+    CREATE INDEX audit_log_entity_type_seq ON audit_log (entity_type, seq) WHERE seq IS NOT NULL;
+    -- What git does has no team; what people do of their own has neither.
+    CREATE INDEX audit_log_git_seq ON audit_log (environment_id, seq) WHERE team_id IS NULL AND seq IS NOT NULL;
+    CREATE INDEX audit_log_own_seq ON audit_log (user_id, seq)
+      WHERE team_id IS NULL AND environment_id IS NULL AND seq IS NOT NULL;
+    -- The words that occur in a team: next to next. Few different values, so these are small.
+    CREATE INDEX audit_log_team_action ON audit_log (team_id, action) WHERE seq IS NOT NULL;
+    CREATE INDEX audit_log_team_entity_type ON audit_log (team_id, entity_type) WHERE seq IS NOT NULL;
+    CREATE INDEX audit_log_team_user ON audit_log (team_id, user_id) WHERE seq IS NOT NULL;
   `);
 }

@@ -18,6 +18,7 @@ import {
 } from '../../../schemas/api/shared-components.ts';
 import { environmentScope, objectScope } from '../../access/index.ts';
 import { lockEnvironment } from '../../environments/index.ts';
+import type { AuditEntry } from '../../platform/audit-entry.ts';
 import type { Context, MutationContext } from '../../platform/context.ts';
 import { badRequest, notFound, preconditionFailed } from '../../platform/errors.ts';
 import { newId } from '../../platform/ids.ts';
@@ -178,6 +179,7 @@ async function changeNode(
     entityType: 'Pipeline',
     entityId: pipeline.id,
     environmentId: pipeline.environmentId,
+    ...linkDiff(before, after),
     metadata: {
       name: pipeline.name,
       componentKey: after.componentKey,
@@ -186,6 +188,16 @@ async function changeNode(
     },
   });
   return { pipelineId: pipeline.id, graphRevision, node: after };
+}
+
+function linkDiff(before: GraphNode, after: GraphNode): Pick<AuditEntry, 'diff'> {
+  const changed = (['sharedComponentId', 'sharedComponentVersion'] as const).filter(
+    (field) => before[field] !== after[field],
+  );
+  if (changed.length === 0) return {};
+  return {
+    diff: Object.fromEntries(changed.map((field) => [field, [before[field] ?? null, after[field] ?? null]])),
+  };
 }
 
 export const createFromNode = mutation({
@@ -339,10 +351,13 @@ export const acceptUpdateBulk = mutation({
       ]),
     );
     let accepted = 0;
+    /** Versions, by the key of the component. */
+    const diff: NonNullable<AuditEntry['diff']> = {};
     const nodes = pipeline.nodes.map((node) => {
       const component = newest.get(node.sharedComponentId ?? '');
       if (!component || component.version === node.sharedComponentVersion) return node;
       accepted += 1;
+      diff[node.componentKey] = [node.sharedComponentVersion ?? null, component.version];
       return linkedTo(node, component);
     });
     const graphRevision =
@@ -353,6 +368,7 @@ export const acceptUpdateBulk = mutation({
       entityType: 'Pipeline',
       entityId: pipelineId,
       environmentId: pipeline.environmentId,
+      ...(accepted === 0 ? {} : { diff }),
       metadata: { name: pipeline.name, accepted },
     });
     return { pipelineId, graphRevision, accepted };

@@ -1,15 +1,17 @@
-/** The commands that ask a server or its database: `plan`, `export`, `migrate`, `audit`. */
+/** The commands that ask a server or its database: `plan`, `export`, `migrate`, `audit`, `recover`. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
+import { pruneAuditLog } from '../../../controller/audit/index.ts';
+import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import type { GitPlan } from '../../../schemas/api/git-plan.ts';
 import { Files, headgate } from '../../support/command.ts';
 import { startTestController, type TestController } from '../../support/controller.ts';
 import { GitClient, withCredentials } from '../../support/git-client.ts';
-import type { Person } from '../../support/person.ts';
+import { makeUser, PASSWORD, type Person, trySignIn } from '../../support/person.ts';
 import { idleManifest } from '../../support/pipelines.ts';
 import { makeKey } from '../../support/rest.ts';
 import { until } from '../../support/until.ts';
@@ -273,6 +275,24 @@ describe('commands that ask a server', function () {
       expect((await verify()).code).to.equal(0);
     });
 
+    it('says from which event on it proves, where older ones were deleted as the retention says', async () => {
+      await test.db('settings').insert({ key: 'audit', value: JSON.stringify({ retentionDays: 30 }) });
+      const clock = manualClock(Date.now() + 40 * 86_400_000);
+      const { deleted } = await pruneAuditLog({ ...test.controller.systemContext('audit retention'), clock });
+      expect(deleted).to.be.above(0);
+      await until(async () => (await test.db('audit_log').whereNull('seq')).length === 0, {
+        what: 'numbers',
+      });
+      const told = await verify();
+      expect([told.code, told.stdout]).to.deep.equal([
+        0,
+        `The audit log is whole from event ${deleted + 1} on, to event ${deleted + 1}; those before were deleted as its retention says.\n`,
+      ]);
+      expect(JSON.parse((await verify(['--format', 'json'])).stdout)).to.deep.equal({
+        ...{ events: deleted + 1, from: deleted + 1, unnumbered: false, broken: null },
+      });
+    });
+
     it('ends with 2 where there is nothing to verify', async () => {
       const nothing = await headgate(['audit', 'verify'], { env: { HEADGATE_DATA_DIR: files.folder } });
       expect([nothing.code, nothing.stderr.includes('no controller has run')], nothing.stderr).to.deep.equal([
@@ -288,6 +308,43 @@ describe('commands that ask a server', function () {
       ]);
       expect(away.stderr).not.to.include('hunter2');
       expect((await headgate(['audit'])).stderr).to.include('verify');
+    });
+  });
+
+  describe('recover', () => {
+    const recover = (args: readonly string[]) =>
+      headgate(['recover', ...args], { env: { HEADGATE_DATABASE_URL: test.databaseUrl } });
+
+    it('lets somebody in again who is locked out, has lost the second factor, and was guessed at', async () => {
+      const email = 'locked@example.org';
+      const id = await makeUser(test.db, { email });
+      const lost = { locked_at: new Date(), totp_enabled: true, sealed_totp_secret: 'v1.lost.with.key' };
+      await test.db('users').where({ id }).update(lost);
+      for (let n = 0; n < 11; n += 1) await trySignIn(test.url, email, 'a guess');
+      expect((await trySignIn(test.url, email, PASSWORD)).status).to.equal(429);
+      const ran = await recover(['LOCKED@example.org', '--second-factor', '--super-admin']);
+      expect(ran.code, ran.stderr).to.equal(0);
+      const [, password = ''] = /with: (\S+)$/m.exec(ran.stdout) ?? [];
+      expect(ran.stdout).to.match(/lock is lifted.*second factor is gone.*is a super admin/s);
+      const signedIn = await trySignIn(test.url, email, password);
+      expect([signedIn.status, signedIn.json<{ user: object }>().user]).to.deep.equal([
+        200,
+        { id, name: 'locked', email, isSuperAdmin: true, owes: 'CHANGE_PASSWORD' },
+      ]);
+      const rows = await test.db('audit_log').where({ entity_id: id, actor_type: 'system' }).pluck('action');
+      expect(rows).to.include.members([
+        ...['user.unlocked', 'user.twoFactorReset', 'user.superAdminChanged', 'user.passwordReset'],
+      ]);
+      expect(JSON.stringify(await test.db('audit_log').where({ entity_id: id }))).not.to.include(password);
+    });
+
+    it('ends with 2 where there is no such account, and where none is named', async () => {
+      const nobody = await recover(['nobody@example.org']);
+      expect([nobody.code, nobody.stderr]).to.deep.equal([
+        2,
+        'headgate recover: there is no account with the address nobody@example.org\n',
+      ]);
+      expect((await recover([])).stderr).to.include('headgate recover somebody@example.org');
     });
   });
 

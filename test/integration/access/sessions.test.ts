@@ -1,5 +1,6 @@
 /** What ends a session, and what a session may never become. Rights are those of this very moment. */
 import { expect } from 'chai';
+import { deleteExpiredSessions } from '../../../controller/access/index.ts';
 import { mintToken } from '../../../controller/platform/tokens.ts';
 import { startTestController, type TestController } from '../../support/controller.ts';
 import { send } from '../../support/http.ts';
@@ -33,7 +34,9 @@ describe('a session', () => {
     const person = await join('VIEWER');
     const answer = await session(person.cookie);
     expect(answer.status).to.equal(200);
-    expect(answer.json<{ user: object }>().user).to.include({ email: person.email, isSuperAdmin: false });
+    expect(answer.json<{ user: object }>().user).to.include({
+      ...{ email: person.email, isSuperAdmin: false, owes: null },
+    });
     expect((await session('')).status).to.equal(401);
   });
 
@@ -69,6 +72,92 @@ describe('a session', () => {
       .where({ user_id: person.userId })
       .update({ expires_at: new Date(Date.now() - 1) });
     expect(await statusOf(person)).to.equal(401);
+  });
+
+  describe('that nobody uses', () => {
+    const age = (person: { userId: string }, column: 'last_seen_at' | 'created_at', hours: number) =>
+      test
+        .db('sessions')
+        .where({ user_id: person.userId })
+        .update({ [column]: new Date(Date.now() - hours * 3_600_000) });
+
+    it('ends after a day, and not before', async () => {
+      const person = await join('VIEWER');
+      await age(person, 'last_seen_at', 23.9);
+      expect(await statusOf(person)).to.equal(200);
+      expect(await statusOf(person), 'it was used').to.equal(200);
+      await age(person, 'last_seen_at', 24.1);
+      expect(await statusOf(person)).to.equal(401);
+      await deleteExpiredSessions(test.db);
+      expect(await test.db('sessions').where({ user_id: person.userId })).to.deep.equal([]);
+    });
+
+    it('ends a day after the sign-in where it was never used', async () => {
+      const person = await join('VIEWER');
+      await test.db('sessions').where({ user_id: person.userId }).update({ last_seen_at: null });
+      await age(person, 'created_at', 24.1);
+      expect(await statusOf(person)).to.equal(401);
+    });
+
+    it('is written down as used once in five minutes at most', async () => {
+      const person = await join('VIEWER');
+      const seen = async (): Promise<Date> =>
+        (await test.db('sessions').where({ user_id: person.userId }).first()).last_seen_at;
+      await statusOf(person);
+      const first = await seen();
+      await statusOf(person);
+      expect(await seen()).to.deep.equal(first);
+      await age(person, 'last_seen_at', 5.1 / 60);
+      await statusOf(person);
+      expect((await seen()).getTime()).to.be.closeTo(Date.now(), 60_000);
+    });
+  });
+
+  it('does not end a good one when those that are over are cleared away', async () => {
+    const person = await join('VIEWER');
+    await deleteExpiredSessions(test.db);
+    expect(await statusOf(person)).to.equal(200);
+  });
+
+  describe('in the list of its owner', () => {
+    const list = (person: Person) =>
+      person.query<{ id: string; current: boolean; userAgent: string | null; ipAddress: string }[]>(
+        'user.listSessions',
+      );
+
+    it('stands beside the others of them, the newest first, and says which one asks', async () => {
+      const person = await join('VIEWER');
+      await join('VIEWER');
+      const agent = { 'user-agent': `Browser ${'x'.repeat(400)}` };
+      await trySignIn(test.url, person.email, PASSWORD, agent);
+      const sessions = await list(person);
+      expect(sessions.map(({ current }) => current)).to.deep.equal([false, true]);
+      expect(sessions[0]?.userAgent).to.equal(agent['user-agent'].slice(0, 256));
+      expect(sessions[1]).to.include({ ipAddress: '127.0.0.1', userAgent: null });
+      expect(JSON.stringify(sessions)).not.to.match(/hgs_|hash/);
+    });
+
+    it('can be ended from another, by its owner and nobody else', async () => {
+      const person = await join('VIEWER');
+      const elsewhere = await signIn(test.url, person.email);
+      const { id } = (await list(person)).find(({ current }) => !current) ?? {};
+      const stranger = await join('ADMIN');
+      for (const other of [stranger, await test.root()])
+        expect((await other.call('mutation', 'user.endSession', { id })).status).to.equal(404);
+      expect(await statusOf(elsewhere)).to.equal(200);
+      await person.mutate('user.endSession', { id });
+      expect(await statusOf(elsewhere)).to.equal(401);
+      expect(await statusOf(person)).to.equal(200);
+    });
+
+    it('goes on alone when all others are ended', async () => {
+      const person = await join('VIEWER');
+      const others = [await signIn(test.url, person.email), await signIn(test.url, person.email)];
+      const stranger = await join('VIEWER');
+      expect(await person.mutate('user.endOtherSessions')).to.deep.equal({ ended: 2 });
+      for (const other of others) expect(await statusOf(other)).to.equal(401);
+      expect([await statusOf(person), await statusOf(stranger)]).to.deep.equal([200, 200]);
+    });
   });
 
   it('has the role of this moment: a demoted user loses his rights at once', async () => {

@@ -1,8 +1,11 @@
 /** Signing in: what gets in, what does not, and how little the answer tells. */
 import { expect } from 'chai';
+import { setTemporaryPassword } from '../../../controller/access/index.ts';
+import { hashPassword } from '../../../controller/access/passwords.ts';
 import { startTestController, type TestController } from '../../support/controller.ts';
 import { send } from '../../support/http.ts';
 import { makeUser, PASSWORD, trySignIn as tryFrom } from '../../support/person.ts';
+import { until } from '../../support/until.ts';
 
 describe('sign-in', () => {
   let test: TestController;
@@ -14,11 +17,12 @@ describe('sign-in', () => {
   /** Each account from an address of its own, so that the limit of an address stays out of it. */
   const trySignIn = (url: string, email: string, password: string) =>
     tryFrom(url, email, password, { 'x-forwarded-for': `10.0.0.${users}` });
-  const unlock = (id: string) =>
+  /** As fifteen minutes later. */
+  const unblock = (email: string) =>
     test
-      .db('users')
-      .where({ id })
-      .update({ throttled_until: new Date(Date.now() - 1) });
+      .db('sign_in_throttles')
+      .where({ key: `account:${email}` })
+      .update({ blocked_until: new Date(Date.now() - 1) });
   const tryWrong = (email: string) => trySignIn(test.url, email, 'wrong');
 
   before(async () => {
@@ -31,7 +35,7 @@ describe('sign-in', () => {
     const answer = await trySignIn(test.url, email, PASSWORD);
     expect(answer.status).to.equal(200);
     expect(answer.json()).to.deep.equal({
-      user: { id, email, name: email.split('@')[0], isSuperAdmin: false },
+      user: { id, email, name: email.split('@')[0], isSuperAdmin: false, owes: null },
     });
     expect(answer.headers['cache-control']).to.equal('no-store');
     const [cookie = '', ...others] = answer.headers['set-cookie'] ?? [];
@@ -62,7 +66,7 @@ describe('sign-in', () => {
   });
 
   it('takes about as long for an unknown user as for a wrong password', async () => {
-    const { email, id } = await newUser();
+    const { email } = await newUser();
     const times = { known: [] as number[], unknown: [] as number[] };
     for (let round = 0; round < 7; round += 1) {
       for (const [kind, address] of [
@@ -74,7 +78,6 @@ describe('sign-in', () => {
         times[kind].push(performance.now() - since);
       }
     }
-    await unlock(id);
     const quickest = (list: number[]) => Math.min(...list);
     // Hashing takes tens of milliseconds; leaving it out would show as a tenth of that.
     expect(quickest(times.unknown)).to.be.above(quickest(times.known) * 0.6);
@@ -119,7 +122,7 @@ describe('sign-in', () => {
 
   describe('after ten failures', () => {
     it('answers 429 with the time to wait, even to the right password, and 200 once it has passed', async () => {
-      const { email, id } = await newUser();
+      const { email } = await newUser();
       for (let failure = 0; failure < 10; failure += 1) {
         expect((await tryWrong(email)).status, `failure ${failure + 1}`).to.equal(401);
       }
@@ -127,8 +130,20 @@ describe('sign-in', () => {
       expect(throttled.status).to.equal(429);
       expect(Number(throttled.headers['retry-after'])).to.be.within(890, 900);
       expect(throttled.json().error).to.include('15 minutes');
-      await unlock(id);
+      await unblock(email);
       expect((await trySignIn(test.url, email, PASSWORD)).status).to.equal(200);
+    });
+
+    it('says and does the same of an account that does not exist', async () => {
+      const { email } = await newUser();
+      const told: string[] = [];
+      for (const address of [email, `nobody-${users}@example.org`]) {
+        for (let failure = 0; failure < 10; failure += 1) await tryWrong(address);
+        const { status, text, headers } = await tryWrong(address);
+        told.push(`${status} ${text} ${Object.keys(headers).sort()}`);
+      }
+      expect(told[0]).to.include('429');
+      expect(told[1]).to.equal(told[0]);
     });
 
     it('throttles that account alone', async () => {
@@ -152,6 +167,95 @@ describe('sign-in', () => {
     const looked = answers.filter((answer) => answer.status === 401).length;
     expect(looked).to.equal(10);
     expect(answers.filter((answer) => answer.status === 429).length).to.equal(20);
+  });
+
+  it('takes a password to its last character: the 73rd makes another one', async () => {
+    const { email, id } = await newUser();
+    const long = 'correct horse battery '.repeat(4).slice(0, 72);
+    await test
+      .db('users')
+      .where({ id })
+      .update({ password_hash: await hashPassword(long) });
+    expect((await trySignIn(test.url, email, `${long}x`)).status).to.equal(401);
+    expect((await trySignIn(test.url, email, long.slice(0, 71))).status).to.equal(401);
+    expect((await trySignIn(test.url, email, long)).status).to.equal(200);
+  });
+
+  it('makes a hash anew that is weaker than those of today, once, and takes the password as before', async () => {
+    const { email, id } = await newUser();
+    const stored = async () => (await test.db('users').where({ id }).first('password_hash')).password_hash;
+    const old = await hashPassword(PASSWORD, { memory: 19_456, passes: 1, parallelism: 1 });
+    await test.db('users').where({ id }).update({ password_hash: old });
+    const answers = await Promise.all([1, 2, 3].map(() => trySignIn(test.url, email, PASSWORD)));
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
+    const better = await stored();
+    expect(better).to.match(/^\$argon2id\$v=19\$m=47104,t=1,p=1\$/);
+    expect((await trySignIn(test.url, email, PASSWORD)).status).to.equal(200);
+    expect(await stored(), 'not made anew').to.equal(better);
+  });
+
+  describe('of an account that changes between the look at its password and the session', () => {
+    const CHANGES: { reason: string; change: object; answer: object }[] = [
+      {
+        reason: 'another password',
+        change: { password_hash: 'another' },
+        answer: { error: 'Email or password is wrong' },
+      },
+      {
+        reason: 'a lock',
+        change: { locked_at: new Date(), locked_by: 'admin' },
+        answer: { error: 'Email or password is wrong' },
+      },
+      {
+        reason: 'a second factor',
+        change: { totp_enabled: true },
+        answer: {
+          error: 'Give the code of your authenticator, or a backup code',
+          code: 'TOTP_REQUIRED',
+        },
+      },
+    ];
+    const waitsForALock = async () => {
+      const { rows } = await test.db.raw(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return rows.length > 0;
+    };
+    for (const { reason, change, answer } of CHANGES)
+      it(`looks again: ${reason}`, async () => {
+        const { email, id } = await newUser();
+        const tx = await test.db.transaction();
+        await tx('users').where({ id }).forUpdate().first();
+        const attempt = trySignIn(test.url, email, PASSWORD);
+        await until(waitsForALock, { what: 'the sign-in to wait for the account' });
+        await tx('users').where({ id }).update(change);
+        await tx.commit();
+        const { status, headers, json } = await attempt;
+        expect([status, headers['set-cookie']]).to.deep.equal([401, undefined]);
+        expect(json()).to.deep.equal(answer);
+        expect(await test.db('sessions').where({ user_id: id })).to.deep.equal([]);
+      });
+  });
+
+  describe('by a temporary password', () => {
+    const newcomer = async (expiresAt: Date) => {
+      const { email, id } = await newUser();
+      await setTemporaryPassword(test.db, id, { passwordHash: await hashPassword(PASSWORD), expiresAt });
+      return email;
+    };
+    const SOON = () => new Date(Date.now() + 60_000);
+
+    it('gets in, and is told that the password is to be changed', async () => {
+      const answer = await trySignIn(test.url, await newcomer(SOON()), PASSWORD);
+      expect(answer.status).to.equal(200);
+      expect(answer.json<{ user: object }>().user).to.include({ owes: 'CHANGE_PASSWORD' });
+    });
+
+    it('is refused in the words of a wrong one once it has expired', async () => {
+      const answer = await trySignIn(test.url, await newcomer(new Date(Date.now() - 1)), PASSWORD);
+      expect(answer.status).to.equal(401);
+      expect(answer.json()).to.deep.equal({ error: 'Email or password is wrong' });
+    });
   });
 
   it('refuses a locked user in the words of a wrong password', async () => {

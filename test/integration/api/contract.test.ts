@@ -5,6 +5,8 @@ import { CONTRACT, type ContractField, PROCEDURE_KINDS } from '../../support/pro
 
 /** Procedures that Headgate adds to the contract. */
 const BESIDE: Record<string, string> = {
+  'admin.endSessions': 'mutation SUPER_ADMIN',
+  'admin.resetTwoFactor': 'mutation SUPER_ADMIN',
   'engine.catalogue': 'query VIEWER',
   'engine.componentSchema': 'query VIEWER',
   'fleet.cancelAgentUpdate': 'mutation ADMIN',
@@ -47,14 +49,21 @@ const BESIDE: Record<string, string> = {
   'pipeline.startTap': 'mutation EDITOR',
   'pipeline.stopTap': 'mutation EDITOR',
   'secret.register': 'mutation EDITOR',
+  'settings.disableOidc': 'mutation SUPER_ADMIN',
+  'settings.updateAudit': 'mutation SUPER_ADMIN',
   'user.createToken': 'mutation VIEWER',
   'user.deleteToken': 'mutation VIEWER',
+  'user.endOtherSessions': 'mutation VIEWER',
+  'user.endSession': 'mutation VIEWER',
+  'user.listSessions': 'query VIEWER',
+  'user.renewBackupCodes': 'mutation VIEWER',
   'user.listTokens': 'query VIEWER',
+  'user.unlinkProvider': 'mutation VIEWER',
 };
 
 /** Procedures of the contract that later versions bring, by router or by name. */
 const LATER = [
-  ...['fleet', 'nodeGroup', 'team', 'user', 'admin', 'settings', 'audit'],
+  ...['fleet', 'nodeGroup', 'settings'],
   ...[
     'serviceAccount',
     'metrics',
@@ -70,7 +79,17 @@ const LATER = [
 ];
 
 /** And of those routers, what is there already. */
-const HERE = ['settings.checkVersion'];
+const HERE = [
+  'settings.checkVersion',
+  'settings.generateScimToken',
+  'settings.get',
+  'settings.testOidc',
+  'settings.updateFleet',
+  'settings.updateOidc',
+  'settings.updateOidcRoleMapping',
+  'settings.updateOidcTeamMappings',
+  'settings.updateScim',
+];
 
 interface FieldSchema {
   type?: string;

@@ -194,7 +194,7 @@ describe('git over HTTP', () => {
       'HEAD',
     ]) {
       const answer = await send(`${remote}/${path}`, { headers: basic('git', teams.token) });
-      expect(answer.status, path).to.be.within(403, 404);
+      expect(answer.status, path).to.be.within(400, 404);
       expect(answer.text, path).not.to.match(/refs\/heads|[0-9a-f]{40}/);
     }
   });

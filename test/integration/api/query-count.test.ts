@@ -17,7 +17,13 @@ const pipeline = ({ pipelineId }: Side) => ({ pipelineId });
 
 /** Input of each query; those of a single thing that has no list in it are named below. */
 const INPUTS: Record<string, (side: Side) => object> = {
+  'admin.listTeams': () => ({}),
+  'admin.listUsers': () => ({}),
   'alert.listRules': environment,
+  'audit.actions': () => ({}),
+  'audit.entityTypes': () => ({}),
+  'audit.list': environment,
+  'audit.users': () => ({}),
   'certificate.list': environment,
   'dashboard.nodeCards': () => ({}),
   'dashboard.operationalOverview': () => ({}),
@@ -66,8 +72,13 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'secret.list': environment,
   'serviceAccount.list': environment,
   'sharedComponent.list': environment,
+  'settings.get': () => ({}),
+  'team.get': ({ teamId }) => ({ id: teamId }),
   'team.list': () => ({}),
+  'team.myRole': () => ({}),
+  'team.teamRole': team,
   'template.list': team,
+  'user.listSessions': () => ({}),
   'user.listTokens': () => ({}),
   'user.me': () => ({}),
   'userPreference.get': () => ({}),
@@ -233,6 +244,9 @@ describe('the database is asked', () => {
     const { db } = test;
     const fresh = { id: "o.id || '-' || n", name: "o.name || ' ' || n" };
     await multiply(db, 'environments', fresh);
+    await multiply(db, 'teams', fresh);
+    await multiply(db, 'users', { ...fresh, email: "n || '-' || o.email" });
+    await multiply(db, 'team_members', { user_id: "o.user_id || '-' || n" });
     await multiply(db, 'pull_requests', { id: fresh.id, number: 'o.number + n' });
     await multiply(db, 'pull_request_comments', { id: fresh.id });
     await multiply(db, 'pull_request_reviews', { id: fresh.id });
@@ -247,6 +261,7 @@ describe('the database is asked', () => {
     );
     await multiply(db, 'pipeline_versions', { id: "o.id || '-' || n", version: 'o.version + n' });
     await multiply(db, 'nodes', { ...fresh, token_id: 'NULL' });
+    await multiply(db, 'sessions', { id: fresh.id });
     await multiply(db, 'node_reports', { node_id: "o.node_id || '-' || n" });
     await multiply(db, 'node_pipelines', { node_id: "o.node_id || '-' || n" });
     await multiply(db, 'secrets', { ...fresh, variable: "o.variable || '_' || n" });

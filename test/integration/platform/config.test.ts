@@ -54,6 +54,7 @@ describe('the variables of the controller', () => {
     logLevel: 'info',
     trustedProxies: [],
     outgoingProxies: NO_PROXIES,
+    privateTargets: [],
     engineBin: null,
     enrollPerMinute: 10,
     agentReleases: join(root, 'dist/agent-release'),
@@ -95,6 +96,10 @@ describe('the variables of the controller', () => {
     {
       env: { HEADGATE_TRUSTED_PROXIES: '10.0.0.1, 192.168.0.0/16,fd00::/8' },
       is: { trustedProxies: ['10.0.0.1', '192.168.0.0/16', 'fd00::/8'] },
+    },
+    {
+      env: { HEADGATE_PRIVATE_TARGETS: 'id.corp.example, 10.1.0.0/16,fd00::9' },
+      is: { privateTargets: ['id.corp.example', '10.1.0.0/16', 'fd00::9'] },
     },
     { env: { HEADGATE_ENGINE_BIN: engine }, is: { engineBin: engine } },
     { env: { PATH: `/nowhere::${folder}` }, is: { engineBin: engine } },
@@ -154,6 +159,10 @@ describe('the variables of the controller', () => {
     ...['nonsense', '10.0.0.0/33', '10.0.0.0/x', '10.0.0.0/', '::1/129', '10.0.0'].map((entry) => ({
       env: { HEADGATE_TRUSTED_PROXIES: `127.0.0.1,${entry}` },
       says: `HEADGATE_TRUSTED_PROXIES: "${entry}" is not an address or network`,
+    })),
+    ...['https://id.corp.example', '10.0.0.0/33', 'id.corp.example:8080', '*.corp.example'].map((entry) => ({
+      env: { HEADGATE_PRIVATE_TARGETS: `10.0.0.1,${entry}` },
+      says: `HEADGATE_PRIVATE_TARGETS: "${entry}" is not a host name, an address or a network`,
     })),
     ...['opt/secrets', '/opt/../bin/sh', '/opt//secrets'].map((path) => ({
       env: { HEADGATE_EXEC_SECRET_COMMANDS: path },
@@ -242,6 +251,24 @@ describe('the start of the controller', () => {
       /^ConfigError: HEADGATE_SECRET_KEY is not the key/,
     );
     expect(await failure(start(first))).to.equal('started');
+    await database.drop();
+  });
+
+  it('refuses a first administrator whose password is guessed first, and does not show it', async () => {
+    const said = await failure(startTestController({ adminPassword: 'Password1' }));
+    expect(said).to.match(/^ConfigError: HEADGATE_ADMIN_PASSWORD: .*most common.*Choose another/);
+    expect(said).not.to.include('Password1');
+    const own = await failure(startTestController({ adminPassword: 'administrator!' }));
+    expect(own).to.match(/^ConfigError: HEADGATE_ADMIN_PASSWORD: .*name or address/);
+  });
+
+  it('does not mind the password once there is an account', async () => {
+    const database = await testDatabase();
+    const secretKey = '1'.repeat(16) + 'a'.repeat(16);
+    const start = (adminPassword: string) =>
+      startTestController({ databaseUrl: database.url, secretKey, adminPassword });
+    expect(await failure(start('a long enough password'))).to.equal('started');
+    expect(await failure(start('password1'))).to.equal('started');
     await database.drop();
   });
 

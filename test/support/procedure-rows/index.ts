@@ -1,9 +1,13 @@
 import { ACCOUNTS } from './accounts.ts';
+import { AUDIT } from './audit.ts';
+import { DIRECTORY } from './directory.ts';
 import { ENVIRONMENTS } from './environments.ts';
 import { FLEET } from './fleet.ts';
 import { FORGES } from './forges.ts';
 import { GIT_WORDS } from './git-words.ts';
 import { LIBRARY } from './library.ts';
+import { OWN_ACCOUNT } from './own-account.ts';
+import { PEOPLE } from './people.ts';
 import { PIPELINES } from './pipelines.ts';
 import { PROMOTIONS } from './promotions.ts';
 import { PULL_REQUESTS } from './pull-requests.ts';
@@ -11,19 +15,25 @@ import { ROLLOUTS } from './rollouts.ts';
 import type { Rows } from './row.ts';
 import { SAMPLES } from './samples.ts';
 import { SHARED_COMPONENTS } from './shared-components.ts';
+import { SINGLE_SIGN_ON } from './single-sign-on.ts';
 
 /** Of every procedure. */
 export const ROWS: Rows = {
   ...ACCOUNTS,
+  ...OWN_ACCOUNT,
+  ...AUDIT,
+  ...DIRECTORY,
   ...ENVIRONMENTS,
   ...FORGES,
   ...GIT_WORDS,
+  ...PEOPLE,
   ...PIPELINES,
   ...PROMOTIONS,
   ...PULL_REQUESTS,
   ...ROLLOUTS,
   ...SAMPLES,
   ...SHARED_COMPONENTS,
+  ...SINGLE_SIGN_ON,
   ...FLEET,
   ...LIBRARY,
 };

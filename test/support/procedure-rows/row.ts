@@ -4,7 +4,7 @@ import type { Side } from '../two-teams.ts';
 
 export interface Row {
   /** Input that works for whoever has the role. `n` differs from call to call. */
-  input(side: Side, n: number, root: Person): object | Promise<object> | typeof NOTHING;
+  input(side: Side, n: number, root: Person): object | Promise<object | typeof NOTHING> | typeof NOTHING;
   /** What the input names of another team: a scope is FORBIDDEN, an object NOT_FOUND; what is one’s `own` belongs to the caller alone. */
   names: 'scope' | 'object' | 'own';
   /** Gives back what was made, where only few of it may be there at a time. */

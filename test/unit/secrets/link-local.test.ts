@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { lookupElsewhere as lookupUnless } from '../../../controller/platform/link-local.ts';
 import { isLinkLocalHost, lookupElsewhere } from '../../../controller/secrets/backends/link-local.ts';
 
 describe('an address where a cloud answers the machine itself', () => {
@@ -23,5 +24,19 @@ describe('an address where a cloud answers the machine itself', () => {
       new Promise<Error | null>((resolve) => lookupElsewhere(host, { all: true }, resolve));
     expect(await look('localhost')).to.equal(null);
     expect((await look('169.254.169.254'))?.message).to.match(/is a link-local address/);
+  });
+
+  it('is asked about with its name, and what was asked about is what is connected to', async () => {
+    const asked: string[][] = [];
+    const elsewhere = lookupUnless(
+      (host) => new Error(`not ${host}`),
+      (...about) => asked.push(about) > 1_000,
+    );
+    const found = (all: boolean) =>
+      new Promise((resolve) => elsewhere('localhost', { all }, (_, address) => resolve(address)));
+    const one = await found(false);
+    expect(asked).to.deep.include([one, 'localhost']);
+    const all = (await found(true)) as { address: string }[];
+    for (const { address } of all) expect(asked).to.deep.include([address, 'localhost']);
   });
 });

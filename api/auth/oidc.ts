@@ -1,0 +1,125 @@
+/** The two stations of a sign-in at an identity provider: out to it, and back from it. */
+import type Router from '@koa/router';
+import type { Context as KoaContext } from 'koa';
+import { signOut } from '../../controller/access/index.ts';
+import { beginSignIn, finishSignIn, type SignInEnd } from '../../controller/oidc/index.ts';
+import type { Actor } from '../../controller/platform/context.ts';
+import { forbidden, unauthorized } from '../../controller/platform/errors.ts';
+import { refuseOwing } from '../../controller/platform/operation.ts';
+import type { Door } from '../door.ts';
+import { perMinute } from '../middleware/rate-limit.ts';
+
+/** For one address, by this controller. Nothing can be guessed here, and a whole office may come from one address. */
+const SIGN_INS_PER_MINUTE = 120;
+
+/** Between the two: sealed, not for scripts, and sent along when the provider leads back. */
+function attemptCookie(baseUrl: string) {
+  const secure = baseUrl.startsWith('https:');
+  const name = secure ? '__Host-headgate.oidc-sign-in' : 'headgate.oidc-sign-in';
+  const options = {
+    httpOnly: true,
+    sameSite: 'lax' as const,
+    path: '/',
+    secure,
+    signed: false,
+    overwrite: true,
+  };
+  return {
+    read: (ctx: KoaContext) => ctx.cookies.get(name),
+    write(ctx: KoaContext, sealed: string, expires: Date) {
+      // Behind a proxy the connection itself is plain; the base URL tells what the browser sees.
+      ctx.cookies.secure = secure;
+      ctx.cookies.set(name, sealed, { ...options, expires });
+    },
+    clear(ctx: KoaContext) {
+      ctx.cookies.secure = secure;
+      ctx.cookies.set(name, null, options);
+    },
+  };
+}
+
+export function oidcRoutes(router: Router, door: Door): void {
+  const out = perMinute(SIGN_INS_PER_MINUTE);
+  const back = perMinute(SIGN_INS_PER_MINUTE);
+  const cookie = attemptCookie(door.baseUrl);
+
+  router.get('/api/auth/oidc/login', async (ctx) => {
+    out.take(ctx.state.ipAddress);
+    ctx.set('Cache-Control', 'no-store');
+    const { next, link } = ctx.query;
+    const linking = link === '1';
+    const actor = await door.actor(ctx);
+    const owner = linking ? ownerOf(ctx, door.baseUrl, actor) : null;
+    const began = await beginSignIn(door.context(ctx, actor), { next, link: owner });
+    if (began.location === null) {
+      ctx.redirect(problemPage('oidc_unavailable', began.next, linking));
+      return;
+    }
+    cookie.write(ctx, began.sealed, began.expiresAt);
+    ctx.redirect(began.location);
+  });
+
+  router.get('/api/auth/oidc/callback', async (ctx) => {
+    back.take(ctx.state.ipAddress);
+    ctx.set('Cache-Control', 'no-store');
+    // What the address holds is of no use any more, and nobody's business.
+    ctx.set('Referrer-Policy', 'no-referrer');
+    const sealed = cookie.read(ctx);
+    cookie.clear(ctx);
+    const context = door.context(ctx, await door.actor(ctx));
+    const end = await finishSignIn(context, {
+      search: ctx.search,
+      sealed,
+      userAgent: ctx.get('user-agent') || null,
+    });
+    if (end.type === 'signed-in') {
+      // The session that this browser had until now ends with the new one.
+      await signOut(context);
+      door.cookie.write(ctx, end.signedIn.token, end.signedIn.expiresAt);
+    }
+    ctx.redirect(pageAfter(end));
+  });
+}
+
+function pageAfter(end: SignInEnd): string {
+  switch (end.type) {
+    case 'signed-in':
+      return end.next;
+    case 'linked':
+      return withParameter(end.next, 'linked', '1');
+    case 'problem':
+      return problemPage(end.problem, end.next, end.linking);
+  }
+}
+
+function problemPage(problem: string, next: string, linking: boolean): string {
+  if (linking) return withParameter(next, 'problem', problem);
+  const page = withParameter('/sign-in', 'problem', problem);
+  return next === '/' ? page : withParameter(page, 'next', next);
+}
+
+/** Of an own path. */
+function withParameter(path: string, name: string, value: string): string {
+  const url = new URL(path, 'http://own');
+  url.searchParams.set(name, value);
+  return `${url.pathname}${url.search}${url.hash}`;
+}
+
+/** Whose account is to be linked. */
+function ownerOf(ctx: KoaContext, baseUrl: string, actor: Actor): { userId: string; sessionId: string } {
+  if (actor.type !== 'user') throw unauthorized();
+  refuseForeignLink(ctx, baseUrl);
+  refuseOwing(actor);
+  return { userId: actor.userId, sessionId: actor.sessionId };
+}
+
+/**
+ * Another site must not begin this: it could have the browser signed in at the provider as somebody else before, who would
+ * then get into this account. Browsers tell where a request comes from by one of these, and http:// has the second alone.
+ */
+function refuseForeignLink(ctx: KoaContext, baseUrl: string): void {
+  const site = ctx.get('sec-fetch-site');
+  const referrer = URL.parse(ctx.get('referer'));
+  const ours = site === '' ? referrer?.origin === new URL(baseUrl).origin : site === 'same-origin';
+  if (!ours) throw forbidden('Begin to link from your profile');
+}

@@ -1,0 +1,54 @@
+/** What a provider is told of what went wrong: always in the schema of RFC 7644, 3.12. */
+import { DomainError } from '../../controller/platform/errors.ts';
+import type { Logger } from '../../controller/platform/logger.ts';
+import { SCIM_URNS } from '../../schemas/scim/common.ts';
+import { errorAnswer } from '../middleware/request.ts';
+
+/** A refusal that no use case knows of. */
+export class ScimRefusal extends Error {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  constructor(status: number, message: string, headers: Record<string, string> = {}) {
+    super(message);
+    this.name = 'ScimRefusal';
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+export interface ScimErrorAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: Record<string, unknown>;
+}
+
+export function scimError(
+  thrown: unknown,
+  request: { requestId: string; path: string; log: Logger },
+): ScimErrorAnswer {
+  const { status, headers, body } = errorAnswer(thrown, request);
+  const own = thrown instanceof ScimRefusal ? thrown.headers : {};
+  const asks: Record<string, string> = status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
+  const scimType = scimTypeOf(thrown);
+  // Of a fault of the server nothing is told but where to look it up.
+  const detail = status === 500 ? `${String(body.error)}; request ${request.requestId}` : String(body.error);
+  return {
+    status,
+    headers: { ...headers, ...asks, ...own },
+    body: {
+      schemas: [SCIM_URNS.error],
+      status: String(status),
+      ...(scimType === null ? {} : { scimType }),
+      detail,
+    },
+  };
+}
+
+/** RFC 7644, table 9. A use case may say which, or null for none. */
+function scimTypeOf(thrown: unknown): string | null {
+  if (!(thrown instanceof DomainError)) return null;
+  const said = thrown.details?.scimType;
+  if (said === null || typeof said === 'string') return said;
+  if (thrown.code === 'CONFLICT') return 'uniqueness';
+  return thrown.code === 'BAD_REQUEST' ? 'invalidValue' : null;
+}

@@ -1,0 +1,115 @@
+/** What PATCH says of a user. */
+import { refused } from '../../controller/scim/index.ts';
+import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
+import type { EmailMatch, UserChange } from '../../schemas/scim/user.ts';
+import type { Comparison } from './filter.ts';
+import { booleanOf, emailPartOf, emailsOf, fieldsOf, textOf } from './json.ts';
+import { type PatchPart, readPatch } from './read-patch.ts';
+
+const NAME_PARTS = { formatted: 'formatted', givenname: 'givenName', familyname: 'familyName' } as const;
+const TEXTS = { username: 'userName', externalid: 'externalId', displayname: 'displayName' } as const;
+const EMAIL_PARTS: readonly string[] = ['value', 'type', 'primary', 'display'];
+/** The service provider's own. */
+const READ_ONLY: readonly string[] = ['id', 'meta', 'groups', 'schemas'];
+/** Of the core schema (RFC 7643, 4.1), and not kept here: said in vain, and no mistake. */
+const NOT_KEPT: readonly string[] = [
+  ...['nickname', 'profileurl', 'title', 'usertype', 'preferredlanguage', 'locale', 'timezone', 'password'],
+  ...['phonenumbers', 'ims', 'photos', 'addresses', 'entitlements', 'roles', 'x509certificates'],
+];
+
+export const readUserPatch = (body: unknown): UserChange[] => readPatch(body).flatMap(changesOf);
+
+const has = <T extends object>(table: T, key: string | null): key is Extract<keyof T, string> =>
+  key !== null && Object.hasOwn(table, key);
+
+function changesOf(part: PatchPart): UserChange[] {
+  const { op, path, value, isNamed } = part;
+  const { attribute, sub } = path;
+  // Of an extension, for example that for enterprises.
+  if (attribute === null) return [];
+  if (attribute === 'emails') return emailChanges(part);
+  if (attribute === 'name') return nameChanges(part);
+  if (path.where === null && sub === null) {
+    if (has(TEXTS, attribute)) return [textChange(TEXTS[attribute], op === 'remove' ? null : value)];
+    if (attribute === 'active') return activeChanges(part);
+  }
+  if (NOT_KEPT.includes(attribute) || !isNamed) return [];
+  if (READ_ONLY.includes(attribute)) throw refused('mutability', `${attribute} is not yours to change`);
+  throw refused('invalidPath', `A user has no attribute "${attribute}${sub === null ? '' : `.${sub}`}"`);
+}
+
+function textChange(
+  attribute: Extract<UserChange, { kind: 'text' }>['attribute'],
+  value: unknown,
+): UserChange {
+  const limit = attribute === 'userName' ? SCIM_LIMITS.address : SCIM_LIMITS.text;
+  return { kind: 'text', attribute, value: textOf(value, attribute, limit) };
+}
+
+function activeChanges({ op, value }: PatchPart): UserChange[] {
+  const active = op === 'remove' ? undefined : booleanOf(value, 'active');
+  if (active === undefined) throw refused('invalidValue', 'active must be true or false');
+  return [{ kind: 'active', value: active }];
+}
+
+function nameChanges({ op, path, value, isNamed }: PatchPart): UserChange[] {
+  const { sub } = path;
+  if (has(NAME_PARTS, sub)) return [textChange(NAME_PARTS[sub], op === 'remove' ? null : value)];
+  // A middle name and the like.
+  if (sub !== null) return [];
+  if (op === 'remove') return Object.values(NAME_PARTS).map((attribute) => textChange(attribute, null));
+  if (!isNamed && (value === null || value === undefined)) return [];
+  const fields = fieldsOf(value, 'name');
+  return Object.entries(NAME_PARTS).flatMap(([key, attribute]) =>
+    fields.has(key) ? [textChange(attribute, fields.get(key))] : [],
+  );
+}
+
+function emailChanges({ op, path, value }: PatchPart): UserChange[] {
+  const { sub } = path;
+  const where = path.where === null ? null : matchOf(path.where);
+  if (sub !== null && !EMAIL_PARTS.includes(sub)) return [];
+  if (op === 'remove') return removedEmails(where, sub, value);
+  if (sub !== null) {
+    const part = emailPartOf(sub, value);
+    // An address without a value is none.
+    if (sub === 'value' && part === null) return [{ kind: 'emailsGone', where: where ?? [] }];
+    return [{ kind: 'email', where: where ?? [], fields: { [sub]: part } }];
+  }
+  if (where === null) return [{ kind: 'emails', how: op === 'add' ? 'add' : 'set', value: emailsOf(value) }];
+  const fields = fieldsOf(value, 'the value of emails');
+  const given = EMAIL_PARTS.flatMap((part) =>
+    fields.has(part) ? [[part, emailPartOf(part, fields.get(part))] as const] : [],
+  ).filter(([part, one]) => part !== 'value' || one !== null);
+  return [{ kind: 'email', where, fields: Object.fromEntries(given) }];
+}
+
+/** Microsoft Entra ID names what to remove in the value. */
+function removedEmails(where: EmailMatch | null, sub: string | null, value: unknown): UserChange[] {
+  if (sub !== null && sub !== 'value')
+    return [{ kind: 'email', where: where ?? [], fields: { [sub]: null } }];
+  if (where !== null || sub !== null || value === undefined || value === null)
+    return [{ kind: 'emailsGone', where: where ?? [] }];
+  return emailsOf(value).map((email) => ({
+    kind: 'emailsGone',
+    where: [
+      { attribute: 'value', value: email.value },
+      ...(email.type === undefined ? [] : [{ attribute: 'type' as const, value: email.type }]),
+    ],
+  }));
+}
+
+function matchOf(where: readonly Comparison[]): EmailMatch {
+  return where.map(({ attribute, value }): EmailMatch[number] => {
+    if (attribute === 'primary') {
+      const primary = booleanOf(value, 'primary');
+      if (primary !== undefined) return { attribute, value: primary };
+    } else if (
+      (attribute === 'type' || attribute === 'value' || attribute === 'display') &&
+      typeof value === 'string'
+    ) {
+      return { attribute, value };
+    }
+    throw refused('invalidPath', 'E-mail addresses are chosen by type, value, display or primary');
+  });
+}

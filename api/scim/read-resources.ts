@@ -1,0 +1,40 @@
+/** Users and groups, as POST and PUT bring them. What is not kept here, a password for one, is left out. */
+import { refused } from '../../controller/scim/index.ts';
+import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
+import type { GroupInput } from '../../schemas/scim/group.ts';
+import type { ScimName, UserInput } from '../../schemas/scim/user.ts';
+import { booleanOf, emailsOf, type Fields, fieldsOf, memberIdsOf, textOf } from './json.ts';
+
+function nameOf(given: unknown): ScimName {
+  const fields: Fields = given === undefined || given === null ? new Map() : fieldsOf(given, 'name');
+  return {
+    formatted: textOf(fields.get('formatted'), 'name.formatted'),
+    givenName: textOf(fields.get('givenname'), 'name.givenName'),
+    familyName: textOf(fields.get('familyname'), 'name.familyName'),
+  };
+}
+
+const externalIdOf = (fields: Fields) =>
+  fields.has('externalid') ? { externalId: textOf(fields.get('externalid'), 'externalId') } : {};
+
+export function readUserInput(body: unknown): UserInput {
+  const fields = fieldsOf(body, 'The body');
+  const userName = textOf(fields.get('username'), 'userName', SCIM_LIMITS.address);
+  if (userName === null) throw refused('invalidValue', 'userName is required');
+  const active = booleanOf(fields.get('active'), 'active');
+  return {
+    userName,
+    ...externalIdOf(fields),
+    displayName: textOf(fields.get('displayname'), 'displayName'),
+    name: nameOf(fields.get('name')),
+    emails: emailsOf(fields.get('emails')),
+    ...(active === undefined ? {} : { active }),
+  };
+}
+
+export function readGroupInput(body: unknown): GroupInput {
+  const fields = fieldsOf(body, 'The body');
+  const displayName = textOf(fields.get('displayname'), 'displayName');
+  if (displayName === null) throw refused('invalidValue', 'displayName is required');
+  return { displayName, ...externalIdOf(fields), members: memberIdsOf(fields.get('members')) };
+}

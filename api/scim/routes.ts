@@ -1,0 +1,129 @@
+/** SCIM 2.0: an identity provider keeps users and groups here. Finds the row and the caller, and lets the row do the rest. */
+import type { Context as KoaContext, Middleware } from 'koa';
+import { notFound, unauthorized } from '../../controller/platform/errors.ts';
+import { isScimToken, SCIM_PATH, scimBaseUrl } from '../../controller/scim/index.ts';
+import type { Door } from '../door.ts';
+import { perMinute } from '../middleware/rate-limit.ts';
+import { ScimRefusal, scimError } from './errors.ts';
+import { SCIM_ROWS, type ScimRow } from './rows.ts';
+
+/** First syncs send thousands of requests. */
+const REQUESTS_PER_MINUTE = 3_000;
+/** Addresses that people take for that of SCIM: they are told, in JSON, which it is. */
+const NEAR = ['/api/scim', '/scim'];
+const ID = /^[\w-]{1,64}$/;
+const LONGEST_PATH = 500;
+
+export function scimRoutes(door: Door): Middleware {
+  const limit = perMinute(REQUESTS_PER_MINUTE);
+  const baseUrl = scimBaseUrl(door.baseUrl);
+
+  return async (ctx, next) => {
+    if (!NEAR.some((path) => ctx.path === path || ctx.path.startsWith(`${path}/`))) return next();
+    ctx.set('Cache-Control', 'no-store');
+    try {
+      const found = findRow(ctx.method, ctx.path);
+      if (found === null) throw new ScimRefusal(404, nothingAt(ctx, baseUrl));
+      if ('allowed' in found) return refuseMethod(ctx, found.allowed);
+      await refuseUnknown(door, ctx);
+      limit.take('scim');
+      // An id that none has is not asked for.
+      if (found.row.path.startsWith('/Users/:') && !ID.test(found.id)) throw notFound('User');
+      if (found.row.path.startsWith('/Groups/:') && !ID.test(found.id)) throw notFound('Group');
+      const { status, body, location } = await found.row.answer({
+        ctx: door.context(ctx, { type: 'scim' }),
+        execute: door.execute,
+        baseUrl,
+        id: found.id,
+        querystring: ctx.querystring,
+        message: ctx.req,
+      });
+      ctx.status = status;
+      if (location !== undefined) ctx.set('Location', location);
+      if (body) send(ctx, body);
+    } catch (error) {
+      const { requestId } = ctx.state;
+      const { status, headers, body } = scimError(error, { requestId, path: ctx.path, log: door.log });
+      ctx.status = status;
+      ctx.set(headers);
+      send(ctx, body);
+    }
+  };
+}
+
+function send(ctx: KoaContext, body: object): void {
+  ctx.set('Content-Type', 'application/scim+json; charset=utf-8');
+  ctx.body = JSON.stringify(body);
+}
+
+/** A session cookie is no token here, so no other site can use one that a browser has. One answer for every wrong token. */
+async function refuseUnknown(door: Door, ctx: KoaContext): Promise<void> {
+  const token = /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1];
+  if (token !== undefined && (await isScimToken(door.context(ctx, { type: 'anonymous' }), token))) return;
+  door.strangers.take(ctx.state.ipAddress);
+  if (token === undefined) throw unauthorized('Send the SCIM token: Authorization: Bearer scim_…');
+  throw unauthorized(
+    'This token is not known, or SCIM is switched off; a super admin makes a new one in the settings',
+  );
+}
+
+type Found = { row: ScimRow; id: string };
+
+/** Null where no row has the path, the methods that it has where none has this one. */
+function findRow(method: string, path: string): Found | { allowed: string[] } | null {
+  if (path.length > LONGEST_PATH) return null;
+  // A base URL that was entered with a slash at its end comes with two.
+  const parts = path.split('/').filter(Boolean);
+  const base = SCIM_PATH.split('/').filter(Boolean);
+  if (!base.every((part, index) => parts[index] === part)) return null;
+  const below = parts.slice(base.length);
+  const matching = SCIM_ROWS.flatMap((row) => {
+    const id = match(row.path.split('/').slice(1), below);
+    return id === null ? [] : [{ row, id }];
+  });
+  // `/Users/.search` is no id.
+  const exact = matching.filter(({ row }) => !row.path.includes(':'));
+  const rows = exact.length > 0 ? exact : matching;
+  if (rows.length === 0) return null;
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const methods: string[] = rows.map(({ row }) => row.method);
+  return (
+    rows.find(({ row }) => row.method === wanted) ?? {
+      allowed: [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'],
+    }
+  );
+}
+
+/** The id, `''` where the path has none; null where it does not fit. */
+function match(names: readonly string[], parts: readonly string[]): string | null {
+  if (names.length !== parts.length) return null;
+  let id = '';
+  for (const [index, name] of names.entries()) {
+    const part = parts[index] ?? '';
+    if (!name.startsWith(':')) {
+      if (name !== part) return null;
+      continue;
+    }
+    try {
+      id = decodeURIComponent(part);
+    } catch {
+      return null;
+    }
+  }
+  return id;
+}
+
+function refuseMethod(ctx: KoaContext, allowed: readonly string[]): void {
+  ctx.set('Allow', allowed.join(', '));
+  if (ctx.method === 'OPTIONS') {
+    ctx.status = 204;
+    return;
+  }
+  throw new ScimRefusal(
+    405,
+    `${ctx.method} is not for ${ctx.path.slice(0, 200)}; it takes ${allowed.join(', ')}`,
+  );
+}
+
+const nothingAt = (ctx: KoaContext, baseUrl: string): string =>
+  `Nothing is at ${ctx.method} ${ctx.path.slice(0, 200)}; the base URL of SCIM is ${baseUrl}`;

@@ -1,0 +1,5 @@
+export * as memberAccountOperations from './member-accounts.ts';
+export * as memberOperations from './members.ts';
+export * as settingsOperations from './settings.ts';
+export * as userAccountOperations from './user-accounts.ts';
+export * as userOperations from './users.ts';

@@ -1,0 +1,80 @@
+/** The settings of the whole installation, from where each is kept. */
+import { NoInput } from '../../schemas/api/common.ts';
+import {
+  FleetView,
+  type GroupsView,
+  type OidcView,
+  SettingsView,
+  UpdateFleet,
+} from '../../schemas/api/settings.ts';
+import { readGroupSettings, readTeamMappings } from '../directory/index.ts';
+import { readOidcSettings } from '../oidc/index.ts';
+import type { Context } from '../platform/context.ts';
+import { mutation, ownScope, query } from '../platform/operation.ts';
+import { readScimSettings, scimBaseUrl } from '../scim/index.ts';
+import { changeFleetSettings, readAuditRetention, readFleetSettings } from '../settings/index.ts';
+
+const MASK = '********';
+
+export const get = query({
+  name: 'settings.get',
+  summary: 'Settings of the whole installation, with secrets masked',
+  role: 'SUPER_ADMIN',
+  input: NoInput,
+  output: SettingsView,
+  scope: () => ownScope,
+  async run(ctx) {
+    const { baseUrl } = ctx.services;
+    const { enabled, tokenCreatedAt, lastUsedAt } = await readScimSettings(ctx.db);
+    return {
+      oidc: await oidcView(ctx),
+      oidcRedirectUri: `${baseUrl}/api/auth/oidc/callback`,
+      groups: await groupsView(ctx),
+      scim: { enabled, baseUrl: scimBaseUrl(baseUrl), tokenCreatedAt, lastUsedAt },
+      fleet: await readFleetSettings(ctx.db),
+      audit: { retentionDays: await readAuditRetention(ctx.db) },
+    };
+  },
+});
+
+async function oidcView({ db }: Context): Promise<OidcView | null> {
+  const oidc = await readOidcSettings(db);
+  if (!oidc) return null;
+  const { sealedClientSecret, ...rest } = oidc;
+  return { ...rest, clientSecret: sealedClientSecret === null ? null : MASK };
+}
+
+async function groupsView({ db }: Context): Promise<GroupsView> {
+  const settings = await readGroupSettings(db);
+  return {
+    ...settings,
+    defaultRole: settings.defaultRole ?? 'VIEWER',
+    mappings: await readTeamMappings(db),
+  };
+}
+
+export const updateFleet = mutation({
+  name: 'settings.updateFleet',
+  summary: 'How often nodes poll, when a silent one is unreachable, how long metrics and logs are kept',
+  role: 'SUPER_ADMIN',
+  audit: 'settings.fleetUpdated',
+  input: UpdateFleet,
+  output: FleetView,
+  scope: () => ownScope,
+  async run(ctx, input) {
+    const { before, after } = await changeFleetSettings(ctx.db, input);
+    const fields = (Object.keys(after) as (keyof typeof after)[]).filter((key) => before[key] !== after[key]);
+    ctx.audit({
+      entityType: 'Settings',
+      entityId: 'fleet',
+      diff: Object.fromEntries(fields.map((key) => [key, [before[key], after[key]]])),
+    });
+    if (fields.length > 0) await ctx.services.bus.publish(ctx.db, { type: 'fleet' });
+    await ctx.services.bus.publish(ctx.db, {
+      type: 'ui',
+      environmentId: null,
+      topics: ['settings', 'fleet', 'pipelines'],
+    });
+    return after;
+  },
+});

@@ -1,0 +1,96 @@
+/** What groups of an identity provider mean for teams: said by a super admin, and followed by everybody at once. */
+import type { TeamMapping } from '../../schemas/api/settings.ts';
+import {
+  MembershipsFollowed,
+  UpdateOidcRoleMapping,
+  UpdateOidcTeamMappings,
+} from '../../schemas/api/settings.ts';
+import type { MutationContext } from '../platform/context.ts';
+import { mutation, ownScope } from '../platform/operation.ts';
+import { membershipEntries } from './membership-audit.ts';
+import { countsOf, reconcileMemberships } from './reconcile.ts';
+import { checkMappings, knownTeams, mappingsDiff, settingsDiff, told } from './rules.ts';
+import {
+  type GroupSettings,
+  listGroupedPeople,
+  readGroupSettings,
+  readTeamMappings,
+  replaceTeamMappings,
+  writeGroupSettings,
+} from './store.ts';
+import { lockRules } from './teams-store.ts';
+
+/** Writes what was said, brings everybody in line with it, and leaves the audit rows of both. */
+async function settle(
+  ctx: MutationContext,
+  before: GroupSettings,
+  after: GroupSettings,
+  mappings: Record<string, [unknown, unknown]> = {},
+) {
+  await writeGroupSettings(ctx.db, after);
+  const changes = await reconcileMemberships(ctx, await listGroupedPeople(ctx.db));
+  const memberships = countsOf(changes);
+  ctx.audit({
+    entityType: 'Settings',
+    entityId: 'groups',
+    diff: { ...settingsDiff(before, after), ...mappings },
+    metadata: { memberships },
+  });
+  for (const entry of await membershipEntries(ctx.db, changes)) ctx.audit(entry);
+  await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['settings'] });
+  return memberships;
+}
+
+export const updateOidcTeamMappings = mutation({
+  name: 'settings.updateOidcTeamMappings',
+  summary: 'Say which groups lead to which teams, and what the default team is; memberships follow at once',
+  role: 'SUPER_ADMIN',
+  audit: 'settings.teamMappingsUpdated',
+  input: UpdateOidcTeamMappings,
+  output: MembershipsFollowed,
+  scope: () => ownScope,
+  async run(ctx, input) {
+    const mappings = checkMappings(input.mappings);
+    await lockRules(ctx.db);
+    const before = await readGroupSettings(ctx.db);
+    const defaultTeamId = input.defaultTeamId ?? null;
+    await knownTeams(ctx, [
+      ...mappings.map(({ teamId }) => teamId),
+      ...(defaultTeamId === null ? [] : [defaultTeamId]),
+    ]);
+    const mapped: TeamMapping[] = await readTeamMappings(ctx.db);
+    const names = await knownTeams(
+      ctx,
+      [...mapped, ...mappings].map(({ teamId }) => teamId),
+    );
+    await replaceTeamMappings(ctx.db, mappings);
+    const after = {
+      ...before,
+      ...{ defaultTeamId, defaultRole: input.defaultRole, groupSyncEnabled: input.groupSyncEnabled },
+      groupsScope: told(input.groupsScope, before.groupsScope),
+      groupsClaim: told(input.groupsClaim, before.groupsClaim),
+    };
+    return settle(ctx, before, after, mappingsDiff(mapped, mappings, names));
+  },
+});
+
+export const updateOidcRoleMapping = mutation({
+  name: 'settings.updateOidcRoleMapping',
+  summary: 'Say which role people get in the default team, by their groups; memberships follow at once',
+  role: 'SUPER_ADMIN',
+  audit: 'settings.roleMappingUpdated',
+  input: UpdateOidcRoleMapping,
+  output: MembershipsFollowed,
+  scope: () => ownScope,
+  async run(ctx, input) {
+    await lockRules(ctx.db);
+    const before = await readGroupSettings(ctx.db);
+    return settle(ctx, before, {
+      ...before,
+      defaultRole: input.defaultRole,
+      groupsClaim: told(input.groupsClaim, before.groupsClaim),
+      adminGroups: told(input.adminGroups, before.adminGroups),
+      editorGroups: told(input.editorGroups, before.editorGroups),
+    });
+  },
+});

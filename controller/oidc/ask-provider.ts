@@ -1,0 +1,151 @@
+/** From what the browser brings back to what the provider says of somebody, checked: OpenID Connect Core 1.0, 3.1.3.7 and 5.3. */
+import {
+  AuthorizationResponseError,
+  authorizationCodeGrant,
+  ClientError,
+  type Configuration,
+  fetchUserInfo,
+  ResponseBodyError,
+  WWWAuthenticateChallengeError,
+} from 'openid-client';
+import type { Context } from '../platform/context.ts';
+import { messageOf } from '../platform/errors.ts';
+import { OutgoingError } from '../platform/outgoing/index.ts';
+import type { Attempt } from './attempt.ts';
+import {
+  type ClaimedGroups,
+  type Claims,
+  groupsAt,
+  mergedProfile,
+  type Profile,
+  profileOf,
+} from './claims.ts';
+import type { OidcSettings } from './store.ts';
+
+/** Of everything that is asked for one sign-in. */
+const SIGN_IN_MS = 20_000;
+/** What the provider is shown again at sign-out; a longer one is not kept. */
+const ID_TOKEN_LENGTH = 16_000;
+
+export interface Told {
+  issuer: string;
+  subject: string;
+  profile: Profile;
+  /** Null while nobody asks for them. */
+  groups: ClaimedGroups | null;
+  /** Whether userinfo could not be asked for what the ID token leaves open. */
+  incomplete: boolean;
+  idToken: string | undefined;
+}
+
+/** The provider was not reached, or is not in order: another try may go well. */
+export class ProviderUnavailable extends Error {
+  override readonly name = 'ProviderUnavailable';
+}
+/** The provider said no, or said something that is not believed. */
+export class ProviderRefused extends Error {
+  override readonly name = 'ProviderRefused';
+}
+
+/** @throws ProviderUnavailable or ProviderRefused; their messages are for the log, and hold no token. */
+export async function askProvider(
+  ctx: Context,
+  asked: {
+    settings: OidcSettings;
+    attempt: Attempt;
+    /** Ours, with what the provider has put into it. */
+    url: URL;
+    /** The claim with the groups; null while they do not matter. */
+    groupsClaim: string | null;
+  },
+): Promise<Told> {
+  const { settings, attempt, url, groupsClaim } = asked;
+  const signal = AbortSignal.timeout(SIGN_IN_MS);
+  const { identityProvider } = ctx.services;
+  const client = await identityProvider.client(ctx, settings, signal).catch((error: unknown) => {
+    throw new ProviderUnavailable(messageOf(error));
+  });
+  const tokens = await authorizationCodeGrant(client, url, {
+    expectedState: attempt.state,
+    expectedNonce: attempt.nonce,
+    pkceCodeVerifier: attempt.verifier,
+    idTokenExpected: true,
+  }).catch((error: unknown) => {
+    const reason = explained(error, 'the provider does not take the client id and secret');
+    // Its keys and what else it has may be elsewhere since.
+    if (!(error instanceof ResponseBodyError)) identityProvider.forget();
+    throw reason;
+  });
+  const claims = tokens.claims();
+  if (!claims?.sub || claims.sub.length > 255 || /[\p{Cc}\p{Cs}]/u.test(claims.sub))
+    throw new ProviderRefused('the ID token names nobody');
+  const { userinfo, incomplete } = await lookCloser(client, tokens.access_token, claims, groupsClaim);
+  const groups =
+    groupsClaim === null
+      ? null
+      : (groupsAt(claims, groupsClaim) ??
+        (userinfo && groupsAt(userinfo, groupsClaim)) ??
+        groupsUnsaid(incomplete));
+  return {
+    issuer: claims.iss,
+    subject: claims.sub,
+    profile: mergedProfile(profileOf(claims), userinfo && profileOf(userinfo)),
+    groups,
+    incomplete,
+    idToken: (tokens.id_token?.length ?? 0) <= ID_TOKEN_LENGTH ? tokens.id_token : undefined,
+  };
+}
+
+/** Most providers leave the claim out for whoever is in no group. */
+const groupsUnsaid = (incomplete: boolean): ClaimedGroups =>
+  incomplete ? { known: false, reason: 'userinfo could not be asked for them' } : { known: true, names: [] };
+
+/** Asks userinfo where the ID token does not say everything. */
+async function lookCloser(
+  client: Configuration,
+  accessToken: string,
+  claims: Claims & { sub: string },
+  groupsClaim: string | null,
+): Promise<{ userinfo: Claims | null; incomplete: boolean }> {
+  const { email, emailVerified, name } = profileOf(claims);
+  const known = email !== null && emailVerified !== null && name !== null;
+  const groupsKnown = groupsClaim === null || groupsAt(claims, groupsClaim) !== null;
+  if ((known && groupsKnown) || client.serverMetadata().userinfo_endpoint === undefined)
+    return { userinfo: null, incomplete: false };
+  try {
+    return { userinfo: await fetchUserInfo(client, accessToken, claims.sub), incomplete: false };
+  } catch (error) {
+    const reason = explained(error, null);
+    if (reason instanceof ProviderUnavailable) return { userinfo: null, incomplete: true };
+    throw reason;
+  }
+}
+
+/** No answer at all, or the answer of a server that is not well. `challenged` is what a question for other credentials means. */
+function explained(error: unknown, challenged: string | null): ProviderUnavailable | ProviderRefused {
+  const causes = causesOf(error);
+  const outgoing = causes.find((cause) => cause instanceof OutgoingError);
+  if (outgoing) return new ProviderUnavailable(outgoing.message);
+  if (error instanceof AuthorizationResponseError) {
+    const passing = error.error === 'server_error' || error.error === 'temporarily_unavailable';
+    const message = `the provider answers ${error.error}`.slice(0, 200);
+    return passing ? new ProviderUnavailable(message) : new ProviderRefused(message);
+  }
+  if (error instanceof ResponseBodyError) {
+    const message = `the provider answers ${error.error} (${error.status})`.slice(0, 200);
+    return error.status >= 500 ? new ProviderUnavailable(message) : new ProviderRefused(message);
+  }
+  if (error instanceof WWWAuthenticateChallengeError)
+    return challenged === null
+      ? new ProviderUnavailable('userinfo does not take the access token')
+      : new ProviderRefused(challenged);
+  if (error instanceof ClientError && error.code === 'OAUTH_RESPONSE_IS_NOT_CONFORM')
+    return new ProviderUnavailable('the provider answers with an unexpected status');
+  return new ProviderRefused(causes.map(messageOf).join(': ').slice(0, 300));
+}
+
+function causesOf(error: unknown): Error[] {
+  const causes: Error[] = [];
+  for (let one = error; one instanceof Error && causes.length < 5; one = one.cause) causes.push(one);
+  return causes;
+}

@@ -1,0 +1,45 @@
+/** Who somebody is to an identity provider: its name and the subject that it knows them by. */
+import type { Knex } from 'knex';
+import { readOidcSettings } from './store.ts';
+
+export interface Identity {
+  issuer: string;
+  subject: string;
+}
+
+export async function findUserIdOf(db: Knex, { issuer, subject }: Identity): Promise<string | null> {
+  const row: { user_id: string } | undefined = await db('user_identities')
+    .where({ issuer, subject })
+    .first('user_id');
+  return row?.user_id ?? null;
+}
+
+export async function isKnownTo(db: Knex, issuer: string, userId: string): Promise<boolean> {
+  return (await db('user_identities').where({ issuer, user_id: userId }).first('user_id')) !== undefined;
+}
+
+export async function insertIdentity(db: Knex, { issuer, subject }: Identity, userId: string): Promise<void> {
+  await db('user_identities').insert({ issuer, subject, user_id: userId });
+}
+
+export async function noteUse(db: Knex, { issuer, subject }: Identity, at: Date): Promise<void> {
+  await db('user_identities').where({ issuer, subject }).update({ last_used_at: at });
+}
+
+/** Answers those that there were. */
+export async function deleteIdentitiesOf(db: Knex, userId: string): Promise<Identity[]> {
+  return db('user_identities').where({ user_id: userId }).delete(['issuer', 'subject']);
+}
+
+/** Whether an identity provider keeps this account by SCIM, and has not deleted it. */
+export async function isKeptByScim(db: Knex, userId: string): Promise<boolean> {
+  const row = await db('scim_users').where({ user_id: userId, deleted_at: null }).first('user_id');
+  return row !== undefined;
+}
+
+/** Whether somebody can sign in at the provider as it is set now: it knows them, or will at their first sign-in. */
+export async function hasWayIn(db: Knex, userId: string): Promise<boolean> {
+  const settings = await readOidcSettings(db);
+  if (!settings) return false;
+  return (await isKnownTo(db, settings.issuer, userId)) || (await isKeptByScim(db, userId));
+}

@@ -1,0 +1,151 @@
+/** Whoever a provider vouches for becomes an account with a session, or is told why not: all of it, or nothing. */
+import type { Knex } from 'knex';
+import {
+  findUser,
+  findUserByEmail,
+  insertUser,
+  lockUserRow,
+  openSession,
+  type SignedIn,
+  type User,
+  updateUser,
+} from '../access/index.ts';
+import { holdRules, membershipsForAudit } from '../directory/index.ts';
+import { writeAudit } from '../platform/audit-writer.ts';
+import type { Actor, Context } from '../platform/context.ts';
+import { ownScope } from '../platform/operation.ts';
+import { againIfTaken } from './again.ts';
+import type { Told } from './ask-provider.ts';
+import { takeGroups } from './groups.ts';
+import { findUserIdOf, insertIdentity, isKeptByScim, isKnownTo, noteUse } from './identities-store.ts';
+import { decide, type Found, type Problem } from './linking.ts';
+import { holdOidcSettings } from './store.ts';
+
+export type Vouched = Told & { clientId: string };
+
+export function letIn(
+  ctx: Context,
+  told: Vouched,
+  userAgent: string | null,
+): Promise<{ type: 'signed-in'; signedIn: SignedIn } | { problem: Problem }> {
+  return againIfTaken(() =>
+    ctx.db.transaction(async (tx) => {
+      const inside = { ...ctx, db: tx };
+      // Before all other locks, as wherever groups are looked at.
+      await holdRules(tx);
+      if (!(await holdOidcSettings(tx, told))) return { problem: 'oidc_expired' as const };
+      const verdict = decide(await find(tx, told), told.profile);
+      if (verdict.type === 'problem') {
+        // Without userinfo the address is not missing: nobody could ask for it.
+        const problem =
+          verdict.problem === 'no_email' && told.incomplete ? 'oidc_unavailable' : verdict.problem;
+        await refuse(inside, problem, verdict.userId);
+        return { problem };
+      }
+      const userId =
+        verdict.type === 'provision' ? await provision(inside, told, verdict.email) : verdict.user.id;
+      if (verdict.type === 'adopt') await adopt(inside, told, verdict.user);
+      if (verdict.type === 'known') await follow(inside, told, verdict.user);
+      await noteUse(tx, told, new Date(ctx.clock.now()));
+      const { memberships, note } = await takeGroups(inside, userId, told.groups);
+      const user = await findUser(tx, userId);
+      if (!user) throw new Error('an account is gone while its row is locked');
+      const signedIn = await openSession(inside, user, {
+        ...{ method: 'oidc', userAgent, metadata: { ...note, ...membershipsForAudit(memberships) } },
+        ...(told.idToken === undefined ? {} : { idToken: told.idToken }),
+      });
+      return { type: 'signed-in' as const, signedIn };
+    }),
+  );
+}
+
+/** Locks the account that it finds. */
+async function find(tx: Knex, told: Vouched): Promise<Found> {
+  const linkedId = await findUserIdOf(tx, told);
+  const linked = linkedId === null ? null : await lockUserRow(tx, linkedId);
+  if (linked) return { linked, sameAddress: null };
+  const { email } = told.profile;
+  const found = email === null ? null : await findUserByEmail(tx, email);
+  const user = found && (await lockUserRow(tx, found.id));
+  // It may have got another address until it was locked.
+  if (!user || user.email.toLowerCase() !== email?.toLowerCase()) return { linked: null, sameAddress: null };
+  const keptByScim = await isKeptByScim(tx, user.id);
+  const linkedHere = await isKnownTo(tx, told.issuer, user.id);
+  return { linked: null, sameAddress: { user, keptByScim, linkedHere } };
+}
+
+const self = ({ id, email, name }: Pick<User, 'id' | 'email' | 'name'>): Actor => ({
+  ...{ type: 'user', userId: id, email, name },
+  ...{ isSuperAdmin: false, roles: new Map(), sessionId: '', owes: null },
+});
+
+async function provision(ctx: Context, told: Vouched, email: string): Promise<string> {
+  const name = told.profile.name ?? email.slice(0, email.indexOf('@')).slice(0, 100);
+  const id = await insertUser(ctx.db, {
+    ...{ email, name, passwordHash: null, isSuperAdmin: false, authMethod: 'OIDC' },
+  });
+  await insertIdentity(ctx.db, told, id);
+  await writeAudit(
+    { ...ctx, actor: self({ id, email, name }) },
+    ownScope,
+    [{ entityType: 'User', entityId: id, metadata: { issuer: told.issuer, email, name } }],
+    'user.provisioned',
+  );
+  await pagesChanged(ctx);
+  return id;
+}
+
+async function adopt(ctx: Context, told: Vouched, user: User): Promise<void> {
+  await insertIdentity(ctx.db, told, user.id);
+  if (user.authMethod !== 'OIDC') await updateUser(ctx.db, user.id, { authMethod: 'OIDC' });
+  await writeAudit(
+    { ...ctx, actor: self(user) },
+    ownScope,
+    [{ entityType: 'User', entityId: user.id, metadata: { issuer: told.issuer, by: 'scim' } }],
+    'user.providerLinked',
+  );
+  await pagesChanged(ctx);
+}
+
+/** The names and addresses of those who sign in there, unless SCIM tells them. */
+async function follow(ctx: Context, { profile }: Vouched, user: User): Promise<void> {
+  if (user.authMethod !== 'OIDC' || (await isKeptByScim(ctx.db, user.id))) return;
+  const { email, emailVerified, name } = profile;
+  const change: { email?: string; name?: string } = {};
+  if (name !== null && name !== user.name) change.name = name;
+  if (email !== null && email !== user.email && emailVerified !== false) {
+    const owner = await findUserByEmail(ctx.db, email);
+    if (!owner || owner.id === user.id) change.email = email;
+  }
+  if (Object.keys(change).length === 0) return;
+  await updateUser(ctx.db, user.id, change);
+  await writeAudit(
+    { ...ctx, actor: self(user) },
+    ownScope,
+    [
+      {
+        ...{ entityType: 'User', entityId: user.id, metadata: { by: 'provider' } },
+        diff: {
+          ...(change.name === undefined ? {} : { name: [user.name, change.name] }),
+          ...(change.email === undefined ? {} : { email: [user.email, change.email] }),
+        },
+      },
+    ],
+    'user.profileUpdated',
+  );
+  // Pages of theirs show the old name.
+  await ctx.services.bus.publish(ctx.db, { type: 'user', userId: user.id });
+  await pagesChanged(ctx);
+}
+
+async function refuse(ctx: Context, problem: Problem, userId: string | null): Promise<void> {
+  await writeAudit(
+    ctx,
+    ownScope,
+    [{ entityType: 'User', entityId: userId, metadata: { method: 'oidc', problem } }],
+    'user.signInFailed',
+  );
+}
+
+const pagesChanged = (ctx: Context): Promise<void> =>
+  ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['teams'] });

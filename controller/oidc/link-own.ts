@@ -1,0 +1,54 @@
+/** Somebody who is signed in links the provider's account that they have just signed in to. */
+import { lockUserRow } from '../access/index.ts';
+import { holdRules, membershipsForAudit } from '../directory/index.ts';
+import { writeAudit } from '../platform/audit-writer.ts';
+import type { Context } from '../platform/context.ts';
+import { ownScope } from '../platform/operation.ts';
+import { againIfTaken } from './again.ts';
+import { takeGroups } from './groups.ts';
+import { findUserIdOf, insertIdentity, isKnownTo } from './identities-store.ts';
+import type { Vouched } from './let-in.ts';
+import type { Problem } from './linking.ts';
+import { holdOidcSettings } from './store.ts';
+
+/** Refuses an account there that somebody else has, and a second one of the same person. */
+export function linkOwn(
+  ctx: Context,
+  told: Vouched,
+  userId: string,
+): Promise<{ type: 'linked' } | { problem: Problem }> {
+  return againIfTaken(() =>
+    ctx.db.transaction(async (tx) => {
+      const inside = { ...ctx, db: tx };
+      // Before all other locks, as wherever groups are looked at.
+      await holdRules(tx);
+      if (!(await holdOidcSettings(tx, told))) return { problem: 'oidc_expired' as const };
+      const user = await lockUserRow(tx, userId);
+      if (!user || user.lockedAt) return { problem: 'account_locked' as const };
+      const owner = await findUserIdOf(tx, told);
+      if (owner === userId) return { type: 'linked' as const };
+      if (owner !== null || (await isKnownTo(tx, told.issuer, userId)))
+        return { problem: 'already_linked' as const };
+      await insertIdentity(tx, told, userId);
+      const { memberships, note } = await takeGroups(inside, userId, told.groups);
+      await writeAudit(
+        inside,
+        ownScope,
+        [
+          {
+            ...{ entityType: 'User', entityId: userId },
+            metadata: {
+              issuer: told.issuer,
+              subject: told.subject,
+              ...note,
+              ...membershipsForAudit(memberships),
+            },
+          },
+        ],
+        'user.providerLinked',
+      );
+      await ctx.services.bus.publish(tx, { type: 'ui', environmentId: null, topics: ['teams'] });
+      return { type: 'linked' as const };
+    }),
+  );
+}

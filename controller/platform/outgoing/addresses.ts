@@ -1,0 +1,88 @@
+/** Which addresses belong to the internet, and which of the others an operator lets be asked. */
+import { BlockList, isIP } from 'node:net';
+import { isLinkLocal } from '../link-local.ts';
+
+const listOf = (type: 'ipv4' | 'ipv6', networks: readonly string[]): BlockList => {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [base = '', bits = ''] = network.split('/');
+    list.addSubnet(base, Number(bits), type);
+  }
+  return list;
+};
+
+/** IANA's registry of special-purpose addresses, multicast, what is reserved; and Azure's own, which looks like any other. */
+const NOT_PUBLIC_4 = listOf('ipv4', [
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
+  ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
+  ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4', '168.63.129.16/32'],
+]);
+/** Of IPv6 this is all that is given out to anybody: no mapped IPv4, no ULA, no link-local, no NAT64. */
+const GLOBAL_6 = listOf('ipv6', ['2000::/3']);
+/** Protocols such as Teredo (2001::/32), documentation, 6to4: each leads to an IPv4 address of the sender's choice, or nowhere. */
+const NOT_PUBLIC_6 = listOf('ipv6', ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']);
+
+/** Whether anybody on the internet could be meant by it. False for what is no address. */
+export function isPublic(address: string): boolean {
+  const family = isIP(address);
+  if (family === 4) return !NOT_PUBLIC_4.check(address, 'ipv4');
+  return family === 6 && GLOBAL_6.check(address, 'ipv6') && !NOT_PUBLIC_6.check(address, 'ipv6');
+}
+
+/** Names that clouds answer with the identity of the machine; a proxy would look them up where we cannot see it. */
+const METADATA_NAMES = new Set([
+  ...['metadata', 'metadata.google.internal', 'metadata.azure.internal', 'metadata.oraclecloud.com'],
+  ...['instance-data', 'instance-data.ec2.internal', 'metadata.tencentyun.com'],
+]);
+const isLocalName = (host: string): boolean =>
+  host === 'localhost' || host.endsWith('.localhost') || METADATA_NAMES.has(host);
+
+const NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9])?)*$/;
+
+/** Whether an entry of the operator's list is a host name, an address or a network. */
+export function isPrivateTarget(entry: string): boolean {
+  const [base = '', bits, ...more] = entry.split('/');
+  const family = isIP(base);
+  if (family === 0) return bits === undefined && NAME.test(entry.toLowerCase());
+  if (bits === undefined) return true;
+  return more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32);
+}
+
+export interface TargetPolicy {
+  /** Whether the operator has named this host, or the address that it is. */
+  isListed(host: string): boolean;
+  /** Whether a connection to this address may be made for that host. With `listedOnly` being public is not enough. */
+  permits(host: string, address: string, listedOnly: boolean): boolean;
+  /** For a host that somebody else looks up: a proxy. */
+  permitsUnseen(host: string, listedOnly: boolean): boolean;
+}
+
+/** `entries`: host names, addresses and networks that an operator lets be asked though they are private. */
+export function createTargetPolicy(entries: readonly string[]): TargetPolicy {
+  const networks = new BlockList();
+  const names = new Set<string>();
+  for (const entry of entries) {
+    const [base = '', bits] = entry.split('/');
+    const family = isIP(base);
+    const type = family === 6 ? 'ipv6' : 'ipv4';
+    if (family === 0) names.add(entry.toLowerCase());
+    else if (bits === undefined) networks.addAddress(base, type);
+    else networks.addSubnet(base, Number(bits), type);
+  }
+  const inNetworks = (address: string) =>
+    isIP(address) !== 0 && networks.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  const isListed = (host: string) => names.has(host) || inNetworks(host);
+  return {
+    isListed,
+    permits(host, address, listedOnly) {
+      if (inNetworks(address)) return true;
+      // A name alone opens no way to the identity of the machine.
+      if (names.has(host)) return !isLinkLocal(address);
+      return !listedOnly && isPublic(address);
+    },
+    permitsUnseen(host, listedOnly) {
+      if (isListed(host)) return true;
+      return !listedOnly && (isIP(host) === 0 ? !isLocalName(host) : isPublic(host));
+    },
+  };
+}

@@ -1,0 +1,79 @@
+/** What SCIM may do to the account behind a user: make it, adopt it, lock it, and lift a lock of its own. */
+import type { UserAttributes } from '../../schemas/scim/user.ts';
+import {
+  countSuperAdmins,
+  endSessions,
+  findUserByEmail,
+  insertUser,
+  lockUserRow,
+  lockUsers,
+  setLocked,
+  setUnlocked,
+  type User,
+} from '../access/index.ts';
+import type { MutationContext } from '../platform/context.ts';
+import { inTheWay, taken } from './refusals.ts';
+import { addressOf, shownNameOf } from './user-document.ts';
+import { findIdByUserName, findUserRecord, type UserRecord } from './users-store.ts';
+
+export interface Known {
+  user: User;
+  /** Null for an account that SCIM has not kept so far. */
+  record: UserRecord | null;
+}
+
+/** Who has the user name or the address, with the account locked for this transaction. */
+export async function findAccount(ctx: MutationContext, attributes: UserAttributes): Promise<Known | null> {
+  const id =
+    (await findIdByUserName(ctx.db, attributes.userName)) ??
+    (await findUserByEmail(ctx.db, addressOf(attributes)))?.id;
+  const user = id === undefined ? null : await lockUserRow(ctx.db, id);
+  return user && { user, record: await findUserRecord(ctx.db, user.id) };
+}
+
+/** Without a password: whoever it is signs in at the identity provider. */
+export const makeAccount = (ctx: MutationContext, attributes: UserAttributes): Promise<string> =>
+  insertUser(ctx.db, {
+    email: addressOf(attributes),
+    name: shownNameOf(attributes),
+    passwordHash: null,
+    isSuperAdmin: false,
+    authMethod: 'OIDC',
+  });
+
+/**
+ * Only an account that a sign-in at an identity provider made, and that may not everything, is handed over: SCIM must be
+ * no way into an account that somebody else made.
+ * @throws CONFLICT for any other one.
+ */
+export function refuseAdoption({ email, authMethod, passwordHash, isSuperAdmin }: User): void {
+  if (isSuperAdmin)
+    throw taken(
+      `${email} is the account of a super admin here, which SCIM does not take over; leave it out of the provider's assignments, or take that right from it first`,
+    );
+  if (authMethod === 'PASSWORD' || passwordHash !== null)
+    throw taken(
+      `${email} is an account here that signs in by password, which SCIM does not take over; delete it here or change its address, then sync again`,
+    );
+}
+
+/** The last super admin who can sign in keeps that right. */
+async function refuseLastAdmin(ctx: MutationContext, user: User): Promise<void> {
+  if (!user.isSuperAdmin || user.lockedAt !== null) return;
+  await lockUsers(ctx.db);
+  if ((await countSuperAdmins(ctx.db)) > 1) return;
+  throw inTheWay(
+    `${user.email} is the last super admin who can sign in here; make somebody else one first, then sync again`,
+  );
+}
+
+/** Locked, and every session ends at once; or not locked any more, unless an administrator did it. */
+export async function setActive(ctx: MutationContext, user: User, active: boolean): Promise<void> {
+  if (active) {
+    if (user.lockedBy === 'scim') await setUnlocked(ctx.db, user.id);
+    return;
+  }
+  await refuseLastAdmin(ctx, user);
+  await setLocked(ctx.db, user.id, 'scim', new Date(ctx.clock.now()));
+  await endSessions(ctx, [user.id]);
+}

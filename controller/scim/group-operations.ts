@@ -1,0 +1,230 @@
+/** Groups, as an identity provider keeps them by SCIM. Teams follow in the same transaction. */
+import {
+  CreateScimGroup,
+  GetScimGroup,
+  type GroupChange,
+  ListScimGroups,
+  PatchScimGroup,
+  ReplaceScimGroup,
+  ScimGone,
+  ScimGroup,
+  ScimGroupChanged,
+  ScimGroupId,
+  ScimGroupList,
+} from '../../schemas/scim/group.ts';
+import { holdRules, lockPeople, membershipEntries, reconcileMemberships } from '../directory/index.ts';
+import type { AuditEntry } from '../platform/audit-entry.ts';
+import type { MutationContext } from '../platform/context.ts';
+import { notFound } from '../platform/errors.ts';
+import { mutation, ownScope, query } from '../platform/operation.ts';
+import { type MemberDelta, memberDelta } from './group-members.ts';
+import {
+  addMembers,
+  deleteGroup,
+  type GroupRecord,
+  insertGroup,
+  listGroups,
+  listMemberIds,
+  listUnknown,
+  listUserNames,
+  lockGroup,
+  readGroup,
+  removeMembers,
+  updateGroup,
+} from './groups-store.ts';
+import { refused } from './refusals.ts';
+
+const DOOR = { role: 'SUPER_ADMIN', provisioning: true, scope: () => ownScope } as const;
+const ENTITY = 'ScimGroup';
+
+export const listScimGroups = query({
+  ...DOOR,
+  name: 'scim.listGroups',
+  summary: 'Groups that SCIM keeps',
+  input: ListScimGroups,
+  output: ScimGroupList,
+  run: (ctx, input) => listGroups(ctx.db, input),
+});
+
+export const getScimGroup = query({
+  ...DOOR,
+  name: 'scim.getGroup',
+  summary: 'A group that SCIM keeps',
+  input: GetScimGroup,
+  output: ScimGroup,
+  async run(ctx, { id, members }) {
+    const group = await readGroup(ctx.db, id, members);
+    if (!group) throw notFound('Group');
+    return group;
+  },
+});
+
+/** Rules first, then the group, then people by their ids: whoever changes groups takes locks in this order. */
+async function locked(ctx: MutationContext, id: string): Promise<GroupRecord> {
+  await holdRules(ctx.db);
+  const group = await lockGroup(ctx.db, id);
+  if (!group) throw notFound('Group');
+  return group;
+}
+
+interface Moved {
+  joined: string[];
+  left: string[];
+}
+
+/** @throws BAD_REQUEST for a member whom SCIM does not see. */
+async function move(ctx: MutationContext, groupId: string, delta: MemberDelta): Promise<Moved> {
+  const join = [...delta.join];
+  const leave = delta.only ? await listMemberIds(ctx.db, groupId, join) : [...delta.leave];
+  if (join.length + leave.length === 0) return { joined: [], left: [] };
+  // Whoever is deleted at the same moment is so before this, and then unknown, or after it, and then leaves again.
+  await lockPeople(ctx.db, [...join, ...leave]);
+  const unknown = join.length > 0 ? await listUnknown(ctx.db, join) : [];
+  if (unknown.length > 0)
+    throw refused(
+      'invalidValue',
+      `members: ${unknown.slice(0, 3).join(', ')}${unknown.length > 3 ? ', …' : ''} is no user that SCIM keeps here; provision users before their groups`,
+    );
+  return {
+    left: await removeMembers(ctx.db, groupId, leave),
+    joined: await addMembers(ctx.db, groupId, join),
+  };
+}
+
+/** Names that an audit row holds. */
+const NAMED = 100;
+
+async function movedForAudit(ctx: MutationContext, { joined, left }: Moved): Promise<Partial<AuditEntry>> {
+  if (joined.length + left.length === 0) return {};
+  const names = async (ids: readonly string[]) =>
+    ids.length === 0 ? [] : listUserNames(ctx.db, ids.slice(0, NAMED));
+  return {
+    diff: { members: [await names(left), await names(joined)] },
+    metadata: { membersLeft: left.length, membersJoined: joined.length },
+  };
+}
+
+/** Teams follow; their audit rows come after that of the group. */
+async function follow(ctx: MutationContext, userIds: Iterable<string>): Promise<void> {
+  const changes = await reconcileMemberships(ctx, userIds);
+  for (const entry of await membershipEntries(ctx.db, changes)) ctx.audit(entry);
+  await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['teams'] });
+}
+
+export const createScimGroup = mutation({
+  ...DOOR,
+  name: 'scim.createGroup',
+  summary: 'Make a group with its members; their teams follow',
+  audit: 'scimGroup.created',
+  input: CreateScimGroup,
+  output: ScimGroupChanged,
+  async run(ctx, { displayName, externalId = null, members }) {
+    await holdRules(ctx.db);
+    const id = await insertGroup(ctx.db, { displayName, externalId });
+    const moved = await move(ctx, id, { only: false, join: new Set(members), leave: new Set() });
+    const { diff = {}, metadata = {} } = await movedForAudit(ctx, moved);
+    ctx.audit({
+      entityType: ENTITY,
+      entityId: id,
+      diff: { displayName: [null, displayName], externalId: [null, externalId], ...diff },
+      metadata: { displayName, ...metadata },
+    });
+    await follow(ctx, moved.joined);
+    return { id };
+  },
+});
+
+async function change(
+  ctx: MutationContext,
+  before: GroupRecord,
+  to: { displayName: string; externalId: string | null; delta: MemberDelta },
+): Promise<{ id: string }> {
+  const { id } = before;
+  const { displayName, externalId, delta } = to;
+  const moved = await move(ctx, id, delta);
+  const renamed = displayName !== before.displayName;
+  const relinked = externalId !== before.externalId;
+  const members = moved.joined.length + moved.left.length > 0;
+  if (renamed || relinked || members) await updateGroup(ctx.db, id, { displayName, externalId });
+  const { diff = {}, metadata = {} } = await movedForAudit(ctx, moved);
+  const entry = { entityType: ENTITY, entityId: id };
+  if (renamed)
+    ctx.audit({
+      ...entry,
+      action: 'scimGroup.renamed',
+      diff: { displayName: [before.displayName, displayName] },
+      metadata: { displayName },
+    });
+  if (!renamed || relinked || members)
+    ctx.audit({
+      ...entry,
+      diff: { ...(relinked ? { externalId: [before.externalId, externalId] } : {}), ...diff },
+      metadata: { displayName, ...metadata },
+    });
+  await follow(ctx, [...moved.joined, ...moved.left, ...(renamed ? await listMemberIds(ctx.db, id) : [])]);
+  return { id };
+}
+
+export const replaceScimGroup = mutation({
+  ...DOOR,
+  name: 'scim.replaceGroup',
+  summary: 'Say all of a group anew, with exactly these members; teams of all who joined or left follow',
+  audit: 'scimGroup.updated',
+  input: ReplaceScimGroup,
+  output: ScimGroupChanged,
+  async run(ctx, { id, group }) {
+    const before = await locked(ctx, id);
+    return change(ctx, before, {
+      displayName: group.displayName,
+      externalId: group.externalId === undefined ? before.externalId : group.externalId,
+      delta: { only: true, join: new Set(group.members), leave: new Set() },
+    });
+  },
+});
+
+/** What the changes make of name and external id: the last of several counts. */
+function named(before: GroupRecord, changes: readonly GroupChange[]) {
+  let { displayName, externalId } = before;
+  for (const one of changes) {
+    if (one.kind === 'displayName') displayName = one.value;
+    if (one.kind === 'externalId') externalId = one.value;
+  }
+  return { displayName, externalId };
+}
+
+export const patchScimGroup = mutation({
+  ...DOOR,
+  name: 'scim.patchGroup',
+  summary: 'Add or remove members, or rename a group; teams follow',
+  audit: 'scimGroup.updated',
+  input: PatchScimGroup,
+  output: ScimGroupChanged,
+  async run(ctx, { id, changes }) {
+    const before = await locked(ctx, id);
+    return change(ctx, before, { ...named(before, changes), delta: memberDelta(changes) });
+  },
+});
+
+export const deleteScimGroup = mutation({
+  ...DOOR,
+  name: 'scim.deleteGroup',
+  summary: 'Delete a group; memberships of teams that it alone led to go',
+  audit: 'scimGroup.deleted',
+  input: ScimGroupId,
+  output: ScimGone,
+  async run(ctx, { id }) {
+    const { displayName } = await locked(ctx, id);
+    const members = await listMemberIds(ctx.db, id);
+    await lockPeople(ctx.db, members);
+    await deleteGroup(ctx.db, id);
+    const { diff = {} } = await movedForAudit(ctx, { joined: [], left: members });
+    ctx.audit({
+      entityType: ENTITY,
+      entityId: id,
+      diff: { displayName: [displayName, null], ...diff },
+      metadata: { displayName, membersLeft: members.length },
+    });
+    await follow(ctx, members);
+    return { deleted: true as const };
+  },
+});

@@ -1,0 +1,175 @@
+/** The settings of the whole installation: what is shown of them, and the fleet's, which count on every controller at once. */
+import { expect } from 'chai';
+import { dayOf, ensureDays } from '../../../controller/logs/store.ts';
+import type { NodeSummary } from '../../../schemas/api/fleet.ts';
+import type { FleetView, SettingsView } from '../../../schemas/api/settings.ts';
+import { enrollNode, heartbeat, type TestNode } from '../../support/agent-client.ts';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { type OpenStream, send } from '../../support/http.ts';
+import { peopleOf } from '../../support/people.ts';
+import { type Person, signIn } from '../../support/person.ts';
+import { testEnvironment } from '../../support/two-teams.ts';
+import { until } from '../../support/until.ts';
+
+const DEFAULTS = {
+  ...{ pollIntervalMs: 5_000, unhealthyThreshold: 3, metricsRetentionDays: 7, logsRetentionDays: 3 },
+};
+
+describe('the settings', () => {
+  let test: TestController;
+  let other: TestController;
+  let root: Person;
+  let environmentId: string;
+  let node: TestNode;
+  const streams: OpenStream[] = [];
+
+  before(async function () {
+    this.timeout(30_000);
+    test = await startTestController();
+    other = await startTestController({ databaseUrl: test.databaseUrl, dataDir: test.config.dataDir });
+    root = await test.root();
+    environmentId = (await testEnvironment(root)).environmentId;
+    const { token } = await root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
+      environmentId,
+    });
+    node = await enrollNode(test.url, token);
+    await node.heartbeat(heartbeat());
+  });
+  after(async () => {
+    for (const stream of streams) stream.close();
+    await other?.stop();
+    await test?.stop();
+  });
+
+  const update = (change: Partial<FleetView>) =>
+    root.call<FleetView>('mutation', 'settings.updateFleet', {
+      ...{ pollIntervalMs: 5_000, unhealthyThreshold: 3 },
+      ...change,
+    });
+  /** What the node is told by each of the two controllers. */
+  const intervals = async () => {
+    const authorization = `Bearer ${node.nodeToken}`;
+    const asked = [test.url, other.url].map((url) =>
+      send(`${url}/api/agent/config`, { headers: { authorization } }),
+    );
+    return (await Promise.all(asked)).map(
+      (answer) => answer.json<{ pollIntervalMs: number }>().pollIntervalMs,
+    );
+  };
+
+  it('of a new installation are the defaults, with the addresses that a provider needs', async () => {
+    const told = await root.query<SettingsView>('settings.get');
+    expect(told).to.deep.include({ oidc: null, fleet: DEFAULTS, audit: { retentionDays: null } });
+    expect(told.oidcRedirectUri).to.equal(`${test.config.baseUrl}/api/auth/oidc/callback`);
+    expect(told.scim).to.deep.equal({
+      ...{ enabled: false, baseUrl: `${test.config.baseUrl}/api/scim/v2` },
+      ...{ tokenCreatedAt: null, lastUsedAt: null },
+    });
+    expect(told.groups).to.deep.include({ mappings: [], defaultRole: 'VIEWER', groupSyncEnabled: false });
+  });
+
+  it('mask what is secret', async () => {
+    await test.db('oidc_settings').insert({
+      ...{ issuer: 'https://id.example.org', client_id: 'headgate', sealed_client_secret: 'v1.sealed-text' },
+      token_endpoint_auth_method: 'client_secret_basic',
+    });
+    await test.db('scim_settings').insert({ enabled: true, sealed_token: 'v1.sealed-text' });
+    const { answer, output } = await root.call<SettingsView>('query', 'settings.get');
+    expect(output?.oidc).to.deep.equal({
+      ...{ issuer: 'https://id.example.org', clientId: 'headgate', clientSecret: '********' },
+      ...{ displayName: null, tokenEndpointAuthMethod: 'client_secret_basic' },
+    });
+    expect(output?.scim.enabled).to.equal(true);
+    expect(answer.text).not.to.include('sealed-text');
+    await test.db('oidc_settings').update({ sealed_client_secret: null });
+    expect((await root.query<SettingsView>('settings.get')).oidc?.clientSecret, 'a public client').to.equal(
+      null,
+    );
+  });
+
+  it('are for super admins alone', async () => {
+    const { teamId } = await testEnvironment(root, 'other');
+    const admin = await peopleOf(test).join({ [teamId]: 'ADMIN' });
+    expect((await admin.call('query', 'settings.get')).status).to.equal(403);
+  });
+
+  describe('of the fleet', () => {
+    afterEach(() => update(DEFAULTS));
+
+    it('keep what is not given, also where two change different ones at once', async () => {
+      expect((await update({ logsRetentionDays: 30 })).output).to.deep.equal({
+        ...{ ...DEFAULTS, logsRetentionDays: 30 },
+      });
+      for (let days = 10; days < 20; days += 1) {
+        await Promise.all([update({ metricsRetentionDays: days }), update({ logsRetentionDays: days })]);
+        const { fleet } = await root.query<SettingsView>('settings.get');
+        expect(fleet).to.deep.equal({ ...DEFAULTS, metricsRetentionDays: days, logsRetentionDays: days });
+      }
+    });
+
+    it('tell the audit log what has changed, and nothing else', async () => {
+      await update({ unhealthyThreshold: 5 });
+      expect(await peopleOf(test).audited('settings.fleetUpdated')).to.deep.include({
+        ...{ entity_type: 'Settings', entity_id: 'fleet', diff: { unhealthyThreshold: [3, 5] } },
+      });
+    });
+
+    it('have limits', async () => {
+      for (const wrong of [
+        { pollIntervalMs: 999 },
+        { pollIntervalMs: 300_001 },
+        { pollIntervalMs: 1_500.5 },
+        { unhealthyThreshold: 1 },
+        { logsRetentionDays: 0 },
+        { metricsRetentionDays: 3_651 },
+      ])
+        expect((await update(wrong)).status, JSON.stringify(wrong)).to.equal(400);
+    });
+
+    it('reach nodes by every controller at once, and wake those that are connected', async () => {
+      expect(await intervals()).to.deep.equal([5_000, 5_000]);
+      const stream = await node.push();
+      streams.push(stream);
+      await until(() => stream.text() !== '', { what: 'the stream to begin' });
+      await update({ pollIntervalMs: 2_000 });
+      await until(async () => (await intervals()).join() === '2000,2000', {
+        what: 'both controllers to serve it',
+        // A rendering is believed for 30 s where nobody says that it is old.
+        timeoutMs: 5_000,
+      });
+      await until(() => stream.events('config_changed').length > 0, { what: 'the node to be told' });
+    });
+
+    it('decide at once who is unreachable, on every controller', async function () {
+      this.timeout(30_000);
+      const elsewhere = await signIn(other.url, root.email, 'a long enough password');
+      const statuses = async () => {
+        const lists = [root, elsewhere].map((by) => by.query<NodeSummary[]>('fleet.list', { environmentId }));
+        return (await Promise.all(lists)).map(([one]) => one?.status).join();
+      };
+      await until(async () => (await test.db('node_reports')).length > 0, { what: 'the report' });
+      await test.db('node_reports').update({ reported_at: new Date(Date.now() - 60_000) });
+      await update({ pollIntervalMs: 1_000, unhealthyThreshold: 2 });
+      await until(async () => (await statuses()) === 'UNREACHABLE,UNREACHABLE', { what: 'it to be missed' });
+      await update({ pollIntervalMs: 300_000, unhealthyThreshold: 2 });
+      await until(async () => (await statuses()) === 'HEALTHY,HEALTHY', { what: 'it to be waited for' });
+    });
+
+    it('drop log lines that are older at once', async () => {
+      const days = async (): Promise<string[]> =>
+        (
+          await test.db.raw(
+            `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+             WHERE i.inhparent = 'log_lines'::regclass ORDER BY 1`,
+          )
+        ).rows.map(({ name }: { name: string }) => name);
+      await update({ logsRetentionDays: 20 });
+      await ensureDays(test.db, [dayOf(Date.UTC(2020, 0, 1))]);
+      expect(await days()).to.include('log_lines_20200101');
+      await update({ logsRetentionDays: 10 });
+      await until(async () => !(await days()).includes('log_lines_20200101'), {
+        what: 'the day to be dropped',
+      });
+    });
+  });
+});

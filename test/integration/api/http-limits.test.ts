@@ -1,0 +1,316 @@
+/** How long, how large and how often a request may be, at every door. */
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import Koa from 'koa';
+import { createDoor } from '../../../api/door.ts';
+import { createHttpServer, type HttpLimits } from '../../../api/http-server.ts';
+import { perMinute } from '../../../api/middleware/rate-limit.ts';
+import { createAddressReader, withRequest } from '../../../api/middleware/request.ts';
+import { STRANGERS_PER_MINUTE } from '../../../api/middleware/strangers.ts';
+import { procedureRoutes } from '../../../api/procedures/routes.ts';
+import { SCIM_LIMITS } from '../../../schemas/scim/common.ts';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { type Doors, makeDoors } from '../../support/doors.ts';
+import { send } from '../../support/http.ts';
+import { until } from '../../support/until.ts';
+
+const SHORT: HttpLimits = { headBytes: 4_096, headMs: 250, requestMs: 500, checkMs: 50 };
+
+describe('the HTTP server', () => {
+  let server: Server;
+  let port = 0;
+  let read = '';
+
+  before(async () => {
+    server = createHttpServer(async (request, response) => {
+      if (request.url === '/stream') return void response.write('first\n');
+      if (request.url === '/git/early') return void response.writeHead(401).end('no\n');
+      for await (const chunk of request) read += String(chunk);
+      response.end('done\n');
+    }, SHORT);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    port = (server.address() as AddressInfo).port;
+  });
+  after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  beforeEach(() => {
+    read = '';
+  });
+
+  /** A connection, with everything that has come over it. */
+  function open(text: string): { socket: Socket; told(): string; ended(): boolean } {
+    let told = '';
+    let ended = false;
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    socket.on('data', (chunk: Buffer) => (told += chunk.toString('utf8')));
+    socket.on('close', () => (ended = true));
+    socket.on('error', () => (ended = true));
+    return { socket, told: () => told, ended: () => ended };
+  }
+
+  const REFUSED: { what: string; request: string; status: number; says: string }[] = [
+    {
+      what: 'a head that does not end',
+      request: 'GET / HTTP/1.1\r\nHost: x\r\n',
+      status: 408,
+      says: 'too long to arrive',
+    },
+    {
+      what: 'a body that does not come',
+      request: 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n1',
+      status: 408,
+      says: 'too long to arrive',
+    },
+    {
+      what: 'an address that is too long',
+      request: `GET /${'x'.repeat(5_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+      status: 431,
+      says: 'too long',
+    },
+    {
+      what: 'headers that are too long',
+      request: `GET / HTTP/1.1\r\nHost: x\r\n${'A: b\r\n'.repeat(1_000)}\r\n`,
+      status: 431,
+      says: 'too long',
+    },
+    {
+      what: 'what is no HTTP',
+      request: '\x16\x03\x01\x02\x00\r\n\r\n',
+      status: 400,
+      says: 'no HTTP request',
+    },
+    {
+      what: 'a method that there is not',
+      request: 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n',
+      status: 400,
+      says: 'no HTTP',
+    },
+    {
+      what: 'a body of two lengths, which two servers would end at two places',
+      request:
+        'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      status: 400,
+      says: 'no HTTP',
+    },
+    {
+      what: 'a length that is given twice',
+      request: 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello',
+      status: 400,
+      says: 'no HTTP',
+    },
+    {
+      what: 'a header with a line break in it',
+      request: 'GET / HTTP/1.1\r\nHost: x\r\nA: b\nSet-Cookie: c\r\r\n\r\n',
+      status: 400,
+      says: 'no HTTP',
+    },
+    {
+      what: 'chunk extensions without an end',
+      request: `POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1;${'x'.repeat(20_000)}`,
+      status: 413,
+      says: 'chunk extensions',
+    },
+  ];
+  for (const { what, request, status, says } of REFUSED) {
+    it(`refuses ${what} with ${status}, in JSON, and ends the connection`, async () => {
+      const { told, ended } = open(request);
+      await until(ended, { what: `the connection to end: ${told()}` });
+      const [head = '', body = ''] = told().split('\r\n\r\n');
+      expect(head.split('\r\n')[0]).to.match(new RegExp(`^HTTP/1\\.1 ${status} `));
+      expect(head).to.include('X-Content-Type-Options: nosniff').and.to.include('Connection: close');
+      expect(JSON.parse(body).error).to.include(says);
+    });
+  }
+
+  it('takes no request that names no host', async () => {
+    const { told, ended } = open('GET / HTTP/1.1\r\n\r\n');
+    await until(() => told() !== '' || ended(), { what: 'an answer' });
+    expect(told()).to.match(/^HTTP\/1\.1 400 /);
+  });
+
+  it('leaves an answer alone that goes on for longer than a request may', async () => {
+    const { socket, told, ended } = open('GET /stream HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => told().includes('first'), { what: 'the stream to begin' });
+    const slow = open('GET / HTTP/1.1\r\nHost: x\r\n');
+    const later = open('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n');
+    await until(() => slow.ended() && later.ended(), { what: 'connections that are younger to be ended' });
+    expect(ended()).to.equal(false);
+    socket.destroy();
+  });
+
+  it('waits for a push of git that takes longer than a request may', async () => {
+    const { socket, told, ended } = open('POST /git/x HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab');
+    await until(() => read === 'ab', { what: 'the first half' });
+    const other = open('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nab');
+    await until(other.ended, { what: 'another request of that age to be ended' });
+    expect(ended()).to.equal(false);
+    socket.write('cd');
+    await until(() => told().includes('done'), { what: 'the answer' });
+    socket.destroy();
+  });
+
+  it('does not wait for the rest of a push that was refused', async () => {
+    const { told, ended } = open('POST /git/early HTTP/1.1\r\nHost: x\r\nContent-Length: 400\r\n\r\nab');
+    await until(ended, { what: 'the connection to end' });
+    expect(told()).to.match(/^HTTP\/1\.1 401 /);
+  });
+});
+
+describe('the limits of the doors', function () {
+  this.timeout(60_000);
+  let test: TestController;
+  let doors: Doors;
+
+  before(async () => {
+    test = await startTestController();
+    doors = await makeDoors(test);
+  });
+  after(async () => {
+    await doors?.teams.git.remove();
+    await test?.stop();
+  });
+
+  const MIB = 1024 * 1024;
+  const BODIES: { path: string; bytes: number; as?: 'session' | 'key' | 'node' | 'scim' }[] = [
+    { path: '/api/auth/sign-in', bytes: 16 * 1024 },
+    { path: '/api/trpc/team.create', bytes: 2 * MIB, as: 'session' },
+    { path: '/api/v1/secrets', bytes: 256 * 1024, as: 'key' },
+    { path: '/api/git/webhook/none', bytes: MIB },
+    { path: '/api/scim/v2/Users', bytes: SCIM_LIMITS.bodyBytes, as: 'scim' },
+    { path: '/api/agent/enroll', bytes: 64 * 1024 },
+    { path: '/api/agent/heartbeat', bytes: 8 * MIB, as: 'node' },
+    { path: '/api/agent/logs', bytes: 8 * MIB, as: 'node' },
+    { path: '/api/agent/samples', bytes: 8 * MIB, as: 'node' },
+    { path: '/api/agent/tap-events', bytes: 8 * MIB, as: 'node' },
+  ];
+  const credentials = (as: 'session' | 'key' | 'node' | 'scim' | undefined) => {
+    if (as === 'session') return { cookie: doors.teams.root.cookie };
+    return as === undefined ? {} : doors[as];
+  };
+
+  for (const { path, bytes, as } of BODIES) {
+    it(`refuses more than ${bytes} bytes at ${path}, whether their number is told or not`, async () => {
+      const headers = { 'content-type': 'application/json', ...credentials(as) };
+      const body = JSON.stringify({ json: 'x'.repeat(bytes) });
+      for (const more of [{}, { 'transfer-encoding': 'chunked' }]) {
+        const answer = await send(`${test.url}${path}`, {
+          method: 'POST',
+          headers: { ...headers, ...more },
+          body,
+        });
+        expect(answer.status, JSON.stringify(more)).to.equal(413);
+        expect(answer.headers['content-type']).to.match(/^application\/(scim\+)?json/);
+      }
+    });
+
+    it(`answers JSON without end of nesting at ${path} with a refusal, at once`, async () => {
+      const deep = Math.min(bytes / 2 - 100, 500_000);
+      for (const [open, close] of [
+        ['[', ']'],
+        ['{"json":', '}'],
+      ] as const) {
+        const levels = Math.floor(deep / open.length);
+        const answer = await send(`${test.url}${path}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...credentials(as) },
+          body: `${open.repeat(levels)}1${close.repeat(levels)}`,
+        });
+        expect(answer.status, `${open} ${answer.text.slice(0, 200)}`).to.be.oneOf(
+          path === '/api/agent/logs' ? [200, 400] : [400, 404, 413],
+        );
+      }
+    });
+  }
+
+  it('refuse a query parameter that is given twice, at every door', async () => {
+    const session = { cookie: doors.teams.root.cookie };
+    const me = encodeURIComponent('{"json":{}}');
+    for (const [path, headers] of [
+      [`/api/trpc/user.me?input=${me}&input=${me}`, session],
+      ['/api/v1/audit?after=0&after=1', doors.key],
+      ['/git/config.git/info/refs?service=git-upload-pack&service=git-receive-pack', doors.git],
+      ['/api/events?a=1&a=2', session],
+      ['/api/scim/v2/Users?count=1&count=2', doors.scim],
+      ['/api/audit/export?format=csv&format=ndjson', session],
+      ['/api/auth/session?a=1&%61=2', session],
+    ] as const) {
+      const answer = await send(`${test.url}${path}`, { headers });
+      expect(answer.status, path).to.equal(400);
+      expect(answer.text, path).to.include('more than once');
+    }
+    const many = Array.from({ length: 60 }, (_, index) => `p${index}=1`).join('&');
+    expect((await send(`${test.url}/api/auth/session?${many}`, { headers: session })).status).to.equal(400);
+  });
+
+  it('answer one person who calls without end with 429 and when to come again, and others as before', async () => {
+    const { services, clock } = test.controller.systemContext('test');
+    const made = createDoor({
+      baseUrl: test.url,
+      db: test.db,
+      clock,
+      log: test.controller.systemContext('test').log,
+      services,
+      execute: async () => ({}) as never,
+    });
+    const app = new Koa();
+    app.use(withRequest({ log: made.log, addressOf: createAddressReader([]) }) as Koa.Middleware);
+    app.use(procedureRoutes({ ...made, calls: perMinute(3) }));
+    const server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/trpc/team.list`;
+    const call = (cookie: string) => send(url, { headers: { cookie } });
+    try {
+      const { viewer, editor } = doors.teams;
+      const answers = [];
+      for (let count = 0; count < 4; count += 1) answers.push(await call(viewer.cookie));
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 429]);
+      const refused = answers[3]!;
+      expect(Number(refused.headers['retry-after'])).to.be.within(1, 60);
+      expect(refused.json<{ error: { json: { data: object } } }>().error.json.data).to.include({
+        code: 'TOO_MANY_REQUESTS',
+        httpStatus: 429,
+      });
+      expect((await call(editor.cookie)).status).to.equal(200);
+    } finally {
+      server.close();
+    }
+  });
+
+  it('count by address what is not signed in, whatever a stranger says of where he comes from', async () => {
+    const doorsOfStrangers = [
+      '/api/trpc/user.me',
+      '/api/v1/pipelines',
+      '/api/scim/v2/Users',
+      '/api/events',
+      '/api/audit/export?format=csv',
+      '/api/auth/providers',
+      '/schemas/v1/pipeline.json',
+    ];
+    const statuses = new Map<number, number>();
+    let asked = 0;
+    const ask = async () => {
+      const path = doorsOfStrangers[asked % doorsOfStrangers.length]!;
+      asked += 1;
+      const headers = {
+        'x-forwarded-for': `203.0.113.${asked % 250}`,
+        forwarded: `for=203.0.113.${asked % 250}`,
+      };
+      const { status } = await send(`${test.url}${path}`, { headers });
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    };
+    while (asked < STRANGERS_PER_MINUTE + 200 && !statuses.has(429))
+      await Promise.all(Array.from({ length: 40 }, ask));
+    expect(statuses.get(429)).to.be.greaterThan(0);
+    const refused = await send(`${test.url}/api/v1/pipelines`);
+    expect(refused.status).to.equal(429);
+    expect(Number(refused.headers['retry-after'])).to.be.within(1, 60);
+    // Whoever is known is counted by that.
+    expect((await doors.teams.root.call('query', 'user.me')).status).to.equal(200);
+    expect((await send(`${test.url}/api/v1/pipelines`, { headers: doors.key })).status).to.equal(200);
+    expect((await doors.teams.ours.node.config()).status).to.equal(200);
+  });
+});

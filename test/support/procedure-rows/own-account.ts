@@ -1,0 +1,73 @@
+import { hashPassword } from '../../../controller/access/passwords.ts';
+import { turnOffTwoFactor } from '../../../controller/access/second-factor/store.ts';
+import { insertSession } from '../../../controller/access/sessions-store.ts';
+import { setOwnPassword } from '../../../controller/access/users-store.ts';
+import { mintToken } from '../../../controller/platform/tokens.ts';
+import { codeOf, enrollAuthenticator } from '../authenticator.ts';
+import { NOTHING, PASSWORD, type Person } from '../person.ts';
+import type { Side } from '../two-teams.ts';
+import type { Rows } from './row.ts';
+
+let hashed: Promise<string> | undefined;
+
+async function idOf({ db }: Side, { email }: Person): Promise<string> {
+  return (await db('users').where({ email }).first('id')).id;
+}
+
+/** Whatever the call before has made of it. */
+async function knownPassword(side: Side, caller: Person): Promise<void> {
+  hashed ??= hashPassword(PASSWORD);
+  await setOwnPassword(side.db, await idOf(side, caller), { passwordHash: await hashed, at: new Date() });
+}
+
+async function withoutSecondFactor(side: Side, caller: Person): Promise<void> {
+  await turnOffTwoFactor(side.db, await idOf(side, caller));
+}
+
+async function withSecondFactor(side: Side, caller: Person) {
+  await withoutSecondFactor(side, caller);
+  const { backupCodes } = await enrollAuthenticator(caller);
+  return { code: backupCodes[0] ?? '' };
+}
+
+/** On another machine. */
+async function freshSession(side: Side, caller: Person) {
+  const { id, hash } = mintToken('hgs');
+  await insertSession(side.db, {
+    ...{ id, tokenHash: hash, userId: await idOf(side, caller), method: 'password' },
+    ...{ sealedIdToken: null, ipAddress: '192.0.2.7', userAgent: 'curl/8' },
+    expiresAt: new Date(Date.now() + 60_000),
+  });
+  return { id };
+}
+
+export const OWN_ACCOUNT: Rows = {
+  'user.changePassword': {
+    names: 'own',
+    input: async (side, n, caller) => {
+      await knownPassword(side, caller);
+      return { currentPassword: PASSWORD, newPassword: `${PASSWORD} ${n}` };
+    },
+  },
+  'user.updateProfile': { names: 'own', input: (_, n) => ({ name: `Ada ${n}` }) },
+  'user.setupTotp': {
+    names: 'own',
+    input: async (side, _, caller) => {
+      await withoutSecondFactor(side, caller);
+      return NOTHING;
+    },
+  },
+  'user.verifyAndEnableTotp': {
+    names: 'own',
+    input: async (side, _, caller) => {
+      await withoutSecondFactor(side, caller);
+      const { secret } = await caller.mutate<{ secret: string }>('user.setupTotp');
+      return { code: codeOf(secret) };
+    },
+  },
+  'user.disableTotp': { names: 'own', input: (side, _, caller) => withSecondFactor(side, caller) },
+  'user.renewBackupCodes': { names: 'own', input: (side, _, caller) => withSecondFactor(side, caller) },
+  'user.listSessions': { names: 'own', input: () => NOTHING },
+  'user.endSession': { names: 'own', input: (side, _, caller) => freshSession(side, caller) },
+  'user.endOtherSessions': { names: 'own', input: () => NOTHING },
+};

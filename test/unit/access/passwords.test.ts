@@ -1,0 +1,105 @@
+/** Hashes of passwords, what a new password may not be, and from where attempts are counted together. */
+import { expect } from 'chai';
+import { networkOf } from '../../../controller/access/attempts.ts';
+import { refuseWeakPassword } from '../../../controller/access/password-rules.ts';
+import { hashPassword, isOutdated, verifyPassword } from '../../../controller/access/passwords.ts';
+import { DomainError } from '../../../controller/platform/errors.ts';
+
+/** So that a test of many takes milliseconds. */
+const CHEAP = { memory: 64, passes: 1, parallelism: 1 };
+
+describe('a hash of a password', () => {
+  it('differs each time, and knows its password in any composition of Unicode', async () => {
+    const [first, second] = [await hashPassword('Zoë’s ﬁsh', CHEAP), await hashPassword('Zoë’s ﬁsh', CHEAP)];
+    expect(first).not.to.equal(second);
+    for (const hash of [first, second]) {
+      expect(await verifyPassword('Zoë’s fish', hash)).to.equal(true);
+      expect(await verifyPassword('Zoe’s fish', hash)).to.equal(false);
+    }
+  });
+
+  it('takes every byte: 72 and 73 of them are two passwords', async () => {
+    const hash = await hashPassword('p'.repeat(72), CHEAP);
+    expect(await verifyPassword('p'.repeat(72), hash)).to.equal(true);
+    expect(await verifyPassword('p'.repeat(73), hash)).to.equal(false);
+  });
+
+  it('is nobody’s where there is none, and where it is no hash', async () => {
+    expect(await verifyPassword('anything', null)).to.equal(false);
+    expect(await verifyPassword('anything', 'plain text')).to.equal(false);
+  });
+
+  it('is out of date with less memory or fewer passes than today, and not as it is made today', async () => {
+    expect(isOutdated(await hashPassword('x', CHEAP))).to.equal(true);
+    expect(isOutdated(await hashPassword('x'))).to.equal(false);
+  });
+
+  it('is not waited for behind more than 64 others: those beyond are told to come again', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 100 }, () => hashPassword('x', CHEAP)));
+    const refused = results.flatMap((one) => (one.status === 'rejected' ? [one.reason as DomainError] : []));
+    expect(results.length - refused.length).to.be.within(64, 66);
+    for (const error of refused) {
+      expect(error).to.be.instanceOf(DomainError);
+      expect([error.code, error.details]).to.deep.equal(['UNAVAILABLE', { retryAfterSeconds: 5 }]);
+    }
+    expect(await hashPassword('x', CHEAP), 'once they are done').to.be.a('string');
+  });
+});
+
+describe('a new password', () => {
+  const ADA = { email: 'ada.lovelace@example.org', name: 'Ada Lovelace' };
+  const refusal = (password: string) =>
+    refuseWeakPassword(password, ADA).then(
+      () => 'taken',
+      (error: DomainError) => `${error.code}: ${error.message}`,
+    );
+
+  for (const password of ['password', 'PassWord', 'iloveyou', '1qaz2wsx', '1234567890', 'qwertyuiop'])
+    it(`may not be ${password}, which is guessed first`, async () => {
+      expect(await refusal(password)).to.match(/^BAD_REQUEST: .*most common.*Choose another/);
+    });
+
+  for (const password of [
+    'ada.lovelace@example.org',
+    'Ada.Lovelace',
+    'adalovelace',
+    'Ada Lovelace',
+    'AdaLovelace1852!',
+    '***ada lovelace***',
+    'headgate123',
+    'Headgate',
+  ])
+    it(`may not be ${password}, which is made of the account`, async () => {
+      expect(await refusal(password)).to.match(/^BAD_REQUEST: .*name or address.*Choose another/);
+    });
+
+  for (const password of [
+    'correct horse battery',
+    'ada is not lovelace',
+    'zf8#kQ!x',
+    '        ',
+    '🐎🔋📎🧷🐎🔋📎🧷',
+    '1'.repeat(1_024),
+    `${'!'.repeat(1_000)}a${'!'.repeat(20)}`,
+  ])
+    it(`may be ${password.slice(0, 30)}`, async () => {
+      expect(await refusal(password)).to.equal('taken');
+    });
+});
+
+describe('the network that attempts are counted by', () => {
+  const CASES: { address: string; network: string }[] = [
+    { address: '192.0.2.7', network: '192.0.2.7' },
+    { address: '2001:db8:1:2:3:4:5:6', network: '2001:db8:1:2::/64' },
+    { address: '2001:0DB8:0001:0002::1', network: '2001:db8:1:2::/64' },
+    { address: '2001:db8::1', network: '2001:db8:0:0::/64' },
+    { address: '::1', network: '0:0:0:0::/64' },
+    { address: 'fe80::1%eth0', network: 'fe80:0:0:0::/64' },
+    { address: '64:ff9b::192.0.2.7', network: '64:ff9b:0:0::/64' },
+    { address: '1::2:3:4:5:6:7', network: '1:0:2:3::/64' },
+  ];
+  for (const { address, network } of CASES)
+    it(`of ${address} is ${network}`, () => {
+      expect(networkOf(address)).to.equal(network);
+    });
+});

@@ -1,0 +1,54 @@
+/** Whose account somebody from a provider is let into, for everything that may be so of it. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { User } from '../../../controller/access/index.ts';
+import { decide, type Found } from '../../../controller/oidc/linking.ts';
+
+const user = (id: string, locked: boolean): User => ({
+  ...{ id, email: 'a@b.c', name: 'Ada', authMethod: 'OIDC', passwordHash: null, isSuperAdmin: false },
+  ...{ totpEnabled: false, sealedTotpSecret: null, lockedAt: locked ? new Date(0) : null, lockedBy: null },
+  ...{ mustChangePassword: false, passwordExpiresAt: null, passwordChangedAt: null, lastSignInAt: null },
+  createdAt: new Date(0),
+});
+
+const found: fc.Arbitrary<Found> = fc.record({
+  linked: fc.option(fc.boolean().map((locked) => user('linked', locked))),
+  sameAddress: fc.option(
+    fc.record({
+      user: fc.boolean().map((locked) => user('same', locked)),
+      keptByScim: fc.boolean(),
+      linkedHere: fc.boolean(),
+    }),
+  ),
+});
+const profile = fc.record({
+  email: fc.option(fc.constant('a@b.c')),
+  emailVerified: fc.constantFrom(true, false, null),
+  name: fc.constant(null),
+});
+
+describe('whose account a provider opens (property)', () => {
+  it('is one that is linked, or that SCIM keeps and nobody at this provider has, and never a locked one', () => {
+    fc.assert(
+      fc.property(found, profile, (there, told) => {
+        const verdict = decide(there, told);
+        if (verdict.type === 'known')
+          expect([verdict.user, verdict.user.lockedAt]).to.deep.equal([there.linked, null]);
+        if (verdict.type === 'adopt') {
+          expect(there.linked).to.equal(null);
+          expect(there.sameAddress).to.deep.include({
+            user: verdict.user,
+            keptByScim: true,
+            linkedHere: false,
+          });
+          expect([verdict.user.lockedAt, told.emailVerified === false]).to.deep.equal([null, false]);
+        }
+        if (verdict.type === 'provision') {
+          expect([there.linked, there.sameAddress]).to.deep.equal([null, null]);
+          expect([verdict.email, told.emailVerified === false]).to.deep.equal([told.email, false]);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
