@@ -87,6 +87,7 @@ async function addresses(page: Page, base: string): Promise<[name: string, path:
   const pullRequest = await rowOf('promotions', 'Pull requests');
   const silent = await rowOf('fleet?health=UNREACHABLE', 'Nodes');
   const group = await rowOf('fleet?view=groups', 'Groups', 'edge');
+  const user = await rowOf('settings?tab=users', 'Users', 'Katherine Johnson');
   const other = await otherEnvironment(page, base, env);
   const list: [string, string | null][] = [
     ['overview', `${env}/overview`],
@@ -148,11 +149,21 @@ async function addresses(page: Page, base: string): Promise<[name: string, path:
     ['secrets-new', `${env}/secrets?new=1`],
     ['certificates', `${env}/secrets?tab=certificates`],
     ['certificates-new', `${env}/secrets?tab=certificates&new=1`],
+    ['audit', `${env}/audit`],
+    ['audit-none', `${env}/audit?q=nowhere`],
     ['settings', `${env}/settings`],
     ['settings-environment', `${env}/settings?tab=environment`],
     ['settings-access', `${env}/settings?tab=access`],
+    ['settings-members', `${env}/settings?tab=members`],
+    ['settings-users', `${env}/settings?tab=users`],
+    ['settings-user', user],
+    ['settings-teams', `${env}/settings?tab=teams`],
+    ['settings-sso', `${env}/settings?tab=sso`],
+    ['settings-scim', `${env}/settings?tab=scim`],
+    ['settings-server', `${env}/settings?tab=server`],
     ['not-found', `${env}/pipelines/no-such-pipeline`],
     ['sign-in', '/sign-in'],
+    ['sign-in-problem', '/sign-in?problem=email_taken'],
     ['api-docs', '/docs/api'],
     ['api-docs-operation', '/docs/api?q=deploy#deployPipeline'],
   ];

@@ -1,3 +1,4 @@
+import './app/trusted-types.ts';
 import './styles/index.ts';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

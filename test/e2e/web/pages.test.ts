@@ -296,6 +296,7 @@ describe('the pages', function () {
       [nodeUrl, () => page.getByRole('region', { name: 'Logs' }).waitFor()],
       [at('git'), () => page.getByRole('list', { name: 'Manifests', exact: true }).waitFor()],
       [at('secrets'), () => page.getByRole('button', { name: 'Add a secret' }).first().waitFor()],
+      [at('audit'), () => page.getByRole('table', { name: 'Events, newest first' }).waitFor()],
       [at('settings'), () => page.getByRole('region', { name: 'Account' }).waitFor()],
       [`${session.target.url}/sign-in`, () => page.getByRole('form', { name: 'Sign in' }).waitFor()],
     ];

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import type { RecentAuditEntry } from '../../../schemas/api/dashboard.ts';
-import { subjectHref, whatWasDone, whoDidIt } from '../../../web/src/pages/overview/audit-words.ts';
+import {
+  actionInWords,
+  subjectHref,
+  whatWasDone,
+  whoDidIt,
+} from '../../../web/src/pages/overview/audit-words.ts';
 
 const entry = (more: Partial<RecentAuditEntry>): RecentAuditEntry => ({
   id: 'a',
@@ -21,12 +26,28 @@ const entry = (more: Partial<RecentAuditEntry>): RecentAuditEntry => ({
 describe('an entry of the audit log in words', () => {
   it('says what was done to what', () => {
     expect(whatWasDone(entry({}))).to.equal('Secret db-password created');
-    expect(whatWasDone(entry({ action: 'alertRule.deleted', entityName: 'Busy CPU' }))).to.equal(
-      'Alert rule Busy CPU deleted',
-    );
+    expect(
+      whatWasDone(entry({ action: 'alertRule.deleted', entityType: 'AlertRule', entityName: 'Busy CPU' })),
+    ).to.equal('Alert rule Busy CPU deleted');
     expect(whatWasDone(entry({ action: 'environment.enrollmentTokenGenerated', entityName: null }))).to.equal(
       'Environment enrollment token generated',
     );
+  });
+
+  it('says a name at the end where it is not that of the noun', () => {
+    const token = { action: 'user.tokenCreated', entityType: 'PersonalToken', entityName: 'laptop' };
+    expect(whatWasDone(entry(token))).to.equal('User token created: laptop');
+    const member = { action: 'team.memberRoleChanged', entityType: 'TeamMember', entityName: 'Ada' };
+    expect(whatWasDone(entry(member))).to.equal('Team member role changed: Ada');
+  });
+
+  it('knows abbreviations', () => {
+    const user = { action: 'scimUser.created', entityType: 'ScimUser', entityName: 'Ada' };
+    expect(whatWasDone(entry(user))).to.equal('SCIM user Ada created');
+    expect(whatWasDone(entry({ action: 'settings.oidcUpdated', entityName: null }))).to.equal(
+      'Settings OIDC updated',
+    );
+    expect(actionInWords('vrlSnippet.deleted')).to.equal('VRL snippet deleted');
   });
 
   it('says who did it, and git with its commit', () => {

@@ -1,6 +1,7 @@
 import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client';
 import superjson, { type SuperJSONResult } from 'superjson';
 import type { AppRouter } from '../../../api/procedures/router.ts';
+import type { Me } from '../../../schemas/api/people.ts';
 
 /** Without a copy of what was just read: a list of thousands of nodes has megabytes. */
 const transformer = {
@@ -71,6 +72,12 @@ function textOf(value: unknown, key: string): string | null {
   if (typeof value !== 'object' || value === null) return null;
   const field: unknown = Reflect.get(value, key);
   return typeof field === 'string' ? field : null;
+}
+
+/** What the person has to do before anything else, where that is why a call was refused. */
+export function owedBy(error: unknown): Me['owes'] {
+  const owes = error instanceof TRPCClientError ? textOf(error.data, 'owes') : null;
+  return owes === 'CHANGE_PASSWORD' || owes === 'SET_UP_TWO_FACTOR' ? owes : null;
 }
 
 export const isUnauthorized = (error: unknown): boolean =>

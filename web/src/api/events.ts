@@ -4,6 +4,7 @@ import { useSyncExternalStore } from 'react';
 import type { UiEvent, UiTopic } from '../../../schemas/api/git-sync.ts';
 import type { LiveMeta } from './queries.ts';
 import { askHealth } from './reach.ts';
+import { sessionQuery } from './session.ts';
 
 export type LiveState =
   | { kind: 'connecting' }
@@ -109,6 +110,8 @@ export function followEvents(queryClient: QueryClient): () => void {
     }
     // The browser reconnects by itself after a dropped connection, but gives up for good on an error status.
     if (source?.readyState !== EventSource.CLOSED) return;
+    // It may be that the session has ended, or that something is owed now: the sign-in page says so, not a stale one.
+    void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
     clearTimeout(retryTimer);
     retryTimer = setTimeout(open, retryMs);
     retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);

@@ -26,6 +26,9 @@ const ENGINE_MS = 300_000;
 /** Releases come with files that somebody puts there. */
 const RELEASES_MS = 60_000;
 
+/** What the audit log may be searched for. */
+const WORDS_MS = 60_000;
+
 const live = (topics: readonly UiTopic[], environmentId?: string): LiveMeta => ({ topics, environmentId });
 
 export const queries = {
@@ -47,6 +50,24 @@ export const queries = {
       queryKey: ['dashboard.recentPipelines'],
       queryFn: () => api.dashboard.recentPipelines.query({}),
       meta: live(['pipelines', 'git']),
+    }),
+  auditActions: () =>
+    queryOptions({
+      queryKey: ['audit.actions'],
+      queryFn: () => api.audit.actions.query({}),
+      staleTime: WORDS_MS,
+    }),
+  auditEntityTypes: () =>
+    queryOptions({
+      queryKey: ['audit.entityTypes'],
+      queryFn: () => api.audit.entityTypes.query({}),
+      staleTime: WORDS_MS,
+    }),
+  auditUsers: () =>
+    queryOptions({
+      queryKey: ['audit.users'],
+      queryFn: () => api.audit.users.query({}),
+      staleTime: WORDS_MS,
     }),
   recentAudit: () =>
     queryOptions({
@@ -72,9 +93,42 @@ export const queries = {
     }),
   me: () =>
     queryOptions({ queryKey: ['user.me'], queryFn: () => api.user.me.query({}), meta: live(['teams']) }),
+  /** Of the person: their browsers that are signed in. */
+  sessions: () =>
+    queryOptions({
+      queryKey: ['user.listSessions'],
+      queryFn: () => api.user.listSessions.query({}),
+      meta: live(['teams']),
+    }),
   tokens: () => queryOptions({ queryKey: ['user.listTokens'], queryFn: () => api.user.listTokens.query({}) }),
   teams: () =>
     queryOptions({ queryKey: ['team.list'], queryFn: () => api.team.list.query({}), meta: live(['teams']) }),
+  /** With its members. */
+  team: (id: string) =>
+    queryOptions({
+      queryKey: ['team.get', id],
+      queryFn: () => api.team.get.query({ id }),
+      meta: live(['teams', 'environments']),
+    }),
+  /** For super admins alone, like all teams and the settings. */
+  users: () =>
+    queryOptions({
+      queryKey: ['admin.listUsers'],
+      queryFn: () => api.admin.listUsers.query({}),
+      meta: live(['teams']),
+    }),
+  allTeams: () =>
+    queryOptions({
+      queryKey: ['admin.listTeams'],
+      queryFn: () => api.admin.listTeams.query({}),
+      meta: live(['teams', 'environments']),
+    }),
+  settings: () =>
+    queryOptions({
+      queryKey: ['settings.get'],
+      queryFn: () => api.settings.get.query({}),
+      meta: live(['settings', 'teams']),
+    }),
   environments: (teamId: string) =>
     queryOptions({
       queryKey: ['environment.list', teamId],

@@ -1,6 +1,6 @@
 import { MantineProvider } from '@mantine/core';
-import { QueryCache, QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
+import { lazy, type ReactNode, Suspense } from 'react';
 import {
   createBrowserRouter,
   Navigate,
@@ -12,17 +12,20 @@ import {
   useParams,
   useRouteError,
 } from 'react-router';
-import { describeFailure, isUnauthorized } from '../api/client.ts';
+import type { TeamSummary } from '../../../schemas/api/people.ts';
+import { describeFailure, isUnauthorized, owedBy } from '../api/client.ts';
 import { watchReach } from '../api/reach.ts';
-import { sessionQuery } from '../api/session.ts';
+import { type Session, SIGNED_OUT, sessionQuery } from '../api/session.ts';
 import { ErrorState, SkeletonRows } from '../components/states.tsx';
 import { TipLayer } from '../components/tips.tsx';
 import { OverviewPage } from '../pages/overview.tsx';
 import { PipelinesPage } from '../pages/pipelines.tsx';
 import { SignInPage } from '../pages/sign-in.tsx';
 import { Boundary } from './boundary.tsx';
-import { PlaceProvider, usePlaceLookup } from './environment.tsx';
+import { type PlaceLookup, PlaceProvider, TeamProvider, usePlaceLookup } from './environment.tsx';
+import { styleNonce } from './nonce.ts';
 import { paths } from './paths.ts';
+import { PlainShell } from './plain-shell.tsx';
 import { readPreference, writePreference } from './preferences.ts';
 import { Shell } from './shell.tsx';
 import { colorScheme, theme } from './theme.ts';
@@ -52,6 +55,7 @@ const PromotionsPage = lazy(() =>
 const PullRequestPage = lazy(() =>
   import('../pages/pull-request.tsx').then((module) => ({ default: module.PullRequestPage })),
 );
+const AuditPage = lazy(() => import('../pages/audit.tsx').then((module) => ({ default: module.AuditPage })));
 const SecretsPage = lazy(() =>
   import('../pages/secrets.tsx').then((module) => ({ default: module.SecretsPage })),
 );
@@ -65,15 +69,26 @@ const NoPlacePage = lazy(() =>
   import('../pages/no-place.tsx').then((module) => ({ default: module.NoPlacePage })),
 );
 
+const OwingPage = lazy(() => import('../pages/owing.tsx').then((module) => ({ default: module.OwingPage })));
+
 /** Answers that come back wrong for a reason that stays are not asked for again. */
 const RETRY_CODES = ['NETWORK', 'INTERNAL_SERVER_ERROR', 'TIMEOUT', 'SERVICE_UNAVAILABLE'];
 
+const setSession = (session: Session): void => {
+  queryClient.setQueryData(sessionQuery.queryKey, session);
+};
+
+/** A team may ask for a second factor while its pages are open. */
+const noteOwed = (error: unknown): void => {
+  const owes = owedBy(error);
+  if (owes) setSession({ signedIn: true, owes });
+};
+
 const queryClient = new QueryClient({
   queryCache: new QueryCache({
-    onError: (error) => {
-      if (isUnauthorized(error)) queryClient.setQueryData(sessionQuery.queryKey, { signedIn: false });
-    },
+    onError: (error) => (isUnauthorized(error) ? setSession(SIGNED_OUT) : noteOwed(error)),
   }),
+  mutationCache: new MutationCache({ onError: noteOwed }),
   defaultOptions: {
     queries: {
       staleTime: 2_000,
@@ -84,7 +99,10 @@ const queryClient = new QueryClient({
 
 watchReach(queryClient);
 
-/** Sends whoever is not signed in to the sign-in page, and back afterwards. */
+/**
+ * Sends whoever is not signed in to the sign-in page, and back afterwards. Whoever owes something sees that instead of the
+ * page, whose address stays.
+ */
 const SignedIn = () => {
   const session = useQuery(sessionQuery);
   const location = useLocation();
@@ -98,6 +116,13 @@ const SignedIn = () => {
   if (!session.data) return <Splash />;
   if (!session.data.signedIn)
     return <Navigate to={paths.signIn(location.pathname + location.search)} replace />;
+  if (session.data.owes) {
+    return (
+      <Suspense fallback={<Splash />}>
+        <OwingPage owes={session.data.owes} />
+      </Suspense>
+    );
+  }
   return <Outlet />;
 };
 
@@ -106,19 +131,12 @@ const InEnvironment = () => {
   const { environmentId } = useParams();
   const wanted = environmentId ?? readPreference('environment');
   const lookup = usePlaceLookup(wanted);
-  if (lookup.kind === 'loading') return <Splash />;
-  if (lookup.kind === 'failed') {
-    return (
-      <main className="alone">
-        <ErrorState error={lookup.error} retry={lookup.retry} what="Your teams" />
-      </main>
-    );
-  }
+  if (lookup.kind === 'loading' || lookup.kind === 'failed') return <NoPlaceKnown lookup={lookup} />;
   if (lookup.kind === 'none') {
     return (
-      <Suspense fallback={<Splash />}>
+      <OutsideEnvironments team={lookup.team}>
         <NoPlacePage team={lookup.team} />
-      </Suspense>
+      </OutsideEnvironments>
     );
   }
   if (lookup.kind === 'unknown') return <Navigate to={paths.overview(lookup.fallback.id)} replace />;
@@ -136,6 +154,41 @@ const InEnvironment = () => {
     </PlaceProvider>
   );
 };
+
+/** `/settings`: those of the environment last used; on a page of their own for whoever has none. */
+const SettingsAnywhere = () => {
+  const lookup = usePlaceLookup(readPreference('environment'));
+  const { search } = useLocation();
+  if (lookup.kind === 'loading' || lookup.kind === 'failed') return <NoPlaceKnown lookup={lookup} />;
+  if (lookup.kind === 'none') {
+    return (
+      <OutsideEnvironments team={lookup.team}>
+        <SettingsPage />
+      </OutsideEnvironments>
+    );
+  }
+  const { id } = lookup.kind === 'found' ? lookup.place.environment : lookup.fallback;
+  return <Navigate to={paths.settings(id) + search} replace />;
+};
+
+const NoPlaceKnown = ({ lookup }: { lookup: Extract<PlaceLookup, { kind: 'loading' | 'failed' }> }) =>
+  lookup.kind === 'loading' ? (
+    <Splash />
+  ) : (
+    <main className="alone">
+      <ErrorState error={lookup.error} retry={lookup.retry} what="Your teams" />
+    </main>
+  );
+
+const OutsideEnvironments = ({ team, children }: { team: TeamSummary | null; children: ReactNode }) => (
+  <TeamProvider team={team}>
+    <PlainShell>
+      <Boundary>
+        <Suspense fallback={<SkeletonRows rows={12} />}>{children}</Suspense>
+      </Boundary>
+    </PlainShell>
+  </TeamProvider>
+);
 
 const Splash = () => (
   <main className="alone" aria-busy="true">
@@ -173,10 +226,12 @@ const Pages = () => (
           <Route path="promotions" element={<PromotionsPage />} />
           <Route path="promotions/:number" element={<PullRequestPage />} />
           <Route path="secrets" element={<SecretsPage />} />
+          <Route path="audit" element={<AuditPage />} />
           <Route path="settings" element={<SettingsPage />} />
           <Route path="*" element={<Navigate to="overview" replace />} />
           <Route index element={<Navigate to="overview" replace />} />
         </Route>
+        <Route path="/settings" element={<SettingsAnywhere />} />
         <Route path="*" element={<InEnvironment />} />
       </Route>
     </Routes>
@@ -194,7 +249,12 @@ const Broken = () => (
 const router = createBrowserRouter([{ path: '*', element: <Pages />, errorElement: <Broken /> }]);
 
 export const App = () => (
-  <MantineProvider theme={theme} defaultColorScheme="auto" colorSchemeManager={colorScheme}>
+  <MantineProvider
+    theme={theme}
+    defaultColorScheme="auto"
+    colorSchemeManager={colorScheme}
+    getStyleNonce={() => styleNonce}
+  >
     <QueryClientProvider client={queryClient}>
       <RouterProvider router={router} />
     </QueryClientProvider>

@@ -14,6 +14,7 @@ export interface Place {
 }
 
 const PlaceContext = createContext<Place | null>(null);
+const TeamContext = createContext<TeamSummary | null>(null);
 
 export function usePlace(): Place {
   const place = useContext(PlaceContext);
@@ -21,8 +22,27 @@ export function usePlace(): Place {
   return place;
 }
 
+/** Null on the pages that stand outside of every environment. */
+export const usePlaceIfAny = (): Place | null => useContext(PlaceContext);
+
+/** The team of the environment; without one, a team that has none yet. Null for whoever is in no team. */
+export const useTeamIfAny = (): TeamSummary | null => useContext(TeamContext);
+
+/** For pages of a team, which may have no environment. */
+export function useTeam(): TeamSummary {
+  const team = useTeamIfAny();
+  if (!team) throw new Error('useTeam is only for pages of a team.');
+  return team;
+}
+
+export const TeamProvider = ({ team, children }: { team: TeamSummary | null; children: ReactNode }) => (
+  <TeamContext value={team}>{children}</TeamContext>
+);
+
 export const PlaceProvider = ({ place, children }: { place: Place; children: ReactNode }) => (
-  <PlaceContext value={place}>{children}</PlaceContext>
+  <PlaceContext value={place}>
+    <TeamProvider team={place.team}>{children}</TeamProvider>
+  </PlaceContext>
 );
 
 export type PlaceLookup =

@@ -10,7 +10,8 @@ import { Icon, type IconName } from '../components/icons.tsx';
 import { usePlace } from './environment.tsx';
 import { paths } from './paths.ts';
 import { PAGES } from './rail.tsx';
-import { useSignOut } from './top-bar.tsx';
+import { isOffered, SETTINGS_PARTS } from './settings-pages.ts';
+import { useSignOut } from './sign-out.ts';
 
 interface Entry {
   id: string;
@@ -184,20 +185,6 @@ const WAYS: readonly (Pick<Entry, 'id' | 'icon'> & {
     to: (env) => paths.git(env, { tab: 'settings' }),
     roles: EVERYBODY,
   },
-  {
-    id: 'do-environment',
-    icon: 'settings',
-    word: (environment) => `Settings of ${environment}`,
-    to: (env) => paths.settings(env, { tab: 'environment' }),
-    roles: EVERYBODY,
-  },
-  {
-    id: 'do-access',
-    icon: 'secrets',
-    word: (environment) => `Enrollment token and service accounts of ${environment}`,
-    to: (env) => paths.settings(env, { tab: 'access' }),
-    roles: ['ADMIN'],
-  },
 ];
 
 interface Props {
@@ -292,6 +279,7 @@ function useEntries(openShortcuts: () => void): Entry[] {
   const sync = useMutation({
     mutationFn: () => api.gitSync.syncNow.mutate({ environmentId: environment.id }),
   });
+  const isSuperAdmin = useQuery(queries.me()).data?.isSuperAdmin ?? false;
   const { setColorScheme } = useMantineColorScheme();
   const leave = useSignOut();
   const go = (to: string) => () => void navigate(to);
@@ -320,6 +308,17 @@ function useEntries(openShortcuts: () => void): Entry[] {
     if (roles.includes(team.role)) {
       entries.push({ id, group: 'Action', icon, word: word(environment.name), run: go(to(environment.id)) });
     }
+  }
+  for (const part of SETTINGS_PARTS) {
+    if (!isOffered(part, { team, environment, isSuperAdmin })) continue;
+    const tab = part.tab === 'you' ? undefined : part.tab;
+    entries.push({
+      id: `settings-${part.tab}`,
+      group: 'Settings',
+      icon: part.icon,
+      word: part.called({ team: team.name, environment: environment.name }),
+      run: go(paths.settings(environment.id, { tab })),
+    });
   }
   entries.push(
     { id: 'do-light', group: 'Action', icon: 'sun', word: 'Light theme', run: () => setColorScheme('light') },

@@ -31,7 +31,16 @@ export type PromotionsTab = 'requests';
 /** What a phone shows of a pull request at a time. */
 export type PullRequestPart = 'plan' | 'talk';
 
-export type SettingsTab = 'environment' | 'access';
+/** Absent: `you`. */
+export type SettingsTab =
+  | 'members'
+  | 'environment'
+  | 'access'
+  | 'users'
+  | 'teams'
+  | 'sso'
+  | 'scim'
+  | 'server';
 
 export const paths = {
   signIn: (next?: string) => build(['sign-in'], { next }),
@@ -119,7 +128,12 @@ export const paths = {
   alerts: (env: string, query?: { pipeline?: string; new?: string }) => build(['e', env, 'alerts'], query),
   secrets: (env: string, query?: { tab?: 'certificates'; new?: string }) =>
     build(['e', env, 'secrets'], query),
+  /** `at` is the number of an event. */
+  audit: (env: string, query?: { who?: string; what?: string; q?: string; at?: string }) =>
+    build(['e', env, 'audit'], query),
   settings: (env: string, query?: { tab?: SettingsTab }) => build(['e', env, 'settings'], query),
+  /** The settings of whoever has no environment; the others are led on to those of theirs. */
+  settingsAnywhere: (query?: { tab?: SettingsTab }) => build(['settings'], query),
 };
 
 /** The same page in another environment; a single object does not exist there, so its list is shown. */

@@ -13,6 +13,7 @@ export const PAGES: readonly { word: string; icon: IconName; to: (env: string) =
   { word: 'Playground', icon: 'playground', to: paths.playground },
   { word: 'Alerts', icon: 'alerts', to: paths.alerts },
   { word: 'Secrets', icon: 'secrets', to: paths.secrets },
+  { word: 'Audit', icon: 'audit', to: (env) => paths.audit(env) },
   { word: 'Settings', icon: 'settings', to: paths.settings },
 ];
 

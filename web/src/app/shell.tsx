@@ -1,15 +1,12 @@
 /** What stands around every page: rail, top bar, palette, live connection. */
-import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { useLocation, useNavigate } from 'react-router';
-import { followEvents } from '../api/events.ts';
-import { queries } from '../api/queries.ts';
 import { ToastLayer } from '../components/toasts.tsx';
 import { environmentHue, usePlace } from './environment.tsx';
+import { useFollowing } from './following.ts';
 import { useHotkeys } from './hotkeys.ts';
 import { OutageBanner } from './outage.tsx';
 import { paths } from './paths.ts';
-import { followPreferences } from './preference-sync.ts';
 import { usePreference, writePreference } from './preferences.ts';
 import { Rail } from './rail.tsx';
 import { TopBar } from './top-bar.tsx';
@@ -21,16 +18,13 @@ const ShortcutsDialog = lazy(() =>
 
 export const Shell = ({ children }: { children: ReactNode }) => {
   const { environment } = usePlace();
-  const queryClient = useQueryClient();
   const navigate = useNavigate();
   const { pathname } = useLocation();
   const folded = usePreference('rail') === 'folded';
   const [palette, setPalette] = useState(false);
   const [shortcuts, setShortcuts] = useState(false);
 
-  useEffect(() => followEvents(queryClient), [queryClient]);
-  const userId = useQuery(queries.me()).data?.id;
-  useEffect(() => (userId ? followPreferences(userId) : undefined), [userId]);
+  useFollowing();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new page starts at its top; filters do not move it.
   useEffect(() => {
     window.scrollTo(0, 0);
@@ -50,6 +44,9 @@ export const Shell = ({ children }: { children: ReactNode }) => {
     'g r': () => navigate(paths.promotions(environment.id)),
     'g a': () => navigate(paths.alerts(environment.id)),
     'g s': () => navigate(paths.secrets(environment.id)),
+    'g u': () => navigate(paths.audit(environment.id)),
+    'g m': () => navigate(paths.settings(environment.id, { tab: 'members' })),
+    'g y': () => navigate(paths.settings(environment.id)),
   });
 
   return (

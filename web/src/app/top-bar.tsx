@@ -1,15 +1,12 @@
-import { Menu, useMantineColorScheme } from '@mantine/core';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Menu } from '@mantine/core';
 import { useLocation, useNavigate } from 'react-router';
 import { useLiveState } from '../api/events.ts';
-import { queries } from '../api/queries.ts';
 import { useReach } from '../api/reach.ts';
-import { sessionQuery, signOut } from '../api/session.ts';
 import { EnvironmentTag } from '../components/bits.tsx';
-import { Icon, type IconName, Logo } from '../components/icons.tsx';
-import { forgetDrafts } from './drafts.ts';
+import { Icon, Logo } from '../components/icons.tsx';
 import { usePlace } from './environment.tsx';
-import { paths, samePageIn } from './paths.ts';
+import { samePageIn } from './paths.ts';
+import { UserMenu } from './user-menu.tsx';
 
 interface Props {
   openPalette: () => void;
@@ -86,7 +83,7 @@ const useLive = (): ReturnType<typeof useLiveState> => {
   return silent && stream.kind === 'connected' ? { kind: 'stale', since: reach.since } : stream;
 };
 
-const LiveDot = () => {
+export const LiveDot = () => {
   const live = useLive();
   const word =
     live.kind === 'connected'
@@ -112,65 +109,3 @@ const LiveDot = () => {
     </span>
   );
 };
-
-export const SCHEMES: readonly { value: 'light' | 'dark' | 'auto'; word: string; icon: IconName }[] = [
-  { value: 'light', word: 'Light', icon: 'sun' },
-  { value: 'dark', word: 'Dark', icon: 'moon' },
-  { value: 'auto', word: 'As the system', icon: 'screen' },
-];
-
-const UserMenu = ({ openShortcuts }: { openShortcuts: () => void }) => {
-  const me = useQuery(queries.me());
-  const { environment } = usePlace();
-  const navigate = useNavigate();
-  const leave = useSignOut();
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
-  return (
-    <Menu position="bottom-end" width={220} shadow="md">
-      <Menu.Target>
-        <button type="button" className="icon-button" aria-label="Account">
-          <Icon name="user" size={18} />
-        </button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>{me.data?.email ?? '…'}</Menu.Label>
-        {SCHEMES.map(({ value, word, icon }) => (
-          <Menu.Item
-            key={value}
-            leftSection={<Icon name={icon} size={14} />}
-            rightSection={colorScheme === value ? <Icon name="check" size={14} /> : null}
-            onClick={() => setColorScheme(value)}
-          >
-            {word}
-          </Menu.Item>
-        ))}
-        <Menu.Divider />
-        <Menu.Item leftSection={<Icon name="keyboard" size={14} />} onClick={openShortcuts}>
-          Keyboard shortcuts
-        </Menu.Item>
-        <Menu.Item
-          leftSection={<Icon name="settings" size={14} />}
-          onClick={() => navigate(paths.settings(environment.id))}
-        >
-          Settings
-        </Menu.Item>
-        <Menu.Item leftSection={<Icon name="leave" size={14} />} onClick={() => void leave()}>
-          Sign out
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
-  );
-};
-
-/** Ends the session and forgets everything that was read with it. */
-export function useSignOut(): () => Promise<void> {
-  const queryClient = useQueryClient();
-  const navigate = useNavigate();
-  return async () => {
-    await signOut();
-    forgetDrafts();
-    await navigate(paths.signIn());
-    queryClient.clear();
-    queryClient.setQueryData(sessionQuery.queryKey, { signedIn: false });
-  };
-}

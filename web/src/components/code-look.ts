@@ -2,6 +2,7 @@ import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import type { Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
+import { styleNonce } from '../app/nonce.ts';
 
 const colours = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--code-key)' },
@@ -55,4 +56,4 @@ const frame = EditorView.theme({
 });
 
 /** Colours and measures of every text of code, of the scheme in use. */
-export const codeLook: Extension = [syntaxHighlighting(colours), frame];
+export const codeLook: Extension = [syntaxHighlighting(colours), frame, EditorView.cspNonce.of(styleNonce)];

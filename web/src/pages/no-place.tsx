@@ -1,38 +1,72 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
+import { Link } from 'react-router';
 import type { TeamSummary } from '../../../schemas/api/people.ts';
 import { api } from '../api/client.ts';
 import { queries } from '../api/queries.ts';
-import { useSignOut } from '../app/top-bar.tsx';
+import { paths } from '../app/paths.ts';
+import { Copyable } from '../components/bits.tsx';
 import { NameField } from '../components/field.tsx';
-import { EmptyState, InlineError } from '../components/states.tsx';
+import { EmptyState, InlineError, SkeletonBlock } from '../components/states.tsx';
 
 /** Signed in, and nothing to look at yet: no team, or a team without an environment. */
 export const NoPlacePage = ({ team }: { team: TeamSummary | null }) => {
-  const me = useQuery({ ...queries.me(), enabled: team === null });
-  const leave = useSignOut();
-  const mayCreate = team?.role === 'ADMIN' || team?.role === 'EDITOR';
+  const me = useQuery(queries.me());
+  const mayCreate = team ? team.role !== 'VIEWER' : me.data?.isSuperAdmin;
+  useEffect(() => {
+    document.title = 'Headgate';
+  }, []);
   return (
-    <main className="alone">
+    <div className="alone">
       <h1 className="sr-only">Headgate</h1>
       <EmptyState
         icon="overview"
         title={team ? `${team.name} has no environment yet` : 'You are in no team yet'}
       >
-        {mayCreate && team ? (
-          <NewEnvironment teamId={team.id} />
-        ) : !team && me.data?.isSuperAdmin ? (
-          <NewTeam />
+        {!me.data && !me.isError ? (
+          <SkeletonBlock height={72} label="Loading your account" />
+        ) : mayCreate ? (
+          team ? (
+            <NewEnvironment teamId={team.id} />
+          ) : (
+            <NewTeam />
+          )
         ) : (
-          <p>Ask an administrator to {team ? 'make one' : 'add you to a team'}, then reload this page.</p>
+          <WhomToAsk team={team} email={me.data?.email} />
         )}
-        <button type="button" className="button" onClick={() => void leave()}>
-          Sign out
-        </button>
+        <div className="button-row">
+          <Link to={paths.settingsAnywhere()} className="button">
+            Your settings
+          </Link>
+          {team && (
+            <Link to={paths.settingsAnywhere({ tab: 'members' })} className="button">
+              Members of {team.name}
+            </Link>
+          )}
+          {me.data?.isSuperAdmin && (
+            <Link to={paths.settingsAnywhere({ tab: 'users' })} className="button">
+              Server settings
+            </Link>
+          )}
+        </div>
       </EmptyState>
-    </main>
+    </div>
   );
 };
+
+const WhomToAsk = ({ team, email }: { team: TeamSummary | null; email: string | undefined }) =>
+  team ? (
+    <p>An EDITOR or an ADMIN of {team.name} makes one. This page goes on by itself then.</p>
+  ) : (
+    <>
+      <p>Ask an ADMIN of your team to add you; this page goes on by itself then.</p>
+      {email && (
+        <p>
+          Your address is <Copyable value={email} label="your address" />
+        </p>
+      )}
+    </>
+  );
 
 const NewTeam = () => (
   <NameForm

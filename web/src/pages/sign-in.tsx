@@ -1,12 +1,25 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { type SyntheticEvent, useEffect, useState } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, type SyntheticEvent, useEffect, useState } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
-import { sessionQuery, signIn } from '../api/session.ts';
+import { providersQuery, type SignInResult, sessionQuery, signIn } from '../api/session.ts';
 import { Field } from '../components/field.tsx';
+import { sentence } from '../components/format.ts';
 import { Icon, Logo } from '../components/icons.tsx';
+import { CodeField } from './account/code-field.tsx';
+import { providerProblem } from './account/provider-problems.ts';
 
 /** Only addresses of this site: `//evil.example` and `https:…` are not. */
 const safeNext = (next: string | null): string => (next && /^\/[^/\\]/.test(next) ? next : '/');
+
+const clockTime = (at: Date): string => at.toLocaleTimeString(undefined, { timeStyle: 'short' });
+
+/** The server's sentence, and from when on another try is looked at. */
+const refusal = ({ message, retryAt }: Extract<SignInResult, { ok: false }>): string => {
+  if (!retryAt) return message;
+  // The minute that has begun is not over yet.
+  const next = new Date(Math.ceil(retryAt.getTime() / 60_000) * 60_000);
+  return `${sentence(message)} The next one is looked at from ${clockTime(next)} on.`;
+};
 
 export const SignInPage = () => {
   const [params] = useSearchParams();
@@ -14,10 +27,13 @@ export const SignInPage = () => {
   const queryClient = useQueryClient();
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
-  const [totp, setTotp] = useState('');
-  const [totpRequired, setTotpRequired] = useState(false);
+  const [code, setCode] = useState('');
+  const [step, setStep] = useState<'password' | 'code'>('password');
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
+  const [tried, setTried] = useState(false);
+  const next = safeNext(params.get('next'));
+  const sentBack = tried ? null : providerProblem(params.get('problem'));
 
   useEffect(() => {
     document.title = 'Sign in · Headgate';
@@ -27,68 +43,120 @@ export const SignInPage = () => {
     event.preventDefault();
     setBusy(true);
     setProblem(null);
+    setTried(true);
     try {
-      const result = await signIn(email.trim(), password, totp.trim() || undefined);
+      const result = await signIn(email.trim(), password, step === 'code' ? code.trim() : undefined);
       if (result.ok) {
         queryClient.clear();
-        queryClient.setQueryData(sessionQuery.queryKey, { signedIn: true });
-        await navigate(safeNext(params.get('next')), { replace: true });
+        queryClient.setQueryData(sessionQuery.queryKey, result.session);
+        await navigate(next, { replace: true });
         return;
       }
-      setTotpRequired(result.totpRequired);
-      setProblem(result.totpRequired && !totp ? null : result.message);
+      setCode('');
+      if (result.totpRequired) setStep('code');
+      else setProblem(refusal(result));
     } catch {
       setProblem('The controller did not answer. Check that it is running, then try again.');
     } finally {
       setBusy(false);
     }
   };
+  const startOver = (): void => {
+    setStep('password');
+    setPassword('');
+    setCode('');
+    setProblem(null);
+  };
 
   return (
     <main className="sign-in">
-      <form className="sign-in-card" onSubmit={(event) => void submit(event)} aria-label="Sign in">
+      <div className="sign-in-card">
         <div className="sign-in-brand">
           <Logo size={32} />
           <h1>Headgate</h1>
         </div>
-        <p className="muted">What should run, what does run, and why they differ.</p>
-        <Field
-          label="Email"
-          value={email}
-          onChange={setEmail}
-          type="email"
-          autoComplete="username"
-          required
-          autoFocus
-        />
-        <Field
-          label="Password"
-          value={password}
-          onChange={setPassword}
-          type="password"
-          autoComplete="current-password"
-          required
-        />
-        {totpRequired && (
-          <Field
-            label="One-time code"
-            value={totp}
-            onChange={setTotp}
-            autoComplete="one-time-code"
-            hint="Six digits from your authenticator app."
-            required
-          />
+        {step === 'password' && <p className="muted">What should run, what does run, and why they differ.</p>}
+        {sentBack && (
+          <Problem>
+            <b>{sentBack.title}.</b> {sentBack.advice}
+          </Problem>
         )}
-        {problem && (
-          <p className="inline-error" role="alert">
-            <Icon name="warning" size={14} />
-            <span>{problem}</span>
-          </p>
-        )}
-        <button type="submit" className="button" data-kind="primary" disabled={busy}>
-          {busy ? 'Signing in…' : 'Sign in'}
-        </button>
-      </form>
+        <form className="form" onSubmit={(event) => void submit(event)} aria-label="Sign in">
+          {step === 'password' ? (
+            <>
+              <Field
+                label="Email"
+                value={email}
+                onChange={setEmail}
+                type="email"
+                autoComplete="username"
+                required
+                autoFocus
+              />
+              <Field
+                label="Password"
+                value={password}
+                onChange={setPassword}
+                type="password"
+                autoComplete="current-password"
+                required
+              />
+            </>
+          ) : (
+            <>
+              <p>
+                The password of <b className="breakable">{email.trim()}</b> is right. Now the second factor.
+              </p>
+              <CodeField value={code} onChange={setCode} />
+            </>
+          )}
+          {problem && <Problem>{problem}</Problem>}
+          <button type="submit" className="button" data-kind="primary" disabled={busy}>
+            {busy ? 'Signing in…' : 'Sign in'}
+          </button>
+          {step === 'code' && (
+            <button type="button" className="button" onClick={startOver}>
+              As somebody else
+            </button>
+          )}
+        </form>
+        {step === 'password' && <OtherWays next={next} />}
+      </div>
     </main>
+  );
+};
+
+const Problem = ({ children }: { children: ReactNode }) => (
+  <p className="inline-error" role="alert">
+    <Icon name="warning" size={14} />
+    <span>{children}</span>
+  </p>
+);
+
+/** Below the form, so that nothing moves when they come. */
+const OtherWays = ({ next }: { next: string }) => {
+  const providers = useQuery(providersQuery);
+  if (providers.isError) {
+    return (
+      <p className="sign-in-other muted">
+        Whether there are other ways to sign in is not known.{' '}
+        <button type="button" className="link-button" onClick={() => void providers.refetch()}>
+          Ask again
+        </button>
+      </p>
+    );
+  }
+  const others = (providers.data ?? []).flatMap(({ id, name, url }) => (url ? [{ id, name, url }] : []));
+  if (others.length === 0) return null;
+  return (
+    <div className="sign-in-other">
+      <p className="sign-in-or muted">or</p>
+      {others.map(({ id, name, url }) => (
+        <a key={id} className="button" href={next === '/' ? url : `${url}?${new URLSearchParams({ next })}`}>
+          <Icon name="shield" size={14} />
+          Continue with {name}
+        </a>
+      ))}
+    </div>
   );
 };

@@ -20,4 +20,5 @@ import './pages.css';
 import './pipelines.css';
 import './library.css';
 import './settings.css';
+import './account.css';
 import './git.css';

@@ -3,17 +3,50 @@ import type { RecentAuditEntry } from '../../../../schemas/api/dashboard.ts';
 import { paths } from '../../app/paths.ts';
 import { shortCommit } from '../../components/format.ts';
 
-/** `alertRule` → `alert rule`. */
-const spaced = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+/** What an entry has to tell for it. */
+export type Told = Pick<
+  RecentAuditEntry,
+  'actorType' | 'userEmail' | 'action' | 'entityType' | 'entityId' | 'environmentId' | 'commitSha'
+> & {
+  /** What it is called, where the entry says so. */
+  entityName: string | null;
+};
 
-/** `Alert rule Busy CPU deleted`. */
-export function whatWasDone({ action, entityName }: RecentAuditEntry): string {
+const ABBREVIATIONS: Readonly<Record<string, string>> = {
+  scim: 'SCIM',
+  oidc: 'OIDC',
+  vrl: 'VRL',
+  totp: 'TOTP',
+};
+
+/** `alertRule` → `alert rule`, `ScimUser` → `SCIM user`. */
+export const spaced = (name: string): string =>
+  name
+    .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+    .trim()
+    .split(' ')
+    .map((word) => ABBREVIATIONS[word] ?? word)
+    .join(' ');
+
+export const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
+
+/** `Alert rule deleted`: the action by itself. */
+export const actionInWords = (action: string): string =>
+  capital(action.split('.').map(spaced).filter(Boolean).join(' '));
+
+/** `Alert rule Busy CPU deleted`; `User token created: laptop` where the name is not that of the noun. */
+export function whatWasDone({
+  action,
+  entityType,
+  entityName,
+}: Pick<Told, 'action' | 'entityType' | 'entityName'>): string {
+  if (entityName === null) return actionInWords(action);
   const [noun = '', done = ''] = action.split('.');
-  const words = [spaced(noun), entityName, spaced(done)].filter(Boolean).join(' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  if (noun.toLowerCase() !== entityType.toLowerCase()) return `${actionInWords(action)}: ${entityName}`;
+  return capital([spaced(noun), entityName, spaced(done)].filter(Boolean).join(' '));
 }
 
-const ACTORS: Record<RecentAuditEntry['actorType'], string> = {
+export const ACTORS: Record<Told['actorType'], string> = {
   user: 'a user',
   service_account: 'a service account',
   git: 'git',
@@ -22,25 +55,34 @@ const ACTORS: Record<RecentAuditEntry['actorType'], string> = {
 };
 
 /** A person by the address, git with its commit. */
-export function whoDidIt({ actorType, userEmail, commitSha }: RecentAuditEntry): string {
+export function whoDidIt({
+  actorType,
+  userEmail,
+  commitSha,
+}: Pick<Told, 'actorType' | 'userEmail' | 'commitSha'>): string {
   const who = userEmail ?? ACTORS[actorType];
   return commitSha ? `${who} at ${shortCommit(commitSha)}` : who;
 }
 
+/** What was deleted is not there to be led to. */
+const isGone = (action: string): boolean => /deleted$|pruned$/i.test(action);
+
 /** Where the subject is; null where it has no page, or is gone. */
-export function subjectHref({
-  action,
-  entityType,
-  entityId,
-  environmentId: env,
-}: RecentAuditEntry): string | null {
+export function subjectHref({ action, entityType, entityId, environmentId: env }: Told): string | null {
   if (!env) return null;
-  const gone = /deleted$|pruned$/i.test(action);
+  const gone = isGone(action);
   if (entityType === 'Pipeline' && entityId && !gone) return paths.pipeline(env, entityId);
   if (entityType === 'Node' && entityId && !gone) return paths.node(env, entityId);
+  if (entityType === 'NodeGroup') return gone || !entityId ? paths.groups(env) : paths.group(env, entityId);
   if (entityType === 'AlertRule') return paths.alerts(env);
   if (entityType === 'Secret') return paths.secrets(env);
   if (entityType === 'Certificate') return paths.secrets(env, { tab: 'certificates' });
+  if (entityType === 'SharedComponent') return paths.library(env, { tab: 'shared' });
+  if (entityType === 'GitHold') return paths.git(env, { tab: 'holds' });
+  if (entityType === 'GitJob') return paths.git(env, { tab: 'passes' });
+  if (entityType === 'GitBinding') return paths.git(env);
+  if (entityType === 'Promotion') return paths.promotions(env, { tab: 'requests' });
+  if (entityType === 'PullRequest') return paths.promotions(env);
   if (entityType === 'Environment') return gone ? null : paths.settings(env, { tab: 'environment' });
   if (entityType === 'EnrollmentToken' || entityType === 'ServiceAccount')
     return paths.settings(env, { tab: 'access' });

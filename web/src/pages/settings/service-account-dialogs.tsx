@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Permission, ServiceAccount } from '../../../../schemas/api/service-accounts.ts';
 import { api } from '../../api/client.ts';
+import { Time } from '../../components/bits.tsx';
 import { CommandBlock } from '../../components/command-block.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, NameField, SelectField } from '../../components/field.tsx';
@@ -150,9 +151,22 @@ const EndForm = ({ environmentId, kind, account, close }: EndProps) => {
     >
       <p>
         {kind === 'revoke'
-          ? `Programs that use the key of ${account.name} are refused at once. The entry stays, and the name is free again.`
-          : `The key of ${account.name} stops working at once, and its entry goes. What it did stays in the audit log.`}
+          ? `Programs that use the key of ${account.name} are refused at once, and that cannot be taken back. The entry stays, and the name is free again.`
+          : account.revokedAt
+            ? `Its key does not work any more; now the entry of ${account.name} goes as well. What it did stays in the audit log.`
+            : `The key of ${account.name} stops working at once, and its entry goes. What it did stays in the audit log.`}
       </p>
+      {!account.revokedAt && (
+        <p className="muted">
+          {account.lastUsedAt ? (
+            <>
+              It was used <Time at={account.lastUsedAt} />: give that program another key first.
+            </>
+          ) : (
+            'It was never used.'
+          )}
+        </p>
+      )}
     </MutationForm>
   );
 };

@@ -6,11 +6,13 @@ import type { ServiceAccount } from '../../../../schemas/api/service-accounts.ts
 import { queries } from '../../api/queries.ts';
 import { paths } from '../../app/paths.ts';
 import { Badge, Time } from '../../components/bits.tsx';
+import { formatExact } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
 import { useNow } from '../../components/now.ts';
 import { Section } from '../../components/page.tsx';
 import { Loaded, SkeletonRows } from '../../components/states.tsx';
 import { type AccountAction, ServiceAccountDialogs } from './service-account-dialogs.tsx';
+import { expiryWords, isExpired, SOON_MS, standing } from './service-account-expiry.ts';
 
 interface Props {
   environment: EnvironmentSummary;
@@ -66,7 +68,7 @@ const AccountList = ({
       {(list) =>
         list.length === 0 ? null : (
           <ul className="accounts" aria-label="Service accounts">
-            {list.map((account) => (
+            {[...list].sort(byStanding).map((account) => (
               <AccountRow key={account.id} account={account} act={act} />
             ))}
           </ul>
@@ -95,13 +97,7 @@ const AccountRow = ({ account, act }: { account: ServiceAccount; act: (action: A
         made <Time at={account.createdAt} />
         {account.createdByName ? ` by ${account.createdByName}` : ''} · used <Time at={account.lastUsedAt} />
         {' · '}
-        {account.expiresAt ? (
-          <>
-            ends <Time at={account.expiresAt} />
-          </>
-        ) : (
-          'no end'
-        )}
+        <Expiry account={account} />
       </span>
       <span className="button-row">
         <button
@@ -128,7 +124,40 @@ const AccountRow = ({ account, act }: { account: ServiceAccount; act: (action: A
 
 const AccountState = ({ account }: { account: ServiceAccount }) => {
   const now = useNow();
-  if (account.revokedAt) return <Badge tone="unknown">Revoked</Badge>;
-  if (account.expiresAt && account.expiresAt.getTime() <= now) return <Badge tone="held">Ended</Badge>;
+  if (account.revokedAt)
+    return (
+      <Badge tone="unknown" icon="dash">
+        Revoked
+      </Badge>
+    );
+  if (isExpired(account, now)) return <Badge tone="failed">Expired</Badge>;
+  if (account.expiresAt && account.expiresAt.getTime() - now < SOON_MS)
+    return (
+      <Badge tone="held" tip="Make another key and give it to the program before this one ends">
+        Ends soon
+      </Badge>
+    );
   return <Badge tone="ok">Active</Badge>;
+};
+
+const byStanding = (a: ServiceAccount, b: ServiceAccount): number =>
+  standing(a, Date.now()) - standing(b, Date.now()) || a.name.localeCompare(b.name);
+
+/** When the key ends, or has ended, in words; the moment itself on hover. */
+const Expiry = ({ account }: { account: ServiceAccount }) => {
+  const now = useNow();
+  const { revokedAt, expiresAt } = account;
+  if (revokedAt) {
+    return (
+      <>
+        revoked <Time at={revokedAt} />
+      </>
+    );
+  }
+  if (!expiresAt) return 'no end';
+  return (
+    <time dateTime={expiresAt.toISOString()} data-tip={formatExact(expiresAt)}>
+      {expiryWords(expiresAt, now)}
+    </time>
+  );
 };

@@ -1,0 +1,148 @@
+/** The parts of the settings of people and server that compute. */
+import { expect } from 'chai';
+import type { OidcView } from '../../../schemas/api/settings.ts';
+import { numberProblem, wholeNumber } from '../../../web/src/pages/settings/server/whole-number.ts';
+import { expiryWords, isExpired, standing } from '../../../web/src/pages/settings/service-account-expiry.ts';
+import { followedWords } from '../../../web/src/pages/settings/single-sign-on/followed.ts';
+import {
+  groupsDraft,
+  groupsInput,
+  type MappingRow,
+  moved,
+  nextKey,
+  problemOfRow,
+  sameGroups,
+} from '../../../web/src/pages/settings/single-sign-on/groups-draft.ts';
+import {
+  mayKeepSecret,
+  problemOfProvider,
+  providerDraft,
+  providerInput,
+} from '../../../web/src/pages/settings/single-sign-on/provider-draft.ts';
+
+const NOW = Date.parse('2026-03-01T12:00:00Z');
+const HOUR = 3_600_000;
+const at = (hours: number): Date => new Date(NOW + hours * HOUR);
+
+describe('the end of a key', () => {
+  const cases = [
+    { hours: 24 * 12 - 0.01, words: 'ends in 12 days' },
+    { hours: 25, words: 'ends in 1 day' },
+    { hours: 5.2, words: 'ends in 5 hours' },
+    { hours: 0.5, words: 'ends in less than an hour' },
+    { hours: -0.5, words: 'expired less than an hour ago' },
+    { hours: -3, words: 'expired 3 hours ago' },
+    { hours: -24 * 40, words: 'expired 40 days ago' },
+  ];
+  for (const { hours, words } of cases)
+    it(`is told as “${words}”`, () => expect(expiryWords(at(hours), NOW)).to.equal(words));
+
+  it('sets keys that work before those that have expired, and those before revoked ones', () => {
+    const keys = [
+      { expiresAt: at(5), revokedAt: at(-1) },
+      { expiresAt: at(0), revokedAt: null },
+      { expiresAt: null, revokedAt: null },
+    ];
+    expect(keys.map((key) => standing(key, NOW))).to.deep.equal([2, 1, 0]);
+    expect(isExpired({ expiresAt: null, revokedAt: null }, NOW)).to.equal(false);
+  });
+});
+
+describe('mappings of groups', () => {
+  const row = (key: number, group: string, teamId = 'a'): MappingRow => ({
+    key,
+    group,
+    teamId,
+    role: 'VIEWER',
+  });
+  const rows = [row(0, 'x'), row(1, 'y'), row(2, ' x ')];
+
+  it('say which of two for the same group and team is too much, and what is missing', () => {
+    expect(rows.map((each) => problemOfRow(each, rows))).to.deep.equal([
+      '',
+      '',
+      'This group leads to this team already.',
+    ]);
+    expect(problemOfRow(row(3, '  '), rows)).to.equal('Give the name of the group.');
+    expect(problemOfRow(row(3, 'z', ''), rows)).to.equal('Choose a team.');
+    expect(problemOfRow(row(3, 'x', 'b'), rows)).to.equal('');
+  });
+
+  it('move by one place, and stay at the ends', () => {
+    const order = (list: readonly MappingRow[]) => list.map(({ key }) => key);
+    expect(order(moved(rows, 1, -1))).to.deep.equal([1, 0, 2]);
+    expect(order(moved(rows, 1, 1))).to.deep.equal([0, 2, 1]);
+    expect(order(moved(rows, 0, -1))).to.deep.equal([0, 1, 2]);
+    expect(order(moved(rows, 2, 1))).to.deep.equal([0, 1, 2]);
+    expect(nextKey(rows)).to.equal(3);
+    expect(nextKey([])).to.equal(0);
+  });
+
+  it('are the same after a round trip, and are sent without what was typed around them', () => {
+    const groups = {
+      mappings: [{ group: 'x', teamId: 'a', role: 'EDITOR' as const }],
+      ...{ defaultTeamId: null, defaultRole: 'VIEWER' as const, groupSyncEnabled: true },
+      ...{ groupsScope: null, groupsClaim: 'groups', adminGroups: null, editorGroups: null },
+    };
+    const draft = groupsDraft(groups);
+    expect(sameGroups(draft, groups)).to.equal(true);
+    expect(sameGroups({ ...draft, claim: ' groups ' }, groups)).to.equal(true);
+    expect(sameGroups({ ...draft, sync: false }, groups)).to.equal(false);
+    expect(groupsInput({ ...draft, rows: [row(0, ' x ')] }).mappings).to.deep.equal([
+      { group: 'x', teamId: 'a', role: 'VIEWER' },
+    ]);
+    expect(groupsInput(draft)).not.to.have.property('defaultTeamId');
+  });
+
+  it('tell what followed in one sentence', () => {
+    expect(followedWords({ added: 1, changed: 0, removed: 0 })).to.equal('1 membership was added.');
+    expect(followedWords({ added: 3, changed: 1, removed: 2 })).to.equal(
+      '3 memberships were added, 1 was changed, 2 were removed.',
+    );
+    expect(followedWords({ added: 0, changed: 0, removed: 0 })).to.equal('No membership changes by that.');
+  });
+});
+
+describe('the draft of an identity provider', () => {
+  const stored: OidcView = {
+    issuer: 'https://login.example.com',
+    clientId: 'headgate',
+    clientSecret: '********',
+    displayName: null,
+    tokenEndpointAuthMethod: 'client_secret_basic',
+  };
+  const draft = providerDraft(stored);
+
+  it('keeps the stored secret for the same issuer and client alone, and never sends the mask', () => {
+    expect(mayKeepSecret(draft, stored)).to.equal(true);
+    expect(mayKeepSecret({ ...draft, clientId: 'another' }, stored)).to.equal(false);
+    expect(mayKeepSecret({ ...draft, issuer: 'https://elsewhere.example.com' }, stored)).to.equal(false);
+    expect(mayKeepSecret(draft, { ...stored, clientSecret: null })).to.equal(false);
+    expect(providerInput(draft).clientSecret).to.equal('');
+    expect(providerInput({ ...draft, method: 'none', clientSecret: 'typed before' }).clientSecret).to.equal(
+      '',
+    );
+  });
+
+  it('says what is missing, one thing after the other', () => {
+    const problem = (change: object) => problemOfProvider({ ...draft, ...change }, stored);
+    expect(problem({})).to.equal('');
+    expect(problem({ issuer: ' ' })).to.equal('Give the issuer.');
+    expect(problem({ issuer: 'login' })).to.match(/is an address/);
+    expect(problem({ clientId: '' })).to.equal('Give the client id.');
+    expect(problem({ clientId: 'another' })).to.equal('Give the client secret.');
+    expect(problem({ clientId: 'another', clientSecret: 'x' })).to.equal('');
+    expect(problem({ clientId: 'another', method: 'none' })).to.equal('');
+  });
+});
+
+describe('a whole number in a field', () => {
+  const LIMITS = { minimum: 1, maximum: 3_650 };
+  for (const text of ['', '0', '3651', '1.5', '-1', '1e2', 'ten', '٣'])
+    it(`is not “${text}”`, () => expect(wholeNumber(text, LIMITS)).to.equal(null));
+  it('may have spaces around it, and says its limits where it is wrong', () => {
+    expect(wholeNumber(' 30 ', LIMITS)).to.equal(30);
+    expect(numberProblem('30', LIMITS)).to.equal('');
+    expect(numberProblem('0', LIMITS)).to.equal('A whole number from 1 to 3,650.');
+  });
+});

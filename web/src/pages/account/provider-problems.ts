@@ -1,0 +1,50 @@
+/** What an identity provider could not do, by the code with which it sends the browser back. */
+interface Problem {
+  title: string;
+  /** What to do. */
+  advice: string;
+}
+
+const PROBLEMS: Record<string, Problem> = {
+  oidc_unavailable: {
+    title: 'The identity provider does not answer',
+    advice: 'Try again in a moment, or sign in with your password.',
+  },
+  oidc_refused: {
+    title: 'The answer of the identity provider was not accepted',
+    advice: 'Try again. If it stays, ask whoever runs Headgate to look in its log.',
+  },
+  oidc_expired: {
+    title: 'Signing in at the identity provider took too long',
+    advice: 'Start again, and finish it within ten minutes in the same browser.',
+  },
+  account_locked: {
+    title: 'Your account is locked',
+    advice: 'Ask an administrator of your team to unlock it.',
+  },
+  email_taken: {
+    title: 'An account with your address stands already, and is not linked to the identity provider',
+    advice: 'Sign in with its password, then link the identity provider in your settings.',
+  },
+  email_unverified: {
+    title: 'The identity provider has not verified your address',
+    advice: 'Verify it there, then sign in again.',
+  },
+  no_email: {
+    title: 'The identity provider does not say what your address is',
+    advice: 'Ask whoever runs it to send the claim “email” to Headgate.',
+  },
+  already_linked: {
+    title: 'That account of the identity provider belongs to somebody else here',
+    advice: 'Sign out at the provider, then link your own account of it.',
+  },
+};
+
+const UNKNOWN: Problem = {
+  title: 'Signing in at the identity provider did not work',
+  advice: 'Try again. If it stays, ask whoever runs Headgate to look in its log.',
+};
+
+/** Null where there was no problem. */
+export const providerProblem = (code: string | null): Problem | null =>
+  code ? (Object.hasOwn(PROBLEMS, code) ? (PROBLEMS[code] ?? UNKNOWN) : UNKNOWN) : null;

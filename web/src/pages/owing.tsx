@@ -1,0 +1,89 @@
+/** What somebody has to do before anything else. There is no way around it but to sign out. */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useEffect } from 'react';
+import type { Me } from '../../../schemas/api/people.ts';
+import { queries } from '../api/queries.ts';
+import { sessionQuery } from '../api/session.ts';
+import { useSignOut } from '../app/sign-out.ts';
+import { Icon, Logo } from '../components/icons.tsx';
+import { Loaded, SkeletonBlock } from '../components/states.tsx';
+import { ToastLayer } from '../components/toasts.tsx';
+import { ChangePassword } from './account/change-password.tsx';
+import { askedForBy } from './account/required-by.ts';
+import { TwoFactorSetup } from './account/two-factor-setup.tsx';
+
+type Owed = NonNullable<Me['owes']>;
+
+const TITLES: Record<Owed, string> = {
+  CHANGE_PASSWORD: 'Choose a password of your own',
+  SET_UP_TWO_FACTOR: 'Set up two-factor sign-in',
+};
+
+export const OwingPage = ({ owes }: { owes: Owed }) => {
+  const me = useQuery(queries.me());
+  const met = useMet();
+  return (
+    <Frame title={TITLES[owes]} beside={me.data && <Whose person={me.data} />}>
+      <Loaded query={me} what="Your account" skeleton={<SkeletonBlock height={280} />}>
+        {(person) =>
+          owes === 'CHANGE_PASSWORD' ? (
+            <>
+              <p>
+                Somebody else has seen the password that you signed in with. It is good for nothing but this.
+              </p>
+              <ChangePassword email={person.email} done={() => void met()} temporary />
+            </>
+          ) : (
+            <TwoFactorSetup intro={askedForBy(person.twoFactorRequiredBy)} done={() => void met()} />
+          )
+        }
+      </Loaded>
+    </Frame>
+  );
+};
+
+const Whose = ({ person }: { person: Me }) => {
+  const leave = useSignOut();
+  return (
+    <p className="owing-foot">
+      <span className="muted">
+        Signed in as <b className="breakable">{person.email}</b>
+      </span>
+      <button type="button" className="button" data-size="small" onClick={() => void leave()}>
+        <Icon name="leave" size={14} /> Sign out
+      </button>
+    </p>
+  );
+};
+
+const Frame = ({ title, beside, children }: { title: string; beside: ReactNode; children: ReactNode }) => {
+  useEffect(() => {
+    document.title = `${title} · Headgate`;
+  }, [title]);
+  return (
+    <main className="sign-in">
+      <div className="sign-in-card" data-wide>
+        <div className="sign-in-brand">
+          <Logo size={24} />
+          <span>Headgate</span>
+        </div>
+        <h1>{title}</h1>
+        {children}
+        {beside}
+        <ToastLayer />
+      </div>
+    </main>
+  );
+};
+
+/** Nothing is owed any more, or something else is. What was refused meanwhile is read anew. */
+function useMet(): () => Promise<void> {
+  const queryClient = useQueryClient();
+  return async () => {
+    queryClient.removeQueries({ predicate: ({ state }) => state.status === 'error' });
+    const session = await queryClient
+      .fetchQuery({ ...sessionQuery, staleTime: 0 })
+      .catch(() => ({ signedIn: true, owes: null }));
+    queryClient.setQueryData(sessionQuery.queryKey, session);
+  };
+}

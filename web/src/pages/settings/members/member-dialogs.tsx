@@ -1,0 +1,199 @@
+import { type ReactNode, useRef } from 'react';
+import type { Role } from '../../../../../schemas/api/common.ts';
+import type { TeamDetail, TeamMember } from '../../../../../schemas/api/people.ts';
+import { api } from '../../../api/client.ts';
+import { Dialog } from '../../../components/dialog.tsx';
+import { MutationForm } from '../../../components/mutation-form.tsx';
+import { lockedMeans } from '../people/account-badges.tsx';
+import { GivenPassword } from '../people/given-password.tsx';
+import { aRole, roleMeans, roleRank } from '../people/roles.tsx';
+import { usePeopleAction } from '../people/use-people-action.ts';
+
+export type MemberAction =
+  | { kind: 'role'; member: TeamMember; role: Role }
+  | { kind: 'remove' | 'lock' | 'unlock' | 'password'; member: TeamMember };
+
+const titleOf = (action: MemberAction, team: TeamDetail): string => {
+  const { name } = action.member;
+  switch (action.kind) {
+    case 'role':
+      return `Make ${name} ${aRole(action.role)}`;
+    case 'remove':
+      return `Remove ${name} from ${team.name}`;
+    case 'lock':
+      return `Lock the account of ${name}`;
+    case 'unlock':
+      return `Unlock the account of ${name}`;
+    case 'password':
+      return `Reset the password of ${name}`;
+  }
+};
+
+interface Props {
+  team: TeamDetail;
+  action: MemberAction | null;
+  /** Whether it is about whoever looks. */
+  isMe: boolean;
+  close: () => void;
+}
+
+export const MemberDialogs = ({ team, action: asked, isMe, close }: Props) => {
+  // While it closes it shows what it was.
+  const last = useRef({ action: asked, isMe });
+  if (asked) last.current = { action: asked, isMe };
+  const { action, isMe: wasMe } = last.current;
+  return (
+    <Dialog title={action ? titleOf(action, team) : ''} opened={asked !== null} close={close}>
+      {action && (
+        <Body
+          key={`${action.kind} ${action.member.userId}`}
+          team={team}
+          action={action}
+          isMe={wasMe}
+          close={close}
+        />
+      )}
+    </Dialog>
+  );
+};
+
+const Body = ({ action, ...rest }: Omit<Props, 'action'> & { action: MemberAction }) => {
+  switch (action.kind) {
+    case 'role':
+      return <RoleForm {...rest} member={action.member} role={action.role} />;
+    case 'remove':
+      return <RemoveForm {...rest} member={action.member} />;
+    case 'lock':
+      return <LockForm {...rest} member={action.member} />;
+    case 'unlock':
+      return <UnlockForm {...rest} member={action.member} />;
+    case 'password':
+      return <PasswordForm {...rest} member={action.member} />;
+  }
+};
+
+interface FormProps extends Omit<Props, 'action'> {
+  member: TeamMember;
+}
+
+const RoleForm = ({ team, member, role, isMe, close }: FormProps & { role: Role }) => {
+  const change = usePeopleAction({
+    run: () => api.team.updateMemberRole.mutate({ teamId: team.id, userId: member.userId, role }),
+    done: () => `${member.name} is ${aRole(role)} of ${team.name}.`,
+    after: close,
+  });
+  const loses = roleRank(role) < roleRank(member.role);
+  return (
+    <MutationForm mutation={change} close={close} submit="Change the role" working="Changing…" danger={loses}>
+      <p>{roleMeans(role)}</p>
+      <Consequence>
+        {isMe
+          ? `That is you: you are signed out${loses ? ', and cannot take it back yourself' : ''}.`
+          : `${member.name} is signed out everywhere, and has the new role once they sign in again.`}
+      </Consequence>
+      {member.source === 'group' && (
+        <Consequence>
+          A group of the identity provider has put them here: whatever is set here by hand, no group changes
+          any more.
+        </Consequence>
+      )}
+    </MutationForm>
+  );
+};
+
+const RemoveForm = ({ team, member, isMe, close }: FormProps) => {
+  const remove = usePeopleAction({
+    run: () => api.team.removeMember.mutate({ teamId: team.id, userId: member.userId }),
+    done: () => `${member.name} is not in ${team.name} any more.`,
+    after: close,
+  });
+  return (
+    <MutationForm
+      mutation={remove}
+      close={close}
+      submit="Remove from the team"
+      working="Removing…"
+      danger
+      cancel="Back"
+    >
+      <p>
+        {isMe ? 'That is you: you lose' : `${member.name} loses`} every environment of {team.name} at once,
+        and the personal tokens of theirs work here no more. What they have done stays, and so does the
+        account.
+      </p>
+    </MutationForm>
+  );
+};
+
+const LockForm = ({ team, member, close }: FormProps) => {
+  const lock = usePeopleAction({
+    run: () => api.team.lockMember.mutate({ teamId: team.id, userId: member.userId }),
+    done: () => `The account of ${member.name} is locked.`,
+    after: close,
+  });
+  return (
+    <MutationForm
+      mutation={lock}
+      close={close}
+      submit="Lock the account"
+      working="Locking…"
+      danger
+      cancel="Back"
+    >
+      <p>
+        {member.name} is signed out everywhere at once and cannot sign in, by password or at the identity
+        provider; personal tokens of theirs are refused. Roles and history stay, and it can be unlocked.
+      </p>
+    </MutationForm>
+  );
+};
+
+const UnlockForm = ({ team, member, close }: FormProps) => {
+  const unlock = usePeopleAction({
+    run: () => api.team.unlockMember.mutate({ teamId: team.id, userId: member.userId }),
+    done: () => `The account of ${member.name} is unlocked.`,
+    after: close,
+  });
+  return (
+    <MutationForm mutation={unlock} close={close} submit="Unlock the account" working="Unlocking…">
+      <p>{lockedMeans(member)}</p>
+      <p>
+        {member.name} can sign in again, with the roles that they have. Personal tokens of theirs work again.
+      </p>
+    </MutationForm>
+  );
+};
+
+const PasswordForm = ({ team, member, close }: FormProps) => {
+  const reset = usePeopleAction({
+    run: () => api.team.resetMemberPassword.mutate({ teamId: team.id, userId: member.userId }),
+    done: () => null,
+  });
+  if (reset.data)
+    return (
+      <GivenPassword
+        name={member.name}
+        password={reset.data.temporaryPassword}
+        expiresAt={reset.data.expiresAt}
+        close={close}
+      />
+    );
+  return (
+    <MutationForm
+      mutation={reset}
+      close={close}
+      submit="Make a temporary password"
+      working="Making it…"
+      danger
+      cancel="Back"
+    >
+      <p>
+        The present password of {member.name} ends at once, and they are signed out everywhere. A temporary
+        one is made and shown here once: it is for you to hand over.
+      </p>
+      <p className="muted">A second factor stays as it is.</p>
+    </MutationForm>
+  );
+};
+
+const Consequence = ({ children }: { children: ReactNode }) => <p className="muted">{children}</p>;

@@ -1,0 +1,90 @@
+import { useState } from 'react';
+import type { ScimView } from '../../../../../schemas/api/settings.ts';
+import { api } from '../../../api/client.ts';
+import { Badge, Fact, Time } from '../../../components/bits.tsx';
+import { CommandBlock } from '../../../components/command-block.tsx';
+import { Dialog } from '../../../components/dialog.tsx';
+import { DoneAction, MutationForm } from '../../../components/mutation-form.tsx';
+import { Section } from '../../../components/page.tsx';
+import { usePeopleAction } from '../people/use-people-action.ts';
+
+const wordOf = (hasToken: boolean): string => (hasToken ? 'Generate another token' : 'Generate a token');
+
+export const ScimTokenSection = ({ scim }: { scim: ScimView }) => {
+  const [opened, setOpened] = useState(false);
+  // As it was when the dialog opened, which tells what is replaced.
+  const [hadToken, setHadToken] = useState(false);
+  const close = (): void => setOpened(false);
+  const hasToken = scim.tokenCreatedAt !== null;
+  return (
+    <Section title="Token">
+      <div className="section-body form">
+        <div className="tab-head">
+          <dl className="facts">
+            <Fact name="State">
+              {hasToken ? <Badge tone="ok">Set</Badge> : <Badge tone="held">None: nothing is taken</Badge>}
+            </Fact>
+            {hasToken && (
+              <>
+                <Fact name="Made">
+                  <Time at={scim.tokenCreatedAt} />
+                </Fact>
+                <Fact name="Used">
+                  <Time at={scim.lastUsedAt} />
+                </Fact>
+              </>
+            )}
+          </dl>
+          <button
+            type="button"
+            className="button"
+            data-kind={hasToken ? undefined : 'primary'}
+            onClick={() => {
+              setHadToken(hasToken);
+              setOpened(true);
+            }}
+          >
+            {wordOf(hasToken)}
+          </button>
+        </div>
+      </div>
+      <Dialog title={wordOf(hadToken)} opened={opened} close={close}>
+        {opened && <TokenForm hadToken={hadToken} close={close} />}
+      </Dialog>
+    </Section>
+  );
+};
+
+const TokenForm = ({ hadToken, close }: { hadToken: boolean; close: () => void }) => {
+  const generate = usePeopleAction({
+    run: () => api.settings.generateScimToken.mutate({}),
+    done: () => null,
+  });
+  if (generate.data) {
+    return (
+      <div className="form">
+        <p role="status">
+          Copy it now: it is shown <strong>only once</strong>. Give it to the provider as the bearer token.
+        </p>
+        <CommandBlock label="the SCIM token" lines={[generate.data.token]} />
+        <DoneAction close={close} />
+      </div>
+    );
+  }
+  return (
+    <MutationForm
+      mutation={generate}
+      close={close}
+      submit="Generate the token"
+      working="Making the token…"
+      danger={hadToken}
+      cancel="Cancel"
+    >
+      <p>
+        {hadToken
+          ? 'The present token ends at once: the provider is refused until it has the new one. Accounts stay as they are meanwhile.'
+          : 'It may make, change and lock the accounts that the provider keeps, and nothing else.'}
+      </p>
+    </MutationForm>
+  );
+};

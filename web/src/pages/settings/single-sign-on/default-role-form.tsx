@@ -1,0 +1,70 @@
+import { useState } from 'react';
+import type { TeamOverview } from '../../../../../schemas/api/people.ts';
+import type { GroupsView } from '../../../../../schemas/api/settings.ts';
+import { api } from '../../../api/client.ts';
+import { Field } from '../../../components/field.tsx';
+import { MutationForm } from '../../../components/mutation-form.tsx';
+import { Section } from '../../../components/page.tsx';
+import { usePeopleAction } from '../people/use-people-action.ts';
+import { followedWords } from './followed.ts';
+
+interface Props {
+  groups: GroupsView;
+  teams: readonly TeamOverview[];
+}
+
+/** Groups that mean more than the standard role, in the default team alone. */
+export const DefaultRoleForm = ({ groups, teams }: Props) => {
+  const [adminGroups, setAdmin] = useState(groups.adminGroups ?? '');
+  const [editorGroups, setEditor] = useState(groups.editorGroups ?? '');
+  const team = teams.find(({ id }) => id === groups.defaultTeamId);
+  const save = usePeopleAction({
+    run: () =>
+      api.settings.updateOidcRoleMapping.mutate({
+        defaultRole: groups.defaultRole,
+        adminGroups: adminGroups.trim(),
+        editorGroups: editorGroups.trim(),
+      }),
+    done: (followed) => `Roles by group are saved. ${followedWords(followed)}`,
+  });
+  const unchanged =
+    adminGroups.trim() === (groups.adminGroups ?? '') && editorGroups.trim() === (groups.editorGroups ?? '');
+  return (
+    <Section title="Roles in the team of whoever matches nothing">
+      <MutationForm
+        mutation={save}
+        submit="Save the roles"
+        working="Saving…"
+        disabled={unchanged}
+        fieldset={{ disabled: false, legend: 'Roles in the team of whoever matches nothing' }}
+        autoComplete="off"
+      >
+        <p className="muted">
+          {team
+            ? `In ${team.name}, people of these groups are more than the standard role says, where no mapping matches.`
+            : 'There is no such team: choose one above, and save it, for these to have a meaning.'}
+        </p>
+        <div className="field-pair">
+          <Field
+            label="Groups of admins"
+            value={adminGroups}
+            onChange={setAdmin}
+            mono
+            maxLength={4_000}
+            autoComplete="off"
+            hint="Names, with commas between."
+          />
+          <Field
+            label="Groups of editors"
+            value={editorGroups}
+            onChange={setEditor}
+            mono
+            maxLength={4_000}
+            autoComplete="off"
+            hint="Names, with commas between."
+          />
+        </div>
+      </MutationForm>
+    </Section>
+  );
+};

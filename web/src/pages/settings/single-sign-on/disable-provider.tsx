@@ -1,0 +1,55 @@
+import { useState } from 'react';
+import type { OidcView } from '../../../../../schemas/api/settings.ts';
+import { api } from '../../../api/client.ts';
+import { Dialog } from '../../../components/dialog.tsx';
+import { MutationForm } from '../../../components/mutation-form.tsx';
+import { Section } from '../../../components/page.tsx';
+import { usePeopleAction } from '../people/use-people-action.ts';
+
+export const DisableProvider = ({ oidc }: { oidc: OidcView }) => {
+  const [opened, setOpened] = useState(false);
+  const close = (): void => setOpened(false);
+  return (
+    <Section title="Switch single sign-on off">
+      <div className="section-body tab-head">
+        <p className="muted">
+          Nobody signs in at {oidc.displayName ?? oidc.issuer} any more. Accounts, teams and roles stay.
+        </p>
+        <button type="button" className="button" data-kind="danger" onClick={() => setOpened(true)}>
+          Switch it off
+        </button>
+      </div>
+      <Dialog title="Switch single sign-on off" opened={opened} close={close}>
+        {opened && <DisableForm oidc={oidc} close={close} />}
+      </Dialog>
+    </Section>
+  );
+};
+
+const DisableForm = ({ oidc, close }: { oidc: OidcView; close: () => void }) => {
+  const disable = usePeopleAction({
+    run: () => api.settings.disableOidc.mutate({}),
+    done: () => 'Single sign-on is off.',
+    after: close,
+  });
+  return (
+    <MutationForm
+      mutation={disable}
+      close={close}
+      submit="Switch it off"
+      working="Switching it off…"
+      danger
+      cancel="Keep it on"
+    >
+      <p>
+        Issuer, client and secret of <span className="mono breakable">{oidc.issuer}</span> are forgotten, and
+        everybody who signed in there is signed out. Whoever has no password here cannot sign in any more:
+        reset it for those who must.
+      </p>
+      <p className="muted">
+        Mappings of groups stay, and so do the memberships that came from them. Set the same issuer again, and
+        everybody is who they were.
+      </p>
+    </MutationForm>
+  );
+};

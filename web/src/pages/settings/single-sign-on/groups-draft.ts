@@ -1,0 +1,60 @@
+import type { Role } from '../../../../../schemas/api/common.ts';
+import type { GroupsView, TeamMapping, UpdateOidcTeamMappings } from '../../../../../schemas/api/settings.ts';
+
+/** With a key that stays while it is typed and moved. */
+export interface MappingRow extends TeamMapping {
+  key: number;
+}
+
+export interface GroupsDraft {
+  sync: boolean;
+  scope: string;
+  claim: string;
+  rows: readonly MappingRow[];
+  /** Empty is none. */
+  defaultTeamId: string;
+  defaultRole: Role;
+}
+
+export const groupsDraft = (groups: GroupsView): GroupsDraft => ({
+  sync: groups.groupSyncEnabled,
+  scope: groups.groupsScope ?? '',
+  claim: groups.groupsClaim ?? '',
+  rows: groups.mappings.map((mapping, key) => ({ ...mapping, key })),
+  defaultTeamId: groups.defaultTeamId ?? '',
+  defaultRole: groups.defaultRole,
+});
+
+export const groupsInput = (draft: GroupsDraft): UpdateOidcTeamMappings => ({
+  mappings: draft.rows.map(({ group, teamId, role }) => ({ group: group.trim(), teamId, role })),
+  ...(draft.defaultTeamId ? { defaultTeamId: draft.defaultTeamId } : {}),
+  defaultRole: draft.defaultRole,
+  groupSyncEnabled: draft.sync,
+  groupsScope: draft.scope.trim(),
+  groupsClaim: draft.claim.trim(),
+});
+
+export const sameGroups = (draft: GroupsDraft, groups: GroupsView): boolean =>
+  JSON.stringify(groupsInput(draft)) === JSON.stringify(groupsInput(groupsDraft(groups)));
+
+/** Of one row, in words for beside it; empty where all is well. */
+export function problemOfRow(row: MappingRow, rows: readonly MappingRow[]): string {
+  if (!row.group.trim()) return 'Give the name of the group.';
+  if (!row.teamId) return 'Choose a team.';
+  const twice = rows.find(
+    (other) => other.key < row.key && other.group.trim() === row.group.trim() && other.teamId === row.teamId,
+  );
+  return twice ? 'This group leads to this team already.' : '';
+}
+
+/** The row one place up or down; at the ends all stays. */
+export function moved(rows: readonly MappingRow[], key: number, step: 1 | -1): readonly MappingRow[] {
+  const from = rows.findIndex((row) => row.key === key);
+  const row = rows[from];
+  const other = rows[from + step];
+  if (!row || !other) return rows;
+  return rows.map((each, place) => (place === from ? other : place === from + step ? row : each));
+}
+
+export const nextKey = (rows: readonly MappingRow[]): number =>
+  Math.max(-1, ...rows.map(({ key }) => key)) + 1;

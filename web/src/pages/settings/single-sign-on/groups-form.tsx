@@ -1,0 +1,101 @@
+import { useState } from 'react';
+import type { TeamOverview } from '../../../../../schemas/api/people.ts';
+import type { GroupsView } from '../../../../../schemas/api/settings.ts';
+import { api } from '../../../api/client.ts';
+import { DraftField } from '../../../components/draft-fields.tsx';
+import { SelectField } from '../../../components/field.tsx';
+import { MutationForm } from '../../../components/mutation-form.tsx';
+import { Section } from '../../../components/page.tsx';
+import { ROLES, roleMeans } from '../people/roles.tsx';
+import { usePeopleAction } from '../people/use-people-action.ts';
+import { followedWords } from './followed.ts';
+import { type GroupsDraft, groupsDraft, groupsInput, problemOfRow, sameGroups } from './groups-draft.ts';
+import { MappingRows } from './mapping-rows.tsx';
+
+interface Props {
+  groups: GroupsView;
+  teams: readonly TeamOverview[];
+}
+
+/** Which group leads to which team. Groups come with the sign-in, and by SCIM. */
+export const GroupsForm = ({ groups, teams }: Props) => {
+  const [draft, setDraft] = useState(() => groupsDraft(groups));
+  const set = (change: Partial<GroupsDraft>): void => setDraft((before) => ({ ...before, ...change }));
+  const of = { draft, set };
+  const wrong = draft.rows.some((row) => problemOfRow(row, draft.rows) !== '');
+  const save = usePeopleAction({
+    run: () => api.settings.updateOidcTeamMappings.mutate(groupsInput(draft)),
+    done: (followed) => `Groups are saved. ${followedWords(followed)}`,
+  });
+  return (
+    <Section title="Groups lead to teams">
+      <MutationForm
+        mutation={save}
+        submit="Save the groups"
+        working="Saving…"
+        disabled={wrong || sameGroups(draft, groups)}
+        fieldset={{ disabled: false, legend: 'Groups lead to teams' }}
+        autoComplete="off"
+      >
+        <p className="muted">
+          Whoever is in a group is a member of its team, with its role; of several the highest. When they
+          leave the group they leave the team. Memberships that somebody gave by hand are never touched.
+        </p>
+        <MappingRows rows={draft.rows} teams={teams} onChange={(rows) => set({ rows })} />
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={draft.sync}
+            onChange={(event) => set({ sync: event.target.checked })}
+          />
+          <span>Read groups at every sign-in by single sign-on</span>
+        </label>
+        {draft.sync && (
+          <div className="field-pair">
+            <DraftField
+              of={of}
+              name="claim"
+              label="Claim with the groups"
+              placeholder="groups"
+              maxLength={200}
+              autoComplete="off"
+              hint="Of the id token or of userinfo. Empty: groups."
+            />
+            <DraftField
+              of={of}
+              name="scope"
+              label="Scope that asks for it"
+              placeholder="none"
+              maxLength={200}
+              autoComplete="off"
+              hint="Where the provider wants one, beside openid, profile and email."
+            />
+          </div>
+        )}
+        <div className="field-pair">
+          <SelectField
+            label="Team of whoever matches nothing"
+            value={draft.defaultTeamId}
+            onChange={(defaultTeamId) => set({ defaultTeamId })}
+            options={[
+              { value: '', word: 'None: they see nothing' },
+              ...teams.map(({ id, name }) => ({ value: id, word: name })),
+            ]}
+            hint="For people who sign in by single sign-on."
+          />
+          <SelectField
+            label="Role there"
+            value={draft.defaultRole}
+            onChange={(defaultRole) => set({ defaultRole })}
+            options={ROLES}
+            hint={roleMeans(draft.defaultRole)}
+          />
+        </div>
+        <p className="muted">
+          Saving changes memberships at once: of everybody whose groups are known. Whose role changes is
+          signed out.
+        </p>
+      </MutationForm>
+    </Section>
+  );
+};

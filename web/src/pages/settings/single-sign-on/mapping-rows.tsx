@@ -1,0 +1,146 @@
+import { useRef } from 'react';
+import type { Role } from '../../../../../schemas/api/common.ts';
+import type { TeamOverview } from '../../../../../schemas/api/people.ts';
+import { Icon } from '../../../components/icons.tsx';
+import { ROLES } from '../people/roles.tsx';
+import { type MappingRow, moved, nextKey, problemOfRow } from './groups-draft.ts';
+
+interface Props {
+  rows: readonly MappingRow[];
+  teams: readonly TeamOverview[];
+  onChange: (rows: readonly MappingRow[]) => void;
+}
+
+const MOST = 1_000;
+
+/** A row for each group and team. The order is for people: of several matches the highest role wins wherever it stands. */
+export const MappingRows = ({ rows, teams, onChange }: Props) => {
+  const list = useRef<HTMLFieldSetElement>(null);
+  const change = (key: number, to: Partial<MappingRow>): void =>
+    onChange(rows.map((row) => (row.key === key ? { ...row, ...to } : row)));
+  const add = (): void => {
+    onChange([...rows, { key: nextKey(rows), group: '', teamId: teams[0]?.id ?? '', role: 'VIEWER' }]);
+    // The new row comes with the next drawing.
+    requestAnimationFrame(() =>
+      Array.from(list.current?.querySelectorAll<HTMLInputElement>('.mapping input') ?? [])
+        .at(-1)
+        ?.focus(),
+    );
+  };
+  const remove = (key: number): void => {
+    onChange(rows.filter((row) => row.key !== key));
+    list.current?.querySelector<HTMLButtonElement>('.mapping-add')?.focus();
+  };
+  return (
+    <fieldset className="choices mappings" ref={list}>
+      <legend>Mappings</legend>
+      {rows.length === 0 && (
+        <p className="muted">
+          None yet: groups are known and lead nowhere. Add one for each team that a group works in.
+        </p>
+      )}
+      {rows.map((row, place) => (
+        <Mapping
+          key={row.key}
+          row={row}
+          number={place + 1}
+          isLast={place === rows.length - 1}
+          problem={problemOfRow(row, rows)}
+          teams={teams}
+          change={(to) => change(row.key, to)}
+          move={(step) => onChange(moved(rows, row.key, step))}
+          remove={() => remove(row.key)}
+        />
+      ))}
+      <div>
+        <button
+          type="button"
+          className="button mapping-add"
+          data-size="small"
+          disabled={teams.length === 0 || rows.length >= MOST}
+          onClick={add}
+        >
+          <Icon name="plus" size={14} /> Add a mapping
+        </button>
+      </div>
+    </fieldset>
+  );
+};
+
+interface MappingProps {
+  row: MappingRow;
+  /** From 1. */
+  number: number;
+  isLast: boolean;
+  problem: string;
+  teams: readonly TeamOverview[];
+  change: (to: Partial<MappingRow>) => void;
+  move: (step: 1 | -1) => void;
+  remove: () => void;
+}
+
+const Mapping = ({ row, number, isLast, problem, teams, change, move, remove }: MappingProps) => (
+  <div className="mapping">
+    <input
+      className="mono"
+      aria-label={`Group of mapping ${number}`}
+      aria-invalid={problem && row.group ? true : undefined}
+      placeholder="platform-admins"
+      maxLength={256}
+      value={row.group}
+      onChange={(event) => change({ group: event.target.value })}
+    />
+    <span className="mapping-to" aria-hidden="true">
+      <Icon name="moving" size={14} />
+    </span>
+    <select
+      aria-label={`Team of mapping ${number}`}
+      value={row.teamId}
+      onChange={(event) => change({ teamId: event.target.value })}
+    >
+      {!teams.some(({ id }) => id === row.teamId) && <option value={row.teamId}>Choose a team</option>}
+      {teams.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+    <select
+      aria-label={`Role of mapping ${number}`}
+      value={row.role}
+      onChange={(event) => change({ role: event.target.value as Role })}
+    >
+      {ROLES.map(({ value, word }) => (
+        <option key={value} value={value}>
+          {word}
+        </option>
+      ))}
+    </select>
+    <span className="mapping-actions">
+      <button
+        type="button"
+        className="icon-button"
+        aria-label={`Move mapping ${number} up`}
+        disabled={number === 1}
+        onClick={() => move(-1)}
+      >
+        <span className="turned-up">
+          <Icon name="chevronDown" size={14} />
+        </span>
+      </button>
+      <button
+        type="button"
+        className="icon-button"
+        aria-label={`Move mapping ${number} down`}
+        disabled={isLast}
+        onClick={() => move(1)}
+      >
+        <Icon name="chevronDown" size={14} />
+      </button>
+      <button type="button" className="icon-button" aria-label={`Remove mapping ${number}`} onClick={remove}>
+        <Icon name="trash" size={14} />
+      </button>
+    </span>
+    {problem && row.group !== '' && <span className="field-problem mapping-problem">{problem}</span>}
+  </div>
+);

@@ -1,0 +1,71 @@
+import type { OidcView, UpdateOidc } from '../../../../../schemas/api/settings.ts';
+
+type Method = OidcView['tokenEndpointAuthMethod'];
+
+export interface ProviderDraft {
+  issuer: string;
+  clientId: string;
+  /** Empty keeps the one that is stored. */
+  clientSecret: string;
+  displayName: string;
+  method: Method;
+}
+
+export const METHODS: readonly { value: Method; word: string; means: string }[] = [
+  {
+    value: 'client_secret_basic',
+    word: 'Secret in the header (client_secret_basic)',
+    means: 'What most providers expect.',
+  },
+  {
+    value: 'client_secret_post',
+    word: 'Secret in the body (client_secret_post)',
+    means: 'For providers that do not read the header.',
+  },
+  {
+    value: 'none',
+    word: 'No secret: public client (none)',
+    means: 'The provider knows this client as a public one. PKCE protects the sign-in either way.',
+  },
+];
+
+export const providerDraft = (oidc: OidcView | null): ProviderDraft => ({
+  issuer: oidc?.issuer ?? '',
+  clientId: oidc?.clientId ?? '',
+  clientSecret: '',
+  displayName: oidc?.displayName ?? '',
+  method: oidc?.tokenEndpointAuthMethod ?? 'client_secret_basic',
+});
+
+/** The stored secret belongs to one client of one provider, and is sent to no other. */
+export const mayKeepSecret = (draft: ProviderDraft, oidc: OidcView | null): boolean =>
+  oidc !== null &&
+  oidc.clientSecret !== null &&
+  draft.issuer.trim() === oidc.issuer &&
+  draft.clientId.trim() === oidc.clientId;
+
+/** Empty where it can be saved. */
+export function problemOfProvider(draft: ProviderDraft, oidc: OidcView | null): string {
+  if (!draft.issuer.trim()) return 'Give the issuer.';
+  if (!URL.canParse(draft.issuer.trim())) return 'The issuer is an address: https://login.example.com';
+  if (!draft.clientId.trim()) return 'Give the client id.';
+  if (draft.method !== 'none' && draft.clientSecret === '' && !mayKeepSecret(draft, oidc))
+    return 'Give the client secret.';
+  return '';
+}
+
+/** As it is stored: without what was typed around it. */
+export const settled = (draft: ProviderDraft): ProviderDraft => ({
+  ...draft,
+  issuer: draft.issuer.trim(),
+  clientId: draft.clientId.trim(),
+  displayName: draft.displayName.trim(),
+});
+
+export const providerInput = (draft: ProviderDraft): UpdateOidc => ({
+  issuer: draft.issuer.trim(),
+  clientId: draft.clientId.trim(),
+  clientSecret: draft.method === 'none' ? '' : draft.clientSecret,
+  ...(draft.displayName.trim() ? { displayName: draft.displayName.trim() } : {}),
+  tokenEndpointAuthMethod: draft.method,
+});

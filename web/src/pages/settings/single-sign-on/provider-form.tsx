@@ -1,0 +1,180 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { OidcView } from '../../../../../schemas/api/settings.ts';
+import { api } from '../../../api/client.ts';
+import { Badge } from '../../../components/bits.tsx';
+import { CommandBlock } from '../../../components/command-block.tsx';
+import { DraftField, type DraftOf } from '../../../components/draft-fields.tsx';
+import { SelectField } from '../../../components/field.tsx';
+import { Icon } from '../../../components/icons.tsx';
+import { MutationForm } from '../../../components/mutation-form.tsx';
+import { Section } from '../../../components/page.tsx';
+import { InlineError } from '../../../components/states.tsx';
+import { usePeopleAction } from '../people/use-people-action.ts';
+import {
+  METHODS,
+  mayKeepSecret,
+  type ProviderDraft,
+  problemOfProvider,
+  providerDraft,
+  providerInput,
+  settled,
+} from './provider-draft.ts';
+import { ProviderTest } from './provider-test.tsx';
+
+interface Props {
+  oidc: OidcView | null;
+  redirectUri: string;
+}
+
+/** The identity provider, by OpenID Connect. */
+export const ProviderForm = ({ oidc, redirectUri }: Props) => {
+  const [draft, setDraft] = useState(() => providerDraft(oidc));
+  const [replacing, setReplacing] = useState(false);
+  const test = useMutation({
+    mutationFn: (issuer: string) => api.settings.testOidc.mutate({ issuer }),
+  });
+  const set = (change: Partial<ProviderDraft>): void => {
+    setDraft((before) => ({ ...before, ...change }));
+    // What was found is of another address.
+    if (change.issuer !== undefined) test.reset();
+  };
+  const of = { draft, set };
+  const problem = problemOfProvider(draft, oidc);
+  const unchanged = JSON.stringify(draft) === JSON.stringify(providerDraft(oidc));
+  const save = usePeopleAction({
+    run: () => api.settings.updateOidc.mutate(providerInput(draft)),
+    done: () => 'The identity provider is saved. Try it in a private window before you sign out here.',
+    after: () => {
+      setDraft((before) => ({ ...settled(before), clientSecret: '' }));
+      setReplacing(false);
+    },
+  });
+  const issuer = draft.issuer.trim();
+  return (
+    <Section
+      title="Identity provider"
+      beside={
+        oidc ? (
+          <Badge tone="ok">On</Badge>
+        ) : (
+          <Badge tone="unknown" icon="dash">
+            Off
+          </Badge>
+        )
+      }
+    >
+      <MutationForm
+        mutation={save}
+        submit="Save the provider"
+        working="Saving…"
+        disabled={problem !== '' || unchanged}
+        fieldset={{ disabled: false, legend: 'Identity provider' }}
+        autoComplete="off"
+      >
+        <p className="muted">
+          People sign in at a provider that speaks OpenID Connect: Keycloak, Entra ID, Okta, Google and
+          others. Passwords of accounts here go on working.
+        </p>
+        <div className="field">
+          <span className="field-name">Redirect URI, for the provider</span>
+          <CommandBlock label="the redirect URI" lines={[redirectUri]} />
+          <span className="field-hint">
+            Register a web application there with this address, to the letter. It is made of
+            HEADGATE_BASE_URL.
+          </span>
+        </div>
+        <DraftField
+          of={of}
+          name="issuer"
+          label="Issuer"
+          required
+          maxLength={2_000}
+          placeholder="https://login.example.com/realms/main"
+          autoComplete="off"
+          hint="Without /.well-known/openid-configuration."
+        />
+        <div className="form-inline-action">
+          <button
+            type="button"
+            className="button"
+            disabled={!URL.canParse(issuer) || test.isPending}
+            onClick={() => test.mutate(issuer)}
+          >
+            <Icon name="sync" size={14} /> {test.isPending ? 'Asking the provider…' : 'Test the issuer'}
+          </button>
+        </div>
+        {test.isError && <InlineError error={test.error} />}
+        {test.data && <ProviderTest found={test.data} />}
+        <DraftField of={of} name="clientId" label="Client id" required maxLength={500} autoComplete="off" />
+        <SelectField
+          label="Client authentication"
+          value={draft.method}
+          onChange={(method) => set({ method })}
+          options={METHODS}
+          hint={METHODS.find(({ value }) => value === draft.method)?.means}
+        />
+        {draft.method !== 'none' && (
+          <Secret {...of} oidc={oidc} replacing={replacing} replace={() => setReplacing(true)} />
+        )}
+        <DraftField
+          of={of}
+          name="displayName"
+          label="Name on the sign-in page"
+          mono={false}
+          maxLength={100}
+          placeholder="Company account"
+          autoComplete="off"
+          hint="Stands on the button: “Sign in with …”."
+        />
+        {oidc && issuer !== oidc.issuer && problem === '' && (
+          <p className="notice" data-tone="held">
+            <Icon name="warning" size={14} />
+            <span>Another issuer signs out everybody who signed in at the one before.</span>
+          </p>
+        )}
+        {problem && !unchanged && <p className="muted">{problem}</p>}
+      </MutationForm>
+    </Section>
+  );
+};
+
+interface SecretProps extends DraftOf<ProviderDraft> {
+  oidc: OidcView | null;
+  replacing: boolean;
+  replace: () => void;
+}
+
+/** What the server has never comes back: it stays unless another one is given. */
+const Secret = ({ draft, set, oidc, replacing, replace }: SecretProps) => {
+  const kept = mayKeepSecret(draft, oidc);
+  if (kept && !replacing && draft.clientSecret === '') {
+    return (
+      <p className="credential">
+        <span className="credential-name">Client secret</span>
+        <Badge tone="calm">Set</Badge>
+        <button type="button" className="button" data-size="small" onClick={replace}>
+          Replace<span className="sr-only"> the client secret</span>
+        </button>
+      </p>
+    );
+  }
+  return (
+    <DraftField
+      of={{ draft, set }}
+      name="clientSecret"
+      label="Client secret"
+      type="password"
+      autoComplete="new-password"
+      autoFocus={replacing}
+      maxLength={2_000}
+      hint={
+        kept
+          ? 'Empty keeps the one that is set.'
+          : oidc?.clientSecret
+            ? 'The one that is set belongs to another issuer or client, and is not sent to this one.'
+            : 'Kept encrypted, and never shown again.'
+      }
+    />
+  );
+};

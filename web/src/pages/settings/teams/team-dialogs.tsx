@@ -1,0 +1,108 @@
+import { useRef, useState } from 'react';
+import type { TeamOverview } from '../../../../../schemas/api/people.ts';
+import { api } from '../../../api/client.ts';
+import { Dialog } from '../../../components/dialog.tsx';
+import { NameField } from '../../../components/field.tsx';
+import { plural } from '../../../components/format.ts';
+import { MutationForm } from '../../../components/mutation-form.tsx';
+import { usePeopleAction } from '../people/use-people-action.ts';
+
+export type TeamAction = { kind: 'create' } | { kind: 'rename' | 'delete'; team: TeamOverview };
+
+const titleOf = (action: TeamAction | null): string => {
+  if (action === null || action.kind === 'create') return 'Make a team';
+  return `${action.kind === 'rename' ? 'Rename' : 'Delete'} ${action.team.name}`;
+};
+
+interface Props {
+  action: TeamAction | null;
+  close: () => void;
+}
+
+export const TeamDialogs = ({ action: asked, close }: Props) => {
+  // While it closes it shows what it was.
+  const last = useRef(asked);
+  if (asked) last.current = asked;
+  const action = last.current;
+  return (
+    <Dialog title={titleOf(action)} opened={asked !== null} close={close} size="sm">
+      {asked?.kind === 'create' && <CreateForm close={close} />}
+      {action?.kind === 'rename' && <RenameForm key={action.team.id} team={action.team} close={close} />}
+      {action?.kind === 'delete' && <DeleteForm key={action.team.id} team={action.team} close={close} />}
+    </Dialog>
+  );
+};
+
+const CreateForm = ({ close }: { close: () => void }) => {
+  const [name, setName] = useState('');
+  const make = usePeopleAction({
+    run: () => api.team.create.mutate({ name: name.trim() }),
+    done: (team) => `The team ${team.name} was made.`,
+    after: close,
+  });
+  return (
+    <MutationForm
+      mutation={make}
+      close={close}
+      submit="Make the team"
+      working="Making the team…"
+      disabled={!name.trim()}
+      autoComplete="off"
+    >
+      <NameField value={name} onChange={setName} autoFocus placeholder="Payments" />
+      <p className="muted">You are its first admin. Members are added by their roles, or by groups.</p>
+    </MutationForm>
+  );
+};
+
+interface FormProps {
+  team: TeamOverview;
+  close: () => void;
+}
+
+const RenameForm = ({ team, close }: FormProps) => {
+  const [name, setName] = useState(team.name);
+  const wanted = name.trim();
+  const rename = usePeopleAction({
+    run: () => api.team.rename.mutate({ teamId: team.id, name: wanted }),
+    done: () => `The team is called ${wanted}.`,
+    after: close,
+  });
+  return (
+    <MutationForm
+      mutation={rename}
+      close={close}
+      submit="Rename the team"
+      working="Renaming…"
+      disabled={!wanted || wanted === team.name}
+    >
+      <NameField value={name} onChange={setName} autoFocus />
+    </MutationForm>
+  );
+};
+
+const DeleteForm = ({ team, close }: FormProps) => {
+  const remove = usePeopleAction({
+    run: () => api.team.delete.mutate({ teamId: team.id }),
+    done: () => `The team ${team.name} was deleted.`,
+    after: close,
+  });
+  return (
+    <MutationForm
+      mutation={remove}
+      close={close}
+      submit="Delete the team"
+      working="Deleting…"
+      danger
+      confirm={team.name}
+    >
+      <p>
+        {team.memberCount === 0
+          ? 'Nobody is in it.'
+          : `${plural(team.memberCount, 'member')} lose their role in it; their accounts stay.`}{' '}
+        Templates, snippets and shared components of the team go, and so do mappings of groups that lead here.
+        The audit log stays.
+      </p>
+    </MutationForm>
+  );
+};

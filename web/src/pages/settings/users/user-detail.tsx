@@ -1,0 +1,169 @@
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import type { UserSummary } from '../../../../../schemas/api/people.ts';
+import { queries } from '../../../api/queries.ts';
+import { Badge, Fact, ShortId, Time } from '../../../components/bits.tsx';
+import { Icon } from '../../../components/icons.tsx';
+import { Section } from '../../../components/page.tsx';
+import { AccountState, lockedMeans, TwoFactor } from '../people/account-badges.tsx';
+import { type UserAction, UserDialogs } from './user-dialogs.tsx';
+import { UserGroups } from './user-groups.tsx';
+import { UserTeams } from './user-teams.tsx';
+
+interface Props {
+  user: UserSummary;
+  /** Back to the list. */
+  leave: () => void;
+}
+
+/** One account: who it is, what it may, where that comes from, and what can be done with it. */
+export const UserDetail = ({ user, leave }: Props) => {
+  const me = useQuery(queries.me());
+  const [action, setAction] = useState<UserAction | null>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  // The row that was followed is gone: the reader goes on at what came in its place.
+  useEffect(() => heading.current?.focus({ preventScroll: true }), []);
+  const isMe = me.data?.id === user.id;
+  return (
+    <div className="stack settings-narrow">
+      <div className="user-head">
+        <button type="button" className="button" data-size="small" onClick={leave}>
+          <Icon name="chevronLeft" size={14} /> All users
+        </button>
+        <h2 ref={heading} tabIndex={-1}>
+          {user.name}
+        </h2>
+        <AccountState account={user} />
+        {user.isSuperAdmin && (
+          <Badge tone="moving" icon="shield">
+            Super admin
+          </Badge>
+        )}
+        {isMe && <span className="muted">That is you.</span>}
+      </div>
+      <Section title="Account">
+        <div className="section-body form">
+          <dl className="facts">
+            <Fact name="Email">
+              <span className="breakable">{user.email}</span>
+            </Fact>
+            <Fact name="Signs in by">
+              {user.authMethod === 'OIDC' ? 'the identity provider' : 'password'}
+            </Fact>
+            <Fact name="Two-factor">
+              <TwoFactor enabled={user.twoFactorEnabled} byProvider={user.authMethod === 'OIDC'} />
+            </Fact>
+            <Fact name="Kept by">{user.provisioned ? 'SCIM' : 'Headgate'}</Fact>
+            <Fact name="Signed in">
+              <Time at={user.lastSignInAt} />
+            </Fact>
+            <Fact name="Made">
+              <Time at={user.createdAt} />
+            </Fact>
+            <Fact name="Id">
+              <ShortId id={user.id} />
+            </Fact>
+          </dl>
+          {user.lockedAt && (
+            <p className="notice" data-tone="failed">
+              <Icon name="held" size={14} />
+              <span>
+                {lockedMeans(user)} Since <Time at={user.lockedAt} />.
+              </span>
+            </p>
+          )}
+          {user.provisioned && (
+            <p className="muted">
+              The identity provider keeps name and address of this account by SCIM: change them there.
+            </p>
+          )}
+          <AccountActions user={user} isMe={isMe} act={setAction} />
+        </div>
+      </Section>
+      <UserTeams user={user} act={setAction} />
+      <UserGroups user={user} />
+      <Section title="Super admin">
+        <div className="section-body tab-head">
+          <p>
+            {user.isSuperAdmin
+              ? 'Runs the server: all teams, all users, sign-in and these settings.'
+              : 'Has the roles above, in those teams, and nothing beyond them.'}
+          </p>
+          <button type="button" className="button" onClick={() => setAction({ kind: 'superAdmin' })}>
+            {user.isSuperAdmin ? 'Take super admin away' : 'Make a super admin'}
+          </button>
+        </div>
+      </Section>
+      <Section title="Delete the user">
+        <div className="section-body tab-head">
+          <p className="muted">
+            The account, its roles, sessions and tokens go. What it has done stays in the audit log, under its
+            name.
+          </p>
+          <button
+            type="button"
+            className="button"
+            data-kind="danger"
+            disabled={isMe}
+            data-tip={isMe ? 'That is your own account: another super admin may' : undefined}
+            onClick={() => setAction({ kind: 'delete' })}
+          >
+            Delete {user.name}
+          </button>
+        </div>
+      </Section>
+      <UserDialogs user={user} action={action} isMe={isMe} close={() => setAction(null)} deleted={leave} />
+    </div>
+  );
+};
+
+interface ActionProps {
+  user: UserSummary;
+  isMe: boolean;
+  act: (action: UserAction) => void;
+}
+
+const AccountActions = ({ user, isMe, act }: ActionProps) => {
+  const isLocked = user.lockedAt !== null;
+  const own = isMe ? 'That is your own account: see “You”' : undefined;
+  return (
+    <span className="button-row">
+      <button
+        type="button"
+        className="button"
+        disabled={isMe}
+        data-tip={own}
+        onClick={() => act({ kind: isLocked ? 'unlock' : 'lock' })}
+      >
+        {isLocked ? 'Unlock the account' : 'Lock the account'}
+      </button>
+      <button
+        type="button"
+        className="button"
+        disabled={isMe}
+        data-tip={own}
+        onClick={() => act({ kind: 'password' })}
+      >
+        Reset the password
+      </button>
+      <button
+        type="button"
+        className="button"
+        disabled={isMe || !user.twoFactorEnabled}
+        data-tip={own ?? (user.twoFactorEnabled ? undefined : 'There is no second factor')}
+        onClick={() => act({ kind: 'twoFactor' })}
+      >
+        Reset two-factor
+      </button>
+      <button
+        type="button"
+        className="button"
+        disabled={isMe}
+        data-tip={own}
+        onClick={() => act({ kind: 'sessions' })}
+      >
+        End all sessions
+      </button>
+    </span>
+  );
+};
