@@ -5,8 +5,9 @@ import type { Actor, Context, Services } from '../controller/platform/context.ts
 import type { Logger } from '../controller/platform/logger.ts';
 import type { Execute } from '../controller/platform/operation.ts';
 import type { Clock } from '../reconcilers/engine/clock.ts';
+import type { Cookie } from './middleware/cookie.ts';
 import { perMinute, type RateLimit } from './middleware/rate-limit.ts';
-import { createSessionCookie, readActor, type SessionCookie } from './middleware/session.ts';
+import { createSessionCookie, readActor } from './middleware/session.ts';
 import { strangersLimit } from './middleware/strangers.ts';
 
 /** Of one person, over all their sessions: a page that is open asks some hundred times a minute. */
@@ -14,7 +15,7 @@ const CALLS_PER_MINUTE = 12_000;
 
 export interface Door {
   baseUrl: string;
-  cookie: SessionCookie;
+  cookie: Cookie;
   execute: Execute;
   log: Logger;
   db: Knex;

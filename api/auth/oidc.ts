@@ -7,41 +7,17 @@ import type { Actor } from '../../controller/platform/context.ts';
 import { forbidden, unauthorized } from '../../controller/platform/errors.ts';
 import { refuseOwing } from '../../controller/platform/operation.ts';
 import type { Door } from '../door.ts';
+import { createCookie } from '../middleware/cookie.ts';
 import { perMinute } from '../middleware/rate-limit.ts';
 
 /** For one address, by this controller. Nothing can be guessed here, and a whole office may come from one address. */
 const SIGN_INS_PER_MINUTE = 120;
 
-/** Between the two: sealed, not for scripts, and sent along when the provider leads back. */
-function attemptCookie(baseUrl: string) {
-  const secure = baseUrl.startsWith('https:');
-  const name = secure ? '__Host-headgate.oidc-sign-in' : 'headgate.oidc-sign-in';
-  const options = {
-    httpOnly: true,
-    sameSite: 'lax' as const,
-    path: '/',
-    secure,
-    signed: false,
-    overwrite: true,
-  };
-  return {
-    read: (ctx: KoaContext) => ctx.cookies.get(name),
-    write(ctx: KoaContext, sealed: string, expires: Date) {
-      // Behind a proxy the connection itself is plain; the base URL tells what the browser sees.
-      ctx.cookies.secure = secure;
-      ctx.cookies.set(name, sealed, { ...options, expires });
-    },
-    clear(ctx: KoaContext) {
-      ctx.cookies.secure = secure;
-      ctx.cookies.set(name, null, options);
-    },
-  };
-}
-
 export function oidcRoutes(router: Router, door: Door): void {
   const out = perMinute(SIGN_INS_PER_MINUTE);
   const back = perMinute(SIGN_INS_PER_MINUTE);
-  const cookie = attemptCookie(door.baseUrl);
+  // Between the two: sealed, and sent along when the provider leads back.
+  const cookie = createCookie(door.baseUrl, 'headgate.oidc-sign-in');
 
   router.get('/api/auth/oidc/login', async (ctx) => {
     out.take(ctx.state.ipAddress);

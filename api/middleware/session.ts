@@ -5,42 +5,12 @@ import type { Context as KoaContext } from 'koa';
 import { actorOfSession } from '../../controller/access/index.ts';
 import type { Actor } from '../../controller/platform/context.ts';
 import { badRequest, forbidden } from '../../controller/platform/errors.ts';
+import { type Cookie, createCookie } from './cookie.ts';
 
-export interface SessionCookie {
-  name: string;
-  read(ctx: KoaContext): string | undefined;
-  write(ctx: KoaContext, token: string, expires: Date): void;
-  clear(ctx: KoaContext): void;
-}
+export const createSessionCookie = (baseUrl: string): Cookie =>
+  createCookie(baseUrl, 'headgate.session-token');
 
-/** `__Host-` binds the cookie to this very host; browsers take that prefix over https only. */
-export function createSessionCookie(baseUrl: string): SessionCookie {
-  const secure = baseUrl.startsWith('https:');
-  const name = secure ? '__Host-headgate.session-token' : 'headgate.session-token';
-  const options = {
-    httpOnly: true,
-    sameSite: 'lax' as const,
-    path: '/',
-    secure,
-    signed: false,
-    overwrite: true,
-  };
-  return {
-    name,
-    read: (ctx) => ctx.cookies.get(name),
-    write(ctx, token, expires) {
-      // Behind a proxy the connection itself is plain; the base URL tells what the browser sees.
-      ctx.cookies.secure = secure;
-      ctx.cookies.set(name, token, { ...options, expires });
-    },
-    clear(ctx) {
-      ctx.cookies.secure = secure;
-      ctx.cookies.set(name, null, options);
-    },
-  };
-}
-
-export async function readActor(db: Knex, cookie: SessionCookie, ctx: KoaContext): Promise<Actor> {
+export async function readActor(db: Knex, cookie: Cookie, ctx: KoaContext): Promise<Actor> {
   const token = cookie.read(ctx);
   return (token && (await actorOfSession(db, token))) || { type: 'anonymous' };
 }

@@ -1,11 +1,12 @@
 /** The door of SCIM: who is let in, and with what. */
 import { expect } from 'chai';
 import { SCIM_ROWS } from '../../../api/scim/rows.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
+import type { TestController } from '../../support/controller.ts';
 import { send } from '../../support/http.ts';
 import { makeUser, type Person } from '../../support/person.ts';
 import { makeKey } from '../../support/rest.ts';
 import { expectError, PATCH_OP, type ScimClient, scimClient, scimOf } from '../../support/scim/client.ts';
+import { makeScimScene } from '../../support/scim/scene.ts';
 import { testEnvironment } from '../../support/two-teams.ts';
 
 describe('the door of SCIM', () => {
@@ -17,16 +18,7 @@ describe('the door of SCIM', () => {
 
   before(async function () {
     this.timeout(30_000);
-    test = await startTestController();
-    root = await test.root();
-    scim = await scimOf(root);
-    userId = await scim.user('ada@example.org', {
-      externalId: 'Ext-Ada',
-      displayName: 'Ada',
-      name: { givenName: 'Ada' },
-      emails: [{ value: 'ada@work.example', type: 'work' }],
-    });
-    groupId = await scim.group('Engineers', [userId], { externalId: 'Ext-Eng' });
+    ({ test, root, scim, userId, groupId } = await makeScimScene());
   });
   after(() => test?.stop());
 

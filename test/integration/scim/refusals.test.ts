@@ -2,30 +2,20 @@
 import { expect } from 'chai';
 import { startTestController, type TestController } from '../../support/controller.ts';
 import { send } from '../../support/http.ts';
-import type { Person } from '../../support/person.ts';
 import { expectError, type Json, type ScimClient, scimOf } from '../../support/scim/client.ts';
+import { makeScimScene } from '../../support/scim/scene.ts';
 
 const UNKNOWN = '01arz3ndektsv4rrffq69g5fav';
 
 describe('SCIM', () => {
   let test: TestController;
-  let root: Person;
   let scim: ScimClient;
   let userId: string;
   let groupId: string;
 
   before(async function () {
     this.timeout(30_000);
-    test = await startTestController();
-    root = await test.root();
-    scim = await scimOf(root);
-    userId = await scim.user('ada@example.org', {
-      externalId: 'Ext-Ada',
-      displayName: 'Ada',
-      name: { givenName: 'Ada' },
-      emails: [{ value: 'ada@work.example', type: 'work' }],
-    });
-    groupId = await scim.group('Engineers', [userId], { externalId: 'Ext-Eng' });
+    ({ test, scim, userId, groupId } = await makeScimScene());
   });
   after(() => test?.stop());
 
