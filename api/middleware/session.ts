@@ -26,6 +26,8 @@ export function refuseForeignChange(request: IncomingMessage, baseUrl: string): 
   if (site === 'cross-site') throw forbidden('This request came from another site');
   const { origin, host } = request.headers;
   if (origin === undefined) return;
-  const allowed = [new URL(baseUrl).origin, `http://${host}`, `https://${host}`];
+  // Where browsers come by https, a page that came without it is somebody else's.
+  const plain = baseUrl.startsWith('https:') ? [] : [`http://${host}`];
+  const allowed = [new URL(baseUrl).origin, `https://${host}`, ...plain];
   if (!allowed.includes(origin)) throw forbidden('This request came from another site');
 }

@@ -147,20 +147,16 @@ async function change(
   const members = moved.joined.length + moved.left.length > 0;
   if (renamed || relinked || members) await updateGroup(ctx.db, id, { displayName, externalId });
   const { diff = {}, metadata = {} } = await movedForAudit(ctx, moved);
-  const entry = { entityType: ENTITY, entityId: id };
-  if (renamed)
-    ctx.audit({
-      ...entry,
-      action: 'scimGroup.renamed',
-      diff: { displayName: [before.displayName, displayName] },
-      metadata: { displayName },
-    });
-  if (!renamed || relinked || members)
-    ctx.audit({
-      ...entry,
-      diff: { ...(relinked ? { externalId: [before.externalId, externalId] } : {}), ...diff },
-      metadata: { displayName, ...metadata },
-    });
+  ctx.audit({
+    ...(renamed && !relinked && !members ? { action: 'scimGroup.renamed' } : {}),
+    ...{ entityType: ENTITY, entityId: id },
+    diff: {
+      ...(renamed ? { displayName: [before.displayName, displayName] } : {}),
+      ...(relinked ? { externalId: [before.externalId, externalId] } : {}),
+      ...diff,
+    },
+    metadata: { displayName, ...metadata },
+  });
   await follow(ctx, [...moved.joined, ...moved.left, ...(renamed ? await listMemberIds(ctx.db, id) : [])]);
   return { id };
 }

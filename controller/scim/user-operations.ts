@@ -140,18 +140,13 @@ async function change(
   await writeUserRecord(ctx.db, id, { attributes, active });
   // What is not said leaves the lock as somebody may have set it meanwhile.
   if (said !== undefined) await setActive(ctx, user, said);
-  const { active: turned, ...diff } = diffOf(
-    { ...record.attributes, active: record.active },
-    { ...attributes, active },
-  );
-  const entry = { entityType: ENTITY, entityId: id, metadata: { userName: attributes.userName } };
-  if (turned)
-    ctx.audit({
-      ...entry,
-      action: active ? 'scimUser.reactivated' : 'scimUser.deactivated',
-      diff: { active: turned },
-    });
-  if (!turned || Object.keys(diff).length > 0) ctx.audit({ ...entry, diff });
+  const turned = active ? 'scimUser.reactivated' : 'scimUser.deactivated';
+  ctx.audit({
+    ...(active === record.active ? {} : { action: turned }),
+    ...{ entityType: ENTITY, entityId: id },
+    diff: diffOf({ ...record.attributes, active: record.active }, { ...attributes, active }),
+    metadata: { userName: attributes.userName },
+  });
   await changed(ctx);
   return shown(ctx, id);
 }

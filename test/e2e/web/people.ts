@@ -2,9 +2,14 @@
 import { generateSync } from 'otplib';
 import type { Locator, Page } from 'playwright-core';
 import decodeQR from 'qr/decode.js';
+import { createBus } from '../../../controller/platform/bus.ts';
+import { createLogger } from '../../../controller/platform/logger.ts';
 import { BROWSER_WAIT_MS } from '../../support/patience.ts';
 import { makeUser, PASSWORD } from '../../support/person.ts';
 import type { SiteSession } from './site-session.ts';
+
+/** Only to speak: it is never started. */
+const teller = createBus({ url: '', log: createLogger('error') });
 
 export interface Somebody {
   id: string;
@@ -24,6 +29,8 @@ export async function makePerson(
     isSuperAdmin: more.isSuperAdmin ?? false,
     teams: more.role ? { [site.teamId]: more.role } : {},
   });
+  // Nobody tells open pages of what a test writes past the controller.
+  await teller.publish(site.db, { type: 'ui', environmentId: null, topics: ['teams'] });
   return { id, email, password: PASSWORD };
 }
 

@@ -323,4 +323,15 @@ describe('sign-in over https', () => {
     expect(me.status).to.equal(200);
     expect(me.headers['strict-transport-security']).to.match(/max-age=(\d{8,})/);
   });
+
+  it('takes no change from a page that came without https, whatever its host is called', async () => {
+    const host = 'headgate.example.org';
+    for (const [origin, status] of [
+      [`http://${host}`, 403],
+      [`https://${host}`, 401],
+    ] as const)
+      expect((await tryFrom(test.url, 'nobody@example.org', 'x', { origin, host })).status, origin).to.equal(
+        status,
+      );
+  });
 });

@@ -142,6 +142,9 @@ describe('a super admin', () => {
       await test.db('users').where({ id: other.userId }).update({ locked_at: new Date() });
       const locked = await act('toggleSuperAdmin', { userId, isSuperAdmin: false });
       expect(locked.status, 'the other one is locked').to.equal(412);
+      await test.db('users').where({ id: other.userId }).update({ locked_at: null, password_hash: null });
+      const noWayIn = await act('toggleSuperAdmin', { userId, isSuperAdmin: false });
+      expect(noWayIn.status, 'the other one has neither a password nor a provider').to.equal(412);
       expect((await act('deleteUser', { userId: other.userId })).status).to.equal(200);
     });
 

@@ -30,7 +30,7 @@ export interface Failure {
   /** The procedure's error code, or `NETWORK` when no answer came. */
   code: string;
   message: string;
-  /** What to do about it. */
+  /** What to do about it; empty where the message says so itself. */
   advice: string;
   requestId: string | null;
 }
@@ -48,7 +48,23 @@ const ADVICE: Record<string, string> = {
   TOO_MANY_REQUESTS: 'Wait a moment and try again.',
 };
 
-const NAME_TAKEN = 'Something with this name exists already. Choose another name.';
+const NAME_TAKEN = 'Choose another name.';
+
+/** What stands here for a whole code is for messages that say only what is wrong. */
+const saysWhatToDo = (message: string): boolean => /[.;:]\s+\S/.test(message);
+const MESSAGE_MAY_SAY_IT: ReadonlySet<string> = new Set([
+  'FORBIDDEN',
+  'NOT_FOUND',
+  'BAD_REQUEST',
+  'CONFLICT',
+  'PRECONDITION_FAILED',
+]);
+
+function adviceFor(code: string, message: string): string {
+  if (MESSAGE_MAY_SAY_IT.has(code) && saysWhatToDo(message)) return '';
+  if (code === 'CONFLICT' && message.includes('exists already')) return NAME_TAKEN;
+  return ADVICE[code] ?? 'Try again. If it stays, look in the controller’s log for the request id.';
+}
 
 /** Turns anything thrown by a call into a `Failure`. */
 export function describeFailure(error: unknown): Failure {
@@ -58,9 +74,7 @@ export function describeFailure(error: unknown): Failure {
     return {
       code,
       message: code === 'NETWORK' ? 'The controller did not answer.' : error.message,
-      advice:
-        (code === 'CONFLICT' && error.message.includes('exists already') ? NAME_TAKEN : ADVICE[code]) ??
-        'Try again. If it stays, look in the controller’s log for the request id.',
+      advice: adviceFor(code, error.message),
       requestId: textOf(data, 'requestId'),
     };
   }

@@ -60,7 +60,9 @@ export function formatRelative(at: Date, now: number): string {
   // Clocks differ a little, and the page's own ticks every five seconds.
   if (size < 5 || (seconds < 0 && size < 15)) return 'just now';
   const [unit, unitSize] = UNITS.find(([, length]) => size >= length) ?? ['s', 1];
-  const text = `${Math.floor(size / unitSize)} ${unit}`;
+  // What comes in 2 days and 23 hours comes in 3 days: rounded down, what was just given for three says two.
+  const count = seconds < 0 ? Math.round(size / unitSize) : Math.floor(size / unitSize);
+  const text = `${count} ${unit}`;
   return seconds < 0 ? `in ${text}` : `${text} ago`;
 }
 

@@ -53,7 +53,7 @@ export const ErrorState = ({ error, retry, what }: { error: unknown; retry?: () 
       <h2>{what} could not be shown</h2>
       <div className="state-body">
         <p>{failure.message}</p>
-        <p className="muted">{failure.advice}</p>
+        {failure.advice && <p className="muted">{failure.advice}</p>}
         {failure.requestId && (
           <p className="muted">
             Request <Copyable value={failure.requestId} label="request id" />

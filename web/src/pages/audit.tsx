@@ -1,5 +1,6 @@
 /** The audit log: who did what, when, to what and from where. */
 import '../styles/audit.css';
+import { useMediaQuery } from '@mantine/hooks';
 import { type CSSProperties, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'react-router';
 import { EXPORT_LIMIT } from '../../../schemas/api/audit.ts';
@@ -23,6 +24,14 @@ const COLUMNS = [
   { title: 'Address', width: '140px', priority: 3 },
 ] as const;
 
+/** How many of them are shown, as the style sheet has it: a cell that spans more makes columns of its own. */
+function useColumnCount(): number {
+  const most = useMediaQuery('(max-width: 1360px)', false, { getInitialValueInEffect: false });
+  const few = useMediaQuery('(max-width: 860px)', false, { getInitialValueInEffect: false });
+  const hidden = few ? 2 : most ? 3 : 4;
+  return COLUMNS.filter((column) => !('priority' in column) || column.priority < hidden).length;
+}
+
 /** In the address: the filters, and `at`, the number of an event that is pointed at. */
 export const AuditPage = () => {
   const { team } = usePlace();
@@ -35,6 +44,7 @@ export const AuditPage = () => {
   const table = useRef<HTMLTableElement>(null);
   const link = useEventLink();
   const [open, toggle] = useOpen(pointed);
+  const columns = useColumnCount();
 
   const walk = (step: number): void => {
     const rows = [...(table.current?.querySelectorAll<HTMLElement>('.audit-toggle') ?? [])];
@@ -91,7 +101,7 @@ export const AuditPage = () => {
                   open={open === event.seq}
                   toggle={toggle}
                   href={link(event.seq)}
-                  columns={COLUMNS.length}
+                  columns={columns}
                 />
               ))}
             </tbody>

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { CommandBlock } from '../../components/command-block.tsx';
 import { Icon } from '../../components/icons.tsx';
 
@@ -13,6 +13,9 @@ const asFile = (codes: readonly string[]): string =>
 /** Shown once: whoever goes on says that they are kept. */
 export const BackupCodes = ({ codes, done }: Props) => {
   const [kept, setKept] = useState(false);
+  const check = useRef<HTMLInputElement>(null);
+  // They take the place of a form that had the focus.
+  useEffect(() => check.current?.focus(), []);
   const save = (): void => {
     const address = URL.createObjectURL(new Blob([asFile(codes)], { type: 'text/plain' }));
     const link = document.createElement('a');
@@ -39,6 +42,7 @@ export const BackupCodes = ({ codes, done }: Props) => {
       </button>
       <label className="check">
         <input
+          ref={check}
           type="checkbox"
           checked={kept}
           data-autofocus

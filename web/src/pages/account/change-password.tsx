@@ -59,7 +59,7 @@ export const ChangePassword = ({ email, temporary = false, done, close }: Props)
         autoComplete="new-password"
         maxLength={1024}
         problem={nextProblem}
-        hint={`At least ${MIN_LENGTH} characters, of any kind. Long and yours alone is what counts.`}
+        hint={`At least ${MIN_LENGTH} characters, of any kind. What counts: it is long, and you use it nowhere else.`}
         required
       />
       <Field

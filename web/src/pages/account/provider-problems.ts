@@ -20,7 +20,7 @@ const PROBLEMS: Record<string, Problem> = {
   },
   account_locked: {
     title: 'Your account is locked',
-    advice: 'Ask an administrator of your team to unlock it.',
+    advice: 'Ask an administrator of your team to unlock it, or at the identity provider to activate it.',
   },
   email_taken: {
     title: 'An account with your address stands already, and is not linked to the identity provider',

@@ -86,7 +86,7 @@ const TwoFactorWay = ({ me, act }: WayProps) => {
             </Badge>
             <span className="muted">
               {me.hasPassword
-                ? 'A code of your phone with the password: who learns it gets in no more.'
+                ? 'A code from your phone beside the password: whoever learns the password alone does not get in.'
                 : 'It goes with a password. What the identity provider asks for is set there.'}
             </span>
           </>

@@ -20,7 +20,7 @@ export const TYPE = 'type:';
 /** Those that have no id. */
 export const OTHER_ACTORS: readonly { type: ActorType; word: string }[] = [
   { type: 'git', word: 'Git' },
-  { type: 'scim', word: 'SCIM (the directory)' },
+  { type: 'scim', word: 'SCIM' },
   { type: 'system', word: 'Headgate itself' },
 ];
 

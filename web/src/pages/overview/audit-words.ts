@@ -50,7 +50,7 @@ export const ACTORS: Record<Told['actorType'], string> = {
   user: 'a user',
   service_account: 'a service account',
   git: 'git',
-  scim: 'the directory',
+  scim: 'SCIM',
   system: 'Headgate',
 };
 

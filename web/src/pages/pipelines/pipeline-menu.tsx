@@ -1,6 +1,5 @@
 import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
 import type { PipelineSummary } from '../../../../schemas/api/pipelines.ts';
 import { queries } from '../../api/queries.ts';
@@ -8,6 +7,7 @@ import { usePlace } from '../../app/environment.tsx';
 import { paths } from '../../app/paths.ts';
 import { BECOMES, useUiEdits } from '../../components/git-edits.tsx';
 import { Icon, type IconName } from '../../components/icons.tsx';
+import { LateMenu } from '../../components/row-menu.tsx';
 import type { ActionKind } from './actions.ts';
 import { deployFixed, useFixed } from './fixed.tsx';
 
@@ -18,52 +18,19 @@ interface Props {
   without?: readonly ActionKind[];
 }
 
-/** A list has hundreds of these: until one is used it is a mere button. */
-export const PipelineMenu = (props: Props) => {
-  const [isUsed, setUsed] = useState(false);
-  const [opened, setOpened] = useState(false);
-  const target = useRef<HTMLButtonElement>(null);
-  // The menu gives the focus back to what had it when it opened: that must be the button inside it.
-  useEffect(() => {
-    if (!isUsed) return;
-    target.current?.focus();
-    setOpened(true);
-  }, [isUsed]);
-  const button = (
-    <button
-      ref={target}
-      type="button"
-      className="icon-button"
-      aria-label={`Actions on ${props.pipeline.name}`}
-      aria-haspopup="menu"
-      onClick={isUsed ? undefined : () => setUsed(true)}
-    >
-      <Icon name="more" />
-    </button>
-  );
-  if (!isUsed) return button;
-  const start: Props['start'] = (kind, pipelines) => {
-    // A dialog gives the focus back to what had it, and the entry of the menu is gone by then.
-    target.current?.focus();
-    props.start(kind, pipelines);
-  };
-  return (
-    <Menu
-      opened={opened}
-      onChange={setOpened}
-      returnFocus
-      position="bottom-end"
-      width={260}
-      shadow="md"
-      transitionProps={{ duration: 0 }}
-    >
-      <Menu.Target>{button}</Menu.Target>
-      <Menu.Dropdown>
-        <MenuItems {...props} start={start} />
-      </Menu.Dropdown>
-    </Menu>
-  );
-};
+export const PipelineMenu = (props: Props) => (
+  <LateMenu label={`Actions on ${props.pipeline.name}`}>
+    {(button) => (
+      <MenuItems
+        {...props}
+        start={(kind, pipelines) => {
+          button.current?.focus();
+          props.start(kind, pipelines);
+        }}
+      />
+    )}
+  </LateMenu>
+);
 
 const ITEMS: readonly { kind: ActionKind; word: string; icon: IconName }[] = [
   { kind: 'deploy', word: 'Deploy…', icon: 'deploy' },

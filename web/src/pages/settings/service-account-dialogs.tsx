@@ -1,7 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Permission, ServiceAccount } from '../../../../schemas/api/service-accounts.ts';
 import { api } from '../../api/client.ts';
+import { queries } from '../../api/queries.ts';
 import { Time } from '../../components/bits.tsx';
 import { CommandBlock } from '../../components/command-block.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -129,8 +130,11 @@ interface EndProps {
   close: () => void;
 }
 
-const EndForm = ({ environmentId, kind, account, close }: EndProps) => {
+const EndForm = ({ environmentId, kind, account: asListed, close }: EndProps) => {
   const queryClient = useQueryClient();
+  // The list does not follow the use of a key, and that is what decides here.
+  const { data } = useQuery({ ...queries.serviceAccounts(environmentId), refetchOnMount: 'always' });
+  const account = data?.find(({ id }) => id === asListed.id) ?? asListed;
   const end = useMutation({
     mutationFn: async (): Promise<void> => {
       if (kind === 'revoke') await api.serviceAccount.revoke.mutate({ id: account.id });

@@ -42,7 +42,8 @@ export const PromoteForm = ({ pipeline, close }: Props) => {
       <div className="form">
         <p>
           A promotion brings a pipeline from one environment of the team into another, and there is no other
-          yet. Make one first, with <code>environment.create</code> of the API.
+          yet. A super admin makes one under Settings, Teams; an editor with <code>environment.create</code>{' '}
+          of the API.
         </p>
         <div className="form-actions">
           <button type="button" className="button" onClick={close}>

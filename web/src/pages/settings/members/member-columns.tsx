@@ -1,9 +1,9 @@
 import type { TeamMember } from '../../../../../schemas/api/people.ts';
 import type { Column } from '../../../components/data-table.tsx';
 import { momentColumn } from '../../../components/moment-column.tsx';
+import { RowMenu } from '../../../components/row-menu.tsx';
 import { AccountState, PersonName, Source, TwoFactor, whyInTeam } from '../people/account-badges.tsx';
 import { ROLE_WORDS, RoleSelect, roleRank } from '../people/roles.tsx';
-import { RowMenu } from '../people/row-menu.tsx';
 import type { MemberAction } from './member-dialogs.tsx';
 
 interface Options {
@@ -73,7 +73,7 @@ export function memberColumns({ mayEdit, myId, act }: Options): Column<TeamMembe
     {
       key: 'role',
       title: 'Role',
-      width: '112px',
+      width: '120px',
       sort: (row) => roleRank(row.role),
       cell: (row) =>
         mayEdit ? (

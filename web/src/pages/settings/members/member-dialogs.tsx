@@ -5,7 +5,7 @@ import { api } from '../../../api/client.ts';
 import { Dialog } from '../../../components/dialog.tsx';
 import { MutationForm } from '../../../components/mutation-form.tsx';
 import { lockedMeans } from '../people/account-badges.tsx';
-import { GivenPassword } from '../people/given-password.tsx';
+import { ResetPasswordForm } from '../people/reset-password.tsx';
 import { aRole, roleMeans, roleRank } from '../people/roles.tsx';
 import { usePeopleAction } from '../people/use-people-action.ts';
 
@@ -68,7 +68,15 @@ const Body = ({ action, ...rest }: Omit<Props, 'action'> & { action: MemberActio
     case 'unlock':
       return <UnlockForm {...rest} member={action.member} />;
     case 'password':
-      return <PasswordForm {...rest} member={action.member} />;
+      return (
+        <ResetPasswordForm
+          name={action.member.name}
+          run={() =>
+            api.team.resetMemberPassword.mutate({ teamId: rest.team.id, userId: action.member.userId })
+          }
+          close={rest.close}
+        />
+      );
   }
 };
 
@@ -88,7 +96,7 @@ const RoleForm = ({ team, member, role, isMe, close }: FormProps & { role: Role 
       <p>{roleMeans(role)}</p>
       <Consequence>
         {isMe
-          ? `That is you: you are signed out${loses ? ', and cannot take it back yourself' : ''}.`
+          ? `That is you: your other sessions end${loses ? ', and you cannot take it back yourself' : ''}.`
           : `${member.name} is signed out everywhere, and has the new role once they sign in again.`}
       </Consequence>
       {member.source === 'group' && (
@@ -160,38 +168,6 @@ const UnlockForm = ({ team, member, close }: FormProps) => {
       <p>
         {member.name} can sign in again, with the roles that they have. Personal tokens of theirs work again.
       </p>
-    </MutationForm>
-  );
-};
-
-const PasswordForm = ({ team, member, close }: FormProps) => {
-  const reset = usePeopleAction({
-    run: () => api.team.resetMemberPassword.mutate({ teamId: team.id, userId: member.userId }),
-    done: () => null,
-  });
-  if (reset.data)
-    return (
-      <GivenPassword
-        name={member.name}
-        password={reset.data.temporaryPassword}
-        expiresAt={reset.data.expiresAt}
-        close={close}
-      />
-    );
-  return (
-    <MutationForm
-      mutation={reset}
-      close={close}
-      submit="Make a temporary password"
-      working="Making it…"
-      danger
-      cancel="Back"
-    >
-      <p>
-        The present password of {member.name} ends at once, and they are signed out everywhere. A temporary
-        one is made and shown here once: it is for you to hand over.
-      </p>
-      <p className="muted">A second factor stays as it is.</p>
     </MutationForm>
   );
 };

@@ -83,7 +83,7 @@ const TokenForm = ({ hadToken, close }: { hadToken: boolean; close: () => void }
       <p>
         {hadToken
           ? 'The present token ends at once: the provider is refused until it has the new one. Accounts stay as they are meanwhile.'
-          : 'It may make, change and lock the accounts that the provider keeps, and nothing else.'}
+          : 'It may make, change and lock the accounts that the provider keeps, and put them into groups, which may lead to teams.'}
       </p>
     </MutationForm>
   );

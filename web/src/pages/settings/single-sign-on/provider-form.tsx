@@ -125,7 +125,7 @@ export const ProviderForm = ({ oidc, redirectUri }: Props) => {
           maxLength={100}
           placeholder="Company account"
           autoComplete="off"
-          hint="Stands on the button: “Sign in with …”."
+          hint="Stands on the button: “Continue with …”."
         />
         {oidc && issuer !== oidc.issuer && problem === '' && (
           <p className="notice" data-tone="held">

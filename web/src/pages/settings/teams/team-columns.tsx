@@ -3,7 +3,7 @@ import { Badge } from '../../../components/bits.tsx';
 import type { Column } from '../../../components/data-table.tsx';
 import { plural } from '../../../components/format.ts';
 import { momentColumn } from '../../../components/moment-column.tsx';
-import { RowMenu } from '../people/row-menu.tsx';
+import { RowMenu } from '../../../components/row-menu.tsx';
 import type { TeamAction } from './team-dialogs.tsx';
 
 /** Why it cannot be deleted now. */
@@ -71,6 +71,7 @@ export const teamColumns = (act: (action: TeamAction) => void): Column<TeamOverv
         label={`Actions on ${row.name}`}
         reasons={whyKept(row)}
         items={[
+          { word: 'Make an environment…', icon: 'plus', run: () => act({ kind: 'environment', team: row }) },
           { word: 'Rename…', icon: 'pencil', run: () => act({ kind: 'rename', team: row }) },
           {
             word: 'Delete…',

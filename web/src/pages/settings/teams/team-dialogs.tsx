@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import type { TeamOverview } from '../../../../../schemas/api/people.ts';
 import { api } from '../../../api/client.ts';
@@ -7,11 +8,21 @@ import { plural } from '../../../components/format.ts';
 import { MutationForm } from '../../../components/mutation-form.tsx';
 import { usePeopleAction } from '../people/use-people-action.ts';
 
-export type TeamAction = { kind: 'create' } | { kind: 'rename' | 'delete'; team: TeamOverview };
+export type TeamAction =
+  | { kind: 'create' }
+  | { kind: 'environment' | 'rename' | 'delete'; team: TeamOverview };
 
 const titleOf = (action: TeamAction | null): string => {
   if (action === null || action.kind === 'create') return 'Make a team';
-  return `${action.kind === 'rename' ? 'Rename' : 'Delete'} ${action.team.name}`;
+  const { name } = action.team;
+  switch (action.kind) {
+    case 'environment':
+      return `Make an environment in ${name}`;
+    case 'rename':
+      return `Rename ${name}`;
+    case 'delete':
+      return `Delete ${name}`;
+  }
 };
 
 interface Props {
@@ -27,6 +38,7 @@ export const TeamDialogs = ({ action: asked, close }: Props) => {
   return (
     <Dialog title={titleOf(action)} opened={asked !== null} close={close} size="sm">
       {asked?.kind === 'create' && <CreateForm close={close} />}
+      {asked?.kind === 'environment' && <EnvironmentForm team={asked.team} close={close} />}
       {action?.kind === 'rename' && <RenameForm key={action.team.id} team={action.team} close={close} />}
       {action?.kind === 'delete' && <DeleteForm key={action.team.id} team={action.team} close={close} />}
     </Dialog>
@@ -50,7 +62,9 @@ const CreateForm = ({ close }: { close: () => void }) => {
       autoComplete="off"
     >
       <NameField value={name} onChange={setName} autoFocus placeholder="Payments" />
-      <p className="muted">You are its first admin. Members are added by their roles, or by groups.</p>
+      <p className="muted">
+        You are its first admin. Make an environment for it next; then its members are under Settings, too.
+      </p>
     </MutationForm>
   );
 };
@@ -59,6 +73,35 @@ interface FormProps {
   team: TeamOverview;
   close: () => void;
 }
+
+const EnvironmentForm = ({ team, close }: FormProps) => {
+  const queryClient = useQueryClient();
+  const [name, setName] = useState('');
+  const make = usePeopleAction({
+    run: () => api.environment.create.mutate({ teamId: team.id, name: name.trim() }),
+    done: ({ name: made }) => `${made} was made in ${team.name}. Go there by the list of environments above.`,
+    after: () => {
+      close();
+      void queryClient.invalidateQueries({ queryKey: ['environment.list'] });
+    },
+  });
+  return (
+    <MutationForm
+      mutation={make}
+      close={close}
+      submit="Make the environment"
+      working="Making the environment…"
+      disabled={!name.trim()}
+      autoComplete="off"
+    >
+      <NameField value={name} onChange={setName} autoFocus placeholder="staging" />
+      <p className="muted">
+        It holds pipelines and the nodes that run them. It is empty at first, and all members of {team.name}{' '}
+        see it.
+      </p>
+    </MutationForm>
+  );
+};
 
 const RenameForm = ({ team, close }: FormProps) => {
   const [name, setName] = useState(team.name);

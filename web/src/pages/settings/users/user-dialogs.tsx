@@ -1,21 +1,21 @@
-import { type ReactNode, useRef } from 'react';
+import { useRef } from 'react';
 import type { Role } from '../../../../../schemas/api/common.ts';
 import type { UserSummary } from '../../../../../schemas/api/people.ts';
 import { api } from '../../../api/client.ts';
 import { Dialog } from '../../../components/dialog.tsx';
 import { plural } from '../../../components/format.ts';
 import { MutationForm } from '../../../components/mutation-form.tsx';
-import { lockedMeans } from '../people/account-badges.tsx';
-import { GivenPassword } from '../people/given-password.tsx';
+import { ResetPasswordForm } from '../people/reset-password.tsx';
 import { aRole, roleMeans } from '../people/roles.tsx';
 import { usePeopleAction } from '../people/use-people-action.ts';
+import { type PlainKind, plainAction } from './plain-actions.ts';
 
 type UserTeam = UserSummary['teams'][number];
 
 export type UserAction =
   | { kind: 'role'; team: UserTeam; role: Role }
   | { kind: 'leaveTeam'; team: UserTeam }
-  | { kind: 'lock' | 'unlock' | 'password' | 'twoFactor' | 'sessions' | 'superAdmin' | 'delete' };
+  | { kind: PlainKind | 'password' | 'delete' };
 
 const titleOf = (action: UserAction, { name, isSuperAdmin }: UserSummary): string => {
   switch (action.kind) {
@@ -70,7 +70,13 @@ const Body = ({ action, ...rest }: FormProps & { action: UserAction }) => {
     case 'leaveTeam':
       return <LeaveForm {...rest} team={action.team} />;
     case 'password':
-      return <PasswordForm {...rest} />;
+      return (
+        <ResetPasswordForm
+          name={rest.user.name}
+          run={() => api.admin.resetPassword.mutate({ userId: rest.user.id })}
+          close={rest.close}
+        />
+      );
     case 'delete':
       return <DeleteForm {...rest} />;
     default:
@@ -87,7 +93,9 @@ const RoleForm = ({ user, team, role, isMe, close }: FormProps & { team: UserTea
   return (
     <MutationForm mutation={change} close={close} submit="Change the role" working="Changing…">
       <p>{roleMeans(role)}</p>
-      <p className="muted">{isMe ? 'You are' : `${user.name} is`} signed out everywhere.</p>
+      <p className="muted">
+        {isMe ? 'That is you: your other sessions end.' : `${user.name} is signed out everywhere.`}
+      </p>
       {team.source === 'group' && (
         <p className="muted">
           A group of the identity provider gave the present role. What is set here by hand, no group changes
@@ -121,64 +129,6 @@ const LeaveForm = ({ user, team, close }: FormProps & { team: UserTeam }) => {
   );
 };
 
-type PlainKind = 'lock' | 'unlock' | 'twoFactor' | 'sessions' | 'superAdmin';
-
-interface Plain {
-  run: () => Promise<unknown>;
-  submit: string;
-  danger: boolean;
-  done: string;
-  text: ReactNode;
-}
-
-function plainAction(kind: PlainKind, user: UserSummary, isMe: boolean): Plain {
-  const { id: userId, name, isSuperAdmin } = user;
-  switch (kind) {
-    case 'lock':
-      return {
-        run: () => api.admin.lockUser.mutate({ userId }),
-        submit: 'Lock the account',
-        danger: true,
-        done: `The account of ${name} is locked.`,
-        text: `${name} is signed out everywhere at once and cannot sign in, by password or at the identity provider; personal tokens of theirs are refused. Roles and history stay, and it can be unlocked.`,
-      };
-    case 'unlock':
-      return {
-        run: () => api.admin.unlockUser.mutate({ userId }),
-        submit: 'Unlock the account',
-        danger: false,
-        done: `The account of ${name} is unlocked.`,
-        text: `${lockedMeans(user)} Unlocked, ${name} can sign in again with the roles that they have, and their personal tokens work again.`,
-      };
-    case 'twoFactor':
-      return {
-        run: () => api.admin.resetTwoFactor.mutate({ userId }),
-        submit: 'Reset two-factor',
-        danger: true,
-        done: `${name} has no second factor any more.`,
-        text: `Their authenticator and backup codes end, and ${name} is signed out everywhere. The password alone signs them in then: do it for somebody of whom you know that they ask, and have them set up another one. A team that requires two-factor asks for it at once.`,
-      };
-    case 'sessions':
-      return {
-        run: () => api.admin.endSessions.mutate({ userId }),
-        submit: 'End all sessions',
-        danger: true,
-        done: `${name} is signed out everywhere.`,
-        text: `${name} is signed out in every browser, at once. They may sign in again. Personal tokens stay.`,
-      };
-    case 'superAdmin':
-      return {
-        run: () => api.admin.toggleSuperAdmin.mutate({ userId, isSuperAdmin: !isSuperAdmin }),
-        submit: isSuperAdmin ? 'Take it away' : 'Make a super admin',
-        danger: isSuperAdmin,
-        done: isSuperAdmin ? `${name} is no super admin any more.` : `${name} is a super admin.`,
-        text: isSuperAdmin
-          ? `${isMe ? 'That is you: you keep' : `${name} keeps`} the roles in ${plural(user.teams.length, 'team')}, and loses everything else: other teams, users, and these settings.`
-          : `${name} may then do everything in every team, make and delete users, and change how people sign in.`,
-      };
-  }
-}
-
 const PlainForm = ({ user, kind, isMe, close }: FormProps & { kind: PlainKind }) => {
   const { run, submit, danger, done, text } = plainAction(kind, user, isMe);
   const action = usePeopleAction({ run, done: () => done, after: close });
@@ -192,38 +142,6 @@ const PlainForm = ({ user, kind, isMe, close }: FormProps & { kind: PlainKind })
       cancel="Back"
     >
       <p>{text}</p>
-    </MutationForm>
-  );
-};
-
-const PasswordForm = ({ user, close }: FormProps) => {
-  const reset = usePeopleAction({
-    run: () => api.admin.resetPassword.mutate({ userId: user.id }),
-    done: () => null,
-  });
-  if (reset.data)
-    return (
-      <GivenPassword
-        name={user.name}
-        password={reset.data.temporaryPassword}
-        expiresAt={reset.data.expiresAt}
-        close={close}
-      />
-    );
-  return (
-    <MutationForm
-      mutation={reset}
-      close={close}
-      submit="Make a temporary password"
-      working="Making it…"
-      danger
-      cancel="Back"
-    >
-      <p>
-        The present password of {user.name} ends at once, and they are signed out everywhere. A temporary one
-        is made and shown here once: it is for you to hand over.
-      </p>
-      <p className="muted">A second factor stays as it is.</p>
     </MutationForm>
   );
 };

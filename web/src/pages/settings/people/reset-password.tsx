@@ -1,0 +1,39 @@
+import { MutationForm } from '../../../components/mutation-form.tsx';
+import { GivenPassword } from './given-password.tsx';
+import { usePeopleAction } from './use-people-action.ts';
+
+interface Props {
+  name: string;
+  run: () => Promise<{ temporaryPassword: string; expiresAt: Date }>;
+  close: () => void;
+}
+
+/** Asks, then shows the temporary password once. */
+export const ResetPasswordForm = ({ name, run, close }: Props) => {
+  const reset = usePeopleAction({ run, done: () => null });
+  if (reset.data)
+    return (
+      <GivenPassword
+        name={name}
+        password={reset.data.temporaryPassword}
+        expiresAt={reset.data.expiresAt}
+        close={close}
+      />
+    );
+  return (
+    <MutationForm
+      mutation={reset}
+      close={close}
+      submit="Make a temporary password"
+      working="Making it…"
+      danger
+      cancel="Back"
+    >
+      <p>
+        The present password of {name} ends at once, and they are signed out everywhere. A temporary one is
+        made and shown here once: it is for you to hand over.
+      </p>
+      <p className="muted">A second factor stays as it is.</p>
+    </MutationForm>
+  );
+};
