@@ -29,6 +29,15 @@ const PROMOTIONS = ['forges', 'promotions', 'pull-requests', 'rollouts'].map(
   (folder) => `test/integration/${folder}/**/*.test.ts`,
 );
 
+/** Who somebody is, and what was done. */
+const PEOPLE = ['access', 'administration', 'audit', 'oidc', 'scim', 'teams'].map(
+  (folder) => `test/integration/${folder}/**/*.test.ts`,
+);
+const PEOPLE_PAGES = [
+  ...['account', 'audit', 'members', 'scim-settings', 'server-settings', 'sign-in'],
+  ...['single-sign-on', 'single-sign-on-settings', 'users'],
+].map((name) => `test/e2e/web/${name}.test.ts`);
+
 /** Of about the same length. The agent's suites mostly wait: for limits of time, and for processes to end. */
 const LANES: readonly (readonly Suite[])[] = [
   [
@@ -36,19 +45,23 @@ const LANES: readonly (readonly Suite[])[] = [
     {
       name: 'integration',
       files: 'test/integration/**/*.test.ts',
-      except: [...REMOTES, ...PROMOTIONS],
+      except: [...REMOTES, ...PROMOTIONS, ...PEOPLE],
       limitMinutes: 25,
     },
-    { name: 'promotions', files: `{${PROMOTIONS.join()}}`, limitMinutes: 15 },
+    { name: 'people', files: `{${PEOPLE.join()}}`, limitMinutes: 15 },
   ],
   [
-    { name: 'web', files: 'test/e2e/web/**/*.test.ts', limitMinutes: 25 },
+    { name: 'web', files: 'test/e2e/web/**/*.test.ts', except: PEOPLE_PAGES, limitMinutes: 25 },
     { name: 'remotes', files: `{${REMOTES.join()}}`, limitMinutes: 15 },
   ],
   [
     { name: 'engine', files: 'test/e2e/engine/**/*.test.ts', limitMinutes: 5 },
     { name: 'agent', files: 'test/e2e/agent/**/*.test.ts', limitMinutes: 20 },
     { name: 'main job', files: 'test/e2e/main/**/*.test.ts', limitMinutes: 15 },
+  ],
+  [
+    { name: 'promotions', files: `{${PROMOTIONS.join()}}`, limitMinutes: 15 },
+    { name: 'web people', files: `{${PEOPLE_PAGES.join()}}`, limitMinutes: 15 },
   ],
 ];
 
