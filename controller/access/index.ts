@@ -19,7 +19,7 @@ export {
   signOut,
   type UserActor,
 } from './sessions.ts';
-export { deleteExpiredSessions } from './sessions-store.ts';
+export { deleteExpiredSessions, findSessionOwner } from './sessions-store.ts';
 export { signIn } from './sign-in.ts';
 export { makeTemporaryPassword, type TemporaryPassword } from './temporary-password.ts';
 export { deleteOldThrottles } from './throttle-store.ts';

@@ -42,7 +42,9 @@ async function prove(
   input: SignInInput,
   attempt: Attempt,
 ): Promise<{ user: User; factor: Factor | null }> {
-  const user = await findUserByEmail(ctx.db, input.email);
+  const found = await findUserByEmail(ctx.db, input.email);
+  // To Postgres `İ` is an `i` in another case: guesses at one account would be counted under several addresses.
+  const user = found?.email.toLowerCase() === input.email.toLowerCase() ? found : null;
   const right = await verifyPassword(input.password, user?.passwordHash ?? null).catch(async (error) => {
     await attempt.takeBack(ctx.db);
     throw error;
@@ -102,7 +104,14 @@ async function noteFailure(
   await writeAudit(
     ctx,
     ownScope,
-    [{ entityType: 'User', entityId: user?.id ?? null, metadata: { reason } }],
+    // What was typed may be a password: of an account that is not there nothing is told.
+    [
+      {
+        entityType: 'User',
+        entityId: user?.id ?? null,
+        metadata: { reason, ...(user && { name: user.name, email: user.email }) },
+      },
+    ],
     'user.signInFailed',
   );
 }

@@ -193,13 +193,13 @@ export async function setUnlocked(db: Knex, userId: string): Promise<void> {
     .update({ locked_at: null, locked_by: null, updated_at: db.fn.now() });
 }
 
-/** Those who could sign in. Of interest under `lockUsers`. */
+/** Those who could sign in: by a password, or by what the provider that is set knows them by. Of interest under `lockUsers`. */
 export async function countSuperAdmins(db: Knex): Promise<number> {
-  const row = await db('users')
-    .where({ is_super_admin: true, locked_at: null })
-    .count({ count: '*' })
-    .first();
-  return Number(row?.count ?? 0);
+  const { rows } = await db.raw<{ rows: [{ count: number }] }>(
+    `SELECT count(*) FROM users u WHERE u.is_super_admin AND u.locked_at IS NULL AND (u.password_hash IS NOT NULL
+       OR EXISTS (SELECT 1 FROM user_identities i JOIN oidc_settings o ON o.issuer = i.issuer WHERE i.user_id = u.id))`,
+  );
+  return Number(rows[0].count);
 }
 
 export async function deleteUser(db: Knex, id: string): Promise<void> {

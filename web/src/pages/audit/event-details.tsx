@@ -5,7 +5,7 @@ import { paths } from '../../app/paths.ts';
 import { Commit, Copyable, Fact } from '../../components/bits.tsx';
 import { formatExact, shortCommit } from '../../components/format.ts';
 import { Diff } from '../../components/lazy-code.tsx';
-import { ACTORS, capital } from '../overview/audit-words.ts';
+import { actorWord, capital } from '../overview/audit-words.ts';
 import { typeInWords } from './filter-bar.tsx';
 
 interface Props {
@@ -25,7 +25,7 @@ export const EventDetails = ({ event, href }: Props) => (
       </Fact>
       <Fact name="When">{formatExact(event.createdAt)}</Fact>
       <Fact name="By">
-        {capital(ACTORS[event.actorType])}
+        {capital(actorWord(event))}
         {event.userEmail && <> · {event.userEmail}</>}{' '}
         {event.userId && <Copyable value={event.userId} label="id of who did it" />}
       </Fact>

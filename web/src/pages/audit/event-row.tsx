@@ -3,7 +3,7 @@ import { Link } from 'react-router';
 import type { AuditEntryView } from '../../../../schemas/api/audit.ts';
 import { EnvironmentTag, Time } from '../../components/bits.tsx';
 import { Icon, type IconName } from '../../components/icons.tsx';
-import { ACTORS, capital, subjectHref, whatWasDone } from '../overview/audit-words.ts';
+import { actorWord, capital, subjectHref, whatWasDone } from '../overview/audit-words.ts';
 import { EventDetails } from './event-details.tsx';
 
 export const ACTOR_ICONS: Record<AuditEntryView['actorType'], IconName> = {
@@ -46,9 +46,9 @@ const PlainRow = ({ event, open, toggle, href, columns }: Props) => {
         <td>
           <span className="cell-line audit-who" data-tip={whoTip(event)}>
             <Icon name={ACTOR_ICONS[event.actorType]} size={14} />
-            <span className="sr-only">{capital(ACTORS[event.actorType])}: </span>
+            <span className="sr-only">{capital(actorWord(event))}: </span>
             <span className="audit-cut">
-              {event.actorName ?? event.userEmail ?? capital(ACTORS[event.actorType])}
+              {event.actorName ?? event.userEmail ?? capital(actorWord(event))}
             </span>
           </span>
         </td>
@@ -74,8 +74,8 @@ const PlainRow = ({ event, open, toggle, href, columns }: Props) => {
 /** New events move rows; those that stay are not drawn again. */
 export const EventRow = memo(PlainRow);
 
-const whoTip = ({ actorType, userEmail }: AuditEntryView): string =>
-  [capital(ACTORS[actorType]), userEmail].filter(Boolean).join(': ');
+const whoTip = (event: AuditEntryView): string =>
+  [capital(actorWord(event)), event.userEmail].filter(Boolean).join(': ');
 
 const Place = ({ event: { environmentName, teamName } }: { event: AuditEntryView }) => {
   if (environmentName)

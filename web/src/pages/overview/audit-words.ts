@@ -54,13 +54,18 @@ export const ACTORS: Record<Told['actorType'], string> = {
   system: 'Headgate',
 };
 
+/** Whoever fails to sign in is nobody yet. */
+export const actorWord = ({ actorType, action }: Pick<Told, 'actorType' | 'action'>): string =>
+  action === 'user.signInFailed' ? 'somebody not signed in' : ACTORS[actorType];
+
 /** A person by the address, git with its commit. */
 export function whoDidIt({
   actorType,
+  action,
   userEmail,
   commitSha,
-}: Pick<Told, 'actorType' | 'userEmail' | 'commitSha'>): string {
-  const who = userEmail ?? ACTORS[actorType];
+}: Pick<Told, 'actorType' | 'action' | 'userEmail' | 'commitSha'>): string {
+  const who = userEmail ?? actorWord({ actorType, action });
   return commitSha ? `${who} at ${shortCommit(commitSha)}` : who;
 }
 

@@ -68,7 +68,7 @@ export const General = ({ environment, role }: { environment: Environment; role:
             />
             <span>What is promoted to it needs the approval of a second person</span>
           </label>
-          {environment.gitMode !== 'off' && (
+          {environment.gitMode === 'sync' && (
             <p className="muted">
               This one follows git, where promotions are pull requests: how many approvals a merge needs is
               set on the page Git, under Settings, and this does not count.
