@@ -128,9 +128,11 @@ class Reader {
     return this.#wrong(`has more than ${SCIM_LIMITS.filterTerms} comparisons`);
   }
   name(text: string): { attribute: string | null; sub: string | null } {
-    const plain = withoutCoreUrn(text);
-    if (plain.toLowerCase().startsWith('urn:')) return { attribute: null, sub: null };
-    const parts = plain.toLowerCase().split('.');
+    const lower = withoutCoreUrn(text).toLowerCase();
+    const isManager = lower === MANAGER || lower.startsWith(`${MANAGER}.`);
+    const plain = isManager ? lower.slice(ENTERPRISE.length) : lower;
+    if (plain.startsWith('urn:')) return { attribute: null, sub: null };
+    const parts = plain.split('.');
     const [attribute = '', sub = null] = parts;
     if (parts.length > 2 || !parts.every((part) => NAME.test(part)))
       throw this.#wrong(`has the attribute "${shown(text)}", which there is not`);
@@ -143,6 +145,10 @@ const NAME = /^[a-z$][\w$-]*$/;
 const shown = (text: string): string => text.slice(0, 60).toWellFormed();
 
 const CORE = [SCIM_URNS.user, SCIM_URNS.group].map((urn) => `${urn.toLowerCase()}:`);
+
+const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:user:';
+/** It is asked about, though not kept, with and without the name of its schema. */
+const MANAGER = `${ENTERPRISE}manager`;
 
 /** The names of the core schemas may stand before their attributes: RFC 7644, 3.10. */
 export function withoutCoreUrn(name: string): string {

@@ -18,7 +18,7 @@ export function fieldsOf(value: unknown, what: string): Fields {
 
 const wrong = (what: string, wants: string) => refused('invalidValue', `${what} must be ${wants}`);
 
-/** Null for what is absent, null or empty. Microsoft Entra ID sends some texts as `[{"value": "…"}]`. */
+/** Null for what is absent, null or empty. A library by Microsoft has texts as `[{"value": "…"}]`. */
 export function textOf(given: unknown, what: string, limit: number = SCIM_LIMITS.text): string | null {
   const value = alone(given);
   if (value === undefined || value === null) return null;
@@ -34,7 +34,7 @@ function alone(value: unknown): unknown {
   return isObject(one) ? fieldsOf(one, 'a value').get('value') : one;
 }
 
-/** Microsoft Entra ID sends `"True"` and `"False"`. Undefined for what is absent or null. */
+/** A text may say it: Microsoft documents `"False"` of Entra ID. Undefined for what is absent or null. */
 export function booleanOf(given: unknown, what: string): boolean | undefined {
   const value = alone(given);
   if (value === undefined || value === null) return undefined;

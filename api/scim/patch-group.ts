@@ -1,5 +1,6 @@
 /** What PATCH says of a group. */
 import { refused } from '../../controller/scim/index.ts';
+import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
 import type { GroupChange } from '../../schemas/scim/group.ts';
 import type { Comparison } from './filter.ts';
 import { memberIdsOf, textOf } from './json.ts';
@@ -8,7 +9,9 @@ import { type PatchPart, readPatch } from './read-patch.ts';
 /** The service provider's own. */
 const READ_ONLY: readonly string[] = ['id', 'meta', 'schemas'];
 
-export const readGroupPatch = (body: unknown): GroupChange[] => readPatch(body).flatMap(changesOf);
+/** Each member may have an operation of its own, as authentik sends them and Okta removes them. */
+export const readGroupPatch = (body: unknown): GroupChange[] =>
+  readPatch(body, SCIM_LIMITS.members).flatMap(changesOf);
 
 function changesOf(part: PatchPart): GroupChange[] {
   const { op, path, value, isNamed } = part;
@@ -44,7 +47,7 @@ function memberChanges({ op, path, value }: PatchPart): GroupChange[] {
     case 'replace':
       return [{ kind: 'members', how: 'set', ids: memberIdsOf(value) }];
     case 'remove':
-      // Microsoft Entra ID names who leaves in the value; without one everybody does.
+      // Who leaves may stand in the value, as Microsoft documents of Entra ID; without one everybody does.
       return value === undefined || value === null
         ? [{ kind: 'members', how: 'set', ids: [] }]
         : [{ kind: 'members', how: 'remove', ids: memberIdsOf(value) }];

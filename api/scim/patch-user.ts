@@ -15,6 +15,8 @@ const READ_ONLY: readonly string[] = ['id', 'meta', 'groups', 'schemas'];
 const NOT_KEPT: readonly string[] = [
   ...['nickname', 'profileurl', 'title', 'usertype', 'preferredlanguage', 'locale', 'timezone', 'password'],
   ...['phonenumbers', 'ims', 'photos', 'addresses', 'entitlements', 'roles', 'x509certificates'],
+  // Of enterprises (RFC 7643, 4.3): Microsoft's guide for SCIM endpoints sets `manager` without the name of its schema.
+  ...['employeenumber', 'costcenter', 'organization', 'division', 'department', 'manager'],
 ];
 
 export const readUserPatch = (body: unknown): UserChange[] => readPatch(body).flatMap(changesOf);
@@ -84,7 +86,7 @@ function emailChanges({ op, path, value }: PatchPart): UserChange[] {
   return [{ kind: 'email', where, fields: Object.fromEntries(given) }];
 }
 
-/** Microsoft Entra ID names what to remove in the value. */
+/** What to remove may stand in the value, as Microsoft Entra ID has it for members of groups. */
 function removedEmails(where: EmailMatch | null, sub: string | null, value: unknown): UserChange[] {
   if (sub !== null && sub !== 'value')
     return [{ kind: 'email', where: where ?? [], fields: { [sub]: null } }];

@@ -23,7 +23,7 @@ export interface Query {
 const PARAMETERS = ['filter', 'startIndex', 'count', 'attributes', 'excludedAttributes'] as const;
 type Given = Partial<Record<(typeof PARAMETERS)[number], unknown>>;
 
-/** Of the parameters of an address. Others are left aside: Microsoft Entra ID adds flags of its own. */
+/** Of the parameters of an address. Others are left aside: Microsoft has flags written behind the tenant URL. */
 export function readQuery(querystring: string): Query {
   refuseRepeated(querystring);
   const given = [...new URLSearchParams(querystring)];
@@ -119,6 +119,9 @@ export function userFilter(filter: string | null): ListScimUsers['filter'] {
     const { attribute, sub, where } = term;
     if (attribute === 'emails') return emailTerm(term) ?? refuse(wrong);
     const value = textOfTerm(term);
+    // Microsoft's guide: Entra ID asks so whether somebody has a manager before it sets one.
+    if (attribute === 'manager' && (sub === null || sub === 'value') && !where && value !== null)
+      return { attribute, value };
     const known = attribute === null ? undefined : OF_USERS.get(attribute);
     if (known === undefined || sub !== null || where || value === null) throw wrong();
     return { attribute: known, value };

@@ -18,15 +18,14 @@ export interface PatchPart {
 
 const NAMES: readonly string[] = ['add', 'remove', 'replace'];
 
-export function readPatch(body: unknown): PatchPart[] {
+export function readPatch(body: unknown, limit: number = SCIM_LIMITS.operations): PatchPart[] {
   const operations = fieldsOf(body, 'The body').get('operations');
   if (!Array.isArray(operations) || operations.length === 0)
     throw refused('invalidSyntax', 'Operations must be a list with at least one operation');
-  if (operations.length > SCIM_LIMITS.operations)
-    throw refused('invalidValue', `Send at most ${SCIM_LIMITS.operations} operations in a request`);
+  if (operations.length > limit)
+    throw refused('invalidValue', `Send at most ${limit} operations in a request`);
   const parts = operations.flatMap(readOperation);
-  if (parts.length > SCIM_LIMITS.operations)
-    throw refused('invalidValue', `Change at most ${SCIM_LIMITS.operations} attributes in a request`);
+  if (parts.length > limit) throw refused('invalidValue', `Change at most ${limit} attributes in a request`);
   return parts;
 }
 
@@ -50,7 +49,7 @@ function readOperation(given: unknown): PatchPart[] {
   });
 }
 
-/** Microsoft Entra ID sends `name.givenName` and `emails[type eq "work"].value` as keys. Null for those that are no path. */
+/** Keys may be paths: Microsoft documents `name.givenName` of Entra ID. Null for those that are none. */
 function pathOfKey(key: string): Path | null {
   try {
     return parsePath(key);

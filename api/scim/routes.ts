@@ -51,6 +51,7 @@ export function scimRoutes(door: Door): Middleware {
   };
 }
 
+/** Always of this type, whatever is accepted: Microsoft's guide for Entra ID wants it of all answers. */
 function send(ctx: KoaContext, body: object): void {
   ctx.set('Content-Type', 'application/scim+json; charset=utf-8');
   ctx.body = JSON.stringify(body);

@@ -100,6 +100,8 @@ function condition({ attribute, value, type }: Filter): { sql: string; bindings:
       return { sql: 'lower(s.user_name) = lower(?)', bindings: [value] };
     case 'externalId':
       return { sql: 's.external_id = ?', bindings: [value] };
+    case 'manager':
+      return { sql: 'FALSE', bindings: [] };
     case 'displayName':
       return { sql: "lower(s.attributes->>'displayName') = lower(?)", bindings: [value] };
     case 'email':

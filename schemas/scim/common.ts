@@ -22,6 +22,7 @@ export const SCIM_LIMITS = {
   /** Comparisons of one filter. */
   filterTerms: 10,
   pathLength: 1_000,
+  /** On a user; on a group as many as members. */
   operations: 2_000,
   /** That one request names. */
   members: 20_000,

@@ -32,7 +32,7 @@ export const CreateScimGroup = GroupInput;
 export const ReplaceScimGroup = Input({ id: ScimId, group: GroupInput });
 export const PatchScimGroup = Input({
   id: ScimId,
-  changes: Type.Array(GroupChange, { maxItems: SCIM_LIMITS.operations }),
+  changes: Type.Array(GroupChange, { maxItems: SCIM_LIMITS.members }),
 });
 export const ScimGroupId = Input({ id: ScimId });
 /** Groups may have thousands of members: they are read where they are asked for. */

@@ -87,7 +87,8 @@ export const PatchScimUser = Input({
 });
 export const ScimUserId = Input({ id: ScimId });
 
-export const USER_FILTERS = ['id', 'userName', 'externalId', 'displayName', 'email'] as const;
+/** `manager` is not kept: nobody has one. */
+export const USER_FILTERS = ['id', 'userName', 'externalId', 'displayName', 'email', 'manager'] as const;
 const Compared = Type.String({ maxLength: SCIM_LIMITS.filterLength });
 export const ListScimUsers = Input({
   ...ScimPage,

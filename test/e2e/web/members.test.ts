@@ -103,7 +103,9 @@ describe('members of a team', function () {
   it('keeps the last ADMIN who can sign in', async () => {
     await page.getByLabel('Role of Administrator').selectOption('Editor');
     const form = dialog('Make Administrator an editor');
-    await form.getByText('That is you: your other sessions end, and you cannot take it back yourself.').waitFor();
+    await form
+      .getByText('That is you: your other sessions end, and you cannot take it back yourself.')
+      .waitFor();
     await form.getByRole('button', { name: 'Change the role' }).click();
     await form
       .getByRole('alert')

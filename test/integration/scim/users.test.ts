@@ -193,7 +193,7 @@ describe('a user of SCIM', () => {
 
     it('is never the last super admin who can sign in: 409 that says what to do', async () => {
       const id = await scim.user('chief@example.org');
-      await test.db('users').where({ id }).update({ is_super_admin: true });
+      await test.db('users').where({ id }).update({ is_super_admin: true, password_hash: 'one' });
       const others = test.db('users').where({ is_super_admin: true }).whereNot({ id });
       await others.clone().update({ locked_at: new Date() });
       try {
@@ -214,7 +214,7 @@ describe('a user of SCIM', () => {
 
     it('leaves one of two super admins who are deactivated at the same moment', async () => {
       const ids = await Promise.all(['one', 'two'].map((name) => scim.user(`${name}-chief@example.org`)));
-      await test.db('users').whereIn('id', ids).update({ is_super_admin: true });
+      await test.db('users').whereIn('id', ids).update({ is_super_admin: true, password_hash: 'one' });
       const others = test.db('users').where({ is_super_admin: true }).whereNotIn('id', ids);
       await others.clone().update({ locked_at: new Date() });
       try {

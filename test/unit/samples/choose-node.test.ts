@@ -5,7 +5,12 @@ import { join } from '../../../controller/status/join.ts';
 import type { NodeRow, ReportRow } from '../../../controller/status/queries.ts';
 import { NOW, nodeRow, pipelineRow, reportRow, secondsAgo } from '../../support/status.ts';
 
-const SETTINGS = { pollIntervalMs: 5_000, unhealthyThreshold: 3, logsRetentionDays: 3, metricsRetentionDays: 7 };
+const SETTINGS = {
+  pollIntervalMs: 5_000,
+  unhealthyThreshold: 3,
+  logsRetentionDays: 3,
+  metricsRetentionDays: 7,
+};
 
 interface Has {
   node?: Partial<NodeRow>;

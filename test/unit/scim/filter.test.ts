@@ -14,6 +14,7 @@ const refusal = (work: () => unknown): string | null => {
     return String(error.details?.scimType);
   }
 };
+const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 const plain = (attribute: string, value: unknown) => ({ attribute, sub: null, where: null, value });
 
 describe('a filter', () => {
@@ -155,6 +156,16 @@ describe('a filter', () => {
     ['emails[type eq "work"].value eq "a@b"', [{ attribute: 'email', value: 'a@b', type: 'work' }]],
     ['emails[type eq "work" and value eq "a@b"]', [{ attribute: 'email', value: 'a@b', type: 'work' }]],
     ['emails[value eq "a@b"]', [{ attribute: 'email', value: 'a@b' }]],
+    [
+      'ID eq "1" and manager eq "2"',
+      [
+        { attribute: 'id', value: '1' },
+        { attribute: 'manager', value: '2' },
+      ],
+    ],
+    ['manager.value eq "2"', [{ attribute: 'manager', value: '2' }]],
+    [`${ENTERPRISE}:manager eq "2"`, [{ attribute: 'manager', value: '2' }]],
+    [`${ENTERPRISE}:manager.value eq "2"`, [{ attribute: 'manager', value: '2' }]],
   ] as const)
     it(`finds users by ${filter}`, () => expect(userFilter(filter)).to.deep.equal(terms));
 
@@ -167,7 +178,8 @@ describe('a filter', () => {
       'name.givenName eq "A"',
     ],
     ...['emails[type eq "work"]', 'emails[primary eq true].value eq "a"', 'userName[value eq "x"]'],
-    ...['urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department eq "x"', '__proto__ eq "x"'],
+    ...[`${ENTERPRISE}:department eq "x"`, `${ENTERPRISE}:managers eq "x"`, '__proto__ eq "x"'],
+    ...['manager.displayName eq "x"', 'manager[value eq "x"]', 'manager eq true'],
   ])
     it(`does not find users by ${filter}`, () =>
       expect(refusal(() => userFilter(filter))).to.equal('invalidFilter'));

@@ -132,6 +132,9 @@ describe('PATCH of a user', () => {
         { op: 'replace', path: 'title', value: 'x' },
         { op: 'Replace', path: 'addresses[type eq "work"].formatted', value: '1' },
         { op: 'add', path: 'phoneNumbers[type eq "mobile"].value', value: '1' },
+        { op: 'Add', path: 'manager', value: [{ $ref: 'https://x.example/Users/1', value: '1' }] },
+        { op: 'remove', path: 'manager[value eq "1"]' },
+        { op: 'add', path: `${ENTERPRISE}:manager.value`, value: '1' },
       ],
       {},
     ],
@@ -268,6 +271,24 @@ describe('PATCH of a user', () => {
   ] as const)
     it(`refuses ${reason}`, () => expect(refusal(() => patch(ADA, ...operations))).to.equal(scimType));
 
+  it('takes twenty addresses in the place of twenty, and refuses thousands at the first that are too many', () => {
+    const twenty = (of: string) => Array.from({ length: 20 }, (_, at) => ({ value: `${of}${at}@x.example` }));
+    const add = (of: string) => ({ op: 'add', path: 'emails', value: twenty(of) });
+    const gone = twenty('a').map(({ value }) => ({ op: 'remove', path: `emails[value eq "${value}"]` }));
+    expect(patch(BARE, add('a'), add('b'), ...gone)).to.deep.equal({ ...BARE, emails: twenty('b') });
+    expect(refusal(() => patch(BARE, add('a'), add('b')))).to.equal('invalidValue');
+    const changes = readUserPatch({ Operations: Array.from({ length: 2_000 }, (_, at) => add(`${at}-`)) });
+    let looked = 0;
+    const counted = function* () {
+      for (const change of changes) {
+        looked += 1;
+        yield change;
+      }
+    };
+    expect(refusal(() => applyChanges(BARE, counted()))).to.equal('invalidValue');
+    expect(looked, 'the time that the rest would take').to.equal(3);
+  });
+
   it('refuses what is no list of operations', () => {
     for (const body of [null, [], 'x', {}, { Operations: {} }, { Operations: [] }])
       expect(refusal(() => readUserPatch(body))).to.equal('invalidSyntax');
@@ -393,6 +414,17 @@ describe('PATCH of a group', () => {
     ['its id', 'mutability', { op: 'replace', path: 'id', value: 'x' }],
   ] as const)
     it(`refuses ${reason}`, () => expect(refusal(() => read(operation))).to.equal(scimType));
+
+  it('has an operation for each of 20,000 members, and not one more', () => {
+    const each = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({
+        op: 'add',
+        path: 'members',
+        value: [{ value: `u${at}` }],
+      }));
+    expect(memberDelta(read(...each(20_000))).join.size).to.equal(20_000);
+    expect(refusal(() => read(...each(20_001)))).to.equal('invalidValue');
+  });
 
   it('comes to the same members as its changes one after the other, whoever was in it', () => {
     const ids = fc.subarray(['a', 'b', 'c', 'd']);

@@ -5,13 +5,13 @@ const PROVIDERS: readonly { name: string; where: string; docs: string }[] = [
   {
     name: 'Microsoft Entra ID',
     where:
-      'Enterprise applications, the application, Provisioning: Automatic. The base URL is the Tenant URL, the token the Secret Token.',
+      'Enterprise applications, the application, Provisioning, New configuration. The base URL is the Tenant URL, the token the Secret Token.',
     docs: 'https://learn.microsoft.com/entra/identity/app-provisioning/use-scim-to-provision-users-and-groups',
   },
   {
     name: 'Okta',
     where:
-      'The application, General: enable SCIM; then Provisioning, Integration. Unique identifier: userName. Authentication: HTTP Header.',
+      'An application of its own, with SWA or SAML: Okta adds no SCIM to one with OpenID Connect. General: provisioning by SCIM; then Provisioning, Integration. Unique identifier: userName. Authentication: HTTP Header.',
     docs: 'https://help.okta.com/oie/en-us/content/topics/apps/apps_app_integration_wizard_scim.htm',
   },
 ];
