@@ -37,11 +37,16 @@ export function tapRoutes(router: Router, door: Door, taps: Taps): void {
     const offUser = door.services.bus.on('user', ({ userId }) => {
       if (userId === tap.userId) recheck().catch(() => stream.close());
     });
+    // What becomes of many at once, as of a team that asks for a second factor from now on.
+    const offTeams = door.services.bus.on('ui', ({ environmentId, topics }) => {
+      if (environmentId === null && topics.includes('teams')) recheck().catch(() => stream.close());
+    });
     const check = setInterval(() => void recheck().catch(() => stream.close()), CHECK_SESSION_MS);
     const detach = taps.attach(tap, stream);
     stream.onClose(() => {
       clearInterval(check);
       offUser();
+      offTeams();
       detach();
     });
   });

@@ -47,7 +47,11 @@ export function auditRoutes(router: Router, door: Door): void {
     async function* lines() {
       if (header) yield header;
       try {
-        for await (const page of exportedEvents(context, input)) yield page.map(line).join('');
+        for await (const page of exportedEvents(context, input)) {
+          yield page.map(line).join('');
+          // Whoever reads slowly must not read on after a lock or a role that was taken: either ends the session.
+          if ((await door.actor(ctx)).type !== 'user') throw unauthorized();
+        }
       } catch (error) {
         if (!context.signal.aborted)
           door.log.warn(

@@ -26,7 +26,12 @@ export async function signIn(
   const attempt = await beginAttempt(ctx, input.email);
   for (let look = 0; look < LOOKS; look += 1) {
     const { user, factor } = await prove(ctx, input, attempt);
-    const signedIn = await open(ctx, { user, factor, attempt, userAgent, password: input.password });
+    const how = { user, factor, attempt, userAgent, password: input.password };
+    const signedIn = await open(ctx, how).catch(async (error) => {
+      // They are who they say they are: what is wrong is here.
+      await attempt.takeBack(ctx.db).catch(() => {});
+      throw error;
+    });
     if (!signedIn) continue;
     const actor = await actorOfSession(ctx.db, signedIn.token);
     if (!actor) throw unauthorized();

@@ -75,8 +75,12 @@ export async function findUser(db: Knex, id: string): Promise<User | null> {
   return row ? toUser(row) : null;
 }
 
-/** Until the transaction ends nobody else changes this account. Null where there is none. */
+/**
+ * Until the transaction ends nobody else changes this account. Null where there is none. The table comes before the row, for
+ * the change that follows: under `lockUsers` somebody may wait for this row, and would be waited for in turn.
+ */
 export async function lockUserRow(tx: Knex, id: string): Promise<User | null> {
+  await tx.raw('LOCK TABLE users IN ROW EXCLUSIVE MODE');
   const row: UserRow | undefined = await tx('users').where({ id }).forUpdate().first();
   return row ? toUser(row) : null;
 }

@@ -61,7 +61,7 @@ export const resetPassword = mutation({
     refuseOneself(ctx, userId, 'reset');
     const user = await takeAccount(ctx, userId);
     // Of a provider that is set no more, or another one, nobody else could let them in.
-    if (user.passwordHash === null && (await hasWayIn(ctx.db, userId)))
+    if (user.passwordHash === null && (await hasWayIn(ctx.db, user)))
       throw preconditionFailed(
         `${user.email} has no password here: they sign in at the identity provider, which changes it`,
       );

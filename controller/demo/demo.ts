@@ -16,7 +16,7 @@ import { createLogger } from '../platform/logger.ts';
 import { seedRepository } from '../repository/index.ts';
 import { untilSignal } from '../signals.ts';
 import { type DemoAgent, endEarlierAgents, freePort, keepAgent } from './agents.ts';
-import { type ApiClient, signIn } from './client.ts';
+import { type ApiClient, ProcedureError, signIn } from './client.ts';
 
 /** Of an agent: all of them end below the port that the agents' own metrics are counted from by default. */
 const PORTS_EACH = 100;
@@ -75,14 +75,16 @@ export async function demo(): Promise<void> {
   });
   const agents: DemoAgent[] = [];
   try {
-    const api = await signIn(localUrl(config), state.email, state.password);
-    await prepare(api, controller, config, state, say);
+    // Once all is there nobody signs in: the password was changed by then, let us hope, or a second factor is asked for.
+    const wasSetUp = isSetUp(state, config.dataDir);
+    const api = wasSetUp ? null : await signInTo(config, state);
+    if (api) await prepare(api, controller, config, state, say);
     await endEarlierAgents(agentsDir(config.dataDir));
     let metricsPort = settings.metricsPort;
     for (const [index, { name, environment, labels }] of NODES.entries()) {
       metricsPort = await freePort(metricsPort);
       const dataDir = join(agentsDir(config.dataDir), name);
-      const enrolls = !isEnrolled(dataDir);
+      const enrolls = api !== null && !isEnrolled(dataDir);
       if (enrolls) await nameNode(api, state, { name, environment });
       agents.push(
         await keepAgent(
@@ -103,7 +105,7 @@ export async function demo(): Promise<void> {
       );
       if (enrolls && sharesItsHost(environment)) await untilEnrolled(dataDir);
     }
-    say(table(controller, state, engine.name, logFile));
+    say(table(controller, { ...state, wasSetUp }, engine.name, logFile));
     await asked;
     say('Stopping: agents and their engines, then the controller, then Postgres …');
   } finally {
@@ -119,6 +121,22 @@ const labelText = (labels: Readonly<Record<string, string>>): string =>
     .join();
 
 const isEnrolled = (dataDir: string): boolean => existsSync(join(dataDir, 'node-token'));
+
+const isSetUp = ({ gitToken, environments }: DemoState, dataDir: string): boolean =>
+  gitToken !== null &&
+  ENVIRONMENTS.every((name) => environments[name] !== undefined) &&
+  NODES.every(({ name }) => isEnrolled(join(agentsDir(dataDir), name)));
+
+async function signInTo(config: Config, { email, password }: DemoState): Promise<ApiClient> {
+  try {
+    return await signIn(localUrl(config), email, password);
+  } catch (error) {
+    if (!(error instanceof ProcedureError)) throw error;
+    throw new ConfigError(
+      `the example is not set up to its end, and that takes the password of ${email} that stands in ${stateFile(config.dataDir)}, without a second factor (${error.message}). Set them back, or begin anew with: make clean`,
+    );
+  }
+}
 
 const sharesItsHost = (environment: EnvironmentName): boolean =>
   NODES.filter((node) => node.environment === environment).length > 1;
@@ -242,13 +260,21 @@ async function enrollmentToken(api: ApiClient, state: DemoState, name: Environme
   return token;
 }
 
-function table(controller: Controller, state: DemoState, engine: string, logFile: string): string {
+function table(
+  controller: Controller,
+  state: DemoState & { wasSetUp: boolean },
+  engine: string,
+  logFile: string,
+): string {
   const clone = new URL(controller.cloneUrl);
   clone.username = 'git';
   clone.password = state.gitToken ?? '';
   const rows: [string, string][] = [
     ['Web UI', controller.url],
-    ['Sign in', `${state.email}   password ${state.password}`],
+    [
+      'Sign in',
+      `${state.email}   password ${state.password}${state.wasSetUp ? ', unless you changed it' : ''}`,
+    ],
     ['Clone', `git clone ${clone.href}`],
     ['Try first', 'edit environments/staging/pipelines/web-logs.yaml, commit, git push'],
     ['Engine', engine],

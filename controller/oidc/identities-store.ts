@@ -1,5 +1,7 @@
 /** Who somebody is to an identity provider: its name and the subject that it knows them by. */
 import type { Knex } from 'knex';
+import type { User } from '../access/index.ts';
+import { isItsOwners } from './linking.ts';
 import { readOidcSettings } from './store.ts';
 
 export interface Identity {
@@ -38,8 +40,9 @@ export async function isKeptByScim(db: Knex, userId: string): Promise<boolean> {
 }
 
 /** Whether somebody can sign in at the provider as it is set now: it knows them, or will at their first sign-in. */
-export async function hasWayIn(db: Knex, userId: string): Promise<boolean> {
+export async function hasWayIn(db: Knex, user: User): Promise<boolean> {
   const settings = await readOidcSettings(db);
   if (!settings) return false;
-  return (await isKnownTo(db, settings.issuer, userId)) || (await isKeptByScim(db, userId));
+  if (await isKnownTo(db, settings.issuer, user.id)) return true;
+  return !isItsOwners(user) && (await isKeptByScim(db, user.id));
 }

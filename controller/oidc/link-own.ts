@@ -1,5 +1,5 @@
 /** Somebody who is signed in links the provider's account that they have just signed in to. */
-import { lockUserRow } from '../access/index.ts';
+import { findSessionOwner, lockUserRow } from '../access/index.ts';
 import { holdRules, membershipsForAudit } from '../directory/index.ts';
 import { writeAudit } from '../platform/audit-writer.ts';
 import type { Context } from '../platform/context.ts';
@@ -15,7 +15,7 @@ import { holdOidcSettings } from './store.ts';
 export function linkOwn(
   ctx: Context,
   told: Vouched,
-  userId: string,
+  { userId, sessionId }: { userId: string; sessionId: string },
 ): Promise<{ type: 'linked' } | { problem: Problem }> {
   return againIfTaken(() =>
     ctx.db.transaction(async (tx) => {
@@ -25,6 +25,8 @@ export function linkOwn(
       if (!(await holdOidcSettings(tx, told))) return { problem: 'oidc_expired' as const };
       const user = await lockUserRow(tx, userId);
       if (!user || user.lockedAt) return { problem: 'account_locked' as const };
+      // While the provider was asked it may have ended, by a reset of the account: the link would outlive that.
+      if (!(await findSessionOwner(tx, sessionId))) return { problem: 'oidc_expired' as const };
       const owner = await findUserIdOf(tx, told);
       if (owner === userId) return { type: 'linked' as const };
       if (owner !== null || (await isKnownTo(tx, told.issuer, userId)))

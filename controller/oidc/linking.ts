@@ -1,6 +1,7 @@
 /**
  * Whose account somebody from a provider is let into. A provider's word on an address opens no account that was not made by
- * that provider: whoever can have any address written into a token could take any account over. No I/O.
+ * that provider: whoever can have any address written into a token could take any account over. SCIM says what address an
+ * account has, so it must not lead into one that may everything, nor past a password and a second factor. No I/O.
  */
 import type { User } from '../access/index.ts';
 import type { Profile } from './claims.ts';
@@ -45,7 +46,7 @@ export function decide({ linked, sameAddress }: Found, profile: Profile): Verdic
   if (linked) return linked.lockedAt ? problem('account_locked', linked) : { type: 'known', user: linked };
   if (sameAddress) {
     const { user, keptByScim, linkedHere } = sameAddress;
-    if (!keptByScim || linkedHere) return problem('email_taken', user);
+    if (!keptByScim || linkedHere || isItsOwners(user)) return problem('email_taken', user);
     if (profile.emailVerified === false) return problem('email_unverified', user);
     return user.lockedAt ? problem('account_locked', user) : { type: 'adopt', user };
   }
@@ -53,3 +54,7 @@ export function decide({ linked, sameAddress }: Found, profile: Profile): Verdic
   if (profile.emailVerified === false) return problem('email_unverified');
   return { type: 'provision', email: profile.email };
 }
+
+/** Whoever has it links it themselves. */
+export const isItsOwners = ({ isSuperAdmin, passwordHash }: User): boolean =>
+  isSuperAdmin || passwordHash !== null;

@@ -36,6 +36,14 @@ async function checkIssuer(ctx: Context, issuer: string): Promise<void> {
   }
 }
 
+/** Without what may be a password in it: nothing was refused yet. */
+function shownIssuer(issuer: string): string | null {
+  const url = URL.parse(issuer);
+  if (!url || url.origin === 'null') return null;
+  const more = `${url.username}${url.password}${url.search}${url.hash}`;
+  return more === '' ? issuer : `${url.origin}${url.pathname}`;
+}
+
 export const testOidc = mutation({
   name: 'settings.testOidc',
   summary: 'Ask an identity provider what it says of itself, and tell what would keep people from signing in',
@@ -46,7 +54,7 @@ export const testOidc = mutation({
   scope: () => ownScope,
   prepare: (ctx, input) => testIssuer(ctx.services.outgoing, input.issuer),
   async run(ctx, input, found) {
-    ctx.audit({ ...SETTING, metadata: { issuer: input.issuer, ok: found.ok } });
+    ctx.audit({ ...SETTING, metadata: { issuer: shownIssuer(input.issuer), ok: found.ok } });
     return found;
   },
 });

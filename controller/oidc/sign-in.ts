@@ -113,7 +113,7 @@ export async function finishSignIn(ctx: Context, came: CameBack): Promise<SignIn
     if (told.groups?.known === false)
       ctx.log.warn({ subject: told.subject, reason: told.groups.reason }, 'groups of a sign-in not known');
     const done = attempt.link
-      ? await linkOwn(ctx, { ...told, clientId: settings.clientId }, attempt.link.userId)
+      ? await linkOwn(ctx, { ...told, clientId: settings.clientId }, attempt.link)
       : await letIn(ctx, { ...told, clientId: settings.clientId }, came.userAgent);
     if ('problem' in done) return end(done.problem);
     return { ...done, next: attempt.next };

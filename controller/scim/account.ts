@@ -3,6 +3,7 @@ import type { UserAttributes } from '../../schemas/scim/user.ts';
 import {
   countSuperAdmins,
   endSessions,
+  findUser,
   findUserByEmail,
   insertUser,
   lockUserRow,
@@ -22,12 +23,18 @@ export interface Known {
   record: UserRecord | null;
 }
 
+/** The account, locked for this transaction; for a super admin all are, so that they can be counted. */
+export async function takeAccount(ctx: MutationContext, id: string): Promise<User | null> {
+  if ((await findUser(ctx.db, id))?.isSuperAdmin) await lockUsers(ctx.db);
+  return lockUserRow(ctx.db, id);
+}
+
 /** Who has the user name or the address, with the account locked for this transaction. */
 export async function findAccount(ctx: MutationContext, attributes: UserAttributes): Promise<Known | null> {
   const id =
     (await findIdByUserName(ctx.db, attributes.userName)) ??
     (await findUserByEmail(ctx.db, addressOf(attributes)))?.id;
-  const user = id === undefined ? null : await lockUserRow(ctx.db, id);
+  const user = id === undefined ? null : await takeAccount(ctx, id);
   return user && { user, record: await findUserRecord(ctx.db, user.id) };
 }
 
@@ -57,11 +64,9 @@ export function refuseAdoption({ email, authMethod, passwordHash, isSuperAdmin }
     );
 }
 
-/** The last super admin who can sign in keeps that right. */
+/** After the lock, which is undone by this: the last super admin who can sign in stays one who can. */
 async function refuseLastAdmin(ctx: MutationContext, user: User): Promise<void> {
-  if (!user.isSuperAdmin || user.lockedAt !== null) return;
-  await lockUsers(ctx.db);
-  if ((await countSuperAdmins(ctx.db)) > 1) return;
+  if ((await countSuperAdmins(ctx.db)) > 0) return;
   throw inTheWay(
     `${user.email} is the last super admin who can sign in here; make somebody else one first, then sync again`,
   );
@@ -73,7 +78,9 @@ export async function setActive(ctx: MutationContext, user: User, active: boolea
     if (user.lockedBy === 'scim') await setUnlocked(ctx.db, user.id);
     return;
   }
-  await refuseLastAdmin(ctx, user);
+  const counts = user.isSuperAdmin && user.lockedAt === null;
+  if (counts) await lockUsers(ctx.db);
   await setLocked(ctx.db, user.id, 'scim', new Date(ctx.clock.now()));
+  if (counts) await refuseLastAdmin(ctx, user);
   await endSessions(ctx, [user.id]);
 }

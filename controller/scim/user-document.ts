@@ -54,17 +54,23 @@ function onePrimary(emails: readonly ScimEmail[], chosen?: ScimEmail): ScimEmail
 /** What the changes make of a user, one after the other, and whether they say that it is active. */
 export function applyChanges(
   before: UserAttributes,
-  changes: readonly UserChange[],
+  changes: Iterable<UserChange>,
 ): { attributes: UserAttributes; active: boolean | undefined } {
   let attributes = before;
   let active: boolean | undefined;
   for (const change of changes) {
     if (change.kind === 'active') active = change.value;
     else attributes = applyChange(attributes, change);
+    // New ones may come before old ones go; but each is compared with each, and changes may be thousands.
+    refuseMoreEmails(attributes, 2 * SCIM_LIMITS.emails);
   }
-  if (attributes.emails.length > SCIM_LIMITS.emails)
-    throw refused('invalidValue', `A user may have ${SCIM_LIMITS.emails} e-mail addresses; remove some`);
+  refuseMoreEmails(attributes, SCIM_LIMITS.emails);
   return { attributes, active };
+}
+
+function refuseMoreEmails({ emails }: UserAttributes, most: number): void {
+  if (emails.length > most)
+    throw refused('invalidValue', `A user may have ${SCIM_LIMITS.emails} e-mail addresses; remove some`);
 }
 
 function applyChange(
@@ -128,8 +134,9 @@ function joined(emails: readonly ScimEmail[], more: readonly ScimEmail[]): ScimE
 }
 
 /**
- * RFC 7644, 3.5.2.3 wants `noTarget` where no address matches. Microsoft Entra ID replaces `emails[type eq "work"].value`
- * of users that have none, and expects it to be made; so it is, where all that is asked of it is a type.
+ * RFC 7644, 3.5.2.3 wants `noTarget` where no address matches. Microsoft Entra ID is known to replace
+ * `emails[type eq "work"].value` of users that have none, and to expect it to be made; so it is, where all that is asked
+ * of it is a type.
  */
 function withFields(
   emails: readonly ScimEmail[],

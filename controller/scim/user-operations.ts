@@ -15,7 +15,7 @@ import { holdRules, membershipEntries, reconcileMemberships } from '../directory
 import type { Context, MutationContext } from '../platform/context.ts';
 import { notFound } from '../platform/errors.ts';
 import { mutation, ownScope, query } from '../platform/operation.ts';
-import { findAccount, makeAccount, refuseAdoption, setActive } from './account.ts';
+import { findAccount, makeAccount, refuseAdoption, setActive, takeAccount } from './account.ts';
 import { taken } from './refusals.ts';
 import { addressOf, applyChanges, attributesOf, shownNameOf } from './user-document.ts';
 import {
@@ -122,7 +122,7 @@ export const createScimUser = mutation({
 
 /** The account is locked for this transaction. */
 async function locked(ctx: MutationContext, id: string): Promise<{ user: User; record: UserRecord }> {
-  const user = await lockUserRow(ctx.db, id);
+  const user = await takeAccount(ctx, id);
   const record = user && (await findUserRecord(ctx.db, id));
   if (!record || record.deletedAt !== null) throw notFound('User');
   return { user, record };

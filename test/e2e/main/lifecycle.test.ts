@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { signIn } from '../../../controller/demo/client.ts';
 import { runningProcess } from '../../../controller/platform/process-record.ts';
 import type { PipelineSummary } from '../../../schemas/api/pipelines.ts';
 import { Clone } from '../../support/clone.ts';
@@ -87,6 +88,22 @@ describe('the life of make run', function () {
       await (await Clone.of(former.cloneUrl)).remove();
     });
   }
+
+  it('starts again once the administrator has a password of their own', async () => {
+    const { adminEmail, adminPassword } = headgate;
+    const own = 'a kettle that nobody else has';
+    const change = async (from: string, to: string) => {
+      const api = await signIn(headgate.url, adminEmail, from);
+      await api.mutate('user.changePassword', { currentPassword: from, newPassword: to });
+    };
+    await allRunning(headgate);
+    await change(adminPassword, own);
+    await headgate.stop();
+    headgate = await startHeadgate({ dataDir });
+    expect(headgate.output()).to.include(`password ${adminPassword}, unless you changed it`);
+    await change(own, adminPassword);
+    await allRunning(headgate);
+  });
 
   it('ends everything when its terminal is closed', async () => {
     expect(await headgate.hangUp()).to.equal(0);

@@ -26,6 +26,18 @@ describe('guesses', function () {
   });
   after(() => test?.stop());
 
+  it('at an account are counted together, however its address is spelt', async () => {
+    const email = await newUser();
+    const spelt = [email, email.toUpperCase()];
+    for (const [n, one] of spelt.entries())
+      expect(
+        (await trySignIn(test.url, one, PASSWORD, { 'x-forwarded-for': `10.3.0.${n}` })).status,
+      ).to.equal(200);
+    await makeUser(test.db, { email: 'i-am-guessed@example.org' });
+    const odd = await trySignIn(test.url, 'İ-am-guessed@example.org', PASSWORD);
+    expect(odd.status, 'the same to the database, and counted apart').to.equal(401);
+  });
+
   it('at one account over two controllers and 200 addresses at the same moment: ten are looked at', async function () {
     this.timeout(30_000);
     const second = await startTestController({

@@ -1,9 +1,11 @@
 /** Everybody who has an account, as super admins make, change and delete them. */
 import { expect } from 'chai';
+import { lockUserRow } from '../../../controller/access/users-store.ts';
 import type { TeamOverview, UserSummary } from '../../../schemas/api/people.ts';
 import { startTestController, type TestController } from '../../support/controller.ts';
 import { type Member, makeGroup, type People, peopleOf } from '../../support/people.ts';
 import { PASSWORD, type Person, trySignIn } from '../../support/person.ts';
+import { until } from '../../support/until.ts';
 
 describe('a super admin', () => {
   let test: TestController;
@@ -179,6 +181,21 @@ describe('a super admin', () => {
         }
         root = await test.root();
       }
+    });
+
+    it('waiting for whoever signs in as one of them, with nothing held that the sign-in may want', async () => {
+      const other = await people.join({}, { isSuperAdmin: true });
+      const signingIn = await test.db.transaction();
+      await lockUserRow(signingIn, other.userId);
+      const ending = act('endSessions', { userId: other.userId });
+      const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'relation' AND datname = current_database()`;
+      await until(async () => (await test.db.raw(waits)).rows.length > 0, {
+        what: 'it to wait for the table',
+      });
+      await signingIn('users').where({ id: other.userId }).update({ last_sign_in_at: new Date() });
+      await signingIn.commit();
+      expect((await ending).status).to.equal(200);
+      expect((await act('deleteUser', { userId: other.userId })).status).to.equal(200);
     });
 
     it('or demote themselves, and their own session goes on with what is left', async () => {

@@ -159,4 +159,15 @@ describe('the export of the audit log', () => {
       { what: 'the first to be let go of' },
     );
   });
+
+  it('breaks off where whoever reads it is locked meanwhile', async function () {
+    this.timeout(60_000);
+    const id = await makeUser(test.db, { email: 'slow@example.org', teams: { [ours.teamId]: 'VIEWER' } });
+    const slow = await signIn(test.url, 'slow@example.org');
+    const held = await get({ format: 'ndjson', action: 'many.told' }, slow.cookie);
+    expect(held.status).to.equal(200);
+    await root.mutate('admin.lockUser', { userId: id });
+    const rest = await held.text().catch((error: Error) => error);
+    expect(rest, 'twelve thousand lines are not sent').to.be.instanceOf(Error);
+  });
 });

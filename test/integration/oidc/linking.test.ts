@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { send } from '../../support/http.ts';
 import { makeUser, PASSWORD, type Person, signIn } from '../../support/person.ts';
 import { SESSION, type SingleSignOn, startSingleSignOn } from '../../support/single-sign-on.ts';
+import { until } from '../../support/until.ts';
 import { Walker } from '../../support/walk.ts';
 
 describe('accounts and what a provider says of an address', () => {
@@ -69,6 +70,15 @@ describe('accounts and what a provider says of an address', () => {
     await refused({ email: unverified.email, email_verified: 'false' }, 'email_unverified', unverified.id);
     const deleted = await provisioned({ deleted: true });
     await refused({ email: deleted.email }, 'email_taken', deleted.id);
+  });
+
+  it('lets nobody into a super admin’s, nor into one with a password, by what SCIM says of its address', async () => {
+    for (const more of [{ is_super_admin: true }, { password_hash: 'one' }]) {
+      const { email, id } = await provisioned();
+      await scene.db('users').where({ id }).update(more);
+      await refused({ email }, 'email_taken', id);
+      expect(await linksOf(id)).to.deep.equal([]);
+    }
   });
 
   it('takes a provider that says nothing on whether addresses are verified', async () => {
@@ -167,6 +177,22 @@ describe('accounts and what a provider says of an address', () => {
         '/profile?tab=sign-in&problem=oidc_expired',
       );
       expect([...(await linksOf(id)), ...(await linksOf(victim.id))]).to.deep.equal([]);
+    });
+
+    it('comes to nothing where the session ends while the provider is asked, as by a reset of the account', async () => {
+      const { email, id } = await newAccount();
+      const { walker } = await browserOf(email);
+      const reset = await scene.db.transaction();
+      await reset('users').where({ id }).forUpdate().first('id');
+      const linking = scene.signIn(scene.somebody(), { walker, path: LINK });
+      const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+      await until(async () => (await scene.db.raw(waits)).rows.length > 0, {
+        what: 'the link waits for the account',
+      });
+      await reset('sessions').where({ user_id: id }).delete();
+      await reset.commit();
+      expect((await linking).page).to.include('problem=oidc_expired');
+      expect(await linksOf(id)).to.deep.equal([]);
     });
 
     it('is begun by nobody who is not signed in, has something else to do first, or comes from another site', async () => {

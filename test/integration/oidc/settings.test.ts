@@ -97,6 +97,15 @@ describe('the settings of the identity provider', () => {
     expect((await lastRow('settings.oidcTested')).metadata).to.deep.equal({ issuer, ok: true });
   });
 
+  it('keeps no password that somebody writes into an address', async () => {
+    await test('https://me:hunter2@id.example/realm?key=hunter2#hunter2');
+    expect((await lastRow('settings.oidcTested')).metadata).to.deep.equal({
+      ...{ issuer: 'https://id.example/realm', ok: false },
+    });
+    await test('hunter2');
+    expect((await lastRow('settings.oidcTested')).metadata).to.deep.equal({ issuer: null, ok: false });
+  });
+
   for (const [reason, change, says] of [
     [
       'another name',

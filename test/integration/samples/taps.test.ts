@@ -405,6 +405,7 @@ describe('live taps', () => {
       const { id } = await test.db('users').where({ email: me.email }).first('id');
       const { services } = test.controller.systemContext('test');
       await services.bus.publish(test.db, { type: 'user', userId: id });
+      await services.bus.publish(test.db, { type: 'ui', environmentId: null, topics: ['teams'] });
       await bring(tapId, ['still']);
       await until(() => eventsOf(stream).length > 0, { what: 'the event' });
       await test.db('team_members').where({ user_id: id, team_id: at.teamId }).update({ role: 'VIEWER' });
@@ -414,6 +415,23 @@ describe('live taps', () => {
         expect(endOf(stream)).to.deep.equal(['You may not watch it any longer']);
       } finally {
         await test.db('team_members').where({ user_id: id, team_id: at.teamId }).update({ role: 'EDITOR' });
+      }
+    });
+
+    it('when a team asks everybody in it for a second factor', async () => {
+      const me = await signIn(test.url, at.both.email);
+      const { tapId } = await start('lines', me);
+      const stream = await watch(tapId, me);
+      const { bus } = test.controller.systemContext('test').services;
+      const required = (require_two_factor: boolean) =>
+        test.db('teams').where({ id: at.teamId }).update({ require_two_factor });
+      await required(true);
+      try {
+        await bus.publish(test.db, { type: 'ui', environmentId: null, topics: ['teams'] });
+        await until(() => stream.ended(), { what: 'the end' });
+        expect(endOf(stream)).to.deep.equal(['You may not watch it any longer']);
+      } finally {
+        await required(false);
       }
     });
 

@@ -4,18 +4,28 @@ import fc from 'fast-check';
 import type { User } from '../../../controller/access/index.ts';
 import { decide, type Found } from '../../../controller/oidc/linking.ts';
 
-const user = (id: string, locked: boolean): User => ({
-  ...{ id, email: 'a@b.c', name: 'Ada', authMethod: 'OIDC', passwordHash: null, isSuperAdmin: false },
+interface Kind {
+  locked: boolean;
+  passwordHash: string | null;
+  isSuperAdmin: boolean;
+}
+const user = (id: string, { locked, passwordHash, isSuperAdmin }: Kind): User => ({
+  ...{ id, email: 'a@b.c', name: 'Ada', authMethod: 'OIDC', passwordHash, isSuperAdmin },
   ...{ totpEnabled: false, sealedTotpSecret: null, lockedAt: locked ? new Date(0) : null, lockedBy: null },
   ...{ mustChangePassword: false, passwordExpiresAt: null, passwordChangedAt: null, lastSignInAt: null },
   createdAt: new Date(0),
 });
 
+const kind: fc.Arbitrary<Kind> = fc.record({
+  locked: fc.boolean(),
+  passwordHash: fc.option(fc.constant('$argon2id$')),
+  isSuperAdmin: fc.boolean(),
+});
 const found: fc.Arbitrary<Found> = fc.record({
-  linked: fc.option(fc.boolean().map((locked) => user('linked', locked))),
+  linked: fc.option(kind.map((one) => user('linked', one))),
   sameAddress: fc.option(
     fc.record({
-      user: fc.boolean().map((locked) => user('same', locked)),
+      user: kind.map((one) => user('same', one)),
       keptByScim: fc.boolean(),
       linkedHere: fc.boolean(),
     }),
@@ -28,7 +38,7 @@ const profile = fc.record({
 });
 
 describe('whose account a provider opens (property)', () => {
-  it('is one that is linked, or that SCIM keeps and nobody at this provider has, and never a locked one', () => {
+  it('is one that is linked, or that SCIM keeps without a password and without every right and nobody at this provider has, and never a locked one', () => {
     fc.assert(
       fc.property(found, profile, (there, told) => {
         const verdict = decide(there, told);
@@ -42,6 +52,7 @@ describe('whose account a provider opens (property)', () => {
             linkedHere: false,
           });
           expect([verdict.user.lockedAt, told.emailVerified === false]).to.deep.equal([null, false]);
+          expect([verdict.user.passwordHash, verdict.user.isSuperAdmin]).to.deep.equal([null, false]);
         }
         if (verdict.type === 'provision') {
           expect([there.linked, there.sameAddress]).to.deep.equal([null, null]);

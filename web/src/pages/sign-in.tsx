@@ -31,6 +31,7 @@ export const SignInPage = () => {
   const [step, setStep] = useState<'password' | 'code'>('password');
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
+  const [wrong, setWrong] = useState(false);
   const [tried, setTried] = useState(false);
   const next = safeNext(params.get('next'));
   const sentBack = tried ? null : providerProblem(params.get('problem'));
@@ -43,6 +44,7 @@ export const SignInPage = () => {
     event.preventDefault();
     setBusy(true);
     setProblem(null);
+    setWrong(false);
     setTried(true);
     try {
       const result = await signIn(email.trim(), password, step === 'code' ? code.trim() : undefined);
@@ -54,7 +56,10 @@ export const SignInPage = () => {
       }
       setCode('');
       if (result.totpRequired) setStep('code');
-      else setProblem(refusal(result));
+      else {
+        setProblem(refusal(result));
+        setWrong(step === 'password' && !result.retryAt);
+      }
     } catch {
       setProblem('The controller did not answer. Check that it is running, then try again.');
     } finally {
@@ -111,6 +116,11 @@ export const SignInPage = () => {
             </>
           )}
           {problem && <Problem>{problem}</Problem>}
+          {wrong && (
+            <p className="muted">
+              Forgotten? An administrator of your team can make a temporary password for you.
+            </p>
+          )}
           <button type="submit" className="button" data-kind="primary" disabled={busy}>
             {busy ? 'Signing in…' : 'Sign in'}
           </button>

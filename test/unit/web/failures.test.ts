@@ -1,0 +1,41 @@
+/** What pages say when a call has failed. */
+import { TRPCClientError } from '@trpc/client';
+import { expect } from 'chai';
+import { describeFailure } from '../../../web/src/api/client.ts';
+import { formatRelative } from '../../../web/src/components/format.ts';
+
+const failure = (code: string, message: string) =>
+  describeFailure(
+    TRPCClientError.from({ error: { code: -32_600, message, data: { code, requestId: 'abc' } } } as never),
+  );
+
+describe('what a page says of a failure', () => {
+  for (const [code, message] of [
+    ['BAD_REQUEST', 'The code is wrong, or was used already. Take the next one'],
+    ['NOT_FOUND', 'There is no account with the address ada@example.org: a super admin makes accounts'],
+    ['CONFLICT', 'It is the last one; make another first'],
+  ] as const) {
+    it(`adds nothing to “${message}”`, () => {
+      expect(failure(code, message)).to.deep.equal({ code, message, advice: '', requestId: 'abc' });
+    });
+  }
+
+  it('says what to do where the message says only what is wrong', () => {
+    expect(failure('BAD_REQUEST', 'name is required').advice).to.match(/^Correct the input/);
+    expect(failure('CONFLICT', 'A team named "Demo" exists already').advice).to.equal('Choose another name.');
+    expect(failure('INTERNAL_SERVER_ERROR', 'It failed: for a reason. Really').advice).to.match(/request id/);
+  });
+});
+
+describe('a moment in words', () => {
+  const now = Date.UTC(2026, 0, 10);
+  const at = (hours: number) => formatRelative(new Date(now + hours * 3_600_000), now);
+
+  it('is what was just promised: three days are not two and a bit', () => {
+    expect([at(71.99), at(167.9), at(25), at(1.4)]).to.deep.equal(['in 3 d', 'in 7 d', 'in 1 d', 'in 1 h']);
+  });
+
+  it('never makes what was older than it is', () => {
+    expect([at(-71.99), at(-1.9)]).to.deep.equal(['2 d ago', '1 h ago']);
+  });
+});
