@@ -30,7 +30,6 @@ const UNUSED_FEATURES = [
   'screen-wake-lock',
   'serial',
   'usb',
-  'web-share',
   'xr-spatial-tracking',
 ];
 
@@ -78,6 +77,8 @@ export function pagePolicy(): { nonce: string; policy: string } {
       "default-src 'none'",
       "script-src 'self'",
       `style-src 'self' 'nonce-${nonce}'`,
+      // What a browser writes itself while somebody types into an editor; a style attribute runs nothing and loads nothing.
+      "style-src-attr 'unsafe-inline'",
       "img-src 'self' data:",
       "font-src 'self'",
       "connect-src 'self'",

@@ -23,6 +23,8 @@ export const changePassword = mutation({
     const before = user.passwordHash;
     if (before === null)
       throw preconditionFailed('You have no password here: you sign in at your identity provider');
+    if (user.passwordExpiresAt !== null && user.passwordExpiresAt.getTime() <= ctx.clock.now())
+      throw preconditionFailed('This temporary password has expired: ask for another one');
     await confirmedBy(ctx, user, {
       by: () => verifyPassword(input.currentPassword, before),
       refusal: 'The current password is wrong',

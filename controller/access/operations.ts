@@ -1,9 +1,9 @@
 import { NoInput } from '../../schemas/api/common.ts';
 import { CreatedToken, CreateToken, Done, Me, TokenId, TokenList } from '../../schemas/api/people.ts';
-import { notFound } from '../platform/errors.ts';
+import { notFound, preconditionFailed } from '../platform/errors.ts';
 import { mutation, ownScope, query } from '../platform/operation.ts';
 import { mintToken } from '../platform/tokens.ts';
-import { caller, callersAccount } from './caller.ts';
+import { caller, callersAccount, lockCallersAccount } from './caller.ts';
 import { deletePersonalToken, insertPersonalToken, listPersonalTokens } from './personal-tokens-store.ts';
 import { readStanding } from './sessions-store.ts';
 
@@ -29,6 +29,8 @@ export const me = query({
 });
 
 const DAY_MS = 86_400_000;
+/** Of one person: the list is not paged. */
+const MAX_TOKENS = 100;
 
 export const createToken = mutation({
   name: 'user.createToken',
@@ -39,7 +41,11 @@ export const createToken = mutation({
   output: CreatedToken,
   scope: () => ownScope,
   async run(ctx, input) {
-    const { userId } = caller(ctx);
+    const { id: userId } = await lockCallersAccount(ctx);
+    if ((await listPersonalTokens(ctx.db, userId)).length >= MAX_TOKENS)
+      throw preconditionFailed(
+        `You have ${MAX_TOKENS} tokens; first delete those that nothing uses any more`,
+      );
     const minted = mintToken('hgp');
     const expiresAt = input.expiresInDays ? new Date(ctx.clock.now() + input.expiresInDays * DAY_MS) : null;
     await insertPersonalToken(ctx.db, {

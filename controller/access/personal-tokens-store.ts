@@ -40,3 +40,8 @@ export async function touchPersonalToken(db: Knex, id: string): Promise<void> {
     .where((q) => q.whereNull('last_used_at').orWhereRaw("last_used_at < now() - interval '1 hour'"))
     .update({ last_used_at: db.fn.now() });
 }
+
+/** All of somebody. Answers how many there were. */
+export async function deletePersonalTokensOf(tx: Knex, userId: string): Promise<number> {
+  return tx('personal_tokens').where({ user_id: userId }).delete();
+}

@@ -1,6 +1,7 @@
 /** What is done to an account by somebody else, whichever way they come: locks, passwords, second factors. In a transaction. */
 import {
   countSuperAdmins,
+  deletePersonalTokensOf,
   endSessions,
   findUser,
   forgetFailures,
@@ -82,7 +83,9 @@ export async function givePassword(
   await setTemporaryPassword(ctx.db, user.id, { passwordHash, expiresAt });
   await forgetFailures(ctx.db, user.email);
   await endSessionsOf(ctx, [user.id]);
-  ctx.audit(aboutUser(user, { metadata: { passwordExpiresAt: expiresAt } }));
+  // Whoever had the account until now may have made some.
+  const tokensDeleted = await deletePersonalTokensOf(ctx.db, user.id);
+  ctx.audit(aboutUser(user, { metadata: { passwordExpiresAt: expiresAt, tokensDeleted } }));
   await tellPages(ctx);
   return { temporaryPassword: password, expiresAt };
 }

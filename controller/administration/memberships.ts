@@ -30,6 +30,9 @@ const about = ({ team, user }: Place, role: [Role | null, Role | null]) => ({
   metadata: { email: user.email, name: user.name, team: team.name } as Record<string, unknown>,
 });
 
+/** Whoever makes accounts says whose they are. */
+const vouches = ({ actor }: Context): boolean => actor.type !== 'user' || actor.isSuperAdmin;
+
 /** The team, until the transaction ends nobody else's to count the ADMINs of; and somebody in it. */
 export async function takeMember(
   ctx: Context,
@@ -44,7 +47,7 @@ export async function takeMember(
 
 /** @throws CONFLICT for a member. */
 export async function joinTeam(ctx: MutationContext, place: Place, role: Role): Promise<void> {
-  await addMember(ctx.db, place.team.id, place.user.id, role);
+  await addMember(ctx.db, place.team.id, place.user.id, role, vouches(ctx));
   ctx.audit({ ...about(place, [null, role]), action: 'team.memberAdded' });
   await tellPages(ctx);
 }
@@ -56,7 +59,7 @@ export async function changeRole(
   role: Role,
 ): Promise<void> {
   const { team, user } = place;
-  await setRole(ctx.db, { teamId: team.id, userId: user.id }, role);
+  await setRole(ctx.db, { teamId: team.id, userId: user.id }, role, vouches(ctx));
   await refuseLastAdmin(ctx, [team.id], { role: before.role, user });
   if (before.role !== role) await endSessionsOf(ctx, [user.id]);
   const entry = about(place, [before.role, role]);

@@ -139,12 +139,9 @@ async function follow(ctx: Context, { profile }: Vouched, user: User): Promise<v
 }
 
 async function refuse(ctx: Context, problem: Problem, userId: string | null): Promise<void> {
-  await writeAudit(
-    ctx,
-    ownScope,
-    [{ entityType: 'User', entityId: userId, metadata: { method: 'oidc', problem } }],
-    'user.signInFailed',
-  );
+  const user = userId === null ? null : await findUser(ctx.db, userId);
+  const metadata = { method: 'oidc', problem, ...(user && { name: user.name, email: user.email }) };
+  await writeAudit(ctx, ownScope, [{ entityType: 'User', entityId: userId, metadata }], 'user.signInFailed');
 }
 
 const pagesChanged = (ctx: Context): Promise<void> =>

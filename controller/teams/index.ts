@@ -3,10 +3,10 @@ export {
   deleteMembership,
   listMemberIds,
   listTeamsLedBy,
-  listTeamsOf,
   listWithoutAdmin,
   lockMembership,
   type Membership,
+  readStanding,
   setRole,
 } from './members-store.ts';
 export * as teamOperations from './operations.ts';

@@ -4,6 +4,7 @@ import type { Role } from '../../schemas/api/common.ts';
 import type { TeamMember } from '../../schemas/api/people.ts';
 import { brokeUnique } from '../database/errors.ts';
 import { conflict } from '../platform/errors.ts';
+import type { Reached } from './reach.ts';
 
 export interface Membership {
   role: Role;
@@ -11,10 +12,16 @@ export interface Membership {
   source: 'manual' | 'group';
 }
 
-/** @throws CONFLICT for a member. */
-export async function addMember(db: Knex, teamId: string, userId: string, role: string): Promise<void> {
+/** `vouched`: by a super admin. @throws CONFLICT for a member. */
+export async function addMember(
+  db: Knex,
+  teamId: string,
+  userId: string,
+  role: string,
+  vouched = true,
+): Promise<void> {
   try {
-    await db('team_members').insert({ team_id: teamId, user_id: userId, role });
+    await db('team_members').insert({ team_id: teamId, user_id: userId, role, vouched });
   } catch (error) {
     if (brokeUnique(error)) throw conflict('This person is in the team already');
     throw error;
@@ -33,18 +40,25 @@ export async function lockMembership(
   return row ?? null;
 }
 
-/** From now on group sync leaves it alone. */
-export async function setRole(tx: Knex, of: { teamId: string; userId: string }, role: Role): Promise<void> {
+/** From now on group sync leaves it alone. `vouched`: by a super admin. */
+export async function setRole(
+  tx: Knex,
+  of: { teamId: string; userId: string },
+  role: Role,
+  vouched: boolean,
+): Promise<void> {
   await tx('team_members')
     .where({ team_id: of.teamId, user_id: of.userId })
-    .update({ role, source: 'manual' });
+    .update({ role, source: 'manual', ...(vouched ? { vouched } : {}) });
 }
 
 export async function deleteMembership(tx: Knex, of: { teamId: string; userId: string }): Promise<void> {
   await tx('team_members').where({ team_id: of.teamId, user_id: of.userId }).delete();
 }
 
-export type MemberRow = Omit<TeamMember, 'accountOutOfReach'> & { teamIds: string[] };
+export type Standing = Pick<Reached, 'teamIds' | 'vouched'>;
+
+export type MemberRow = Omit<TeamMember, 'accountOutOfReach'> & Standing;
 
 export async function listMembers(db: Knex, teamId: string): Promise<MemberRow[]> {
   const { rows } = await db.raw<{ rows: MemberRow[] }>(
@@ -52,17 +66,20 @@ export async function listMembers(db: Knex, teamId: string): Promise<MemberRow[]
        u.totp_enabled AS "twoFactorEnabled", u.is_super_admin AS "isSuperAdmin", u.locked_at AS "lockedAt",
        CASE WHEN u.locked_at IS NOT NULL THEN COALESCE(u.locked_by, 'admin') END AS "lockedBy",
        u.last_sign_in_at AS "lastSignInAt",
-       (SELECT array_agg(o.team_id) FROM team_members o WHERE o.user_id = m.user_id) AS "teamIds"
+       (SELECT array_agg(o.team_id) FROM team_members o WHERE o.user_id = m.user_id) AS "teamIds",
+       (SELECT bool_or(o.vouched) FROM team_members o WHERE o.user_id = m.user_id) AS vouched
      FROM team_members m JOIN users u ON u.id = m.user_id WHERE m.team_id = ? ORDER BY lower(u.name), lower(u.email)`,
     [teamId],
   );
   return rows;
 }
 
-/** Ids. */
-export async function listTeamsOf(db: Knex, userId: string): Promise<string[]> {
-  const rows: { team_id: string }[] = await db('team_members').where({ user_id: userId }).select('team_id');
-  return rows.map(({ team_id }) => team_id);
+/** What an ADMIN's reach depends on. */
+export async function readStanding(db: Knex, userId: string): Promise<Standing> {
+  const rows: { team_id: string; vouched: boolean }[] = await db('team_members')
+    .where({ user_id: userId })
+    .select('team_id', 'vouched');
+  return { teamIds: rows.map(({ team_id }) => team_id), vouched: rows.some(({ vouched }) => vouched) };
 }
 
 /** Ids. */

@@ -67,9 +67,9 @@ export const get = query({
     return {
       ...{ ...team, role },
       environmentCount: (await listEnvironmentsOf(ctx.db, id)).length,
-      members: members.map(({ teamIds, ...member }) => ({
+      members: members.map(({ teamIds, vouched, ...member }) => ({
         ...member,
-        accountOutOfReach: outOfReach(ctx.actor, { ...member, teamIds }),
+        accountOutOfReach: outOfReach(ctx.actor, { ...member, teamIds, vouched }),
       })),
     };
   },

@@ -9,6 +9,8 @@ export interface Reached {
   isSuperAdmin: boolean;
   /** Every team that this person is in. */
   teamIds: readonly string[];
+  /** A super admin or a group has put them into one of these teams. */
+  vouched: boolean;
 }
 
 /** Why this account is out of the caller's reach; null where it is not. Names no team: it may be one of strangers. */
@@ -18,7 +20,10 @@ export function outOfReach(caller: Actor, account: Reached): string | null {
     return 'This is your own account: change your password under your own settings';
   if (caller.isSuperAdmin) return null;
   if (account.isSuperAdmin) return 'This is a super admin: only another super admin may do that';
-  return account.teamIds.every((teamId) => caller.roles.get(teamId) === 'ADMIN')
+  if (!account.teamIds.every((teamId) => caller.roles.get(teamId) === 'ADMIN'))
+    return 'This person is in a team in which you are not ADMIN: ask a super admin';
+  // Whoever is in no team yet could be put into one to be taken over, before they come to more elsewhere.
+  return account.vouched
     ? null
-    : 'This person is in a team in which you are not ADMIN: ask a super admin';
+    : 'An ADMIN has put this person into the team, which makes the account none of its own: ask a super admin';
 }

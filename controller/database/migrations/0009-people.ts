@@ -41,6 +41,10 @@ export async function up(db: Knex): Promise<void> {
       -- What the identity provider is shown at sign-out.
       ADD COLUMN sealed_id_token text;
 
+    ALTER TABLE team_members
+      -- False where an ADMIN of the team put somebody in by their address: that makes the account none of the team's.
+      ADD COLUMN vouched boolean NOT NULL DEFAULT true;
+
     -- Who somebody is to an identity provider.
     CREATE TABLE user_identities (
       issuer text NOT NULL,

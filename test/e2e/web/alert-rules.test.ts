@@ -115,7 +115,7 @@ describe('the page of alert rules', function () {
     await form.getByRole('button', { name: 'Make the rule' }).click();
     await form
       .getByRole('alert')
-      .getByText(/Choose another name/)
+      .getByText(/exists already/)
       .waitFor();
     await closeByEscape(page);
     await form.waitFor({ state: 'hidden' });

@@ -93,8 +93,16 @@ describe('the audit page', function () {
   it('unfolds an event to what it was before, and gives an address that leads to it', async () => {
     await page.goto(session.at('audit?action=environment.updated'));
     const toggle = row('Environment test bench updated').getByRole('button');
+    const columns = () =>
+      page.locator('thead th:visible').evaluateAll((cells) => cells.map((cell) => cell.clientWidth));
+    // As narrow as that, some of the columns are hidden.
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await toggle.waitFor();
+    const folded = await columns();
     await toggle.click();
     await settles(() => toggle.getAttribute('aria-expanded'), 'true');
+    expect(await columns(), 'columns moved').to.deep.equal(folded);
+    await page.setViewportSize({ width: 1440, height: 900 });
     const changes = page.getByRole('list', { name: 'What changed' });
     await changes.getByText('staging', { exact: true }).waitFor();
     await changes.getByText('test bench', { exact: true }).waitFor();

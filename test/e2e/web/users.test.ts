@@ -275,6 +275,21 @@ describe('users and teams', function () {
       await row('Library').waitFor({ state: 'detached' });
     });
 
+    it('get an environment, to which the list of environments leads', async () => {
+      await page.goto(session.at('settings?tab=teams&new=1'));
+      await dialog('Make a team').getByLabel('Name').fill('Lab');
+      await dialog('Make a team').getByRole('button', { name: 'Make the team' }).click();
+      await choose('Lab', 'Make an environment…');
+      const make = dialog('Make an environment in Lab');
+      await make.getByLabel('Name').fill('bench');
+      await make.getByRole('button', { name: 'Make the environment' }).click();
+      await make.waitFor({ state: 'detached' });
+      await page.getByRole('banner').getByRole('button', { name: /^Team/ }).click();
+      await page.getByRole('menuitem', { name: /bench/ }).click();
+      await page.getByRole('heading', { name: 'Team Lab' }).waitFor();
+      await page.goto(session.at('settings?tab=teams'));
+    });
+
     it('cannot be deleted while they have environments, and say so', async () => {
       await page.getByRole('button', { name: 'Actions on Ours' }).click();
       await page.getByText('It has 1 environment: delete it first.').waitFor();

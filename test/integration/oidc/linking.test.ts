@@ -34,7 +34,7 @@ describe('accounts and what a provider says of an address', () => {
     expect(user).to.equal(null);
     if (userId === null) return;
     const row = await scene.db('audit_log').where({ entity_id: userId, action: 'user.signInFailed' }).first();
-    expect(row.metadata).to.deep.equal({ method: 'oidc', problem });
+    expect(row.metadata).to.include({ method: 'oidc', problem });
   };
 
   it('lets nobody into an account with a password by its address', async () => {

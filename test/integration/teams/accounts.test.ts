@@ -65,6 +65,30 @@ describe('the account of a member', () => {
     expect(test.log()).not.to.include(password);
   });
 
+  it('loses its personal tokens with a reset: whoever had it may have made them', async () => {
+    const other = await people.join({ [teamId]: 'EDITOR' });
+    await other.mutate('user.createToken', { name: 'made by somebody else' });
+    expect((await act('resetMemberPassword', other.userId)).status).to.equal(200);
+    expect(await test.db('personal_tokens').where({ user_id: other.userId })).to.deep.equal([]);
+    expect(await people.audited('user.passwordReset')).to.have.nested.property('metadata.tokensDeleted', 1);
+  });
+
+  it('is not theirs where they have put its owner in by the address, until a super admin says so', async () => {
+    const other = await people.join();
+    await admin.mutate('team.addMember', { teamId, email: other.email, role: 'VIEWER' });
+    for (const way of WAYS) {
+      const { status, fault } = await act(way, other.userId);
+      expect([status, fault?.message]).to.deep.equal([
+        403,
+        'An ADMIN has put this person into the team, which makes the account none of its own: ask a super admin',
+      ]);
+    }
+    await admin.mutate('team.updateMemberRole', { teamId, userId: other.userId, role: 'EDITOR' });
+    expect((await act('lockMember', other.userId)).status, 'by their own word').to.equal(403);
+    await root.mutate('admin.assignToTeam', { teamId, userId: other.userId, role: 'EDITOR' });
+    expect((await act('lockMember', other.userId)).status).to.equal(200);
+  });
+
   it('is not theirs to take over: a super admin, somebody of another team, themselves', async () => {
     const other = await people.team(root);
     const superAdmin = await people.join({ [teamId]: 'VIEWER' }, { isSuperAdmin: true });

@@ -9,8 +9,11 @@ const caller = (roles: Record<string, Role>, isSuperAdmin = false): Actor => ({
   ...{ type: 'user', userId: 'caller', email: 'caller@example.org', name: 'Caller' },
   ...{ isSuperAdmin, roles: new Map(Object.entries(roles)), sessionId: 's', owes: null },
 });
-const somebody = (teamIds: string[], more: { userId?: string; isSuperAdmin?: boolean } = {}) => ({
-  ...{ userId: 'other', isSuperAdmin: false, teamIds },
+const somebody = (
+  teamIds: string[],
+  more: { userId?: string; isSuperAdmin?: boolean; vouched?: boolean } = {},
+) => ({
+  ...{ userId: 'other', isSuperAdmin: false, teamIds, vouched: true },
   ...more,
 });
 
@@ -33,6 +36,10 @@ describe('the reach of an ADMIN', () => {
     {
       reason: 'somebody in a team in which they are EDITOR only',
       ...{ roles: { a: 'ADMIN', b: 'EDITOR' }, account: somebody(['a', 'b']), within: false },
+    },
+    {
+      reason: 'somebody whom an ADMIN has put in by their address',
+      ...{ roles: { a: 'ADMIN' }, account: somebody(['a'], { vouched: false }), within: false },
     },
     { reason: 'a VIEWER who asks', roles: { a: 'VIEWER' }, account: somebody(['a']), within: false },
     {

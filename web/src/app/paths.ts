@@ -137,7 +137,9 @@ export const paths = {
 };
 
 /** The same page in another environment; a single object does not exist there, so its list is shown. */
-export function samePageIn(pathname: string, env: string): string {
+export function samePageIn(pathname: string, env: string, search = ''): string {
   const page = pathname.split('/')[3] ?? 'overview';
-  return build(['e', env, page]);
+  // Which of the settings are looked at is none of the environment's business.
+  const tab = page === 'settings' ? (new URLSearchParams(search).get('tab') ?? undefined) : undefined;
+  return build(['e', env, page], { tab });
 }

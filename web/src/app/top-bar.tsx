@@ -35,7 +35,7 @@ export const TopBar = ({ openPalette, openShortcuts }: Props) => (
 const PlaceMenu = () => {
   const { team, environment, teams } = usePlace();
   const navigate = useNavigate();
-  const { pathname } = useLocation();
+  const { pathname, search } = useLocation();
   return (
     <Menu position="bottom-start" width={280} shadow="md">
       <Menu.Target>
@@ -58,7 +58,7 @@ const PlaceMenu = () => {
               <Menu.Item
                 key={each.id}
                 aria-current={each.id === environment.id ? 'true' : undefined}
-                onClick={() => navigate(samePageIn(pathname, each.id))}
+                onClick={() => navigate(samePageIn(pathname, each.id, search))}
                 rightSection={each.id === environment.id ? <Icon name="check" size={14} /> : null}
               >
                 <EnvironmentTag environment={each} />

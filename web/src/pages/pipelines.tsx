@@ -17,6 +17,7 @@ import { pipelineStatus } from './pipeline-status.ts';
 import { usePipelineActions } from './pipelines/actions.ts';
 import { BulkActions } from './pipelines/bulk-actions.tsx';
 import { pipelineColumns } from './pipelines/columns.tsx';
+import { VIEWER_REASON } from './pipelines/fixed.tsx';
 import { type GroupAction, GroupNav } from './pipelines/group-nav.tsx';
 import { NO_GROUP, subtreeIds } from './pipelines/group-tree.ts';
 import { NoPipelines } from './pipelines/no-pipelines.tsx';
@@ -77,6 +78,7 @@ export const PipelinesPage = () => {
       className="button"
       data-kind="primary"
       disabled={!mayEdit}
+      data-tip={mayEdit ? undefined : VIEWER_REASON}
       onClick={() => setParam('new', '1')}
     >
       <Icon name="plus" /> New pipeline
@@ -94,6 +96,7 @@ export const PipelinesPage = () => {
                 type="button"
                 className="button"
                 disabled={!mayEdit}
+                data-tip={mayEdit ? undefined : VIEWER_REASON}
                 onClick={() => setGroupAction({ kind: 'create', parent: null })}
               >
                 <Icon name="folder" /> New group

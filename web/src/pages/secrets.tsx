@@ -8,6 +8,7 @@ import { DataTable } from '../components/data-table.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Page } from '../components/page.tsx';
 import { EmptyState, Loaded, SkeletonRows } from '../components/states.tsx';
+import { VIEWER_REASON } from './pipelines/fixed.tsx';
 import { CertificatesTab } from './secrets/certificates-tab.tsx';
 import {
   DeleteSecretDialog,
@@ -68,6 +69,7 @@ const SecretsTab = () => {
           className="button"
           data-kind={backend === 'EXEC' ? 'primary' : undefined}
           disabled={!mayEdit}
+          data-tip={mayEdit ? undefined : VIEWER_REASON}
           onClick={() => setChosen({ kind: 'register' })}
         >
           <Icon name="plus" /> Register a name
@@ -79,6 +81,7 @@ const SecretsTab = () => {
           className="button"
           data-kind="primary"
           disabled={!mayEdit}
+          data-tip={mayEdit ? undefined : VIEWER_REASON}
           onClick={() => setChosen({ kind: 'create' })}
         >
           <Icon name="plus" /> Add a secret

@@ -41,7 +41,7 @@ export const SettingsPage = () => {
   const subject = { you: 'you', server: 'server', team: team?.id, environment: environment?.id }[part.group];
   return (
     <Page title="Settings">
-      <div className="settings">
+      <div className="settings-frame">
         <SettingsNavigation parts={offered} current={part} standing={standing} show={show} />
         <div className="settings-body" data-wide={part.wide}>
           {offered.includes(part) ? (

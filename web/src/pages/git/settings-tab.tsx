@@ -24,7 +24,7 @@ export const GitSettingsTab = ({ status }: { status: GitSyncStatus }) => {
   const mayNot = whyNot(team.role, 'ADMIN');
   const mayEdit = mayNot === null;
   return (
-    <div className="stack settings">
+    <div className="stack binding-settings">
       {mayNot && (
         <p className="notice" data-tone="moving">
           <Icon name="shield" size={14} />

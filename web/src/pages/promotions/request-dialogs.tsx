@@ -22,10 +22,15 @@ const versionOf = ({ sourceVersion }: Promotion): string =>
 /** What ships is what was saved when it was asked for: the approval is bound to what is shown. */
 export const ApproveDialog = ({ promotion, close }: Props) => {
   const { id, pipelineName, targetName, targetPipelineId, targetEnvironmentName: target } = promotion;
-  const content = useQuery({ ...queries.promotionContent(id), staleTime: 0 });
+  // Once it is decided there is nothing to ask for any more.
+  const [isDecided, setDecided] = useState(false);
+  const content = useQuery({ ...queries.promotionContent(id), staleTime: 0, enabled: !isDecided });
   const digest = content.data?.digest;
   const approve = usePromotionWord({
-    run: () => api.promotion.approve.mutate({ requestId: id, ...(digest ? { digest } : {}) }),
+    run: async () => {
+      await api.promotion.approve.mutate({ requestId: id, ...(digest ? { digest } : {}) });
+      setDecided(true);
+    },
     done: () => `${targetName} is deployed in ${target}.`,
     after: close,
   });

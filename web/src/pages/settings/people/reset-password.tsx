@@ -30,10 +30,10 @@ export const ResetPasswordForm = ({ name, run, close }: Props) => {
       cancel="Back"
     >
       <p>
-        The present password of {name} ends at once, and they are signed out everywhere. A temporary one is
-        made and shown here once: it is for you to hand over.
+        The present password of {name} ends at once, they are signed out everywhere, and their personal tokens
+        are deleted. A temporary one is made and shown here once: it is for you to hand over.
       </p>
-      <p className="muted">A second factor stays as it is.</p>
+      <p className="muted">A second factor stays as it is, and so does a link to the identity provider.</p>
     </MutationForm>
   );
 };

@@ -80,8 +80,9 @@ export const ProviderForm = ({ oidc, redirectUri }: Props) => {
           <span className="field-name">Redirect URI, for the provider</span>
           <CommandBlock label="the redirect URI" lines={[redirectUri]} />
           <span className="field-hint">
-            Register a web application there with this address, to the letter. It is made of
-            HEADGATE_BASE_URL.
+            Register a web application there with this address, to the letter; where it asks for one after
+            sign-out, <code>{redirectUri.replace('/api/auth/oidc/callback', '/sign-in')}</code>. Both are made
+            of HEADGATE_BASE_URL.
           </span>
         </div>
         <DraftField
