@@ -11,7 +11,7 @@ export const REST_TAGS = {
   Secrets: 'Names and times of secrets. A value goes in and never comes out.',
   Git: 'The tie of the key’s environment to git: its status, and plans of changes before they are pushed.',
   'Alert rules': 'Alert rules of the key’s environment.',
-  Audit: 'What happened in the key’s environment, in an order without gaps.',
+  'Audit log': 'What happened in the key’s environment, in an order without gaps.',
 } as const;
 export type RestTag = keyof typeof REST_TAGS;
 

@@ -297,7 +297,7 @@ export const REST_ROWS: readonly RestRow[] = [
     method: 'GET',
     path: '/audit',
     operationId: 'followAuditLog',
-    tag: 'Audit',
+    tag: 'Audit log',
     summary: 'What happened since a cursor, oldest first',
     description:
       'Pass the `cursor` of one answer as `after` of the next request: no event is missed and none comes twice. An empty page gives back the cursor that it was asked with.',
