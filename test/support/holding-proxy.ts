@@ -1,4 +1,4 @@
-/** A way to the controller on which a push stops half way: its headers are through, and what is pushed is not. */
+/** A way to the controller on which a push stops half way: what it asks for is through, and what is pushed is not. */
 import { createServer, connect as dial, type Socket } from 'node:net';
 
 export interface HoldingProxy {
@@ -9,8 +9,11 @@ export interface HoldingProxy {
 }
 
 const HEAD_END = '\r\n\r\n';
+/** The end of the commands, and the beginning of what they are about: gitprotocol-pack(5). */
+const FLUSH = '0000';
+const PACK = `${FLUSH}PACK`;
 
-/** Holds the body of each `git-receive-pack` until `release`. */
+/** Holds the pack of each `git-receive-pack` until `release`. */
 export async function startHoldingProxy(target: string): Promise<HoldingProxy> {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const sockets = new Set<Socket>();
@@ -24,18 +27,25 @@ export async function startHoldingProxy(target: string): Promise<HoldingProxy> {
     const far = keep(dial(Number(new URL(target).port), '127.0.0.1'));
     keep(near).once('close', () => far.destroy());
     far.pipe(near);
-    let turn = Promise.resolve();
+    let turn = Promise.resolve(false);
     near.on('data', (chunk: Buffer) => {
-      turn = turn.then(() => pass(chunk, far));
+      turn = turn.then((inPush) => pass(chunk, far, inPush));
     });
   });
-  async function pass(chunk: Buffer, far: Socket): Promise<void> {
+  /** Answers whether the pack of a push is still to come. */
+  async function pass(chunk: Buffer, far: Socket, inPush: boolean): Promise<boolean> {
     const end = chunk.indexOf(HEAD_END);
-    const pushes = end > 0 && /^POST \S*\/git-receive-pack /.test(chunk.toString('latin1', 0, end));
-    if (!pushes) return void far.write(chunk);
-    far.write(chunk.subarray(0, end + HEAD_END.length));
+    const pushes =
+      inPush || (end > 0 && /^POST \S*\/git-receive-pack /.test(chunk.toString('latin1', 0, end)));
+    const pack = pushes ? chunk.indexOf(PACK) : -1;
+    if (pack < 0) {
+      far.write(chunk);
+      return pushes;
+    }
+    far.write(chunk.subarray(0, pack + FLUSH.length));
     await released;
-    far.write(chunk.subarray(end + HEAD_END.length));
+    far.write(chunk.subarray(pack + FLUSH.length));
+    return false;
   }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
