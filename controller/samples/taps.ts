@@ -211,6 +211,8 @@ export function createTaps(options: { db: Knex; bus: Bus; clock: Clock; log: Log
   async function check(tapId: string, here: Watched): Promise<void> {
     if (await keepWatching(db, tapId, self, now())) return;
     const tap = await findTap(db, tapId);
+    // Another check of the same moment has noted it.
+    if (tap?.watchedBy === self) return;
     // The stream before this one ended after this one had come, and was taken for the last.
     if (tap?.watchedBy === null && (await claim(tap))) return;
     if (!tap) {
