@@ -50,10 +50,7 @@ const LANES: readonly (readonly Suite[])[] = [
     },
     { name: 'people', files: `{${PEOPLE.join()}}`, limitMinutes: 15 },
   ],
-  [
-    { name: 'web', files: 'test/e2e/web/**/*.test.ts', except: PEOPLE_PAGES, limitMinutes: 25 },
-    { name: 'remotes', files: `{${REMOTES.join()}}`, limitMinutes: 15 },
-  ],
+  [{ name: 'web', files: 'test/e2e/web/**/*.test.ts', except: PEOPLE_PAGES, limitMinutes: 25 }],
   [
     { name: 'engine', files: 'test/e2e/engine/**/*.test.ts', limitMinutes: 5 },
     { name: 'agent', files: 'test/e2e/agent/**/*.test.ts', limitMinutes: 20 },
@@ -62,6 +59,7 @@ const LANES: readonly (readonly Suite[])[] = [
   [
     { name: 'promotions', files: `{${PROMOTIONS.join()}}`, limitMinutes: 15 },
     { name: 'web people', files: `{${PEOPLE_PAGES.join()}}`, limitMinutes: 15 },
+    { name: 'remotes', files: `{${REMOTES.join()}}`, limitMinutes: 15 },
   ],
 ];
 
