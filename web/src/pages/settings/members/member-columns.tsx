@@ -65,7 +65,7 @@ export function memberColumns({ mayEdit, myId, act }: Options): Column<TeamMembe
     {
       key: 'email',
       title: 'Email',
-      width: '18%',
+      width: '26%',
       priority: 2,
       sort: (row) => row.email.toLowerCase(),
       cell: (row) => row.email,
