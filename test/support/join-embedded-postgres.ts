@@ -6,8 +6,9 @@ import { createLogger } from '../../controller/platform/logger.ts';
 const [dataDir] = process.argv.slice(2);
 if (!dataDir) throw new Error('usage: join-embedded-postgres.ts <dataDir>');
 const postgres = await joinEmbeddedPostgres({ dataDir, log: createLogger('info', process.stdout) });
-console.log(JSON.stringify({ url: postgres.url }));
 process.once('SIGTERM', async () => {
   await postgres.leave();
   process.exit(0);
 });
+// Last: whoever reads it may send the signal at once.
+console.log(JSON.stringify({ url: postgres.url }));

@@ -1,20 +1,33 @@
-import { useSearchParams } from 'react-router';
+import { type NavigateOptions, useSearchParams } from 'react-router';
+
+type Change = (edit: (params: URLSearchParams) => void, options?: NavigateOptions) => void;
+
+/**
+ * The parameters of the page's address as they are drawn, and how to change some of them. A change begins with the address
+ * as it is at that moment: what was drawn last may be older, and would bring back what has just been taken away.
+ */
+export function useAddress(): [params: URLSearchParams, change: Change] {
+  const [params, setParams] = useSearchParams();
+  const change: Change = (edit, options) => {
+    const next = new URLSearchParams(window.location.search);
+    edit(next);
+    setParams(next, options);
+  };
+  return [params, change];
+}
+
+/** Takes the parameter away where the value is empty. */
+export function putParam(params: URLSearchParams, name: string, value: string): void {
+  if (value) params.set(name, value);
+  else params.delete(name);
+}
 
 /** One parameter of the page's address; empty where it is not there. Setting it to an empty text takes it away. */
 export function useAddressParam(
   name: string,
   { replace = false } = {},
 ): [value: string, set: (value: string) => void] {
-  const [params, setParams] = useSearchParams();
-  const set = (value: string): void =>
-    setParams(
-      (before) => {
-        const next = new URLSearchParams(before);
-        if (value) next.set(name, value);
-        else next.delete(name);
-        return next;
-      },
-      { replace },
-    );
+  const [params, change] = useAddress();
+  const set = (value: string): void => change((next) => putParam(next, name, value), { replace });
   return [params.get(name) ?? '', set];
 }

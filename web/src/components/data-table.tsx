@@ -4,7 +4,7 @@
  */
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { useSearchParams } from 'react-router';
+import { useAddress } from '../app/address.ts';
 import { useHotkeys } from '../app/hotkeys.ts';
 import { plural } from './format.ts';
 import { Icon } from './icons.tsx';
@@ -64,7 +64,7 @@ const ROW_PX = 36;
 export function DataTable<R>(props: Props<R>) {
   const { caption, rows, rowKey, rowHref, filterText, noun, selection } = props;
   const { shown: columns, menu: columnMenu } = useShownColumns(props.remember, props.columns);
-  const [params, setParams] = useSearchParams();
+  const [params, changeAddress] = useAddress();
   const filterBox = useRef<HTMLInputElement>(null);
   const prefix = props.paramPrefix ?? '';
   const sortParam = params.get(`${prefix}sort`) ?? props.defaultSort;
@@ -77,12 +77,10 @@ export function DataTable<R>(props: Props<R>) {
   const body = useRef<HTMLTableSectionElement>(null);
 
   const setParam = (key: string, value: string, fallback: string): void =>
-    setParams(
-      (before) => {
-        const next = new URLSearchParams(before);
+    changeAddress(
+      (next) => {
         if (value === fallback) next.delete(prefix + key);
         else next.set(prefix + key, value);
-        return next;
       },
       { replace: true },
     );

@@ -5,9 +5,9 @@
 import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { useSearchParams } from 'react-router';
 import type { FilterPreset, PresetScope } from '../../../schemas/api/preferences.ts';
 import { queries } from '../api/queries.ts';
+import { useAddress } from '../app/address.ts';
 import { usePlace } from '../app/environment.tsx';
 import { ManagePresetsDialog, SavePresetDialog } from './filter-preset-dialogs.tsx';
 import { Icon } from './icons.tsx';
@@ -25,7 +25,7 @@ interface Props {
 /** A menu to choose, keep and manage presets. Opened without any of `params`, the page begins with the default one. */
 export const FilterPresets = ({ scope, params }: Props) => {
   const { environment, team } = usePlace();
-  const [search, setSearch] = useSearchParams();
+  const [search, changeAddress] = useAddress();
   const presets = useQuery(queries.filterPresets(environment.id, scope));
   const [dialog, setDialog] = useState<'save' | 'manage' | null>(null);
   const mayEdit = team.role !== 'VIEWER';
@@ -34,7 +34,7 @@ export const FilterPresets = ({ scope, params }: Props) => {
   const chosen = list.find(({ filters }) => sameFilters(textFilters(filters, params), present));
 
   const apply = (filters: Record<string, string>, replace = false): void =>
-    setSearch((before) => withFilters(before, params, filters), { replace });
+    changeAddress((next) => putFilters(next, params, filters), { replace });
 
   // Once for each opening of the page: filters that are taken away afterwards stay away.
   const decided = useRef('');
@@ -138,15 +138,9 @@ function textFilters(filters: FilterPreset['filters'], params: readonly string[]
 const sameFilters = (a: Record<string, string>, b: Record<string, string>): boolean =>
   Object.keys(a).length > 0 && Object.keys({ ...a, ...b }).every((key) => a[key] === b[key]);
 
-function withFilters(
-  before: URLSearchParams,
-  params: readonly string[],
-  filters: Record<string, string>,
-): URLSearchParams {
-  const next = new URLSearchParams(before);
+function putFilters(next: URLSearchParams, params: readonly string[], filters: Record<string, string>): void {
   for (const param of params) next.delete(param);
   for (const [param, value] of Object.entries(filters)) next.set(param, value);
   if (Object.keys(filters).length === 0) next.set(PARAM, NONE);
   else next.delete(PARAM);
-  return next;
 }

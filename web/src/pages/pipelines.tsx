@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo, useState } from 'react';
-import { useSearchParams } from 'react-router';
 import type { PipelineGroup } from '../../../schemas/api/pipeline-order.ts';
 import type { PipelineSummary } from '../../../schemas/api/pipelines.ts';
 import { queries } from '../api/queries.ts';
+import { putParam, useAddress } from '../app/address.ts';
 import { usePlace } from '../app/environment.tsx';
 import { useEver } from '../app/ever.ts';
 import { paths } from '../app/paths.ts';
@@ -50,7 +50,7 @@ const FILTERS = ['q', 'status', 'group', 'sort'] as const;
 export const PipelinesPage = () => {
   const { environment, team } = usePlace();
   const env = environment.id;
-  const [params, setParams] = useSearchParams();
+  const [params, changeAddress] = useAddress();
   const pipelines = useQuery(queries.pipelines(env));
   const groups = useQuery(queries.pipelineGroups(env));
   const actions = usePipelineActions();
@@ -63,15 +63,7 @@ export const PipelinesPage = () => {
   const newEver = useEver(isNew);
 
   const setParam = (key: string, value: string, replace = false): void =>
-    setParams(
-      (before) => {
-        const next = new URLSearchParams(before);
-        if (value) next.set(key, value);
-        else next.delete(key);
-        return next;
-      },
-      { replace },
-    );
+    changeAddress((next) => putParam(next, key, value), { replace });
   const create = (
     <button
       type="button"

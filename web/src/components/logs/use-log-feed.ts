@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
-import { useSearchParams } from 'react-router';
 import type { LogLevel } from '../../../../schemas/api/logs.ts';
 import { api } from '../../api/client.ts';
 import { onChanged } from '../../api/events.ts';
+import { putParam, useAddress } from '../../app/address.ts';
 import { type FeedState, LogFeed } from './log-feed.ts';
 import { LOG_LEVELS } from './log-levels.ts';
 
@@ -32,7 +32,7 @@ export type Since = (typeof SINCES)[number]['value'];
 
 /** The filters as the address holds them, and how to change one. */
 export function useLogFilters(kind: LogSource['kind']): [LogFilters, (change: Partial<LogFilters>) => void] {
-  const [params, setParams] = useSearchParams();
+  const [params, changeAddress] = useAddress();
   const onlyKey = kind === 'pipeline' ? 'node' : 'pipeline';
   const wanted = (params.get('level') ?? '').split(',');
   const filters: LogFilters = {
@@ -42,19 +42,15 @@ export function useLogFilters(kind: LogSource['kind']): [LogFilters, (change: Pa
     since: SINCES.find(({ value }) => value === params.get('since'))?.value ?? 'all',
   };
   const change = ({ levels, only, text, since }: Partial<LogFilters>): void =>
-    setParams(
-      (before) => {
-        const next = new URLSearchParams(before);
+    changeAddress(
+      (next) => {
         const put = (key: string, value: string | undefined): void => {
-          if (value === undefined) return;
-          if (value) next.set(key, value);
-          else next.delete(key);
+          if (value !== undefined) putParam(next, key, value);
         };
         put('level', levels?.join(','));
         put(onlyKey, only);
         put('text', text);
         put('since', since === 'all' ? '' : since);
-        return next;
       },
       { replace: true, preventScrollReset: true },
     );

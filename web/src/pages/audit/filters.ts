@@ -1,6 +1,6 @@
 /** What is looked for in the audit log, as it stands in the address. */
-import { useSearchParams } from 'react-router';
 import type { ActorType, AuditFilter } from '../../../../schemas/api/audit.ts';
+import { putParam, useAddress } from '../../app/address.ts';
 
 export interface Filters {
   q: string;
@@ -29,20 +29,15 @@ export function useFilters(): [
   change: (change: Partial<Filters>) => void,
   clear: () => void,
 ] {
-  const [params, setParams] = useSearchParams();
+  const [params, changeAddress] = useAddress();
   const filters = { ...NO_FILTERS };
   for (const key of KEYS) filters[key] = params.get(key) ?? '';
   const change = (some: Partial<Filters>): void =>
-    setParams(
-      (before) => {
-        const next = new URLSearchParams(before);
-        for (const [key, value] of Object.entries(some)) {
-          if (value) next.set(key, value);
-          else next.delete(key);
-        }
+    changeAddress(
+      (next) => {
+        for (const [key, value] of Object.entries(some)) putParam(next, key, value);
         // An event that was pointed at need not be among those that are found now.
         next.delete('at');
-        return next;
       },
       { replace: true },
     );
