@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../../support/until.ts';
-import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
+import { beyondAPhone, settles, slowDown, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 
 describe('the audit page', function () {
@@ -83,13 +83,12 @@ describe('the audit page', function () {
     await filters.getByLabel('What it was done to').selectOption({ label: 'Pipeline' });
     await settles(() => rows().count(), 1);
     // On a machine where drawing takes its time: what was cleared does not come back with what is typed next.
-    const devtools = await page.context().newCDPSession(page);
-    await devtools.send('Emulation.setCPUThrottlingRate', { rate: 25 });
+    const atFullSpeed = await slowDown(page, 25);
     await filters.getByRole('button', { name: 'Clear the filters' }).click();
     await page.keyboard.press('/');
     await page.keyboard.type('DB-pass');
     await settles(() => rows().count(), 2);
-    await devtools.detach();
+    await atFullSpeed();
     await filters.getByLabel('to', { exact: true }).fill('2020-01-01');
     await page.getByRole('heading', { name: 'No event fits' }).waitFor();
   });

@@ -27,13 +27,29 @@ const COLOUR_RULES: RunOptions = {
 /** Of one rule on one page: the rest is mostly the same element in other rows. */
 const MAX_ELEMENTS = 3;
 
-export const launch = (options: Pick<LaunchOptions, 'ignoreDefaultArgs'> = {}): Promise<Browser> =>
-  chromium.launch({
+/** How many times slower than this machine each page runs: what only holds on a fast one is found by that. */
+const SLOWDOWN = Number(process.env.HEADGATE_TEST_SLOWDOWN ?? 1);
+
+export async function launch(options: Pick<LaunchOptions, 'ignoreDefaultArgs'> = {}): Promise<Browser> {
+  const browser = await chromium.launch({
     executablePath: findChromium() ?? undefined,
     headless: true,
     args: CHROMIUM_FLAGS,
     ...options,
   });
+  if (SLOWDOWN > 1)
+    browser.on('context', (context) =>
+      context.on('page', (page) => void slowDown(page, SLOWDOWN).catch(() => undefined)),
+    );
+  return browser;
+}
+
+/** Makes a page draw as on a machine that is `times` slower; answers what ends it. */
+export async function slowDown(page: Page, times: number): Promise<() => Promise<void>> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('Emulation.setCPUThrottlingRate', { rate: times });
+  return () => devtools.detach();
+}
 
 /**
  * Starts one of its own; HEADGATE_URL with HEADGATE_EMAIL, HEADGATE_PASSWORD, HEADGATE_STAGING and HEADGATE_PRODUCTION
