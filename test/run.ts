@@ -88,6 +88,8 @@ function run(suite: Suite, databaseUrl: string): Promise<Summary> {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       HEADGATE_TEST_PATIENCE: '3',
+      // Each of some hundred processes would compile the same sources again.
+      NODE_COMPILE_CACHE: join(artifacts, 'compile-cache'),
       ...process.env,
       HEADGATE_TEST_DATABASE_URL: databaseUrl,
       HEADGATE_TEST_SUMMARY: output,

@@ -194,7 +194,7 @@ describe('an embedded Postgres that is shared', function () {
       const leaving = await member();
       const [come] = await Promise.all([member(), leaving.end()]);
       await untilAnswers(come.url);
-      await come.end();
+      expect(await come.end(), come.log()).to.equal(0);
     }
     expect(postmastersOf(dataDir)).to.deep.equal([]);
   });
