@@ -38,46 +38,66 @@ const PEOPLE_PAGES = [
   ...['single-sign-on', 'single-sign-on-settings', 'users'],
 ].map((name) => `test/e2e/web/${name}.test.ts`);
 
-/** Of about the same length. The agent's suites mostly wait: for limits of time, and for processes to end. */
-const LANES: readonly (readonly Suite[])[] = [
-  [
-    { name: 'unit', files: 'test/unit/**/*.test.ts', limitMinutes: 5 },
-    {
-      name: 'integration',
-      files: 'test/integration/**/*.test.ts',
-      except: [...REMOTES, ...PROMOTIONS, ...PEOPLE],
-      limitMinutes: 25,
-    },
-    { name: 'people', files: `{${PEOPLE.join()}}`, limitMinutes: 15 },
-  ],
-  [{ name: 'web', files: 'test/e2e/web/**/*.test.ts', except: PEOPLE_PAGES, limitMinutes: 25 }],
-  [
-    { name: 'engine', files: 'test/e2e/engine/**/*.test.ts', limitMinutes: 5 },
-    { name: 'agent', files: 'test/e2e/agent/**/*.test.ts', limitMinutes: 20 },
-    { name: 'main job', files: 'test/e2e/main/**/*.test.ts', limitMinutes: 15 },
-  ],
-  [
-    { name: 'promotions', files: `{${PROMOTIONS.join()}}`, limitMinutes: 15 },
-    { name: 'web people', files: `{${PEOPLE_PAGES.join()}}`, limitMinutes: 15 },
-    { name: 'remotes', files: `{${REMOTES.join()}}`, limitMinutes: 15 },
-  ],
+/** What happens in git, looked at in a browser. */
+const GIT_PAGES = [
+  ...['forge-settings', 'git-bindings', 'git-page', 'promote', 'promotions', 'pull-request', 'rollout'],
+].map((name) => `test/e2e/web/${name}.test.ts`);
+
+const RECONCILING = ['test/integration/reconcile/**/*.test.ts', 'test/integration/source/**/*.test.ts'];
+
+/** In the order in which they begin: the longest first, so that none is left alone at the end. */
+const SUITES: readonly Suite[] = [
+  {
+    name: 'integration',
+    files: 'test/integration/**/*.test.ts',
+    except: [...REMOTES, ...PROMOTIONS, ...PEOPLE, ...RECONCILING],
+    limitMinutes: 20,
+  },
+  { name: 'main job', files: 'test/e2e/main/**/*.test.ts', limitMinutes: 20 },
+  {
+    name: 'web',
+    files: 'test/e2e/web/**/*.test.ts',
+    except: [...PEOPLE_PAGES, ...GIT_PAGES],
+    limitMinutes: 20,
+  },
+  { name: 'agent', files: 'test/e2e/agent/**/*.test.ts', limitMinutes: 20 },
+  { name: 'promotions', files: `{${PROMOTIONS.join()}}`, limitMinutes: 20 },
+  { name: 'web git', files: `{${GIT_PAGES.join()}}`, limitMinutes: 20 },
+  { name: 'web people', files: `{${PEOPLE_PAGES.join()}}`, limitMinutes: 15 },
+  { name: 'reconcile', files: `{${RECONCILING.join()}}`, limitMinutes: 15 },
+  { name: 'remotes', files: `{${REMOTES.join()}}`, limitMinutes: 10 },
+  { name: 'people', files: `{${PEOPLE.join()}}`, limitMinutes: 10 },
+  { name: 'unit', files: 'test/unit/**/*.test.ts', limitMinutes: 5 },
+  { name: 'engine', files: 'test/e2e/engine/**/*.test.ts', limitMinutes: 5 },
 ];
+/** How many run side by side: more than there are cores, since all of them also wait. */
+const LANES = 4;
 
 const root = join(import.meta.dirname, '..');
 const artifacts = join(root, 'test/.artifacts');
 const wanted = process.argv.slice(2);
-const lanes = LANES.map((suites) =>
-  suites.filter(({ name }) => wanted.length === 0 || wanted.includes(name)),
-).filter((suites) => suites.length > 0);
-const sideBySide = lanes.length > 1;
+const queue = SUITES.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+const sideBySide = queue.length > 1;
 
 /** What suites print side by side bears the name of each. */
 function tell(suite: Suite, line: string): void {
   process.stdout.write(sideBySide ? `${suite.name.padEnd(11)} │ ${line}\n` : `${line}\n`);
 }
 
+const filesOf = (suite: Suite): string[] =>
+  globSync(suite.files, { cwd: root, exclude: suite.except ?? [] }).sort();
+
+/** Files that no suite runs, or more than one. */
+function misplacedFiles(): string[] {
+  const placed = SUITES.flatMap(filesOf);
+  return globSync('test/{unit,integration,e2e}/**/*.test.ts', { cwd: root })
+    .map((file) => ({ file, times: placed.filter((one) => one === file).length }))
+    .filter(({ times }) => times !== 1)
+    .map(({ file, times }) => `${file}: belongs to ${times} suites of test/run.ts, not to one`);
+}
+
 function run(suite: Suite, databaseUrl: string): Promise<Summary> {
-  const files = globSync(suite.files, { cwd: root, exclude: suite.except ?? [] }).sort();
+  const files = filesOf(suite);
   if (files.length === 0) return Promise.resolve({ passed: 0, failures: [], skipped: [] });
   const output = join(artifacts, `${suite.name.replaceAll(' ', '-')}.json`);
   rmSync(output, { force: true });
@@ -123,9 +143,9 @@ function summaryOf(suite: Suite, output: string, code: number | null): Summary {
   }
 }
 
-/** One suite after the other. */
-async function runLane(suites: readonly Suite[], databaseUrl: string): Promise<void> {
-  for (const suite of suites) {
+/** One suite after the other, as long as there are some. */
+async function runLane(databaseUrl: string): Promise<void> {
+  for (let suite = queue.shift(); suite; suite = queue.shift()) {
     const startedAt = performance.now();
     tell(suite, `== ${suite.name}`);
     const summary = await run(suite, databaseUrl);
@@ -139,9 +159,9 @@ async function runLane(suites: readonly Suite[], databaseUrl: string): Promise<v
 mkdirSync(artifacts, { recursive: true });
 process.stdout.write('Starting a Postgres for the tests …\n');
 const cluster = await startTestCluster();
-const total: Summary = { passed: 0, failures: [], skipped: [] };
+const total: Summary = { passed: 0, failures: misplacedFiles(), skipped: [] };
 try {
-  await Promise.all(lanes.map((suites) => runLane(suites, cluster.url)));
+  await Promise.all(Array.from({ length: LANES }, () => runLane(cluster.url)));
 } finally {
   await cluster.stop();
 }

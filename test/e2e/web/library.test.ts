@@ -116,6 +116,7 @@ describe('the library and the playground', function () {
     await leaves().getByText('"warn"').waitFor();
     await button('Keep the snippet').click();
     await page.waitForURL(/id=(?!new)/);
+    await button('Save the snippet').waitFor();
 
     await write(program(), '.level = upcase(string!(.level))');
     await button('All snippets').click();
