@@ -125,6 +125,7 @@ export const appRouter = router({
     unlockUser: m(userAccounts.unlockUser),
     resetPassword: m(userAccounts.resetPassword),
     resetTwoFactor: m(userAccounts.resetTwoFactor),
+    unlinkProvider: m(userAccounts.unlinkProvider),
     endSessions: m(userAccounts.endSessions),
   }),
   environment: router({

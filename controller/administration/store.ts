@@ -10,7 +10,7 @@ export async function listUsers(db: Knex): Promise<UserSummary[]> {
        CASE WHEN u.locked_at IS NOT NULL THEN COALESCE(u.locked_by, 'admin') END AS "lockedBy",
        s.user_id IS NOT NULL AS provisioned, u.must_change_password AS "mustChangePassword",
        u.created_at AS "createdAt", u.last_sign_in_at AS "lastSignInAt",
-       COALESCE(t.teams, '[]') AS teams, COALESCE(g.groups, '{}') AS groups
+       COALESCE(t.teams, '[]') AS teams, COALESCE(g.groups, '{}') AS groups, COALESCE(i.issuers, '{}') AS "linkedTo"
      FROM users u
      LEFT JOIN scim_users s ON s.user_id = u.id AND s.deleted_at IS NULL
      LEFT JOIN (
@@ -22,6 +22,9 @@ export async function listUsers(db: Knex): Promise<UserSummary[]> {
        SELECT m.user_id, array_agg(DISTINCT g.display_name ORDER BY g.display_name) AS groups
        FROM directory_group_members m JOIN directory_groups g ON g.id = m.group_id GROUP BY m.user_id
      ) g ON g.user_id = u.id
+     LEFT JOIN (
+       SELECT user_id, array_agg(DISTINCT issuer ORDER BY issuer) AS issuers FROM user_identities GROUP BY user_id
+     ) i ON i.user_id = u.id
      ORDER BY lower(u.name), lower(u.email)`,
   );
   return rows;

@@ -161,6 +161,8 @@ export const UserSummary = Type.Object({
   ),
   /** Names of groups of the identity provider, with those that lead to no team. */
   groups: Type.Array(Type.String()),
+  /** Issuers of the identity providers whose accounts are linked to this one. */
+  linkedTo: Type.Array(Type.String()),
 });
 export type UserSummary = Static<typeof UserSummary>;
 export const UserList = Type.Array(UserSummary);

@@ -319,6 +319,7 @@ describe('a super admin', () => {
         ...{ twoFactorEnabled: false, lockedAt: null, lockedBy: null, mustChangePassword: false },
         teams: [{ id: team, name: 'Seen', role: 'EDITOR', source: 'manual' }],
         groups: ['Unmapped'],
+        linkedTo: [],
       });
       await test.db('users').where({ id: other.userId }).update({ locked_at: new Date() });
       const locked = (await list()).find(({ id }) => id === other.userId);

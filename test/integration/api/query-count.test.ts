@@ -170,6 +170,9 @@ describe('the database is asked', () => {
       ['userPreference.set', { key: 'theme', value: 'dark' }],
     ] as const)
       await teams.root.mutate(name, input);
+    await test
+      .db('user_identities')
+      .insert({ issuer: 'https://id.example.org', subject: 's', user_id: userId });
     await test.db('promotions').insert({
       ...{
         id: 'promotion',
@@ -246,6 +249,7 @@ describe('the database is asked', () => {
     await multiply(db, 'environments', fresh);
     await multiply(db, 'teams', fresh);
     await multiply(db, 'users', { ...fresh, email: "n || '-' || o.email" });
+    await multiply(db, 'user_identities', { subject: "o.subject || '-' || n" });
     await multiply(db, 'team_members', { user_id: "o.user_id || '-' || n" });
     await multiply(db, 'pull_requests', { id: fresh.id, number: 'o.number + n' });
     await multiply(db, 'pull_request_comments', { id: fresh.id });

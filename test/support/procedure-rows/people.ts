@@ -94,6 +94,17 @@ export const PEOPLE: Rows = {
       return { userId };
     },
   },
+  'admin.unlinkProvider': {
+    names: 'own',
+    input: async (side) => {
+      // In a team by hand, so that no rule of groups leads them anywhere when the link stays.
+      const userId = await freshPerson(side, 'VIEWER');
+      await side
+        .db('user_identities')
+        .insert({ issuer: 'https://id.example.org', subject: userId, user_id: userId });
+      return { userId };
+    },
+  },
   'admin.endSessions': ofUser,
   'settings.get': { names: 'own', input: () => NOTHING },
   'settings.updateFleet': {
