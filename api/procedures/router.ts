@@ -115,6 +115,7 @@ export const appRouter = router({
   }),
   admin: router({
     listUsers: q(users.listUsers),
+    listGroups: q(users.listGroups),
     listTeams: q(users.listTeams),
     createUser: m(users.createUser),
     deleteUser: m(users.deleteUser),

@@ -1,6 +1,6 @@
 /** Everybody and every team, as super admins see them; what is written to accounts from here. */
 import type { Knex } from 'knex';
-import type { TeamOverview, UserSummary } from '../../schemas/api/people.ts';
+import type { GroupOverview, TeamOverview, UserSummary } from '../../schemas/api/people.ts';
 
 /** One statement, however many there are. */
 export async function listUsers(db: Knex): Promise<UserSummary[]> {
@@ -41,6 +41,17 @@ export async function listAllTeams(db: Knex): Promise<TeamOverview[]> {
        FROM team_members m JOIN users u ON u.id = m.user_id GROUP BY m.team_id
      ) m ON m.team_id = t.id
      ORDER BY lower(t.name)`,
+  );
+  return rows;
+}
+
+/** By name, whoever tells of them. Of those that claims of sign-ins name nothing is known once nobody is in them. */
+export async function listAllGroups(db: Knex): Promise<GroupOverview[]> {
+  const { rows } = await db.raw<{ rows: GroupOverview[] }>(
+    `SELECT g.display_name AS name, count(DISTINCT m.user_id) AS "memberCount"
+     FROM directory_groups g LEFT JOIN directory_group_members m ON m.group_id = g.id
+     GROUP BY g.display_name HAVING bool_or(g.source = 'scim') OR count(m.user_id) > 0
+     ORDER BY lower(g.display_name), g.display_name`,
   );
   return rows;
 }

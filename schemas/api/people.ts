@@ -188,6 +188,10 @@ export const TeamOverview = Type.Object({
 });
 export type TeamOverview = Static<typeof TeamOverview>;
 export const TeamOverviewList = Type.Array(TeamOverview);
+/** A group of the identity provider. Names are compared as they are. */
+export const GroupOverview = Type.Object({ name: Type.String(), memberCount: Type.Integer() });
+export type GroupOverview = Static<typeof GroupOverview>;
+export const GroupOverviewList = Type.Array(GroupOverview);
 
 /** A personal token: the password of git's Basic authentication. Shown once. */
 export const CreateToken = Input({

@@ -61,6 +61,7 @@ export const PEOPLE: Rows = {
     input: ({ teamId }) => ({ teamId, requireTwoFactor: false }),
   },
   'admin.listUsers': { names: 'own', input: () => NOTHING },
+  'admin.listGroups': { names: 'own', input: () => NOTHING },
   'admin.listTeams': { names: 'own', input: () => NOTHING },
   'admin.createUser': {
     names: 'own',
