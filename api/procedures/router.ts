@@ -115,6 +115,7 @@ export const appRouter = router({
   }),
   admin: router({
     listUsers: q(users.listUsers),
+    listGroups: q(users.listGroups),
     listTeams: q(users.listTeams),
     createUser: m(users.createUser),
     deleteUser: m(users.deleteUser),
@@ -125,6 +126,7 @@ export const appRouter = router({
     unlockUser: m(userAccounts.unlockUser),
     resetPassword: m(userAccounts.resetPassword),
     resetTwoFactor: m(userAccounts.resetTwoFactor),
+    unlinkProvider: m(userAccounts.unlinkProvider),
     endSessions: m(userAccounts.endSessions),
   }),
   environment: router({

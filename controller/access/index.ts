@@ -22,7 +22,7 @@ export {
 } from './sessions.ts';
 export { deleteExpiredSessions, findSessionOwner } from './sessions-store.ts';
 export { signIn } from './sign-in.ts';
-export { makeTemporaryPassword, type TemporaryPassword } from './temporary-password.ts';
+export { makeTemporaryPassword, signsInByPassword, type TemporaryPassword } from './temporary-password.ts';
 export { deleteOldThrottles } from './throttle-store.ts';
 export {
   countSuperAdmins,

@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto';
 import type { Context } from '../platform/context.ts';
 import { hashPassword } from './passwords.ts';
+import type { User } from './users-store.ts';
 
 const VALID_MS = 3 * 24 * 3_600_000;
 /** Without those that look alike. */
@@ -23,3 +24,9 @@ export async function makeTemporaryPassword(ctx: Pick<Context, 'clock'>): Promis
     expiresAt: new Date(ctx.clock.now() + VALID_MS),
   };
 }
+
+/** Whether there is a password that lets its owner in, at `now` in milliseconds: a temporary one ends. */
+export const signsInByPassword = (
+  { passwordHash, passwordExpiresAt }: Pick<User, 'passwordHash' | 'passwordExpiresAt'>,
+  now: number,
+): boolean => passwordHash !== null && (passwordExpiresAt === null || passwordExpiresAt.getTime() > now);

@@ -1,6 +1,6 @@
 /** Everybody and every team, as super admins see them; what is written to accounts from here. */
 import type { Knex } from 'knex';
-import type { TeamOverview, UserSummary } from '../../schemas/api/people.ts';
+import type { GroupOverview, TeamOverview, UserSummary } from '../../schemas/api/people.ts';
 
 /** One statement, however many there are. */
 export async function listUsers(db: Knex): Promise<UserSummary[]> {
@@ -10,7 +10,7 @@ export async function listUsers(db: Knex): Promise<UserSummary[]> {
        CASE WHEN u.locked_at IS NOT NULL THEN COALESCE(u.locked_by, 'admin') END AS "lockedBy",
        s.user_id IS NOT NULL AS provisioned, u.must_change_password AS "mustChangePassword",
        u.created_at AS "createdAt", u.last_sign_in_at AS "lastSignInAt",
-       COALESCE(t.teams, '[]') AS teams, COALESCE(g.groups, '{}') AS groups
+       COALESCE(t.teams, '[]') AS teams, COALESCE(g.groups, '{}') AS groups, COALESCE(i.issuers, '{}') AS "linkedTo"
      FROM users u
      LEFT JOIN scim_users s ON s.user_id = u.id AND s.deleted_at IS NULL
      LEFT JOIN (
@@ -22,6 +22,9 @@ export async function listUsers(db: Knex): Promise<UserSummary[]> {
        SELECT m.user_id, array_agg(DISTINCT g.display_name ORDER BY g.display_name) AS groups
        FROM directory_group_members m JOIN directory_groups g ON g.id = m.group_id GROUP BY m.user_id
      ) g ON g.user_id = u.id
+     LEFT JOIN (
+       SELECT user_id, array_agg(DISTINCT issuer ORDER BY issuer) AS issuers FROM user_identities GROUP BY user_id
+     ) i ON i.user_id = u.id
      ORDER BY lower(u.name), lower(u.email)`,
   );
   return rows;
@@ -38,6 +41,17 @@ export async function listAllTeams(db: Knex): Promise<TeamOverview[]> {
        FROM team_members m JOIN users u ON u.id = m.user_id GROUP BY m.team_id
      ) m ON m.team_id = t.id
      ORDER BY lower(t.name)`,
+  );
+  return rows;
+}
+
+/** By name, whoever tells of them. Of those that claims of sign-ins name nothing is known once nobody is in them. */
+export async function listAllGroups(db: Knex): Promise<GroupOverview[]> {
+  const { rows } = await db.raw<{ rows: GroupOverview[] }>(
+    `SELECT g.display_name AS name, count(DISTINCT m.user_id) AS "memberCount"
+     FROM directory_groups g LEFT JOIN directory_group_members m ON m.group_id = g.id
+     GROUP BY g.display_name HAVING bool_or(g.source = 'scim') OR count(m.user_id) > 0
+     ORDER BY lower(g.display_name), g.display_name`,
   );
   return rows;
 }

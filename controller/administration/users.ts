@@ -5,6 +5,7 @@ import {
   CreatedUser,
   CreateUser,
   Done,
+  GroupOverviewList,
   TeamOverviewList,
   ToggleSuperAdmin,
   UserId,
@@ -24,7 +25,7 @@ import { mutation, ownScope, query } from '../platform/operation.ts';
 import { listTeamsLedBy, lockMembership, lockTeam } from '../teams/index.ts';
 import { aboutUser, endSessionsOf, refuseLastSuperAdmin, takeAccount, tellPages } from './accounts.ts';
 import { changeRole, joinTeam, leaveTeam, refuseLastAdmin } from './memberships.ts';
-import { listAllTeams, listUsers as listUserRows } from './store.ts';
+import { listAllGroups, listAllTeams, listUsers as listUserRows } from './store.ts';
 
 export const listUsers = query({
   name: 'admin.listUsers',
@@ -44,6 +45,16 @@ export const listTeams = query({
   output: TeamOverviewList,
   scope: () => ownScope,
   run: (ctx) => listAllTeams(ctx.db),
+});
+
+export const listGroups = query({
+  name: 'admin.listGroups',
+  summary: 'Every group of the identity provider, with how many are in it: empty ones too that SCIM keeps',
+  role: 'SUPER_ADMIN',
+  input: NoInput,
+  output: GroupOverviewList,
+  scope: () => ownScope,
+  run: (ctx) => listAllGroups(ctx.db),
 });
 
 export const createUser = mutation({

@@ -4,3 +4,4 @@ export { createIdentityProvider, type IdentityProvider } from './provider.ts';
 export { beginSignIn, finishSignIn, type SignInEnd } from './sign-in.ts';
 export { endSessionUrl, listProviders, type ProviderSession, readProviderSession } from './sign-out.ts';
 export { type OidcSettings, readOidcSettings } from './store.ts';
+export { unlinkAccount } from './unlink.ts';

@@ -63,7 +63,8 @@ export function letIn(
 async function find(tx: Knex, told: Vouched): Promise<Found> {
   const linkedId = await findUserIdOf(tx, told);
   const linked = linkedId === null ? null : await lockUserRow(tx, linkedId);
-  if (linked) return { linked, sameAddress: null };
+  // Its link may have been taken away until it was locked.
+  if (linked && (await findUserIdOf(tx, told)) === linked.id) return { linked, sameAddress: null };
   const { email } = told.profile;
   const found = email === null ? null : await findUserByEmail(tx, email);
   const user = found && (await lockUserRow(tx, found.id));

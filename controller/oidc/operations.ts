@@ -2,15 +2,14 @@
 import { NoInput } from '../../schemas/api/common.ts';
 import { Done } from '../../schemas/api/people.ts';
 import { OidcIssuer, OidcTest, UpdateOidc } from '../../schemas/api/settings.ts';
-import { endSessions, lockUserRow, updateUser } from '../access/index.ts';
-import { membershipsForAudit, reconcileMemberships, replaceClaimedGroups } from '../directory/index.ts';
+import { endSessions, lockUserRow, signsInByPassword } from '../access/index.ts';
+import { holdRules } from '../directory/index.ts';
 import type { Context, MutationContext } from '../platform/context.ts';
 import { badRequest, forbidden, messageOf, preconditionFailed } from '../platform/errors.ts';
 import { mutation, ownScope } from '../platform/operation.ts';
 import { OutgoingError } from '../platform/outgoing/index.ts';
 import { sealedPlace } from '../platform/sealed-columns.ts';
 import { testIssuer } from './discovery.ts';
-import { deleteIdentitiesOf } from './identities-store.ts';
 import {
   countSuperAdminsWithPassword,
   deleteOidcSettings,
@@ -19,6 +18,7 @@ import {
   type OidcSettings,
   writeOidcSettings,
 } from './store.ts';
+import { unlinkAccount } from './unlink.ts';
 
 const SETTING = { entityType: 'Settings', entityId: 'oidc' };
 /** In place of a secret that is stored. */
@@ -156,24 +156,17 @@ export const unlinkProvider = mutation({
   async run(ctx) {
     if (ctx.actor.type !== 'user') throw forbidden('Only a signed-in user has an account');
     const { userId, sessionId } = ctx.actor;
+    // Before all other locks, as wherever groups are looked at.
+    await holdRules(ctx.db);
     const user = await lockUserRow(ctx.db, userId);
-    if (!user?.passwordHash)
+    if (!user || !signsInByPassword(user, ctx.clock.now()))
       throw preconditionFailed(
         'You sign in at the identity provider and by nothing else: unlinked, you could not sign in any more',
       );
-    const identities = await deleteIdentitiesOf(ctx.db, userId);
-    if (identities.length === 0)
-      throw preconditionFailed("No identity provider's account is linked to yours");
-    if (user.authMethod === 'OIDC') await updateUser(ctx.db, userId, { authMethod: 'PASSWORD' });
+    const unlinked = await unlinkAccount(ctx, user);
+    if (unlinked === null) throw preconditionFailed("No identity provider's account is linked to yours");
     await endSessions(ctx, [userId], sessionId);
-    // Nobody tells of these groups any more.
-    await replaceClaimedGroups(ctx.db, userId, []);
-    const memberships = await reconcileMemberships(ctx, [userId]);
-    ctx.audit({
-      entityType: 'User',
-      entityId: userId,
-      metadata: { identities, ...membershipsForAudit(memberships) },
-    });
+    ctx.audit({ entityType: 'User', entityId: userId, metadata: unlinked });
     await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['teams'] });
     return { ok: true as const };
   },

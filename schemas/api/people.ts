@@ -161,6 +161,8 @@ export const UserSummary = Type.Object({
   ),
   /** Names of groups of the identity provider, with those that lead to no team. */
   groups: Type.Array(Type.String()),
+  /** Issuers of the identity providers whose accounts are linked to this one. */
+  linkedTo: Type.Array(Type.String()),
 });
 export type UserSummary = Static<typeof UserSummary>;
 export const UserList = Type.Array(UserSummary);
@@ -186,6 +188,10 @@ export const TeamOverview = Type.Object({
 });
 export type TeamOverview = Static<typeof TeamOverview>;
 export const TeamOverviewList = Type.Array(TeamOverview);
+/** A group of the identity provider. Names are compared as they are. */
+export const GroupOverview = Type.Object({ name: Type.String(), memberCount: Type.Integer() });
+export type GroupOverview = Static<typeof GroupOverview>;
+export const GroupOverviewList = Type.Array(GroupOverview);
 
 /** A personal token: the password of git's Basic authentication. Shown once. */
 export const CreateToken = Input({

@@ -66,20 +66,26 @@ describe('the settings of SCIM', function () {
     expect((await provider.call('GET', '/ServiceProviderConfig')).status).to.equal(200);
   });
 
-  it('shows the groups that come while one looks, and whether a mapping names them', async () => {
+  it('shows the groups that come while one looks, and whether a mapping names them, empty ones too', async () => {
     const ada = await provider.user('ada@example.org');
     await provider.group('platform', [ada]);
     await provider.group('everyone', [ada]);
+    await provider.group('nobody-yet', []);
     const row = (name: string): Locator =>
       page.getByRole('table', { name: 'Groups' }).getByRole('row', { name: new RegExp(`^${name} `) });
     await row('platform').getByText('Nowhere').waitFor();
     await api.mutate('settings.updateOidcTeamMappings', {
-      mappings: [{ group: 'platform', teamId: session.site.teamId, role: 'EDITOR' }],
+      mappings: [
+        { group: 'platform', teamId: session.site.teamId, role: 'EDITOR' },
+        { group: 'nobody-yet', teamId: session.site.teamId, role: 'ADMIN' },
+      ],
       defaultRole: 'VIEWER',
       groupSyncEnabled: false,
     });
     await row('platform').getByText('Ours as Editor').waitFor();
     await row('everyone').getByText('Nowhere').waitFor();
+    await row('nobody-yet').getByText('Ours as Admin').waitFor();
+    await row('nobody-yet').getByRole('cell', { name: '0', exact: true }).waitFor();
     await isUsable('groups of SCIM');
     await page.goto(session.at('settings?tab=users&state=provisioned'));
     await page.getByRole('table', { name: 'Users' }).getByRole('link').filter({ hasText: 'ada' }).click();

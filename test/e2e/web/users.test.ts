@@ -204,6 +204,50 @@ describe('users and teams', function () {
       expect((await trySignIn(session.url, grace.email, grace.password)).status).to.equal(401);
     });
 
+    it('is unlinked from the identity provider, to which the reset of the password points', async () => {
+      const { db } = session.site;
+      const issuer = 'https://id.example.org';
+      await open();
+      await page.getByRole('button', { name: 'Reset the password' }).waitFor();
+      expect(await page.getByRole('button', { name: /^Unlink/ }).count(), 'not linked').to.equal(0);
+      await db('oidc_settings').insert({
+        ...{ issuer, client_id: 'headgate', token_endpoint_auth_method: 'none', display_name: 'Example ID' },
+      });
+      await db('user_identities').insert({ issuer, subject: 'somebody else', user_id: grace.id });
+      await db('users').where({ id: grace.id }).update({ password_hash: null });
+      try {
+        await page.reload();
+        await section('Account').getByText('Example ID', { exact: true }).waitFor();
+        await page.getByRole('button', { name: 'Reset the password' }).click();
+        const reset = dialog('Reset the password of grace');
+        await reset.getByText('take that away too, by “Unlink from Example ID”').waitFor();
+        await reset.getByRole('button', { name: 'Back' }).click();
+        await page.getByRole('button', { name: 'Unlink from Example ID' }).click();
+        const form = dialog('Unlink grace from Example ID');
+        await form.getByText('signed out everywhere, their personal tokens are deleted').waitFor();
+        await isUsable('the dialog that unlinks a user');
+        await form.getByRole('button', { name: 'Unlink from Example ID' }).click();
+        await form
+          .getByRole('alert')
+          .getByText(/by nothing else: to keep somebody out, lock the account/)
+          .waitFor();
+        await form.getByRole('button', { name: 'Back' }).click();
+        const { password_hash } = await db('users').where({ email: 'edsger@example.org' }).first();
+        await db('users')
+          .where({ id: grace.id })
+          .update({ password_hash, must_change_password: false, password_expires_at: null });
+        const hers = await enter(grace, 'pipelines');
+        await hers.getByRole('heading', { name: 'Pipelines', level: 1 }).waitFor();
+        await confirm('Unlink from Example ID', 'Unlink grace from Example ID', 'Unlink from Example ID');
+        await note('grace is not linked to Example ID any more.');
+        await isSignedOut(hers);
+        await settles(() => page.getByRole('button', { name: /^Unlink/ }).count(), 0);
+        expect(await db('user_identities').where({ user_id: grace.id })).to.deep.equal([]);
+      } finally {
+        await db('oidc_settings').delete();
+      }
+    });
+
     it('becomes a super admin and is one no longer; of oneself the last one stays', async () => {
       await open();
       await confirm('Make a super admin', 'Make grace a super admin', 'Make a super admin');

@@ -1,7 +1,7 @@
 /** Everybody who has an account, as super admins make, change and delete them. */
 import { expect } from 'chai';
 import { lockUserRow } from '../../../controller/access/users-store.ts';
-import type { TeamOverview, UserSummary } from '../../../schemas/api/people.ts';
+import type { GroupOverview, TeamOverview, UserSummary } from '../../../schemas/api/people.ts';
 import { startTestController, type TestController } from '../../support/controller.ts';
 import { type Member, makeGroup, type People, peopleOf } from '../../support/people.ts';
 import { PASSWORD, type Person, trySignIn } from '../../support/person.ts';
@@ -319,6 +319,7 @@ describe('a super admin', () => {
         ...{ twoFactorEnabled: false, lockedAt: null, lockedBy: null, mustChangePassword: false },
         teams: [{ id: team, name: 'Seen', role: 'EDITOR', source: 'manual' }],
         groups: ['Unmapped'],
+        linkedTo: [],
       });
       await test.db('users').where({ id: other.userId }).update({ locked_at: new Date() });
       const locked = (await list()).find(({ id }) => id === other.userId);
@@ -332,6 +333,31 @@ describe('a super admin', () => {
       await test.db('users').where({ id: admin.userId }).update({ locked_at: new Date() });
       const found = (await root.query<TeamOverview[]>('admin.listTeams')).find(({ id }) => id === team);
       expect(found).to.include({ name: 'Counted', memberCount: 3, adminCount: 1, environmentCount: 0 });
+    });
+
+    it('every group: empty ones that SCIM keeps, and once what both sides tell of', async () => {
+      const one = await people.join();
+      const two = await people.join();
+      await makeGroup(test.db, { name: 'Both ways', userIds: [one.userId, two.userId] });
+      await makeGroup(test.db, { name: 'Nobody yet', userIds: [] });
+      const claimed = (id: string, name: string) => ({ id, source: 'oidc', display_name: name });
+      await test
+        .db('directory_groups')
+        .insert([
+          claimed('claimed-both', 'Both ways'),
+          claimed('claimed-case', 'both ways'),
+          claimed('claimed-before', 'Left by all'),
+        ]);
+      await test.db('directory_group_members').insert([
+        { group_id: 'claimed-both', user_id: one.userId },
+        { group_id: 'claimed-case', user_id: one.userId },
+      ]);
+      const groups = await root.query<GroupOverview[]>('admin.listGroups');
+      expect(groups.filter(({ name }) => name !== 'Unmapped')).to.have.deep.members([
+        { name: 'Both ways', memberCount: 2 },
+        { name: 'both ways', memberCount: 1 },
+        { name: 'Nobody yet', memberCount: 0 },
+      ]);
     });
 
     it('a thousand people at once', async () => {

@@ -6,7 +6,9 @@ import { CONTRACT, type ContractField, PROCEDURE_KINDS } from '../../support/pro
 /** Procedures that Headgate adds to the contract. */
 const BESIDE: Record<string, string> = {
   'admin.endSessions': 'mutation SUPER_ADMIN',
+  'admin.listGroups': 'query SUPER_ADMIN',
   'admin.resetTwoFactor': 'mutation SUPER_ADMIN',
+  'admin.unlinkProvider': 'mutation SUPER_ADMIN',
   'engine.catalogue': 'query VIEWER',
   'engine.componentSchema': 'query VIEWER',
   'fleet.cancelAgentUpdate': 'mutation ADMIN',

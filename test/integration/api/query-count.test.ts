@@ -17,6 +17,7 @@ const pipeline = ({ pipelineId }: Side) => ({ pipelineId });
 
 /** Input of each query; those of a single thing that has no list in it are named below. */
 const INPUTS: Record<string, (side: Side) => object> = {
+  'admin.listGroups': () => ({}),
   'admin.listTeams': () => ({}),
   'admin.listUsers': () => ({}),
   'alert.listRules': environment,
@@ -170,6 +171,10 @@ describe('the database is asked', () => {
       ['userPreference.set', { key: 'theme', value: 'dark' }],
     ] as const)
       await teams.root.mutate(name, input);
+    await test.db('directory_groups').insert({ id: 'group', source: 'scim', display_name: 'group' });
+    await test
+      .db('user_identities')
+      .insert({ issuer: 'https://id.example.org', subject: 's', user_id: userId });
     await test.db('promotions').insert({
       ...{
         id: 'promotion',
@@ -246,6 +251,8 @@ describe('the database is asked', () => {
     await multiply(db, 'environments', fresh);
     await multiply(db, 'teams', fresh);
     await multiply(db, 'users', { ...fresh, email: "n || '-' || o.email" });
+    await multiply(db, 'directory_groups', { id: fresh.id, display_name: "o.display_name || ' ' || n" });
+    await multiply(db, 'user_identities', { subject: "o.subject || '-' || n" });
     await multiply(db, 'team_members', { user_id: "o.user_id || '-' || n" });
     await multiply(db, 'pull_requests', { id: fresh.id, number: 'o.number + n' });
     await multiply(db, 'pull_request_comments', { id: fresh.id });

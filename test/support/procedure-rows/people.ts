@@ -61,6 +61,7 @@ export const PEOPLE: Rows = {
     input: ({ teamId }) => ({ teamId, requireTwoFactor: false }),
   },
   'admin.listUsers': { names: 'own', input: () => NOTHING },
+  'admin.listGroups': { names: 'own', input: () => NOTHING },
   'admin.listTeams': { names: 'own', input: () => NOTHING },
   'admin.createUser': {
     names: 'own',
@@ -91,6 +92,17 @@ export const PEOPLE: Rows = {
     input: async (side) => {
       const userId = await freshPerson(side);
       await side.db('users').where({ id: userId }).update({ totp_enabled: true });
+      return { userId };
+    },
+  },
+  'admin.unlinkProvider': {
+    names: 'own',
+    input: async (side) => {
+      // In a team by hand, so that no rule of groups leads them anywhere when the link stays.
+      const userId = await freshPerson(side, 'VIEWER');
+      await side
+        .db('user_identities')
+        .insert({ issuer: 'https://id.example.org', subject: userId, user_id: userId });
       return { userId };
     },
   },

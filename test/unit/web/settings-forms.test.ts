@@ -8,7 +8,6 @@ import {
   groupsDraft,
   groupsInput,
   type MappingRow,
-  moved,
   nextKey,
   problemOfRow,
   sameGroups,
@@ -19,6 +18,7 @@ import {
   providerDraft,
   providerInput,
 } from '../../../web/src/pages/settings/single-sign-on/provider-draft.ts';
+import { issuerName, linkedProvider } from '../../../web/src/pages/settings/users/linked-provider.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;
@@ -68,13 +68,9 @@ describe('mappings of groups', () => {
     expect(problemOfRow(row(3, 'x', 'b'), rows)).to.equal('');
   });
 
-  it('move by one place, and stay at the ends', () => {
-    const order = (list: readonly MappingRow[]) => list.map(({ key }) => key);
-    expect(order(moved(rows, 1, -1))).to.deep.equal([1, 0, 2]);
-    expect(order(moved(rows, 1, 1))).to.deep.equal([0, 2, 1]);
-    expect(order(moved(rows, 0, -1))).to.deep.equal([0, 1, 2]);
-    expect(order(moved(rows, 2, 1))).to.deep.equal([0, 1, 2]);
+  it('have keys of their own, whichever were taken away', () => {
     expect(nextKey(rows)).to.equal(3);
+    expect(nextKey(rows.slice(2))).to.equal(3);
     expect(nextKey([])).to.equal(0);
   });
 
@@ -100,6 +96,32 @@ describe('mappings of groups', () => {
       '3 memberships were added, 1 was changed, 2 were removed.',
     );
     expect(followedWords({ added: 0, changed: 0, removed: 0 })).to.equal('No membership changes by that.');
+  });
+});
+
+describe('what an account is linked to', () => {
+  const issuer = 'https://login.example.com';
+  const oidc: OidcView = {
+    ...{ issuer, clientId: 'headgate', clientSecret: null, displayName: 'Example ID' },
+    tokenEndpointAuthMethod: 'none',
+  };
+  const nameless = { ...oidc, displayName: null };
+  const SOME = 'the identity provider';
+  const cases = [
+    { linkedTo: [issuer], set: oidc, name: 'Example ID', reason: 'the one that people sign in at' },
+    { linkedTo: [issuer], set: nameless, name: SOME, reason: 'it was given no name' },
+    { linkedTo: [issuer], set: null, name: SOME, reason: 'none is set any more' },
+    { linkedTo: [issuer], set: undefined, name: SOME, reason: 'the settings are on their way' },
+    { linkedTo: ['https://before.example'], set: oidc, name: SOME, reason: 'of the one before' },
+    { linkedTo: ['https://before.example', issuer], set: oidc, name: SOME, reason: 'of both' },
+  ];
+  for (const { linkedTo, set, name, reason } of cases)
+    it(`is called ${name}: ${reason}`, () => expect(linkedProvider({ linkedTo }, set)).to.equal(name));
+
+  it('is told one by one by its address, where it has no name', () => {
+    expect(issuerName(issuer, oidc)).to.equal('Example ID');
+    expect(issuerName(issuer, nameless)).to.equal(issuer);
+    expect(issuerName('https://before.example', oidc)).to.equal('https://before.example');
   });
 });
 

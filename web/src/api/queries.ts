@@ -123,6 +123,13 @@ export const queries = {
       queryFn: () => api.admin.listTeams.query({}),
       meta: live(['teams', 'environments']),
     }),
+  /** Of identity providers, empty ones of SCIM too. */
+  allGroups: () =>
+    queryOptions({
+      queryKey: ['admin.listGroups'],
+      queryFn: () => api.admin.listGroups.query({}),
+      meta: live(['teams']),
+    }),
   settings: () =>
     queryOptions({
       queryKey: ['settings.get'],

@@ -71,6 +71,7 @@ const Body = ({ action, ...rest }: Omit<Props, 'action'> & { action: MemberActio
       return (
         <ResetPasswordForm
           name={action.member.name}
+          stays="A second factor stays as it is, and so does a link to the identity provider, by which somebody else may still get in: a super admin takes it away, under “Users”."
           run={() =>
             api.team.resetMemberPassword.mutate({ teamId: rest.team.id, userId: action.member.userId })
           }

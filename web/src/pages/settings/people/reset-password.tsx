@@ -4,12 +4,14 @@ import { usePeopleAction } from './use-people-action.ts';
 
 interface Props {
   name: string;
+  /** What of the account a reset leaves as it is, and where that is ended. */
+  stays: string;
   run: () => Promise<{ temporaryPassword: string; expiresAt: Date }>;
   close: () => void;
 }
 
 /** Asks, then shows the temporary password once. */
-export const ResetPasswordForm = ({ name, run, close }: Props) => {
+export const ResetPasswordForm = ({ name, stays, run, close }: Props) => {
   const reset = usePeopleAction({ run, done: () => null });
   if (reset.data)
     return (
@@ -33,7 +35,7 @@ export const ResetPasswordForm = ({ name, run, close }: Props) => {
         The present password of {name} ends at once, they are signed out everywhere, and their personal tokens
         are deleted. A temporary one is made and shown here once: it is for you to hand over.
       </p>
-      <p className="muted">A second factor stays as it is, and so does a link to the identity provider.</p>
+      <p className="muted">{stays}</p>
     </MutationForm>
   );
 };

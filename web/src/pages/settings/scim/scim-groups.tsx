@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link } from 'react-router';
-import type { TeamOverview, UserSummary } from '../../../../../schemas/api/people.ts';
+import type { GroupOverview, TeamOverview } from '../../../../../schemas/api/people.ts';
 import type { TeamMapping } from '../../../../../schemas/api/settings.ts';
 import { queries } from '../../../api/queries.ts';
 import { Badge } from '../../../components/bits.tsx';
@@ -10,9 +10,7 @@ import { Section } from '../../../components/page.tsx';
 import { Loaded, SkeletonRows } from '../../../components/states.tsx';
 import { ROLE_WORDS } from '../people/roles.tsx';
 
-interface Group {
-  name: string;
-  members: number;
+interface Group extends GroupOverview {
   /** Where it leads, in words; empty is nowhere. */
   leads: readonly string[];
 }
@@ -22,21 +20,17 @@ interface Props {
   enabled: boolean;
 }
 
-/** The groups of everybody here, by SCIM and by sign-in, and where they lead. */
+/** Where each leads. */
 function groupsOf(
-  users: readonly UserSummary[],
+  groups: readonly GroupOverview[],
   mappings: readonly TeamMapping[],
   teams: readonly TeamOverview[],
 ): Group[] {
-  const members = new Map<string, number>();
-  for (const { groups } of users)
-    for (const name of new Set(groups)) members.set(name, (members.get(name) ?? 0) + 1);
   const nameOf = (teamId: string): string => teams.find(({ id }) => id === teamId)?.name ?? 'a team';
-  return [...members].map(([name, count]) => ({
-    name,
-    members: count,
+  return groups.map((each) => ({
+    ...each,
     leads: mappings
-      .filter(({ group }) => group === name)
+      .filter(({ group }) => group === each.name)
       .map(({ teamId, role }) => `${nameOf(teamId)} as ${ROLE_WORDS[role]}`),
   }));
 }
@@ -53,8 +47,8 @@ const COLUMNS: readonly Column<Group>[] = [
     title: 'People here',
     width: '112px',
     align: 'end',
-    sort: (row) => row.members,
-    cell: (row) => row.members,
+    sort: (row) => row.memberCount,
+    cell: (row) => row.memberCount,
   },
   {
     key: 'leads',
@@ -73,12 +67,12 @@ const COLUMNS: readonly Column<Group>[] = [
 ];
 
 export const ScimGroups = ({ mappings, enabled }: Props) => {
-  const users = useQuery(queries.users());
+  const groups = useQuery(queries.allGroups());
   const teams = useQuery(queries.allTeams());
   return (
     <Section title="Groups">
-      <Loaded query={users} what="Groups" skeleton={<SkeletonRows rows={4} label="Loading the groups" />}>
-        {(list) => <GroupList users={list} teams={teams.data ?? []} {...{ mappings, enabled }} />}
+      <Loaded query={groups} what="Groups" skeleton={<SkeletonRows rows={4} label="Loading the groups" />}>
+        {(list) => <GroupList groups={list} teams={teams.data ?? []} {...{ mappings, enabled }} />}
       </Loaded>
       <div className="section-foot muted">
         Where a group leads is set under <Link to="?tab=sso">Single sign-on</Link>, for SCIM too. A name has
@@ -89,18 +83,18 @@ export const ScimGroups = ({ mappings, enabled }: Props) => {
 };
 
 interface ListProps extends Props {
-  users: readonly UserSummary[];
+  groups: readonly GroupOverview[];
   teams: readonly TeamOverview[];
 }
 
-const GroupList = ({ users, teams, mappings, enabled }: ListProps) => {
-  const groups = useMemo(() => groupsOf(users, mappings, teams), [users, mappings, teams]);
-  if (groups.length === 0) {
+const GroupList = ({ groups, teams, mappings, enabled }: ListProps) => {
+  const rows = useMemo(() => groupsOf(groups, mappings, teams), [groups, mappings, teams]);
+  if (rows.length === 0) {
     return (
       <div className="section-body">
         <p className="muted">
           {enabled
-            ? 'No group with somebody in it has come yet. Assign groups to the application at the provider.'
+            ? 'No group has come yet. Assign groups to the application at the provider.'
             : 'No group is known yet: they come by SCIM, and with sign-ins that tell them.'}
         </p>
       </div>
@@ -110,7 +104,7 @@ const GroupList = ({ users, teams, mappings, enabled }: ListProps) => {
     <DataTable
       caption="Groups"
       noun="group"
-      rows={groups}
+      rows={rows}
       columns={COLUMNS}
       rowKey={(row) => row.name}
       filterText={(row) => `${row.name} ${row.leads.join(' ')}`}

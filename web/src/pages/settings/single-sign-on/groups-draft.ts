@@ -1,7 +1,7 @@
 import type { Role } from '../../../../../schemas/api/common.ts';
 import type { GroupsView, TeamMapping, UpdateOidcTeamMappings } from '../../../../../schemas/api/settings.ts';
 
-/** With a key that stays while it is typed and moved. */
+/** With a key that stays while it is typed and others go. */
 export interface MappingRow extends TeamMapping {
   key: number;
 }
@@ -45,15 +45,6 @@ export function problemOfRow(row: MappingRow, rows: readonly MappingRow[]): stri
     (other) => other.key < row.key && other.group.trim() === row.group.trim() && other.teamId === row.teamId,
   );
   return twice ? 'This group leads to this team already.' : '';
-}
-
-/** The row one place up or down; at the ends all stays. */
-export function moved(rows: readonly MappingRow[], key: number, step: 1 | -1): readonly MappingRow[] {
-  const from = rows.findIndex((row) => row.key === key);
-  const row = rows[from];
-  const other = rows[from + step];
-  if (!row || !other) return rows;
-  return rows.map((each, place) => (place === from ? other : place === from + step ? row : each));
 }
 
 export const nextKey = (rows: readonly MappingRow[]): number =>

@@ -3,7 +3,7 @@ import type { Role } from '../../../../../schemas/api/common.ts';
 import type { TeamOverview } from '../../../../../schemas/api/people.ts';
 import { Icon } from '../../../components/icons.tsx';
 import { ROLES } from '../people/roles.tsx';
-import { type MappingRow, moved, nextKey, problemOfRow } from './groups-draft.ts';
+import { type MappingRow, nextKey, problemOfRow } from './groups-draft.ts';
 
 interface Props {
   rows: readonly MappingRow[];
@@ -13,7 +13,7 @@ interface Props {
 
 const MOST = 1_000;
 
-/** A row for each group and team. The order is for people: of several matches the highest role wins wherever it stands. */
+/** A row for each group and team. Their order means nothing: of several matches the highest role wins wherever it stands. */
 export const MappingRows = ({ rows, teams, onChange }: Props) => {
   const list = useRef<HTMLFieldSetElement>(null);
   const change = (key: number, to: Partial<MappingRow>): void =>
@@ -44,11 +44,9 @@ export const MappingRows = ({ rows, teams, onChange }: Props) => {
           key={row.key}
           row={row}
           number={place + 1}
-          isLast={place === rows.length - 1}
           problem={problemOfRow(row, rows)}
           teams={teams}
           change={(to) => change(row.key, to)}
-          move={(step) => onChange(moved(rows, row.key, step))}
           remove={() => remove(row.key)}
         />
       ))}
@@ -71,15 +69,13 @@ interface MappingProps {
   row: MappingRow;
   /** From 1. */
   number: number;
-  isLast: boolean;
   problem: string;
   teams: readonly TeamOverview[];
   change: (to: Partial<MappingRow>) => void;
-  move: (step: 1 | -1) => void;
   remove: () => void;
 }
 
-const Mapping = ({ row, number, isLast, problem, teams, change, move, remove }: MappingProps) => (
+const Mapping = ({ row, number, problem, teams, change, remove }: MappingProps) => (
   <div className="mapping">
     <input
       className="mono"
@@ -116,31 +112,9 @@ const Mapping = ({ row, number, isLast, problem, teams, change, move, remove }: 
         </option>
       ))}
     </select>
-    <span className="mapping-actions">
-      <button
-        type="button"
-        className="icon-button"
-        aria-label={`Move mapping ${number} up`}
-        disabled={number === 1}
-        onClick={() => move(-1)}
-      >
-        <span className="turned-up">
-          <Icon name="chevronDown" size={14} />
-        </span>
-      </button>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label={`Move mapping ${number} down`}
-        disabled={isLast}
-        onClick={() => move(1)}
-      >
-        <Icon name="chevronDown" size={14} />
-      </button>
-      <button type="button" className="icon-button" aria-label={`Remove mapping ${number}`} onClick={remove}>
-        <Icon name="trash" size={14} />
-      </button>
-    </span>
+    <button type="button" className="icon-button" aria-label={`Remove mapping ${number}`} onClick={remove}>
+      <Icon name="trash" size={14} />
+    </button>
     {problem && row.group !== '' && <span className="field-problem mapping-problem">{problem}</span>}
   </div>
 );

@@ -6,6 +6,7 @@ import { Badge, Fact, ShortId, Time } from '../../../components/bits.tsx';
 import { Icon } from '../../../components/icons.tsx';
 import { Section } from '../../../components/page.tsx';
 import { AccountState, lockedMeans, TwoFactor } from '../people/account-badges.tsx';
+import { issuerName, linkedProvider } from './linked-provider.ts';
 import { type UserAction, UserDialogs } from './user-dialogs.tsx';
 import { UserGroups } from './user-groups.tsx';
 import { UserTeams } from './user-teams.tsx';
@@ -19,6 +20,7 @@ interface Props {
 /** One account: who it is, what it may, where that comes from, and what can be done with it. */
 export const UserDetail = ({ user, leave }: Props) => {
   const me = useQuery(queries.me());
+  const oidc = useQuery(queries.settings()).data?.oidc;
   const [action, setAction] = useState<UserAction | null>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   // The row that was followed is gone: the reader goes on at what came in its place.
@@ -50,6 +52,13 @@ export const UserDetail = ({ user, leave }: Props) => {
             <Fact name="Signs in by">
               {user.authMethod === 'OIDC' ? 'the identity provider' : 'password'}
             </Fact>
+            {user.linkedTo.length > 0 && (
+              <Fact name="Linked to">
+                <span className="breakable">
+                  {user.linkedTo.map((issuer) => issuerName(issuer, oidc)).join(', ')}
+                </span>
+              </Fact>
+            )}
             <Fact name="Two-factor">
               <TwoFactor enabled={user.twoFactorEnabled} byProvider={user.authMethod === 'OIDC'} />
             </Fact>
@@ -77,7 +86,7 @@ export const UserDetail = ({ user, leave }: Props) => {
               The identity provider keeps name and address of this account by SCIM: change them there.
             </p>
           )}
-          <AccountActions user={user} isMe={isMe} act={setAction} />
+          <AccountActions user={user} isMe={isMe} provider={linkedProvider(user, oidc)} act={setAction} />
         </div>
       </Section>
       <UserTeams user={user} act={setAction} />
@@ -120,10 +129,12 @@ export const UserDetail = ({ user, leave }: Props) => {
 interface ActionProps {
   user: UserSummary;
   isMe: boolean;
+  /** What the account is linked to, if it is. */
+  provider: string;
   act: (action: UserAction) => void;
 }
 
-const AccountActions = ({ user, isMe, act }: ActionProps) => {
+const AccountActions = ({ user, isMe, provider, act }: ActionProps) => {
   const isLocked = user.lockedAt !== null;
   const own = isMe ? 'That is your own account: see “You”' : undefined;
   return (
@@ -142,10 +153,21 @@ const AccountActions = ({ user, isMe, act }: ActionProps) => {
         className="button"
         disabled={isMe}
         data-tip={own}
-        onClick={() => act({ kind: 'password' })}
+        onClick={() => act({ kind: 'password', provider })}
       >
         Reset the password
       </button>
+      {user.linkedTo.length > 0 && (
+        <button
+          type="button"
+          className="button"
+          disabled={isMe}
+          data-tip={own}
+          onClick={() => act({ kind: 'unlink', provider })}
+        >
+          Unlink from {provider}
+        </button>
+      )}
       <button
         type="button"
         className="button"

@@ -9,13 +9,15 @@ import { ResetPasswordForm } from '../people/reset-password.tsx';
 import { aRole, roleMeans } from '../people/roles.tsx';
 import { usePeopleAction } from '../people/use-people-action.ts';
 import { type PlainKind, plainAction } from './plain-actions.ts';
+import { UnlinkForm } from './unlink-form.tsx';
 
 type UserTeam = UserSummary['teams'][number];
 
 export type UserAction =
   | { kind: 'role'; team: UserTeam; role: Role }
   | { kind: 'leaveTeam'; team: UserTeam }
-  | { kind: PlainKind | 'password' | 'delete' };
+  | { kind: 'unlink' | 'password'; provider: string }
+  | { kind: PlainKind | 'delete' };
 
 const titleOf = (action: UserAction, { name, isSuperAdmin }: UserSummary): string => {
   switch (action.kind) {
@@ -29,6 +31,8 @@ const titleOf = (action: UserAction, { name, isSuperAdmin }: UserSummary): strin
       return `Unlock the account of ${name}`;
     case 'password':
       return `Reset the password of ${name}`;
+    case 'unlink':
+      return `Unlink ${name} from ${action.provider}`;
     case 'twoFactor':
       return `Reset the two-factor of ${name}`;
     case 'sessions':
@@ -39,6 +43,11 @@ const titleOf = (action: UserAction, { name, isSuperAdmin }: UserSummary): strin
       return `Delete ${name}`;
   }
 };
+
+const staysAfterReset = ({ linkedTo }: UserSummary, provider: string): string =>
+  linkedTo.length === 0
+    ? 'A second factor stays as it is.'
+    : `A second factor stays as it is, and so does the link to ${provider}: where somebody else may have had the account, take that away too, by “Unlink from ${provider}”.`;
 
 interface Props {
   user: UserSummary;
@@ -73,10 +82,13 @@ const Body = ({ action, ...rest }: FormProps & { action: UserAction }) => {
       return (
         <ResetPasswordForm
           name={rest.user.name}
+          stays={staysAfterReset(rest.user, action.provider)}
           run={() => api.admin.resetPassword.mutate({ userId: rest.user.id })}
           close={rest.close}
         />
       );
+    case 'unlink':
+      return <UnlinkForm user={rest.user} provider={action.provider} close={rest.close} />;
     case 'delete':
       return <DeleteForm {...rest} />;
     default:

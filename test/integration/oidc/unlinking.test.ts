@@ -1,0 +1,280 @@
+/** A super admin takes the link to a provider's account away from somebody: what ends, and what does not bring it back. */
+import { expect } from 'chai';
+import type { UserSummary } from '../../../schemas/api/people.ts';
+import { send } from '../../support/http.ts';
+import { makeUser, PASSWORD, type Person, signIn, trySignIn } from '../../support/person.ts';
+import { CALLBACK, SESSION, type SingleSignOn, startSingleSignOn } from '../../support/single-sign-on.ts';
+import { until } from '../../support/until.ts';
+import { Walker } from '../../support/walk.ts';
+
+const LINK = '/api/auth/oidc/login?link=1&next=%2Fprofile';
+
+interface Linked {
+  id: string;
+  email: string;
+  /** At the provider. */
+  subject: string;
+  /** Signed in by the password. */
+  person: Person;
+  /** The same session, in a browser. */
+  walker: Walker;
+}
+
+describe('a super admin unlinks somebody from a provider', () => {
+  let scene: SingleSignOn;
+  let accounts = 0;
+  before(async () => {
+    scene = await startSingleSignOn();
+  });
+  after(() => scene?.stop());
+
+  async function linked(): Promise<Linked> {
+    const email = `linked-${++accounts}@example.org`;
+    const id = await makeUser(scene.db, { email });
+    const person = await signIn(scene.test.url, email, PASSWORD);
+    const walker = new Walker({ 'x-forwarded-for': `10.3.0.${accounts & 255}` });
+    walker.setCookie(SESSION, person.cookie.split('=')[1] ?? '');
+    const subject = scene.somebody();
+    const { page } = await scene.signIn(subject, { walker, path: LINK });
+    expect(page).to.equal('/profile?linked=1');
+    return { id, email, subject, person, walker };
+  }
+  const unlink = (userId: string, by: Person = scene.root) =>
+    by.call('mutation', 'admin.unlinkProvider', { userId });
+  const reset = (userId: string) =>
+    scene.root.call<{ temporaryPassword: string }>('mutation', 'admin.resetPassword', { userId });
+  const linksOf = (userId: string): Promise<{ subject: string }[]> =>
+    scene.db('user_identities').where({ user_id: userId }).select('subject');
+  const sessionsOf = (userId: string): Promise<unknown[]> => scene.db('sessions').where({ user_id: userId });
+  const set = (id: string, change: object) => scene.db('users').where({ id }).update(change);
+  /** So many wait for a lock, each after the one before. */
+  const waiters = (count: number) =>
+    until(
+      async () => {
+        const { rows } = await scene.db.raw(
+          `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        );
+        return rows.length >= count;
+      },
+      { what: `${count} to wait for the account` },
+    );
+  /** Link another account there, up to the way back, which is not gone. */
+  async function toCallback({ walker }: Linked, subject: string): Promise<string> {
+    scene.provider.person = subject;
+    walker.dropCookies('_');
+    const { url } = await walker.walk(`${scene.test.url}${LINK}`, {
+      stop: (at) => at.startsWith(`${scene.test.url}${CALLBACK}`),
+      headers: { 'sec-fetch-site': 'same-origin' },
+    });
+    return url;
+  }
+
+  it('ends the link, every session and every personal token; the password signs in', async () => {
+    const { id, email, subject, person } = await linked();
+    await person.mutate('user.createToken', { name: 'laptop' });
+    const there = await scene.signIn(subject);
+    expect(there.user?.id).to.equal(id);
+    const found = (await scene.root.query<UserSummary[]>('admin.listUsers')).find((user) => user.id === id);
+    expect(found?.linkedTo).to.deep.equal([scene.provider.issuer]);
+    expect((await unlink(id)).status).to.equal(200);
+    expect(await linksOf(id)).to.deep.equal([]);
+    expect(await sessionsOf(id)).to.deep.equal([]);
+    expect(await scene.db('personal_tokens').where({ user_id: id })).to.deep.equal([]);
+    expect((await person.call('query', 'user.me')).status).to.equal(401);
+    const again = await scene.signIn(subject);
+    expect(again.user?.id, 'somebody new from then on').not.to.equal(id);
+    expect((await trySignIn(scene.test.url, email, PASSWORD)).status).to.equal(200);
+    const row = await scene
+      .db('audit_log')
+      .where({ entity_id: id, action: 'user.providerUnlinked' })
+      .first('user_email', 'metadata');
+    expect(row).to.deep.equal({
+      user_email: scene.root.email,
+      metadata: {
+        ...{ email, name: found?.name, tokensDeleted: 1 },
+        identities: [{ issuer: scene.provider.issuer, subject }],
+      },
+    });
+  });
+
+  it('takes back what groups of the sign-in gave', async () => {
+    const { id: teamId } = await scene.root.mutate<{ id: string }>('team.create', { name: 'By claim' });
+    const { id } = await linked();
+    const group = { id: 'claimed', source: 'oidc', display_name: 'claimed' };
+    await scene.db('directory_groups').insert(group);
+    await scene.db('directory_group_members').insert({ group_id: group.id, user_id: id });
+    const map = (mappings: object[]) =>
+      scene.root.mutate<object>('settings.updateOidcTeamMappings', {
+        ...{ mappings, defaultRole: 'VIEWER', groupSyncEnabled: mappings.length > 0 },
+      });
+    const role = () => scene.db('team_members').where({ team_id: teamId, user_id: id }).first('role');
+    expect(await map([{ group: 'claimed', teamId, role: 'EDITOR' }])).to.include({ added: 1 });
+    try {
+      expect(await role()).to.deep.equal({ role: 'EDITOR' });
+      expect((await unlink(id)).status).to.equal(200);
+      expect(await role()).to.equal(undefined);
+      expect(await scene.db('directory_group_members').where({ user_id: id })).to.deep.equal([]);
+      const { metadata } = await scene
+        .db('audit_log')
+        .where({ entity_id: id, action: 'user.providerUnlinked' })
+        .first('metadata');
+      expect(metadata.memberships).to.include({ removed: 1 });
+    } finally {
+      await map([]);
+    }
+  });
+
+  it('is for super admins, about others, and about who is there and linked', async () => {
+    const { id, person } = await linked();
+    expect((await unlink(id, person)).status).to.equal(403);
+    const own = await scene.root.query<{ id: string }>('user.me');
+    const oneself = await unlink(own.id);
+    expect(oneself.status).to.equal(412);
+    expect(oneself.fault?.message).to.include('under “You”');
+    expect((await unlink('none')).status).to.equal(404);
+    expect((await unlink(id)).status).to.equal(200);
+    const twice = await unlink(id);
+    expect(twice.status).to.equal(412);
+    expect(twice.fault?.message).to.include('No identity provider');
+  });
+
+  describe('who could not sign in without it', () => {
+    const refusal = async (userId: string): Promise<string> => {
+      const before = await linksOf(userId);
+      const sessions = (await sessionsOf(userId)).length;
+      const { status, fault } = await unlink(userId);
+      expect(status).to.equal(412);
+      expect(await linksOf(userId)).to.deep.equal(before);
+      expect(await sessionsOf(userId), 'nothing has ended').to.have.length(sessions);
+      return fault?.message ?? '';
+    };
+
+    it('keeps it: an account that was made at the provider is locked instead', async () => {
+      const { user } = await scene.signIn(scene.somebody());
+      const id = user?.id ?? '';
+      expect(await refusal(id)).to.include('lock the account');
+      expect((await reset(id)).status, 'there is no password to reset').to.equal(412);
+    });
+
+    it('keeps it where SCIM keeps the account: whoever has its address would be let in again', async () => {
+      const { id, email } = await linked();
+      await set(id, { password_hash: null, auth_method: 'OIDC' });
+      await scene.db('scim_users').insert({ user_id: id, user_name: email });
+      expect(await refusal(id)).to.include('lock the account');
+    });
+
+    it('keeps it until the password was reset, where the provider is set no more or the password has ended', async () => {
+      const elsewhere = await linked();
+      await set(elsewhere.id, { password_hash: null });
+      await scene
+        .db('user_identities')
+        .where({ user_id: elsewhere.id })
+        .update({ issuer: 'https://before.example' });
+      const ended = await linked();
+      await set(ended.id, { must_change_password: true, password_expires_at: new Date(Date.now() - 1_000) });
+      const shown = await scene.signIn(ended.subject);
+      expect(shown.user?.id, 'the provider lets them in').to.equal(ended.id);
+      for (const { id, email } of [elsewhere, ended]) {
+        expect(await refusal(id)).to.include('reset the password first');
+        const { output } = await reset(id);
+        expect(await linksOf(id), 'a reset leaves it').to.have.length(1);
+        expect((await unlink(id)).status).to.equal(200);
+        const temporary = output?.temporaryPassword ?? '';
+        expect((await trySignIn(scene.test.url, email, temporary)).status).to.equal(200);
+      }
+    });
+
+    it('keeps it, the last super admin who can sign in above all', async () => {
+      const { id } = await linked();
+      await set(id, { is_super_admin: true, password_hash: null });
+      const hash = await scene.db('users').where({ email: scene.root.email }).first('password_hash');
+      // Who asks is signed in, and could not sign in once more.
+      await scene.db('users').where({ email: scene.root.email }).update({ password_hash: null });
+      try {
+        expect(await refusal(id)).to.include('by nothing else');
+      } finally {
+        await scene.db('users').where({ email: scene.root.email }).update(hash);
+        await set(id, { is_super_admin: false });
+      }
+    });
+
+    it('is told the same where they ask themselves with a temporary password that has ended', async () => {
+      const { id, subject } = await linked();
+      await set(id, { must_change_password: true, password_expires_at: new Date(Date.now() - 1_000) });
+      const { walker } = await scene.signIn(subject);
+      const answer = await send(`${scene.test.url}/api/trpc/user.unlinkProvider`, {
+        headers: { cookie: walker.cookies },
+        body: { json: {} },
+      });
+      expect(answer.status).to.equal(412);
+      expect(await linksOf(id)).to.have.length(1);
+    });
+  });
+
+  describe('while somebody is on their way', () => {
+    it('to link another account: begun before, it comes to nothing after, in a new session either', async () => {
+      for (const signsInAgain of [false, true]) {
+        const victim = await linked();
+        const callback = await toCallback(victim, scene.somebody());
+        expect((await unlink(victim.id)).status).to.equal(200);
+        if (signsInAgain) {
+          const { cookie } = await signIn(scene.test.url, victim.email, PASSWORD);
+          victim.walker.setCookie(SESSION, cookie.split('=')[1] ?? '');
+        }
+        const { headers } = await victim.walker.get(callback);
+        expect(headers.location).to.equal('/profile?problem=oidc_expired');
+        expect(await linksOf(victim.id)).to.deep.equal([]);
+      }
+    });
+
+    it('to link another account: back from the provider, it waits and finds its session ended', async () => {
+      const victim = await linked();
+      const callback = await toCallback(victim, scene.somebody());
+      const held = await scene.db.transaction();
+      await held('users').where({ id: victim.id }).forUpdate().first('id');
+      const unlinking = unlink(victim.id);
+      await waiters(1);
+      const linking = victim.walker.get(callback);
+      await waiters(2);
+      await held.commit();
+      expect((await unlinking).status).to.equal(200);
+      expect((await linking).headers.location).to.include('problem=oidc_expired');
+      expect(await linksOf(victim.id)).to.deep.equal([]);
+    });
+
+    it('to sign in by the link: it waits and finds the link gone', async () => {
+      const victim = await linked();
+      const { walker, callback } = await scene.comeBack(victim.subject);
+      const held = await scene.db.transaction();
+      await held('users').where({ id: victim.id }).forUpdate().first('id');
+      const unlinking = unlink(victim.id);
+      await waiters(1);
+      const signingIn = walker.get(callback);
+      await waiters(2);
+      await held.commit();
+      expect((await unlinking).status).to.equal(200);
+      expect((await signingIn).status).to.equal(302);
+      expect(await sessionsOf(victim.id)).to.deep.equal([]);
+      expect(await linksOf(victim.id)).to.deep.equal([]);
+    });
+
+    it('to do the same, or to reset the password', async () => {
+      const { id } = await linked();
+      const answers = await Promise.all([unlink(id), unlink(id), reset(id)]);
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 200, 412]);
+      expect(await linksOf(id)).to.deep.equal([]);
+      expect(await sessionsOf(id)).to.deep.equal([]);
+    });
+
+    it('to say where groups lead, however often they meet', async () => {
+      const people = [];
+      for (let n = 0; n < 4; n += 1) people.push(await linked());
+      const rules = { mappings: [], defaultRole: 'VIEWER', groupSyncEnabled: false };
+      const answers = await Promise.all([
+        ...people.map(({ id }) => unlink(id)),
+        ...people.map(() => scene.root.call('mutation', 'settings.updateOidcTeamMappings', rules)),
+      ]);
+      expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]));
+    });
+  });
+});

@@ -1,0 +1,39 @@
+import type { UserSummary } from '../../../../../schemas/api/people.ts';
+import { api } from '../../../api/client.ts';
+import { MutationForm } from '../../../components/mutation-form.tsx';
+import { usePeopleAction } from '../people/use-people-action.ts';
+
+interface Props {
+  user: UserSummary;
+  /** As it is called. */
+  provider: string;
+  close: () => void;
+}
+
+/** Asks before the link to an identity provider's account is taken away. */
+export const UnlinkForm = ({ user, provider, close }: Props) => {
+  const unlink = usePeopleAction({
+    run: () => api.admin.unlinkProvider.mutate({ userId: user.id }),
+    done: () => `${user.name} is not linked to ${provider} any more.`,
+    after: close,
+  });
+  return (
+    <MutationForm
+      mutation={unlink}
+      close={close}
+      submit={`Unlink from ${provider}`}
+      working="Unlinking…"
+      danger
+      cancel="Back"
+    >
+      <p>
+        Whoever has the linked account at {provider} gets in here no more. {user.name} is signed out
+        everywhere, their personal tokens are deleted, and roles that came with groups of the sign-in go.
+      </p>
+      <p className="muted">
+        The password here signs them in from then on: reset it too where somebody else may know it. They may
+        link an account again themselves, under “You”.
+      </p>
+    </MutationForm>
+  );
+};
