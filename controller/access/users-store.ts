@@ -197,11 +197,16 @@ export async function setUnlocked(db: Knex, userId: string): Promise<void> {
     .update({ locked_at: null, locked_by: null, updated_at: db.fn.now() });
 }
 
-/** Those who could sign in: by a password, or by what the provider that is set knows them by. Of interest under `lockUsers`. */
-export async function countSuperAdmins(db: Knex): Promise<number> {
+/**
+ * Those who could sign in at `now` in milliseconds: by a password, which ends where it is a temporary one, or by what the
+ * provider that is set knows them by. Of interest under `lockUsers`.
+ */
+export async function countSuperAdmins(db: Knex, now: number): Promise<number> {
   const { rows } = await db.raw<{ rows: [{ count: number }] }>(
-    `SELECT count(*) FROM users u WHERE u.is_super_admin AND u.locked_at IS NULL AND (u.password_hash IS NOT NULL
+    `SELECT count(*) FROM users u WHERE u.is_super_admin AND u.locked_at IS NULL AND (
+       (u.password_hash IS NOT NULL AND (u.password_expires_at IS NULL OR u.password_expires_at > ?))
        OR EXISTS (SELECT 1 FROM user_identities i JOIN oidc_settings o ON o.issuer = i.issuer WHERE i.user_id = u.id))`,
+    [new Date(now)],
   );
   return Number(rows[0].count);
 }

@@ -34,7 +34,12 @@ export async function takeAccount(ctx: Context, userId: string): Promise<User> {
 
 /** After the work, which is undone by this: somebody must be left who can make accounts. */
 export async function refuseLastSuperAdmin(ctx: Context, before: User): Promise<void> {
-  if (!before.isSuperAdmin || before.lockedAt !== null || (await countSuperAdmins(ctx.db)) > 0) return;
+  if (
+    !before.isSuperAdmin ||
+    before.lockedAt !== null ||
+    (await countSuperAdmins(ctx.db, ctx.clock.now())) > 0
+  )
+    return;
   throw preconditionFailed('This is the last super admin who can sign in: make somebody else one first');
 }
 

@@ -110,7 +110,7 @@ function secretOf(ctx: Context, input: UpdateOidc, before: OidcSettings | null):
 
 /** @throws PRECONDITION_FAILED where nobody could administer the server afterwards. */
 async function endProviderSessions(ctx: MutationContext): Promise<void> {
-  if ((await countSuperAdminsWithPassword(ctx.db)) === 0)
+  if ((await countSuperAdminsWithPassword(ctx.db, ctx.clock.now())) === 0)
     throw preconditionFailed(
       'Every super admin signs in at this provider and by nothing else; make somebody who has a password a super admin first, or nobody could change it back',
     );

@@ -64,11 +64,12 @@ export async function deleteProviderSessions(tx: Knex): Promise<string[]> {
   return [...new Set(rows.map(({ user_id }) => user_id))];
 }
 
-/** Super admins who can sign in without any provider. */
-export async function countSuperAdminsWithPassword(db: Knex): Promise<number> {
+/** Super admins who can sign in without any provider at `now` in milliseconds: a temporary password ends. */
+export async function countSuperAdminsWithPassword(db: Knex, now: number): Promise<number> {
   const row = await db('users')
     .where({ is_super_admin: true, locked_at: null })
     .whereNotNull('password_hash')
+    .whereRaw('(password_expires_at IS NULL OR password_expires_at > ?)', [new Date(now)])
     .count({ count: '*' })
     .first();
   return Number(row?.count ?? 0);

@@ -66,7 +66,7 @@ export function refuseAdoption({ email, authMethod, passwordHash, isSuperAdmin }
 
 /** After the lock, which is undone by this: the last super admin who can sign in stays one who can. */
 async function refuseLastAdmin(ctx: MutationContext, user: User): Promise<void> {
-  if ((await countSuperAdmins(ctx.db)) > 0) return;
+  if ((await countSuperAdmins(ctx.db, ctx.clock.now())) > 0) return;
   throw inTheWay(
     `${user.email} is the last super admin who can sign in here; make somebody else one first, then sync again`,
   );

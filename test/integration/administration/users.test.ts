@@ -144,7 +144,17 @@ describe('a super admin', () => {
       await test.db('users').where({ id: other.userId }).update({ locked_at: new Date() });
       const locked = await act('toggleSuperAdmin', { userId, isSuperAdmin: false });
       expect(locked.status, 'the other one is locked').to.equal(412);
-      await test.db('users').where({ id: other.userId }).update({ locked_at: null, password_hash: null });
+      const past = new Date(Date.now() - 1_000);
+      await test
+        .db('users')
+        .where({ id: other.userId })
+        .update({ locked_at: null, must_change_password: true, password_expires_at: past });
+      const expired = await act('toggleSuperAdmin', { userId, isSuperAdmin: false });
+      expect(expired.status, 'the temporary password of the other one has ended').to.equal(412);
+      await test
+        .db('users')
+        .where({ id: other.userId })
+        .update({ password_hash: null, must_change_password: false, password_expires_at: null });
       const noWayIn = await act('toggleSuperAdmin', { userId, isSuperAdmin: false });
       expect(noWayIn.status, 'the other one has neither a password nor a provider').to.equal(412);
       expect((await act('deleteUser', { userId: other.userId })).status).to.equal(200);
