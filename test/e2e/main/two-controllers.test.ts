@@ -5,6 +5,7 @@ import { enrollNode, type TestNode } from '../../support/agent-client.ts';
 import { ROOT } from '../../support/controller.ts';
 import { GitClient } from '../../support/git-client.ts';
 import { type OpenStream, openStream, send } from '../../support/http.ts';
+import { patient } from '../../support/patience.ts';
 import { signIn } from '../../support/person.ts';
 import { findPipeline, idleManifest, namedPipeline } from '../../support/pipelines.ts';
 import { enginesOf } from '../../support/processes.ts';
@@ -182,7 +183,7 @@ describe('two controllers', function () {
     await untilApplied();
     const took = performance.now() - since;
     console.log(`      (applied ${Math.round(took)} ms after the leader was killed)`);
-    expect(took).to.be.lessThan(10_000);
+    expect(took).to.be.lessThan(patient(10_000));
     expect(said).to.match(/^remote: (Headgate: still working|staging at)/m);
 
     const back = await site.serve({ port: Number(port) });
@@ -229,7 +230,7 @@ describe('two controllers', function () {
     } finally {
       process.kill(leader.pid, 'SIGCONT');
     }
-    expect(tookOver).to.be.lessThan(10_000);
+    expect(tookOver).to.be.lessThan(patient(10_000));
     await until(() => leader.output().includes('git pass failed'), {
       what: () => `its late write to be refused:\n${leader.output()}`,
       timeoutMs: 10_000,

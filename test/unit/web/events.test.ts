@@ -240,6 +240,6 @@ describe('paths that are offered in programs', () => {
     pathBefore(`${'.a'.repeat(150)}!`);
     pathBefore(`.${'a'.repeat(290)} `);
     pathBefore('.""'.repeat(100));
-    expect(performance.now() - startedAt).to.be.lessThan(patient(50));
+    expect(performance.now() - startedAt).to.be.lessThan(patient(1_000));
   });
 });
