@@ -5,4 +5,6 @@ export interface RowOptions {
   /** Fewer nodes, or a shorter measurement, while working on something; what is published has neither. */
   nodes?: number;
   seconds?: number;
+  /** Events of the audit log. */
+  rows?: number;
 }

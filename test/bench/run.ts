@@ -1,7 +1,7 @@
 /**
  * `make bench`: measures what docs/benchmarks.md promises, prints a table and writes it to test/.artifacts/bench.md.
  * Names after the command pick rows: node test/bench/run.ts config heartbeat. `--profile` tells where the controller's
- * time went in the row `fleet`; `--nodes` and `--seconds` make a row smaller.
+ * time went in the row `fleet`; `--nodes` and `--seconds` make a row smaller, `--rows` says how long an audit log `audit` has.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { describeMachine } from './machine.ts';
 import type { RowOptions } from './options.ts';
 import { asMarkdown, asText, type Result, type Say } from './result.ts';
+import { audit } from './rows/audit.ts';
 import { coldStart } from './rows/cold-start.ts';
 import { configPolls } from './rows/config-polls.ts';
 import { firstLoad } from './rows/first-load.ts';
@@ -22,6 +23,7 @@ import { pass } from './rows/pass.ts';
 import { pushToEngine } from './rows/push-to-engine.ts';
 import { readManifests } from './rows/read-manifests.ts';
 import { recovery } from './rows/recovery.ts';
+import { scim } from './rows/scim.ts';
 import { validate } from './rows/validate.ts';
 
 const ROWS: Readonly<Record<string, (say: Say, options: RowOptions) => Promise<Result[]>>> = {
@@ -31,6 +33,8 @@ const ROWS: Readonly<Record<string, (say: Say, options: RowOptions) => Promise<R
   herd,
   recovery,
   lists: (say) => lists(say),
+  scim: (say) => scim(say),
+  audit,
   push: pushToEngine,
   source: (say) => readManifests(say),
   validate: (say) => validate(say),
@@ -43,12 +47,18 @@ const ROWS: Readonly<Record<string, (say: Say, options: RowOptions) => Promise<R
 
 const { positionals: wanted, values } = parseArgs({
   allowPositionals: true,
-  options: { profile: { type: 'boolean' }, nodes: { type: 'string' }, seconds: { type: 'string' } },
+  options: {
+    profile: { type: 'boolean' },
+    nodes: { type: 'string' },
+    seconds: { type: 'string' },
+    rows: { type: 'string' },
+  },
 });
 const options: RowOptions = {
   profile: values.profile ?? false,
   nodes: values.nodes === undefined ? undefined : Number(values.nodes),
   seconds: values.seconds === undefined ? undefined : Number(values.seconds),
+  rows: values.rows === undefined ? undefined : Number(values.rows),
 };
 const strange = wanted.find((name) => !(name in ROWS));
 if (strange !== undefined) {
