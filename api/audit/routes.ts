@@ -38,7 +38,7 @@ export function auditRoutes(router: Router, door: Door): void {
     // Ends with the response, whichever way that ends.
     ctx.res.once('close', done);
     const input = { ...ctx.query } as unknown as ExportAudit;
-    await door.execute(auditExport, context, input);
+    const { cursor } = await door.execute(auditExport, context, input);
     const { type, header, line } = FORMS[input.format];
     ctx.set('Cache-Control', 'no-store');
     ctx.set('X-Headgate-Export-Limit', String(EXPORT_LIMIT));
@@ -47,7 +47,7 @@ export function auditRoutes(router: Router, door: Door): void {
     async function* lines() {
       if (header) yield header;
       try {
-        for await (const page of exportedEvents(context, input)) {
+        for await (const page of exportedEvents(context, { ...input, cursor })) {
           yield page.map(line).join('');
           // Whoever reads slowly must not read on after a lock or a role that was taken: either ends the session.
           if ((await door.actor(ctx)).type !== 'user') throw unauthorized();

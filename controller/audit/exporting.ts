@@ -1,10 +1,10 @@
 /** The audit log as a file: what somebody sees of it, newest first, in pages, so that no export is held in memory. */
-import { type AuditEntryView, EXPORT_LIMIT, ExportAudit } from '../../schemas/api/audit.ts';
-import { Done } from '../../schemas/api/people.ts';
+import { type AuditEntryView, EXPORT_LIMIT, ExportAudit, ExportBegins } from '../../schemas/api/audit.ts';
 import type { Context } from '../platform/context.ts';
 import { mutation } from '../platform/operation.ts';
 import { auditQuery } from './operations.ts';
 import { findEvents } from './queries.ts';
+import { readHead } from './store.ts';
 import { filterScope, viewerOf } from './viewing.ts';
 
 const PAGE = 1_000;
@@ -16,14 +16,15 @@ export const auditExport = mutation({
   role: 'VIEWER',
   audit: 'audit.exported',
   input: ExportAudit,
-  output: Done,
+  output: ExportBegins,
   scope: filterScope,
   async run(ctx, input) {
     // Refuses dates that are none before anything is sent.
     auditQuery(input, { limit: PAGE });
     viewerOf(ctx);
+    const { seq } = await readHead(ctx.db);
     ctx.audit({ entityType: 'AuditLog', entityId: null, metadata: { ...input } });
-    return { ok: true as const };
+    return { cursor: String(Math.min(seq + 1, Number(input.cursor ?? Number.POSITIVE_INFINITY))) };
   },
 });
 

@@ -110,6 +110,8 @@ export const ExportAudit = Input({
   cursor: Type.Optional(AuditCursor),
 });
 export type ExportAudit = Static<typeof ExportAudit>;
+/** Where an export begins: never with the event that tells of it. */
+export const ExportBegins = Type.Object({ cursor: AuditCursor });
 export const AuditWords = Type.Array(Type.String());
 export const AuditUsers = Type.Array(
   Type.Object({ id: Type.String(), name: Nullable(Type.String()), email: Nullable(Type.String()) }),
