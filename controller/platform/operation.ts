@@ -7,10 +7,10 @@
 import type { Static, TSchema } from 'typebox';
 import type { Role } from '../../schemas/api/common.ts';
 import type { Permission } from '../../schemas/api/service-accounts.ts';
-import { sentences, validator } from '../../schemas/validate.ts';
 import type { AuditEntry } from './audit-entry.ts';
+import { checkInput } from './checked-input.ts';
 import type { Actor, Context, MutationContext, Obligation, Redirect, Redirected } from './context.ts';
-import { badRequest, DomainError, forbidden, preconditionFailed, unauthorized } from './errors.ts';
+import { DomainError, forbidden, preconditionFailed, unauthorized } from './errors.ts';
 
 /** Where the thing that is asked for lives. */
 export interface Scope {
@@ -86,11 +86,10 @@ export type Execute = <I extends TSchema, O extends TSchema>(
 /** `changed` is called after each mutation that was committed. */
 export function createExecute(writeAudit: AuditWriter, changed: () => void = () => {}): Execute {
   return async (op, ctx, raw) => {
-    if (ctx.actor.type === 'anonymous') throw unauthorized();
-    refuseOwing(ctx.actor, op.evenIfOwing);
-    const input = checkInput(op, raw);
-    const scope = await op.scope(ctx, input);
-    if (!allows(ctx.actor, scope, op)) throw refusal(ctx.actor, op);
+    const { input, scope } = await admitted(op, ctx, raw).catch((error: unknown) => {
+      tellRefusal(op.name, ctx, error);
+      throw error;
+    });
     if (op.kind === 'query') return op.run(ctx, input);
     const prepared = await op.prepare?.(ctx, input);
     const done = await againAfterDeadlock(() =>
@@ -132,6 +131,28 @@ export function createExecute(writeAudit: AuditWriter, changed: () => void = () 
   };
 }
 
+/** All that is checked before the work. */
+async function admitted<I extends TSchema, O extends TSchema>(
+  op: Operation<I, O>,
+  ctx: Context,
+  raw: unknown,
+): Promise<{ input: Static<I>; scope: Scope }> {
+  if (ctx.actor.type === 'anonymous') throw unauthorized();
+  refuseOwing(ctx.actor, op.evenIfOwing);
+  const input = checkInput(op, raw);
+  const scope = await op.scope(ctx, input);
+  if (!allows(ctx.actor, scope, op)) throw refusal(ctx.actor, op);
+  return { input, scope };
+}
+
+/** In the log: who asked for what they may not do, or for what is not there for them (ASVS 5.0, 16.3.2). */
+function tellRefusal(operation: string, { actor, log, requestId, ipAddress }: Context, error: unknown): void {
+  if (!(error instanceof DomainError) || (error.code !== 'FORBIDDEN' && error.code !== 'NOT_FOUND')) return;
+  const actorId = actor.type === 'user' ? actor.userId : actor.type === 'service_account' ? actor.id : null;
+  const who = { actorType: actor.type, actorId, ipAddress };
+  log.info({ requestId, operation, ...who, code: error.code, reason: error.message }, 'refused');
+}
+
 /** Carries what is to be done instead out of a transaction that is rolled back. */
 class Undone extends Error {
   readonly otherwise: (outside: Context) => Promise<Redirected>;
@@ -165,51 +186,6 @@ async function againAfterDeadlock<T>(work: () => Promise<T>): Promise<T> {
       if ((error as { code?: unknown }).code !== DEADLOCK || attempt === ATTEMPTS) throw error;
     }
   }
-}
-
-/** `undefined`, `null` and `{}` are all "no input"; `Date` becomes ISO text, so that either form may come in. */
-function checkInput<I extends TSchema>(op: { name: string; input: I }, raw: unknown): Static<I> {
-  const input = storable(raw ?? {}, []);
-  const issues = validator(op.input).issues(input);
-  if (issues.length > 0) throw badRequest(sentences(issues), { issues });
-  return input as Static<I>;
-}
-
-/** Postgres keeps neither NUL nor half a surrogate pair, in a text as little as in JSON. */
-const UNSTORABLE = /[\0\p{Cs}]/u;
-
-/** Dates as text; refuses what JSON does not have, and what the database could not keep. */
-function storable(value: unknown, path: readonly string[]): unknown {
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString();
-  if (path.length > 64) throw badRequest('input is nested more than 64 levels deep');
-  const refuse = (what: string) => {
-    const where = path.join('.').slice(0, 200).toWellFormed() || 'input';
-    return badRequest(`${where} ${what}`);
-  };
-  if (typeof value === 'string' && UNSTORABLE.test(value))
-    throw refuse('holds a NUL or half a surrogate pair; leave such characters out');
-  if ((typeof value === 'number' && !Number.isFinite(value)) || !isJson(value))
-    throw refuse(
-      'is nothing that JSON has; write texts, finite numbers, true, false, null, lists and objects',
-    );
-  if (Array.isArray(value)) return value.map((item, index) => storable(item, [...path, String(index)]));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => {
-      // Some of what reads objects would take it for their prototype.
-      if (key === '__proto__') throw refuse('holds the key __proto__; use another name');
-      return [storable(key, path), storable(item, [...path, key])];
-    }),
-  );
-}
-
-/** Apart from what is in it. An absent field may be there as `undefined`. */
-function isJson(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null)
-    return !['bigint', 'symbol', 'function'].includes(typeof value);
-  if (Array.isArray(value)) return true;
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 const OWED: Record<Obligation, string> = {

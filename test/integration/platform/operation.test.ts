@@ -1,9 +1,11 @@
 /** `execute`: the checks in their order, and the work with its audit row in one transaction. */
+import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import Type from 'typebox';
 import { writeAudit } from '../../../controller/audit/index.ts';
 import type { Actor, MutationContext } from '../../../controller/platform/context.ts';
 import { DomainError, notFound } from '../../../controller/platform/errors.ts';
+import { createLogger } from '../../../controller/platform/logger.ts';
 import {
   type Access,
   allows,
@@ -131,6 +133,33 @@ describe('an operation', () => {
       expect(steps).to.deep.equal(expected);
     });
   }
+
+  it('tells in the log who was refused what, and nothing of bad input or success', async () => {
+    const lines: string[] = [];
+    const sink = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        lines.push(...chunk.toString('utf8').split('\n').filter(Boolean));
+        done();
+      },
+    });
+    const log = createLogger('info', sink);
+    const ask = (actor: Actor, input: object, scope?: () => Scope) =>
+      codeOf(execute(operation(undefined, scope), { ...platform.context(actor), log }, input));
+    const elsewhere = () => {
+      throw notFound('Pipeline');
+    };
+    expect(await ask(user({ team: 'VIEWER' }), { key: 'refused' })).to.equal('FORBIDDEN');
+    expect(await ask(user({ team: 'EDITOR' }), { key: 'refused' }, elsewhere)).to.equal('NOT_FOUND');
+    expect(await ask(user({ team: 'EDITOR' }), { key: 7 })).to.equal('BAD_REQUEST');
+    expect(await ask(user({ team: 'EDITOR' }), { key: 'granted' })).to.equal('OK');
+    const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(told.map(({ code }) => code)).to.deep.equal(['FORBIDDEN', 'NOT_FOUND']);
+    for (const line of told)
+      expect(line).to.include({
+        ...{ level: 'info', msg: 'refused', operation: 'test.write', actorType: 'user', actorId: 'u1' },
+      });
+    expect(told[0]).to.include.keys('requestId', 'ipAddress', 'reason');
+  });
 
   it('keeps its audit row with its work', async () => {
     const work = operation(async (ctx, { key }) =>
