@@ -46,11 +46,13 @@ export async function report(
   status = 'RUNNING',
   more: Record<string, unknown> = {},
 ): Promise<void> {
-  const sentAt = new Date();
+  let sentAt = new Date();
   const body = heartbeat({ pipelines: [{ pipelineId, version: 1, status }], ...more });
-  // A pipeline that was made a moment ago may not be known yet.
-  const taken = async () =>
-    (await node.heartbeat(body)).json<{ rejected?: object[] }>().rejected === undefined;
+  // A pipeline that was made a moment ago may not be known yet, and the rest of the heartbeat is stored all the same.
+  const taken = async () => {
+    sentAt = new Date();
+    return (await node.heartbeat(body)).json<{ rejected?: object[] }>().rejected === undefined;
+  };
   await until(taken, { what: 'the heartbeat to be taken' });
   const known = () =>
     test.db('node_reports').where({ node_id: node.nodeId }).where('reported_at', '>=', sentAt);
