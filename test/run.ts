@@ -46,19 +46,19 @@ const RECONCILING = ['test/integration/reconcile/**/*.test.ts', 'test/integratio
 
 /** In the order in which they begin: the longest first, so that none is left alone at the end. */
 const SUITES: readonly Suite[] = [
-  {
-    name: 'integration',
-    files: 'test/integration/**/*.test.ts',
-    except: [...REMOTES, ...PROMOTIONS, ...PEOPLE, ...RECONCILING],
-  },
-  { name: 'main job', files: 'test/e2e/main/**/*.test.ts' },
+  { name: 'promotions', files: `{${PROMOTIONS.join()}}` },
   {
     name: 'web',
     files: 'test/e2e/web/**/*.test.ts',
     except: [...PEOPLE_PAGES, ...GIT_PAGES],
   },
+  {
+    name: 'integration',
+    files: 'test/integration/**/*.test.ts',
+    except: [...REMOTES, ...PROMOTIONS, ...PEOPLE, ...RECONCILING],
+  },
   { name: 'agent', files: 'test/e2e/agent/**/*.test.ts' },
-  { name: 'promotions', files: `{${PROMOTIONS.join()}}` },
+  { name: 'main job', files: 'test/e2e/main/**/*.test.ts' },
   { name: 'web git', files: `{${GIT_PAGES.join()}}` },
   { name: 'web people', files: `{${PEOPLE_PAGES.join()}}` },
   { name: 'reconcile', files: `{${RECONCILING.join()}}` },
