@@ -94,6 +94,7 @@ describe('updates of agents', () => {
       const neighbour = await join();
       const before = await neighbour.config();
       await trigger();
+      await until(async () => (await served()).pendingAction !== null, { what: 'the node to be told' });
       const after = await neighbour.config({ 'if-none-match': before.headers.etag });
       expect(after.status).to.equal(304);
       const first = await node.config();

@@ -77,7 +77,14 @@ describe('samples of events', () => {
       expect(idle.json<ConfigResponse>().sampleRequests).to.deep.equal([]);
       const { requestId, nodeId, nodeName } = await ask(['split.big', 'out'], { limit: 3 });
       expect([nodeId, nodeName]).to.deep.equal([at.node.nodeId, 'node-1']);
-      const polled = await at.node.config({ 'if-none-match': etag });
+      let polled = idle;
+      await until(
+        async () => {
+          polled = await at.node.config({ 'if-none-match': etag });
+          return polled.status !== 304;
+        },
+        { what: 'another config' },
+      );
       expect(polled.status).to.equal(200);
       const { sampleRequests, pipelines, pendingAction } = polled.json<ConfigResponse>();
       expect(sampleRequests).to.deep.equal([
@@ -522,6 +529,7 @@ describe('samples of events', () => {
       await upkeep();
       expect((await result(requestId)).nodeId).to.equal(second.nodeId);
       await until(async () => (await asked()).length === 0, { what: 'the first to be asked no longer' });
+      await until(async () => (await asked(second)).length > 0, { what: 'the second to be asked' });
       expect((await asked(second)).map((one) => one.requestId)).to.deep.equal([requestId]);
       await age(requestId, 21);
       await upkeep();
