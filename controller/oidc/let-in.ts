@@ -70,6 +70,8 @@ async function find(tx: Knex, told: Vouched): Promise<Found> {
   const user = found && (await lockUserRow(tx, found.id));
   // It may have got another address until it was locked.
   if (!user || user.email.toLowerCase() !== email?.toLowerCase()) return { linked: null, sameAddress: null };
+  // Another sign-in of theirs may have made the account since we looked for a link.
+  if ((await findUserIdOf(tx, told)) === user.id) return { linked: user, sameAddress: null };
   const keptByScim = await isKeptByScim(tx, user.id);
   const linkedHere = await isKnownTo(tx, told.issuer, user.id);
   return { linked: null, sameAddress: { user, keptByScim, linkedHere } };

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { send } from '../../support/http.ts';
 import { CLIENT_ID, CLIENT_SECRET } from '../../support/identity-provider.ts';
+import { makeUser } from '../../support/person.ts';
 import {
   ATTEMPT,
   SESSION,
@@ -9,6 +10,7 @@ import {
   startSingleSignOn,
   userOf,
 } from '../../support/single-sign-on.ts';
+import { until } from '../../support/until.ts';
 import { Walker } from '../../support/walk.ts';
 
 describe('sign-in at an identity provider', () => {
@@ -27,6 +29,17 @@ describe('sign-in at an identity provider', () => {
       .where({ entity_id: userId })
       .orderBy('created_at')
       .select('action', 'metadata', 'diff');
+
+  const untilOneWaits = () =>
+    until(
+      async () => {
+        const { rows } = await scene.db.raw(
+          `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        );
+        return rows.length > 0;
+      },
+      { what: 'it to wait for the account' },
+    );
 
   it('is offered beside the password, under its own name', async () => {
     const answer = await send(`${scene.test.url}/api/auth/providers`);
@@ -69,6 +82,21 @@ describe('sign-in at an identity provider', () => {
     const users = await Promise.all(ways.map(({ walker }) => userOf(scene.test.url, walker)));
     expect(new Set(users.map((user) => user?.id)).size).to.equal(1);
     expect(users[0]?.email).to.equal('twice@example.org');
+  });
+
+  it('finds the account that another sign-in of theirs links while this one waits for it', async () => {
+    const email = 'meanwhile@example.org';
+    const id = await makeUser(scene.db, { email });
+    const subject = scene.somebody({ email });
+    const { walker, callback } = await scene.comeBack(subject);
+    const other = await scene.db.transaction();
+    await other('users').where({ id }).forUpdate().first('id');
+    const comes = walker.get(callback);
+    await untilOneWaits();
+    await other('user_identities').insert({ issuer: scene.provider.issuer, subject, user_id: id });
+    await other.commit();
+    await comes;
+    expect((await userOf(scene.test.url, walker))?.id).to.equal(id);
   });
 
   it('follows the name and the address that the provider has for them', async () => {
