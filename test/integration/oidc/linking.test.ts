@@ -1,9 +1,9 @@
 /** Whose account a provider's word opens: nobody's who was there before, unless they said so themselves. */
 import { expect } from 'chai';
 import { send } from '../../support/http.ts';
+import { untilWaiting } from '../../support/lock-waiters.ts';
 import { makeUser, PASSWORD, type Person, signIn } from '../../support/person.ts';
 import { SESSION, type SingleSignOn, startSingleSignOn } from '../../support/single-sign-on.ts';
-import { until } from '../../support/until.ts';
 import { Walker } from '../../support/walk.ts';
 
 describe('accounts and what a provider says of an address', () => {
@@ -185,10 +185,7 @@ describe('accounts and what a provider says of an address', () => {
       const reset = await scene.db.transaction();
       await reset('users').where({ id }).forUpdate().first('id');
       const linking = scene.signIn(scene.somebody(), { walker, path: LINK });
-      const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`;
-      await until(async () => (await scene.db.raw(waits)).rows.length > 0, {
-        what: 'the link waits for the account',
-      });
+      await untilWaiting(scene.db);
       await reset('sessions').where({ user_id: id }).delete();
       await reset.commit();
       expect((await linking).page).to.include('problem=oidc_expired');

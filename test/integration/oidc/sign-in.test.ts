@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { send } from '../../support/http.ts';
 import { CLIENT_ID, CLIENT_SECRET } from '../../support/identity-provider.ts';
+import { untilWaiting } from '../../support/lock-waiters.ts';
 import { makeUser } from '../../support/person.ts';
 import {
   ATTEMPT,
@@ -10,7 +11,6 @@ import {
   startSingleSignOn,
   userOf,
 } from '../../support/single-sign-on.ts';
-import { until } from '../../support/until.ts';
 import { Walker } from '../../support/walk.ts';
 
 describe('sign-in at an identity provider', () => {
@@ -29,17 +29,6 @@ describe('sign-in at an identity provider', () => {
       .where({ entity_id: userId })
       .orderBy('created_at')
       .select('action', 'metadata', 'diff');
-
-  const untilOneWaits = () =>
-    until(
-      async () => {
-        const { rows } = await scene.db.raw(
-          `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-        );
-        return rows.length > 0;
-      },
-      { what: 'it to wait for the account' },
-    );
 
   it('is offered beside the password, under its own name', async () => {
     const answer = await send(`${scene.test.url}/api/auth/providers`);
@@ -92,7 +81,7 @@ describe('sign-in at an identity provider', () => {
     const other = await scene.db.transaction();
     await other('users').where({ id }).forUpdate().first('id');
     const comes = walker.get(callback);
-    await untilOneWaits();
+    await untilWaiting(scene.db);
     await other('user_identities').insert({ issuer: scene.provider.issuer, subject, user_id: id });
     await other.commit();
     await comes;

@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import type { UserSummary } from '../../../schemas/api/people.ts';
 import { send } from '../../support/http.ts';
+import { untilWaiting } from '../../support/lock-waiters.ts';
 import { makeUser, PASSWORD, type Person, signIn, trySignIn } from '../../support/person.ts';
 import { CALLBACK, SESSION, type SingleSignOn, startSingleSignOn } from '../../support/single-sign-on.ts';
-import { until } from '../../support/until.ts';
 import { Walker } from '../../support/walk.ts';
 
 const LINK = '/api/auth/oidc/login?link=1&next=%2Fprofile';
@@ -47,17 +47,6 @@ describe('a super admin unlinks somebody from a provider', () => {
     scene.db('user_identities').where({ user_id: userId }).select('subject');
   const sessionsOf = (userId: string): Promise<unknown[]> => scene.db('sessions').where({ user_id: userId });
   const set = (id: string, change: object) => scene.db('users').where({ id }).update(change);
-  /** So many wait for a lock, each after the one before. */
-  const waiters = (count: number) =>
-    until(
-      async () => {
-        const { rows } = await scene.db.raw(
-          `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-        );
-        return rows.length >= count;
-      },
-      { what: `${count} to wait for the account` },
-    );
   /** Link another account there, up to the way back, which is not gone. */
   async function toCallback({ walker }: Linked, subject: string): Promise<string> {
     scene.provider.person = subject;
@@ -233,9 +222,9 @@ describe('a super admin unlinks somebody from a provider', () => {
       const held = await scene.db.transaction();
       await held('users').where({ id: victim.id }).forUpdate().first('id');
       const unlinking = unlink(victim.id);
-      await waiters(1);
+      await untilWaiting(scene.db, 1);
       const linking = victim.walker.get(callback);
-      await waiters(2);
+      await untilWaiting(scene.db, 2);
       await held.commit();
       expect((await unlinking).status).to.equal(200);
       expect((await linking).headers.location).to.include('problem=oidc_expired');
@@ -248,9 +237,9 @@ describe('a super admin unlinks somebody from a provider', () => {
       const held = await scene.db.transaction();
       await held('users').where({ id: victim.id }).forUpdate().first('id');
       const unlinking = unlink(victim.id);
-      await waiters(1);
+      await untilWaiting(scene.db, 1);
       const signingIn = walker.get(callback);
-      await waiters(2);
+      await untilWaiting(scene.db, 2);
       await held.commit();
       expect((await unlinking).status).to.equal(200);
       expect((await signingIn).status).to.equal(302);
