@@ -7,8 +7,10 @@ import { LogFlusher, sendLogs } from './link/log-flusher.ts';
 import { Poller, type PollOutcome } from './link/poll.ts';
 import { PushChannel } from './link/push.ts';
 import type { KnownPushMessage } from './link/push-message.ts';
+import { TokenFile } from './link/token-file.ts';
 import type { Logger } from './log.ts';
 import { Observer } from './observe/observer.ts';
+import { PollInterval } from './poll-interval.ts';
 import { deploymentMode, runningAs } from './report/deployment.ts';
 import { HeartbeatBuilder } from './report/heartbeat-body.ts';
 import { readHostMetrics } from './report/host-metrics.ts';
@@ -37,8 +39,8 @@ export interface AgentParts {
 
 /** Scrapes that are not back by then are used by the next heartbeat. */
 const SCRAPE_WAIT_MS = 250;
-const SHORTEST_POLL_MS = 500;
-const LONGEST_POLL_MS = 86_400_000;
+/** Killed processes are gone at once, but for one that the system holds. */
+const TAPS_WAIT_MS = 1_000;
 const HINT_PERIOD_MS = 60_000;
 const LAST_WORD_MS = 2_000;
 /** Share of the poll period by which single polls are moved, so that nodes started together drift apart. */
@@ -48,6 +50,7 @@ const POLL_JITTER = 0.1;
 export class Agent {
   readonly #parts: AgentParts;
   readonly #poller: Poller;
+  readonly #tokenFile: TokenFile;
   readonly #push: PushChannel;
   readonly #supervisor: Supervisor;
   readonly #heartbeats: HeartbeatSchedule;
@@ -61,7 +64,7 @@ export class Agent {
   readonly #mode = deploymentMode();
   readonly #user = runningAs();
   #engineVersion = '';
-  #intervalMs: number;
+  readonly #interval: PollInterval;
   #cancelTick = () => {};
   #pushed = false;
   #firstPoll = true;
@@ -79,8 +82,9 @@ export class Agent {
   constructor(parts: AgentParts) {
     this.#parts = parts;
     const { config, directory, nodeToken, env, clock, log } = parts;
-    this.#intervalMs = config.pollIntervalMs;
+    this.#interval = new PollInterval(config.pollIntervalMs, log);
     this.#poller = new Poller(config.url, nodeToken);
+    this.#tokenFile = new TokenFile(directory, nodeToken, log);
     this.#scraper = new Scraper(log);
     this.#heartbeats = new HeartbeatSchedule(clock, (reason) =>
       this.#guard('heartbeat', this.#heartbeat(reason)),
@@ -128,6 +132,7 @@ export class Agent {
       inContainer: this.#mode === 'DOCKER',
       serviceUrl: config.url,
       publicKey: config.updateKey,
+      allowDowngrade: config.allowDowngrade,
       env,
       clock,
       log,
@@ -174,10 +179,11 @@ export class Agent {
     this.#stopping = true;
     this.#cancelTick();
     this.#push.stop();
-    this.#observer.stop();
+    const tapsGone = this.#observer.stop();
     this.#heartbeats.stop();
     await this.#stopOrphans();
     await this.#supervisor.stopAll();
+    await this.#atMost(TAPS_WAIT_MS, tapsGone);
     await Promise.all([this.#sendReport(LAST_WORD_MS), this.#logs.stop(LAST_WORD_MS)]);
     this.#closeMetrics();
   }
@@ -231,7 +237,7 @@ export class Agent {
     const { log } = this.#parts;
     switch (outcome.type) {
       case 'unchanged':
-        this.#pollRecovered();
+        this.#pollSucceeded();
         return;
       case 'failed':
         this.#metrics.pollErrors += 1;
@@ -241,10 +247,10 @@ export class Agent {
         this.#lastReason = outcome.reason;
         return;
       case 'config':
-        this.#pollRecovered();
+        this.#pollSucceeded();
         this.#revision = outcome.config.configRevision;
         this.#push.setPrimaryUrl(outcome.config.pushUrl);
-        this.#intervalMs = boundInterval(outcome.config.pollIntervalMs) ?? this.#intervalMs;
+        this.#interval.set(outcome.config.pollIntervalMs);
         void this.#guard('config', this.#apply(outcome.config));
         this.#updates.confirm();
         if (outcome.config.pendingAction) void this.#updates.update(outcome.config.pendingAction);
@@ -270,14 +276,15 @@ export class Agent {
     return this.#orphansStopped;
   }
 
-  #pollRecovered(): void {
+  #pollSucceeded(): void {
+    this.#tokenFile.restore();
     if (this.#lastReason) this.#parts.log.info('poll works again');
     this.#lastReason = '';
   }
 
   #setInterval(ms: number): void {
-    this.#intervalMs = boundInterval(ms) ?? this.#intervalMs;
-    this.#parts.log.info('poll interval set by the controller', { ms: this.#intervalMs });
+    if (!this.#interval.set(ms)) return;
+    this.#parts.log.info('poll interval set by the controller', { ms: this.#interval.ms });
     this.#scheduleTick(undefined);
   }
 
@@ -287,22 +294,22 @@ export class Agent {
     const now = clock.monotonic();
     // Nodes that were sent away in one moment do not come back in one.
     if (retryAfterMs) this.#quietUntil = now + retryAfterMs * (1 + POLL_JITTER * Math.random());
-    const waitMs = Math.max(this.#intervalMs * drift, this.#quietUntil - now);
+    const waitMs = Math.max(this.#interval.ms * drift, this.#quietUntil - now);
     this.#cancelTick();
     if (!this.#stopping) this.#cancelTick = clock.after(waitMs, this.#pollNow);
   }
 
   async #heartbeat(reason: HeartbeatReason): Promise<void> {
-    if (reason !== 'status') await this.#scrapesOrPatience();
+    if (reason !== 'status') await this.#atMost(SCRAPE_WAIT_MS, this.#scraper.settled());
     await this.#sendReport();
   }
 
-  async #scrapesOrPatience(): Promise<void> {
+  async #atMost(ms: number, work: Promise<unknown>): Promise<void> {
     let cancel = () => {};
     const patience = new Promise<void>((done) => {
-      cancel = this.#parts.clock.after(SCRAPE_WAIT_MS, done);
+      cancel = this.#parts.clock.after(ms, done);
     });
-    await Promise.race([this.#scraper.settled(), patience]);
+    await Promise.race([work, patience]);
     cancel();
   }
 
@@ -329,7 +336,7 @@ export class Agent {
       agentHealth: this.#metrics.health(),
       runningAs: this.#user,
       updateError: this.#updates.error,
-      pollIntervalMs: Math.round(this.#intervalMs),
+      pollIntervalMs: Math.round(this.#interval.ms),
     });
     const startedAt = clock.monotonic();
     const outcome = await sendHeartbeat(config.url, nodeToken, body, timeoutMs);
@@ -354,8 +361,8 @@ export class Agent {
   }
 
   /** One extra poll a revision: one that the answer does not show need not be asked for again and again. */
-  #follow(revision: number): void {
-    if (this.#stopping || this.#revision === undefined) return;
+  #follow(revision: number | undefined): void {
+    if (this.#stopping || revision === undefined || this.#revision === undefined) return;
     if (revision === this.#revision || revision === this.#askedRevision) return;
     this.#askedRevision = revision;
     this.#pollBecauseOfPush();
@@ -372,8 +379,4 @@ export class Agent {
       },
     );
   }
-}
-
-function boundInterval(ms: number): number | undefined {
-  return ms > 0 ? Math.min(LONGEST_POLL_MS, Math.max(SHORTEST_POLL_MS, ms)) : undefined;
 }

@@ -24,6 +24,7 @@ Environment:
   SVC_METRICS_HOST        address that /metrics listens on (default 0.0.0.0)
   SVC_PORT_BASE           first of the ports that engines get, two each (default 8688)
   SVC_UPDATE_PUBLIC_KEY   Ed25519 public key (base64 or PEM) that updates must be signed with
+  SVC_ALLOW_DOWNGRADE     1 accepts updates to a lower version (default 0: they are refused)
   SVC_SUPERVISED          set where something but systemd starts the agent again when it ends
   SVC_AGENT_USER          container entrypoint only: the user that the agent runs as
   NODE_EXTRA_CA_CERTS     a PEM file of certificate authorities to trust beside the system's

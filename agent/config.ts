@@ -21,6 +21,8 @@ export interface AgentConfig {
   portBase: number;
   /** Updates must be signed by it; undefined asks for no signature. */
   updateKey: KeyObject | undefined;
+  /** Updates to a lower version are accepted. */
+  allowDowngrade: boolean;
 }
 
 /** A setting that stops the start. The message is the whole of what the user sees, so it says what to do. */
@@ -45,6 +47,7 @@ export function readConfig(env: Environment): AgentConfig {
     metricsHost: env.SVC_METRICS_HOST || '0.0.0.0',
     portBase: readPort(env, 'SVC_PORT_BASE', LIMITS.firstPort, 1),
     updateKey: readUpdateKey(env.SVC_UPDATE_PUBLIC_KEY),
+    allowDowngrade: readFlag(env, 'SVC_ALLOW_DOWNGRADE'),
   };
 }
 
@@ -98,6 +101,13 @@ function readUpdateKey(text: string | undefined): KeyObject | undefined {
   throw new ConfigError(
     'config error: SVC_UPDATE_PUBLIC_KEY must be an Ed25519 public key: its 32 bytes in base64, or PEM',
   );
+}
+
+function readFlag(env: Environment, name: string): boolean {
+  const text = env[name]?.trim().toLowerCase();
+  if (!text || text === '0' || text === 'false') return false;
+  if (text === '1' || text === 'true') return true;
+  throw new ConfigError(`config error: ${name} must be 1 or 0`);
 }
 
 function readPort(env: Environment, name: string, fallback: number, lowest: number): number {

@@ -30,6 +30,7 @@ async function main(): Promise<void> {
   const config = readConfig(process.env);
   applyRuntimeSettings();
   const log = createLogger(config.logLevel);
+  ignoreSignals(log);
   const directory = new DataDirectory(config.dataDir);
   openDirectory(directory);
   const unlock = await lockDirectory(directory.root);
@@ -65,6 +66,14 @@ async function main(): Promise<void> {
     process.off(signal, endEarly);
     process.on(signal, stop);
   }
+}
+
+/** Other programs end or reload on these; the agent's engines are worth more than that. */
+function ignoreSignals(log: Logger): void {
+  for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const)
+    process.on(signal, () =>
+      log.info('signal ignored: the agent reopens no files and takes its settings at its start', { signal }),
+    );
 }
 
 /** Told to end before it holds an engine. A version that is new here must not be taken for one that does not live. */

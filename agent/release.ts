@@ -11,6 +11,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildAgent } from './build.ts';
 import { runtimeOf, TARGETS, type Target } from './runtimes.ts';
+import { releaseStatement } from './update/statement.ts';
 import { AGENT_VERSION } from './version.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -24,7 +25,7 @@ export interface BuiltFile {
   /** `sha256:<hex>` */
   checksum: string;
   bytes: number;
-  /** Base64 of the Ed25519 signature over the 32 bytes of the SHA-256. */
+  /** Base64 of the Ed25519 signature over the release statement (agent/update/statement.ts). */
   signature: string | null;
 }
 
@@ -58,10 +59,11 @@ export async function buildRelease(options: ReleaseOptions): Promise<BuiltReleas
       progress(`${version} for linux ${arch} with ${libc}`);
       await buildAgent(join(half, name), { version, runtime: await runtimeOf({ arch, libc }) });
       const data = readFileSync(join(half, name));
-      const digest = createHash('sha256').update(data).digest();
-      const signature = key ? sign(null, digest, key).toString('base64') : null;
+      const sha256 = createHash('sha256').update(data).digest('hex');
+      const statement = releaseStatement({ version, os: 'linux', arch, sha256 });
+      const signature = key ? sign(null, statement, key).toString('base64') : null;
       if (signature) writeFileSync(join(half, `${name}.sig`), `${signature}\n`);
-      const checksum = `sha256:${digest.toString('hex')}`;
+      const checksum = `sha256:${sha256}`;
       files.push({ os: 'linux', arch, libc, name, checksum, bytes: data.length, signature });
     }
     const channel = version.startsWith('dev-') ? 'dev' : 'stable';

@@ -2,10 +2,11 @@
 import type { Knex } from 'knex';
 import type { Context as KoaContext } from 'koa';
 import type { Actor, Context, Services } from '../controller/platform/context.ts';
+import { unavailable } from '../controller/platform/errors.ts';
 import type { Logger } from '../controller/platform/logger.ts';
 import type { Execute } from '../controller/platform/operation.ts';
 import type { Clock } from '../reconcilers/engine/clock.ts';
-import type { Cookie } from './middleware/cookie.ts';
+import { type Cookie, createCookie } from './middleware/cookie.ts';
 import { perMinute, type RateLimit } from './middleware/rate-limit.ts';
 import { createSessionCookie, readActor } from './middleware/session.ts';
 import { strangersLimit } from './middleware/strangers.ts';
@@ -16,9 +17,13 @@ const CALLS_PER_MINUTE = 12_000;
 export interface Door {
   baseUrl: string;
   cookie: Cookie;
+  /** Tells a browser in which somebody has signed in before; it opens nothing, and signing out keeps it. */
+  deviceCookie: Cookie;
   execute: Execute;
   log: Logger;
   db: Knex;
+  /** Sessions and keys are looked up here, so that requests which are slow or many lock nobody out. */
+  essential: Knex;
   services: Services;
   /** Taken by the address of whoever is turned away for want of a session, a key or a token. */
   strangers: RateLimit;
@@ -31,6 +36,7 @@ export interface Door {
 export interface DoorOptions {
   baseUrl: string;
   db: Knex;
+  essential: Knex;
   clock: Clock;
   log: Logger;
   services: Services;
@@ -42,17 +48,20 @@ export function createDoor(options: DoorOptions): Door {
   return {
     baseUrl: options.baseUrl,
     cookie,
+    deviceCookie: createCookie(options.baseUrl, 'headgate.known-device'),
     execute: options.execute,
     log: options.log,
     db: options.db,
+    essential: options.essential,
     services: options.services,
     strangers: strangersLimit(),
     calls: perMinute(CALLS_PER_MINUTE),
-    actor: (ctx) => readActor(options.db, cookie, ctx),
+    actor: (ctx) => readActor(options.essential, cookie, ctx),
     context(ctx, actor) {
       const gone = new AbortController();
       ctx.res.once('close', () => {
-        if (!ctx.res.writableFinished) gone.abort(new Error('the client went away'));
+        // Nobody reads the answer, and it is no fault of the server that belongs in its log.
+        if (!ctx.res.writableFinished) gone.abort(unavailable('the client went away'));
       });
       return {
         db: options.db,

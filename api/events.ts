@@ -59,7 +59,7 @@ export function createUiEvents(door: Door): UiEvents {
           timer ??= setTimeout(send, GATHER_MS);
         };
         const recheck = async () => {
-          const current = await actorOfSession(door.db, token).catch(() => undefined);
+          const current = await actorOfSession(door.essential, token).catch(() => undefined);
           if (current === null || current?.owes) stream.close();
           else if (current) visible = await visibleTo(door.db, current).catch(() => visible);
         };

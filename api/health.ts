@@ -7,6 +7,7 @@ export interface HealthParts {
   db: Knex;
   lease: Lease;
   diskFull: () => boolean;
+  hearsOthers: () => boolean;
 }
 
 const REASONS = {
@@ -15,8 +16,9 @@ const REASONS = {
 };
 
 /**
- * `/api/health` for load balancers, `/api/health/ready` with what stands behind it. Both 503 when not well; a full disk is
- * told as such even where it keeps the database from answering.
+ * `/api/health` for load balancers, `/api/health/ready` with what stands behind it. Both are 503 when not well; a full disk is
+ * reported as such even where it keeps the database from answering. A controller that does not hear the others may serve what
+ * is out of date: it is not ready.
  */
 export function healthRoutes(router: Router, parts: HealthParts): void {
   router.get('/api/health', async (ctx) => {
@@ -37,13 +39,14 @@ export function healthRoutes(router: Router, parts: HealthParts): void {
       const checks = {
         database: true,
         disk: !parts.diskFull(),
+        bus: parts.hearsOthers(),
         migrations,
         leader: leaderUntil !== null,
         leading: parts.lease.epoch() !== null,
         bindings,
         failingBindings,
       };
-      const well = checks.leader && checks.disk;
+      const well = checks.leader && checks.disk && checks.bus;
       ctx.status = well ? 200 : 503;
       ctx.body = { status: well ? 'ok' : 'error', checks };
     } catch {

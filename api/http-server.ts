@@ -33,6 +33,8 @@ const IDLE_MS = 75_000;
 const HEADERS = 100;
 const LONG_REQUESTS = '/git/';
 const LONG_REQUEST_MS = 15 * 60_000;
+/** How long what a client still sends is read and dropped after the last answer, so that it comes to read that answer. */
+const LINGER_MS = 2_000;
 
 export function createHttpServer(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
@@ -50,10 +52,22 @@ export function createHttpServer(
     },
     (request, response) => {
       if (request.url?.startsWith(LONG_REQUESTS)) wait(request, response);
+      announceClose(request, response);
       answer(request, response);
     },
   );
   server.maxHeadersCount = HEADERS;
+
+  /** Where no other request is to follow on the connection, the answer says so (RFC 9112, 9.6). */
+  function announceClose(request: IncomingMessage, response: ServerResponse): void {
+    const { writeHead } = response;
+    response.writeHead = (...head: unknown[]) => {
+      const isUnread = leavesBody(request);
+      if (isUnread || !server.listening) response.setHeader('Connection', 'close');
+      if (isUnread) linger(request.socket);
+      return writeHead.apply(response, head as Parameters<typeof writeHead>);
+    };
+  }
 
   function wait({ socket }: IncomingMessage, response: ServerResponse): void {
     patient.add(socket);
@@ -61,16 +75,43 @@ export function createHttpServer(
     response.once('close', () => {
       clearTimeout(deadline);
       patient.delete(socket);
-      // Nobody looks after the rest of a request that was answered before its end.
-      if (!response.req.complete) socket.destroySoon();
     });
   }
 
   server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && patient.has(socket)) return;
+    if (hasEnded(error)) return void socket.destroy();
+    if (lingering.has(socket)) return;
     refuse(error.code, socket);
   });
   return server;
+}
+
+/** The client has ended the connection within a request: nobody is left to answer. */
+const hasEnded = ({ code }: { code?: string }) =>
+  code === 'HPE_INVALID_EOF_STATE' || code === 'ECONNRESET' || code === 'EPIPE';
+
+/** Whether a part of the request's body is still to come. */
+function leavesBody({ headers, complete }: IncomingMessage): boolean {
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  return hasBody && !complete;
+}
+
+/** Connections whose last answer is on its way. What still comes in on them is no request. */
+const lingering = new WeakSet<Socket>();
+
+/**
+ * Ends our side of the connection once the answer is out and reads on for a while. A socket that is closed with unread bytes
+ * is reset, and the reset may take the answer along before the client has read it (RFC 9112, 9.6).
+ */
+function linger(socket: Socket): void {
+  lingering.add(socket);
+  socket.destroySoon = () => {
+    socket.end();
+    socket.resume();
+    const force = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('close', () => clearTimeout(force));
+  };
 }
 
 const REFUSALS: Record<string, { status: number; message: string }> = {
@@ -103,5 +144,7 @@ function refuse(code: string | undefined, socket: Socket): void {
     'X-Content-Type-Options: nosniff',
     'Connection: close',
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  linger(socket);
+  socket.destroySoon();
 }

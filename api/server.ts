@@ -10,6 +10,7 @@ import type { Logger } from '../controller/platform/logger.ts';
 import type { Execute } from '../controller/platform/operation.ts';
 import type { Clock } from '../reconcilers/engine/clock.ts';
 import { publishedSchemas } from '../schemas/manifests/index.ts';
+import { createNodeAuthentication } from './agent/authenticate.ts';
 import { agentHotPath } from './agent/hot-path.ts';
 import { type AgentParts, agentRoutes } from './agent/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
@@ -37,7 +38,10 @@ import { tapRoutes } from './taps.ts';
 export interface ApiOptions {
   baseUrl: string;
   trustedProxies: readonly string[];
+  /** The pool of requests, whose statements are cut off after a while. */
   db: Knex;
+  /** The pool that requests cannot fill: for sessions and health. */
+  essential: Knex;
   clock: Clock;
   log: Logger;
   services: Services;
@@ -45,8 +49,10 @@ export interface ApiOptions {
   lease: Lease;
   /** Whether the embedded database lacks space to store anything. */
   diskFull: () => boolean;
+  /** Whether signals of other controllers arrive. */
+  hearsOthers: () => boolean;
   agent: AgentParts;
-  git: Omit<GitParts, 'db' | 'log' | 'uiUrl' | 'strangers'>;
+  git: Omit<GitParts, 'db' | 'clock' | 'log' | 'uiUrl' | 'strangers'>;
   webDir: string;
 }
 
@@ -63,15 +69,18 @@ export function createApi(options: ApiOptions): Api {
   app.silent = true;
 
   app.use(securityHeaders(options.baseUrl));
-  app.use(withRequest({ log: options.log, addressOf: createAddressReader(options.trustedProxies) }));
+  const addressOf = createAddressReader(options.trustedProxies);
+  const authenticate = createNodeAuthentication(options.agent.directory, addressOf);
+  app.use(withRequest({ log: options.log, addressOf }));
   app.use(countStrangers(door.strangers));
   app.use(sameSiteOnly);
   app.use(plainQuery);
-  app.use(agentRoutes(door, options.agent));
+  app.use(agentRoutes(door, options.agent, authenticate));
   app.use(
     gitRoutes({
       ...options.git,
       db: options.db,
+      clock: options.clock,
       log: options.log,
       uiUrl: options.baseUrl,
       strangers: door.strangers,
@@ -86,7 +95,7 @@ export function createApi(options: ApiOptions): Api {
   const router = new Router();
   authRoutes(router, door);
   oidcRoutes(router, door);
-  healthRoutes(router, options);
+  healthRoutes(router, { ...options, db: options.essential });
   events.routes(router);
   tapRoutes(router, door, options.agent.taps);
   auditRoutes(router, door);
@@ -101,7 +110,7 @@ export function createApi(options: ApiOptions): Api {
   });
   app.on('error', (error) => options.log.debug({ err: error }, 'response failed'));
 
-  const hotPath = agentHotPath(options.agent, options.log);
+  const hotPath = agentHotPath(options.agent, authenticate, options.log);
   const rest = app.callback();
   const server = createHttpServer((request, response) => {
     if (!hotPath(request, response)) void rest(request, response);

@@ -16,7 +16,7 @@ const ID = /^[0-9a-z]{1,64}$/;
 export function tapRoutes(router: Router, door: Door, taps: Taps): void {
   /** Whether the session is still that of somebody who may watch; true where that cannot be told. */
   async function mayWatch(token: string, tap: TapRecord): Promise<boolean> {
-    const actor = await actorOfSession(door.db, token).catch(() => undefined);
+    const actor = await actorOfSession(door.essential, token).catch(() => undefined);
     if (actor === undefined) return true;
     return actor !== null && actor.owes === null && allows(actor, tap, { role: 'EDITOR' });
   }

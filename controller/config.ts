@@ -16,7 +16,7 @@ export interface Config {
   secretKey: string | null;
   /** Earlier keys, which open what they sealed and seal nothing. */
   previousSecretKeys: string[];
-  /** Programs that any editor may have asked for secrets; none turns the backend EXEC off. */
+  /** Command lines that environments may ask for secrets, their parts one blank apart; none turns the backend EXEC off. */
   execSecretCommands: string[];
   adminEmail: string;
   adminPassword: string | null;
@@ -24,7 +24,7 @@ export interface Config {
   trustedProxies: string[];
   /** Those that git servers, forges and identity providers are reached by. */
   outgoingProxies: ProxySettings;
-  /** Hosts and networks that may be asked for people though they are private. */
+  /** Hosts and networks that the controller may connect to for its users though they are private. */
   privateTargets: string[];
   /** The engine that checks configs; null when there is none. */
   engineBin: string | null;
@@ -77,7 +77,7 @@ export const VARIABLES: readonly Variable[] = [
   {
     name: 'HEADGATE_EXEC_SECRET_COMMANDS',
     default: '(none)',
-    help: 'programs that environments may ask for secrets, absolute paths, comma-separated',
+    help: 'programs that environments may ask for secrets: absolute paths with their arguments, comma-separated',
   },
   { name: 'HEADGATE_ADMIN_EMAIL', default: 'admin@localhost', help: 'first administrator' },
   {
@@ -94,7 +94,7 @@ export const VARIABLES: readonly Variable[] = [
   {
     name: 'HEADGATE_PRIVATE_TARGETS',
     default: '(none)',
-    help: 'hosts and networks that identity providers may be at though they are private, comma-separated',
+    help: 'private hosts, addresses and networks that may be connected to (git, forges, secret stores, OIDC), comma-separated',
   },
   {
     name: 'HEADGATE_ENGINE_BIN',
@@ -208,8 +208,11 @@ const listed = (text: string | undefined): string[] =>
     .filter(Boolean);
 
 function programs(text: string | undefined): string[] {
-  const entries = listed(text);
-  const bad = entries.find((entry) => !isAbsolute(entry) || normalize(entry) !== entry);
+  const entries = listed(text).map((entry) => entry.split(/\s+/).join(' '));
+  const bad = entries.find((entry) => {
+    const [path = ''] = entry.split(' ');
+    return !isAbsolute(path) || normalize(path) !== path;
+  });
   if (bad !== undefined)
     throw new ConfigError(
       `HEADGATE_EXEC_SECRET_COMMANDS: "${bad.slice(0, 60)}" is not an absolute path without . and ..`,
@@ -250,7 +253,8 @@ function engine(env: Environment): string | null {
 
 /** What the demo adds: where its agents begin to count their ports. */
 export interface DemoConfig {
-  portBase: number;
+  /** Null where it is not set: free ports are looked for. */
+  portBase: number | null;
   metricsPort: number;
   /** Null picks the reference engine where Vector is not installed. */
   engineBin: string | null;
@@ -258,7 +262,7 @@ export interface DemoConfig {
 
 export function readDemoConfig(env: Environment): DemoConfig {
   return {
-    portBase: integer(env, 'SVC_PORT_BASE', 8688, 1_024, 60_000),
+    portBase: env.SVC_PORT_BASE ? integer(env, 'SVC_PORT_BASE', 8688, 1_024, 60_000) : null,
     metricsPort: integer(env, 'SVC_METRICS_PORT', 9090, 1_024, 60_000),
     engineBin: engine(env),
   };

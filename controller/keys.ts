@@ -36,6 +36,16 @@ export function openKeyring(config: Config): Keyring {
   return createKeyring(read(), read);
 }
 
+/** For what only reads. @throws ConfigError where no controller has made a key yet. */
+export function openExistingKeyring(config: Config): Keyring {
+  if (config.secretKey === null && !existsSync(keyFile(config.dataDir))) {
+    throw new ConfigError(
+      `there is no key in ${config.dataDir}; set HEADGATE_DATA_DIR to the controller's, or HEADGATE_SECRET_KEY`,
+    );
+  }
+  return openKeyring(config);
+}
+
 /** What a controller tells the others of its keys: their ids, the one that seals first. */
 export const keysName = (keyring: Keyring): string =>
   keyring.fingerprints.slice(0, TOLD_KEYS).map(keyIdOf).join(' ');
@@ -178,11 +188,7 @@ function textsOf(counts: ReadonlyMap<string, number>, keyId: string): string {
 }
 
 async function withDatabase<T>(config: Config, work: (db: Knex, url: string) => Promise<T>): Promise<T> {
-  if (config.secretKey === null && !existsSync(keyFile(config.dataDir))) {
-    throw new ConfigError(
-      `there is no key in ${config.dataDir}; set HEADGATE_DATA_DIR to the controller's, or HEADGATE_SECRET_KEY`,
-    );
-  }
+  openExistingKeyring(config);
   const log = createLogger('error');
   const postgres =
     config.databaseUrl === null ? await joinEmbeddedPostgres({ dataDir: config.dataDir, log }) : null;

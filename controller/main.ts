@@ -18,23 +18,25 @@ import { createPullRequestReconciler } from '../reconcilers/pull-requests/loop.t
 import { createRolloutReconciler } from '../reconcilers/rollouts/index.ts';
 import { createSecretReconciler } from '../reconcilers/secrets/index.ts';
 import { deleteExpiredSessions, deleteOldThrottles, ensureFirstAdmin } from './access/index.ts';
-import { createAuditChainer, pruneAuditLog, writeAudit } from './audit/index.ts';
+import { createAuditChainer, logAuditHead, pruneAuditLog, writeAudit } from './audit/index.ts';
 import { type Config, ConfigError } from './config.ts';
-import { connect } from './database/connect.ts';
 import { joinEmbeddedPostgres } from './database/embedded-postgres-shared.ts';
 import { migrateAll } from './database/migrate.ts';
 import { oneAtATime } from './database/one-at-a-time.ts';
+import { openPools } from './database/pools.ts';
 import { createEngineChecks } from './engine/index.ts';
+import { SOURCE_DELETED_JOB } from './environments/index.ts';
 import {
   createConfigServer,
   createHeartbeatIngest,
   createNodeDirectory,
+  createNodeReturns,
   createPushHub,
   createUpdateTracker,
 } from './fleet/index.ts';
 import { deleteOldDeliveries, gitSyncProposeRollback, listBindings } from './git-sync/index.ts';
 import { agreeOnKeys, keysName, openKeyring } from './keys.ts';
-import { createLogIngest, keepLogDays } from './logs/index.ts';
+import { createLogIngest, keepLogDays, limitLogSize } from './logs/index.ts';
 import { createIdentityProvider } from './oidc/index.ts';
 import { type OwnedTable, PURGE_JOB, purgeTombstone, ROLLED_BACK_JOB } from './ownership/index.ts';
 import { createBus } from './platform/bus.ts';
@@ -44,9 +46,10 @@ import { createJobs } from './platform/jobs.ts';
 import { createLease } from './platform/lease.ts';
 import { createLogger, type Logger } from './platform/logger.ts';
 import { createExecute, type Execute } from './platform/operation.ts';
-import { createOutgoing } from './platform/outgoing/index.ts';
+import { createOutgoing, createTargetGuard } from './platform/outgoing/index.ts';
 import { holdFile } from './platform/process-record.ts';
 import { createSchedules } from './platform/schedules.ts';
+import { promotionSettling } from './promotions/index.ts';
 import {
   addContributor,
   boundTo,
@@ -55,7 +58,8 @@ import {
   teamsOf,
 } from './pull-requests/index.ts';
 import { createReleases } from './releases/index.ts';
-import { createRepositories, ensureEmbeddedRepository } from './repository/index.ts';
+import { createRepositories, ensureEmbeddedRepository, maintainRepository } from './repository/index.ts';
+import { SWEEPS } from './retention/index.ts';
 import { createSampleIngest, createTaps, keepSamples, keepTaps } from './samples/index.ts';
 import { createSecretStores } from './secrets/index.ts';
 import { createSnapshots } from './status/index.ts';
@@ -134,8 +138,9 @@ async function compose(
   progress('Bringing the database up to date');
   await migrateAll(databaseUrl);
 
-  const db = connect(databaseUrl);
-  undo.push({ what: 'database', end: () => db.destroy() });
+  const pools = openPools(databaseUrl);
+  undo.push({ what: 'database', end: () => pools.destroy() });
+  const { essential, requests, background: db } = pools;
   // Replicas may share a data directory, and start on it at the same moment.
   const { keyring, repository } = await oneAtATime(db, PREPARING, async () => ({
     keyring: openKeyring(config),
@@ -163,16 +168,25 @@ async function compose(
 
   let listeningSince = clock.now();
   let behind = () => false;
-  const secretStores = createSecretStores({ keyring, execCommands: config.execSecretCommands });
+  const targetGuard = createTargetGuard(config.privateTargets, log);
+  const secretStores = createSecretStores({
+    ...{ keyring, guard: targetGuard, execCommands: config.execSecretCommands },
+  });
   undo.push({ what: 'secret stores', end: () => secretStores.close() });
   const statuses = createSnapshots({ bus, clock });
   undo.push({ what: 'statuses', end: () => statuses.stop() });
-  const configs = createConfigServer({ db, bus, keyring, log, pushUrl: `${config.baseUrl}/api/agent/push` });
-  const forges = createForges({ keyring, log, proxies: config.outgoingProxies });
+  const configs = createConfigServer({
+    db: essential,
+    bus,
+    keyring,
+    log,
+    pushUrl: `${config.baseUrl}/api/agent/push`,
+  });
+  const proxies = config.outgoingProxies;
+  const forges = createForges({ keyring, guard: targetGuard, log, proxies });
   undo.push({ what: 'forges', end: () => forges.close() });
   const planner = createPlanner();
-  const { privateTargets, outgoingProxies: proxies } = config;
-  const outgoing = createOutgoing({ privateTargets, proxies, log });
+  const outgoing = createOutgoing({ guard: targetGuard, proxies, log });
   undo.push({ what: 'outgoing requests', end: () => outgoing.close() });
   const services: Services = {
     bus,
@@ -193,11 +207,12 @@ async function compose(
     forges,
     promotions: createPromotionGateway(),
     pullRequests: createPullRequestGateway({ forges, resolve: resolveManifests }),
-    repositories: createRepositories({ ...repository, keyring, log, proxies: config.outgoingProxies }),
+    repositories: createRepositories({ ...repository, keyring, guard: targetGuard, log, proxies }),
     // What the database says of nodes may be older than what was heard of them.
     listeningSince: () => (behind() ? clock.now() : listeningSince),
     statuses,
     servedChecksums: configs.checksums,
+    targetGuard,
     outgoing,
     identityProvider: createIdentityProvider({ outgoing, bus, clock }),
   };
@@ -222,7 +237,8 @@ async function compose(
   });
 
   const keepDays = () => keepLogDays({ db, clock, log });
-  const lease = createLease({ db, key: 'leader', log });
+  const limitLogs = () => limitLogSize({ db, clock, log });
+  const lease = createLease({ db: pools.lease, key: 'leader', log });
   undo.push({ what: 'lease', end: () => lease.stop() });
   const git = createGitReconciler({
     db,
@@ -238,14 +254,19 @@ async function compose(
   const secrets = createSecretReconciler({ db, clock, log, services, lease });
   const rollouts = createRolloutReconciler({ db, clock, log, services, execute, lease });
   const promotions = createPromotionReconciler({ db, clock, log, services, execute, lease });
-  const directory = createNodeDirectory({ db, bus });
+  const directory = createNodeDirectory({ db: essential, bus, clock });
+  undo.push({ what: 'node directory', end: () => directory.stop() });
   await directory.warm();
-  const logs = createLogIngest({ db, bus, log, clock, knownPipelines: configs.knownPipelines });
+  const logs = createLogIngest({
+    ...{ db: essential, bus, log, clock, knownPipelines: configs.knownPipelines, directory },
+  });
   undo.push({ what: 'logs', end: () => logs.stop() });
   const updates = createUpdateTracker({ db, bus, clock, log });
   undo.push({ what: 'updates of agents', end: () => updates.stop() });
+  const returns = createNodeReturns({ db, bus, clock, log });
+  undo.push({ what: 'returns of archived nodes', end: () => returns.stop() });
   const heartbeats = createHeartbeatIngest({
-    db,
+    db: essential,
     bus,
     log,
     directory,
@@ -260,42 +281,46 @@ async function compose(
   behind = heartbeats.behind;
   undo.push({ what: 'heartbeats', end: () => heartbeats.stop() });
   const push = createPushHub({ bus, log, directory });
-  const samples = createSampleIngest({ db, bus, clock });
+  const samples = createSampleIngest({ db: requests, bus, clock });
   const taps = createTaps({ db, bus, clock, log });
   undo.push({ what: 'live taps', end: () => taps.stop() });
 
   const api = createApi({
     baseUrl: config.baseUrl,
     trustedProxies: config.trustedProxies,
-    db,
+    db: requests,
+    essential,
     clock,
     log,
     services,
     execute,
     lease,
     diskFull,
+    hearsOthers: () => bus.connected(),
     agent: {
-      ...{ directory, configs, heartbeats, updates, logs, samples, taps, push },
+      ...{ directory, configs, heartbeats, updates, returns, logs, samples, taps, push },
       enrollPerMinute: config.enrollPerMinute,
     },
     git: {
       repository,
-      teams: async () => teamsOf(await boundTo(db, 'embedded')),
-      protectedBranches: async () => protectedBranches(await boundTo(db, 'embedded')),
+      teams: async () => teamsOf(await boundTo(requests, 'embedded')),
+      protectedBranches: async () => protectedBranches(await boundTo(requests, 'embedded')),
       beforePush: () => engine.prepare(),
-      noteWork: (userId, branches) => addContributor(db, { repository: 'embedded', branches, userId }),
-      afterPush: (since, names) => git.afterPush(since, names),
+      noteWork: (userId, branches) => addContributor(requests, { repository: 'embedded', branches, userId }),
+      afterPush: (since, refs, refused) => git.afterPush(since, refs, refused),
     },
     webDir: join(import.meta.dirname, '../dist/web'),
   });
   const keepDaysNow = () => {
     if (lease.epoch() === null) return;
-    keepDays().catch((error) => log.warn({ reason: messageOf(error) }, 'log days not kept'));
+    keepDays()
+      .then(limitLogs)
+      .catch((error) => log.warn({ reason: messageOf(error) }, 'log days not kept'));
   };
   lease.onChange(keepDaysNow);
   bus.on('fleet', keepDaysNow);
   await lease.start();
-  const audit = createAuditChainer({ db, bus, lease, clock, log });
+  const audit = createAuditChainer({ db, services, lease, clock, log });
   undo.push({ what: 'audit chain', end: () => audit.stop() });
   audit.start();
   await listen(api, config, held);
@@ -313,23 +338,34 @@ async function compose(
 
   const schedules = createSchedules({ lease, log });
   schedules.every('log days', '0 5 * * * *', keepDays);
+  schedules.every('log size', '25 * * * * *', limitLogs);
   schedules.every('agent updates', '40 * * * * *', () => updates.sweep());
   schedules.every('samples', '*/10 * * * * *', () => keepSamples(systemContext('samples')));
   schedules.every('live taps', '*/5 * * * * *', () => keepTaps(systemContext('live taps')));
   schedules.every('repositories', '0 41 * * * *', async () =>
     services.repositories.sweep(await listBindings(db)),
   );
+  const stopping = new AbortController();
+  schedules.every('repository maintenance', '0 11 * * * *', async () => {
+    await maintainRepository({ db, gitdir: repository.gitdir, log, signal: stopping.signal });
+  });
   schedules.every('expired sessions', '0 17 * * * *', () => deleteExpiredSessions(db));
   schedules.every('sign-in throttles', '0 23 * * * *', () => deleteOldThrottles(db, new Date(clock.now())));
   schedules.every('webhook deliveries', '0 53 * * * *', () => deleteOldDeliveries(db));
   schedules.every('commit statuses', '0 47 * * * *', () => sweepCommitStatuses(db));
-  schedules.every('audit retention', '0 37 3 * * *', async () => {
-    const epoch = lease.epoch();
-    if (epoch === null) return;
-    await pruneAuditLog({ ...systemContext('audit retention'), fence: (tx) => lease.fence(tx, epoch) });
-  });
+  /** Every transaction of the work is fenced by the lease. */
+  const everyFenced = (name: string, cron: string, work: (ctx: Context) => Promise<unknown>) =>
+    schedules.every(name, cron, async () => {
+      const epoch = lease.epoch();
+      if (epoch === null) return;
+      await work({ ...systemContext(name), fence: (tx) => lease.fence(tx, epoch) });
+    });
+  everyFenced('audit retention', '0 37 3,9,15,21 * * *', (ctx) => pruneAuditLog(ctx));
+  for (const { name, cron, run } of SWEEPS) everyFenced(name, cron, run);
+  schedules.every('audit head', '0 7 * * * *', () => logAuditHead(systemContext('audit head')));
   schedules.every('idempotent answers', '0 29 * * * *', () => deleteOldAnswers(db));
   undo.push({ what: 'schedules', end: () => schedules.stop() });
+  undo.push({ what: 'repository maintenance', end: () => stopping.abort() });
   await jobs.start({
     [PURGE_JOB]: async ({ table, id }) => {
       await purgeTombstone(db, table as OwnedTable, String(id));
@@ -341,6 +377,15 @@ async function compose(
         const isRefused = error instanceof DomainError && !['UNAVAILABLE', 'CONFLICT'].includes(error.code);
         if (!isRefused) throw error;
         log.info({ reason: error.message, ...payload }, 'nothing is proposed to git after a rollback');
+      }
+    },
+    [SOURCE_DELETED_JOB]: async (payload) => {
+      try {
+        await execute(promotionSettling.sourceDeleted, systemContext('promotions'), payload);
+      } catch (error) {
+        const isRefused = error instanceof DomainError && !['UNAVAILABLE', 'CONFLICT'].includes(error.code);
+        if (!isRefused) throw error;
+        log.info({ reason: error.message, ...payload }, 'the pull request of a promotion stays open');
       }
     },
   });

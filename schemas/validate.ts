@@ -56,6 +56,8 @@ function article(type: string): string {
 export interface Validator<T> {
   /** True when the value fits. Stops at the first fault, which makes it the fast way on hot paths. */
   fits(value: unknown): value is T;
+  /** The first thing that is wrong; empty when the value fits. For values from outside that may have millions of faults. */
+  firstIssue(value: unknown): SchemaIssue[];
   /** Everything that is wrong; empty when the value fits. */
   issues(value: unknown): SchemaIssue[];
 }
@@ -65,12 +67,15 @@ const cache = new WeakMap<object, Validator<unknown>>();
 export function validator<S extends TSchema>(schema: S): Validator<Static<S>> {
   const known = cache.get(schema);
   if (known) return known as Validator<Static<S>>;
-  let quick: ((value: unknown) => boolean) | undefined;
+  let quick: ReturnType<typeof firstOnly.compile> | undefined;
   let full: ReturnType<typeof all.compile> | undefined;
   const made: Validator<Static<S>> = {
     fits(value): value is Static<S> {
-      quick ??= firstOnly.compile(schema) as (value: unknown) => boolean;
-      return quick(value);
+      quick ??= firstOnly.compile(schema);
+      return quick(value) as boolean;
+    },
+    firstIssue(value) {
+      return made.fits(value) ? [] : (quick?.errors ?? []).slice(0, 1).map(issue);
     },
     issues(value) {
       if (made.fits(value)) return [];

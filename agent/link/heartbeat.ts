@@ -94,7 +94,8 @@ export async function sendHeartbeat(
       timeoutMs,
       maxBytes: 1024 * 1024,
     });
-    if (answer.status === 200) return { type: 'accepted', reply: parseHeartbeatReply(answer.text) };
+    if (answer.status >= 200 && answer.status < 300)
+      return { type: 'accepted', reply: parseHeartbeatReply(answer.text) };
     return { type: 'failed', ...refused(answer) };
   } catch (error) {
     return { type: 'failed', ...unanswered(error) };

@@ -55,6 +55,8 @@ export class LogFlusher {
   #cancel: (() => void) | undefined;
   #sending: Promise<void> | undefined;
   #failures = 0;
+  /** The controller takes no more lines of this node for a while. */
+  #limited = false;
   #budget = REQUEST_CHARS;
   #stopped = false;
 
@@ -133,9 +135,10 @@ export class LogFlusher {
     const entries: LogEntry[] = [];
     const moves: Move[] = [];
     let left = this.#budget;
+    let linesLeft: number = LIMITS.logRequestLines;
     const share = Math.max(LIMITS.logLineChars, Math.floor(left / Math.max(1, this.#waiting.size)));
     for (const source of this.#waiting) {
-      if (left < LIMITS.logLineChars) break;
+      if (left < LIMITS.logLineChars || linesLeft < LIMITS.logRingLines) break;
       const from = this.#places.get(source.logs) ?? 0;
       const gone = source.logs.count - LIMITS.logRingLines > from;
       // One line of the entry tells what is missing.
@@ -143,6 +146,7 @@ export class LogFlusher {
       const { lines, next, lost } = source.logs.since(from, Math.min(share, left), most);
       for (const line of lines) left -= line.length;
       if (lost > 0) lines.unshift(this.#lossNote(lost));
+      linesLeft -= lines.length;
       if (lines.length > 0) entries.push({ pipelineId: source.id, lines });
       moves.push({ source, next });
     }
@@ -151,6 +155,8 @@ export class LogFlusher {
 
   #lossNote(lost: number): string {
     const count = String(lost).replace(/\B(?=(\d{3})+$)/g, ',');
+    if (this.#limited)
+      return `… ${count} lines were left out: this node writes more log lines than the controller stores in an hour`;
     return this.#failures > 0
       ? `… ${count} lines were lost while the controller was away`
       : `… ${count} lines or more were left out: more than ${LIMITS.logRingLines} came between two deliveries`;
@@ -161,6 +167,7 @@ export class LogFlusher {
     if (this.#failures > 0) log.info('logs are delivered again');
     if (rejected > 0) log.debug('the controller refused log lines', { lines: rejected });
     this.#failures = 0;
+    this.#limited = false;
     for (const { source, next } of moves) {
       this.#places.set(source.logs, next);
       this.#waiting.delete(source);
@@ -173,6 +180,7 @@ export class LogFlusher {
     const { status, reason } = outcome;
     if (this.#failures === 0) this.#options.log.warn('logs not delivered, kept for the next try', { reason });
     this.#failures += 1;
+    if (status === 429) this.#limited = true;
     if (status === 413) this.#budget = Math.max(LEAST_REQUEST_CHARS, Math.floor(this.#budget / 2));
     const ended = [...this.#waiting].filter((source) => source.ended);
     for (const source of ended.slice(0, -ENDED_KEPT)) this.#waiting.delete(source);

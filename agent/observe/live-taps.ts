@@ -100,7 +100,7 @@ export class LiveTaps {
 
   /** Nobody looks on any more; the controller knows it. */
   cancel(requestId: string): void {
-    this.#taps.get(requestId)?.process?.stop();
+    void this.#taps.get(requestId)?.process?.stop();
     this.#taps.delete(requestId);
   }
 
@@ -113,11 +113,13 @@ export class LiveTaps {
     }
   }
 
-  stop(): void {
+  /** Settles when no process is left. */
+  async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancel?.();
-    for (const { process } of this.#taps.values()) process?.stop();
+    const ends = [...this.#taps.values()].map(({ process }) => process?.stop());
     this.#taps.clear();
+    await Promise.all(ends);
   }
 
   #engineGone({ start, enginePid }: Tap): string | undefined {
@@ -142,7 +144,7 @@ export class LiveTaps {
   }
 
   #end(tap: Tap, reason: string): void {
-    tap.process?.stop();
+    void tap.process?.stop();
     tap.process = undefined;
     tap.ended = reason.slice(0, REASON_CHARS);
     this.#options.log.debug('live tap ended', { request: tap.start.requestId, reason: tap.ended });

@@ -45,10 +45,9 @@ export class Observer {
     this.#taps.check();
   }
 
-  /** No tap is left; what was not delivered yet is lost. */
-  stop(): void {
-    this.#samples.stop();
-    this.#taps.stop();
+  /** Settles when no tap is left; what was not delivered yet is lost. */
+  async stop(): Promise<void> {
     this.#outbox.stop();
+    await Promise.all([this.#samples.stop(), this.#taps.stop()]);
   }
 }

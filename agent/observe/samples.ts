@@ -60,11 +60,11 @@ export class Samples {
     this.#next();
   }
 
-  stop(): void {
+  /** Settles when no process is left. */
+  async stop(): Promise<void> {
     this.#stopped = true;
     this.#waiting = [];
-    for (const tap of this.#running) tap.stop();
-    this.#running.clear();
+    await Promise.all([...this.#running].map((tap) => tap.stop()));
   }
 
   #next(): void {
@@ -90,9 +90,8 @@ export class Samples {
     let bytes = 0;
     const startedAt = clock.monotonic();
     const done = (error?: string) => {
-      tap.stop();
       this.#finish(task, events, error);
-      void tap.gone.then(() => {
+      void tap.stop().then(() => {
         this.#running.delete(tap);
         this.#next();
       });

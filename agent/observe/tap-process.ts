@@ -95,10 +95,12 @@ export class TapProcess {
     );
   }
 
-  stop(): void {
+  /** Settles as `gone` does. */
+  stop(): Promise<void> {
     this.#over = true;
     this.#cancelLimit();
     this.#kill();
+    return this.gone;
   }
 
   #kill(): void {

@@ -51,6 +51,8 @@ function report(pipeline: Pipeline, metrics: EngineMetrics | undefined, lines: s
     utilization: metrics?.utilization,
     configChecksum: checksum.slice(0, 128),
     restarts: pipeline.restarts,
+    metricsPort: pipeline.metricsPort,
+    apiPort: pipeline.apiPort,
     lastError: pipeline.lastError,
     componentMetrics: metrics?.components,
     recentLogs: lines,

@@ -7,10 +7,10 @@ import type { Certificates } from './certificates.ts';
 import type { DataDirectory } from './directories.ts';
 import { engineEnvironment } from './environment.ts';
 import { findExecutable } from './executable.ts';
-import { ensurePrivateDirectory, removeFile, WriteError, writeFilesAtomically } from './files.ts';
-import { type EnginePorts, type PortCounter, portConflict } from './ports.ts';
+import { removeFile } from './files.ts';
+import { describeWriteError, writePipelineFiles, writeSidecar } from './pipeline-files.ts';
+import { type EnginePorts, type PortCounter, PortError } from './ports.ts';
 import { type EngineExit, type EngineProcess, startEngine } from './process.ts';
-import { renderSidecar } from './sidecar.ts';
 import { type Effect, type Event, INITIAL, type State, statusOf, step } from './state.ts';
 
 /** The lines of one engine that best tell why it ended. They may still arrive shortly after its end. */
@@ -42,7 +42,8 @@ export class Pipeline {
   #wanted: PipelineEntry;
   /** What the engine was started with; it lags behind what is wanted while that cannot be written. */
   #running: PipelineEntry | undefined;
-  #ports: EnginePorts | undefined;
+  /** Zeros until it is first started. */
+  #ports: EnginePorts = { metrics: 0, api: 0 };
   #process: EngineProcess | undefined;
   #startedAt = 0;
   #attempt = 0;
@@ -87,11 +88,11 @@ export class Pipeline {
   }
 
   get metricsPort(): number | undefined {
-    return this.#ports?.metrics;
+    return inRange(this.#ports.metrics);
   }
 
   get apiPort(): number | undefined {
-    return this.#ports?.api;
+    return inRange(this.#ports.api);
   }
 
   /** Version and checksum of what runs; of what is wanted where nothing runs, or where that is being started. */
@@ -201,27 +202,9 @@ export class Pipeline {
     const { directory, certificates } = this.#parts;
     const plan = certificates.plan(this.#wanted);
     try {
-      for (const path of [
-        directory.pipelines,
-        directory.certs,
-        directory.data,
-        directory.engineData(this.id),
-      ]) {
-        ensurePrivateDirectory(path);
-      }
-      const sidecar = renderSidecar({
-        metricsPort: this.#ports?.metrics ?? 0,
-        apiPort: this.#ports?.api ?? 0,
-        dataDir: directory.engineData(this.id),
-        configYaml: this.#wanted.configYaml,
-      });
-      writeFilesAtomically([
-        ...plan.write,
-        { path: directory.sidecar(this.id), data: sidecar },
-        { path: directory.config(this.id), data: this.#wanted.configYaml },
-      ]);
+      writePipelineFiles(directory, this.#wanted, this.#ports, plan.write);
     } catch (error) {
-      this.#fail(this.#describeWrite(error));
+      this.#fail(describeWriteError(directory, this.id, error));
       this.#dispatch({ type: 'prepareFailed' });
       return;
     }
@@ -231,29 +214,18 @@ export class Pipeline {
     this.#dispatch({ type: 'prepared' });
   }
 
-  #describeWrite(error: unknown): string {
-    const { directory } = this.#parts;
-    const path = error instanceof WriteError ? error.path : directory.sidecar(this.id);
-    const what =
-      path === directory.sidecar(this.id)
-        ? 'sidecar config'
-        : path === directory.config(this.id)
-          ? 'pipeline config'
-          : 'certificate file';
-    return `failed to write ${what}: ${error instanceof Error ? error.message : String(error)}`;
-  }
-
   async #spawn(): Promise<void> {
     this.#attempt += 1;
     const attempt = this.#attempt;
-    const conflict = await portConflict(this.#ports ?? { metrics: 0, api: 0 });
+    const ports = await this.#parts.ports.ensureFree(this.#ports).catch(portError);
     // Since then the pipeline may have been removed or changed, which makes a later attempt the right one.
     if (attempt !== this.#attempt || this.#state.phase !== 'starting' || this.#state.alive) return;
     const { directory, engineBin, env, clock, log } = this.#parts;
     const executable = findExecutable(engineBin, env);
-    if (conflict || !executable) {
+    const problem = ports instanceof PortError ? ports.message : this.#moveTo(ports);
+    if (problem !== undefined || !executable) {
       this.#fail(
-        conflict ??
+        problem ??
           `start of engine for pipeline failed: executable not found: ${engineBin}: set SVC_ENGINE_BIN`,
       );
       this.#dispatch({ type: 'spawnFailed' });
@@ -289,8 +261,29 @@ export class Pipeline {
     this.#output = output;
     this.#process = child;
     this.#running = entry;
-    log.info('engine started', { pipeline: this.id, pid: child.pid, metricsPort: this.#ports?.metrics });
+    log.info('engine started', { pipeline: this.id, pid: child.pid, metricsPort: this.#ports.metrics });
     this.#dispatch({ type: 'spawned' });
+  }
+
+  /** Tells the engine of ports that are not those it had; answers why that cannot be written. */
+  #moveTo(ports: EnginePorts): string | undefined {
+    const { directory, log } = this.#parts;
+    const taken = this.#ports;
+    if (ports.metrics === taken.metrics) return undefined;
+    try {
+      writeSidecar(directory, this.#wanted, ports);
+    } catch (error) {
+      return describeWriteError(directory, this.id, error);
+    }
+    this.#ports = ports;
+    const { metrics: metricsPort, api: apiPort } = ports;
+    log.warn('port taken, the next free ones are used', {
+      pipeline: this.id,
+      taken: taken.metrics,
+      metricsPort,
+      apiPort,
+    });
+    return undefined;
   }
 
   #line(line: string, from: 'stdout' | 'stderr', output: EngineOutput): void {
@@ -321,3 +314,10 @@ export class Pipeline {
     this.#parts.log.error(this.#problem, { pipeline: this.id });
   }
 }
+
+function portError(error: unknown): PortError {
+  if (error instanceof PortError) return error;
+  throw error;
+}
+
+const inRange = (port: number) => (port > 0 && port <= 65_535 ? port : undefined);

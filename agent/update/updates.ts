@@ -6,6 +6,7 @@ import { removeFile } from '../supervise/files.ts';
 import { AGENT_VERSION } from '../version.ts';
 import { download, UpdateError } from './download.ts';
 import { digestOf, failureText, refusal, sameVersion, type UpdateOrder } from './order.ts';
+import type { SignedRelease } from './statement.ts';
 import {
   confirm,
   failedOf,
@@ -18,7 +19,7 @@ import {
   temporaryPath,
   undo,
 } from './swap.ts';
-import { checkSignature, checkVersion } from './verify.ts';
+import { checkAgent, checkSignature, checkVersion } from './verify.ts';
 import { startWatchdog } from './watchdog.ts';
 
 export interface UpdateParts {
@@ -28,6 +29,8 @@ export interface UpdateParts {
   serviceUrl: string;
   /** Only what this key has signed is run; undefined asks for no signature. */
   publicKey: KeyObject | undefined;
+  /** Lower versions are taken too. */
+  allowDowngrade: boolean;
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   log: Logger;
@@ -71,26 +74,48 @@ export class Updates {
       this.#next = order;
       return;
     }
+    await this.#alone(() => this.#attempt(order));
+  }
+
+  /**
+   * Stops the engines and starts the executable again, under the same pid. Not before that has answered: where it is
+   * gone or broken, the engines would be stopped and nobody could start them.
+   */
+  async restart(): Promise<void> {
+    const { executable, log } = this.#parts;
+    if (this.#busy) return log.warn('restart ignored: an update is under way');
+    if (!executable || !this.#canExec())
+      return log.warn('restart ignored: this agent cannot start itself anew');
+    await this.#alone(() => this.#restart(executable));
+  }
+
+  async #restart(executable: string): Promise<void> {
+    const { env, log } = this.#parts;
+    try {
+      await checkAgent(executable, env);
+    } catch (error) {
+      if (!(error instanceof UpdateError)) throw error;
+      log.error('restart refused: the executable of the agent is missing or broken; install it again', {
+        file: executable,
+        reason: error.message,
+      });
+      return;
+    }
+    log.info('restarting as the controller asks');
+    await this.#become(executable);
+  }
+
+  /** Then what was ordered meanwhile. */
+  async #alone(work: () => Promise<void>): Promise<void> {
     this.#busy = true;
     try {
-      await this.#attempt(order);
+      await work();
     } finally {
       this.#busy = false;
     }
     const next = this.#next;
     this.#next = undefined;
     if (next) await this.update(next);
-  }
-
-  /** Stops the engines and starts this very version again, under the same pid. */
-  async restart(): Promise<void> {
-    const { executable, log } = this.#parts;
-    if (this.#busy) return log.warn('restart ignored: an update is under way');
-    if (!executable || !this.#canExec())
-      return log.warn('restart ignored: this agent cannot start itself anew');
-    this.#busy = true;
-    log.info('restarting as the controller asks');
-    await this.#become(executable);
   }
 
   /** A poll has succeeded: the version that runs is the one to keep. */
@@ -117,8 +142,9 @@ export class Updates {
 
   async #attempt(order: UpdateOrder): Promise<void> {
     const { log } = this.#parts;
+    const executable = this.#ready(order);
+    if (executable === undefined) return;
     try {
-      const executable = this.#ready(order);
       this.#setError(null);
       log.info('update begins', { from: AGENT_VERSION, to: order.targetVersion });
       const swap = await this.#swap(executable, order);
@@ -128,25 +154,40 @@ export class Updates {
       if (this.#abort.signal.aborted) return;
       const reason = error instanceof Error ? error.message : String(error);
       this.#failed.set(keyOf(order), this.#parts.clock.monotonic() + REMEMBER_MS);
-      const text = failureText(order.targetVersion, reason);
+      const text = failureText(order.targetVersion, reason, 'failed');
       log.error(text);
       this.#setError(text);
     }
   }
 
-  /** Throws for an order that is not begun. */
-  #ready(order: UpdateOrder): string {
-    const { executable, inContainer } = this.#parts;
+  /** The executable to replace; undefined for an order that is refused. */
+  #ready(order: UpdateOrder): string | undefined {
+    try {
+      return this.#accept(order);
+    } catch (error) {
+      if (!(error instanceof UpdateError)) throw error;
+      const text = failureText(order.targetVersion, error.message, 'refused');
+      // Each config answer may repeat the order.
+      if (text !== this.#error) this.#parts.log.error(text);
+      this.#setError(text);
+      return undefined;
+    }
+  }
+
+  /** Throws UpdateError for an order that is not begun. The signature covers the checksum that the file must have. */
+  #accept(order: UpdateOrder): string {
+    const { executable, inContainer, publicKey, allowDowngrade } = this.#parts;
     if (inContainer) throw new UpdateError('runs in a container: pull a new image');
     if (!executable || !this.#canExec())
       throw new UpdateError('this agent does not run as an executable of its own');
-    const problem = refusal(order, AGENT_VERSION);
+    const problem = refusal(order, AGENT_VERSION, { allowDowngrade });
     if (problem) throw new UpdateError(problem);
+    if (publicKey) checkSignature(publicKey, releaseFor(order), order.signature);
     return executable;
   }
 
   async #swap(executable: string, order: UpdateOrder): Promise<Swap> {
-    const { serviceUrl, clock, env, publicKey } = this.#parts;
+    const { serviceUrl, clock, env } = this.#parts;
     const wanted = digestOf(order.checksum) ?? '';
     removeHalfDownloads(executable);
     const fresh = temporaryPath(executable, randomBytes(6).toString('hex'));
@@ -155,7 +196,6 @@ export class Updates {
     try {
       if (digest.toString('hex') !== wanted)
         throw new UpdateError('the file is not the one that was announced: its SHA-256 differs');
-      if (publicKey) checkSignature(publicKey, digest, order.signature);
       await checkVersion(fresh, order.targetVersion, env);
       signal.throwIfAborted();
       const swap = { to: order.targetVersion, digest: wanted, from: AGENT_VERSION };
@@ -216,7 +256,7 @@ export class Updates {
     if (!failed) return;
     if (sameVersion(failed.to, AGENT_VERSION)) return void removeFile(failedOf(executable));
     this.#cameBack = true;
-    this.#error = failureText(failed.to, failed.reason || COMEBACK);
+    this.#error = failureText(failed.to, failed.reason || COMEBACK, 'failed');
     this.#failed.set(`${failed.to} ${failed.digest}`, clock.monotonic() + REMEMBER_MS);
     log.error(this.#error);
   }
@@ -234,6 +274,14 @@ export class Updates {
 
 const keyOf = ({ targetVersion, checksum }: UpdateOrder) =>
   `${targetVersion} ${digestOf(checksum) ?? checksum.slice(0, 80)}`;
+
+/** The file that an order announces, for this very machine. */
+const releaseFor = ({ targetVersion, checksum }: UpdateOrder): SignedRelease => ({
+  version: targetVersion,
+  os: process.platform,
+  arch: process.arch,
+  sha256: digestOf(checksum) ?? '',
+});
 
 function execute(file: string, args: string[], env: NodeJS.ProcessEnv): void {
   process.execve?.(file, args, env);

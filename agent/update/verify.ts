@@ -4,7 +4,8 @@ import { LIMITS } from '../limits.ts';
 import { cleanEnvironment } from '../supervise/environment.ts';
 import { signalGroup } from '../supervise/process.ts';
 import { UpdateError } from './download.ts';
-import { sameVersion } from './order.ts';
+import { isVersion, sameVersion } from './order.ts';
+import { describeRelease, releaseStatement, type SignedRelease } from './statement.ts';
 
 /** What stands before the 32 bytes of an Ed25519 key in its standard form (RFC 8410). */
 const KEY_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
@@ -22,29 +23,55 @@ export function readPublicKey(text: string): KeyObject | undefined {
   }
 }
 
-/** Throws UpdateError unless the signature over the digest is by this very key. */
-export function checkSignature(key: KeyObject, digest: Buffer, signature: string | undefined): void {
+/** Throws UpdateError unless the signature, in base64, covers this release and is by this very key. */
+export function checkSignature(key: KeyObject, release: SignedRelease, signature: string | undefined): void {
   if (!signature) throw new UpdateError('it is not signed, and SVC_UPDATE_PUBLIC_KEY asks for a signature');
-  const good = verify(null, digest, key, Buffer.from(signature, 'base64'));
-  if (!good) throw new UpdateError('the signature is not by the key of SVC_UPDATE_PUBLIC_KEY');
+  const bytes = Buffer.from(signature, 'base64');
+  if (verify(null, releaseStatement(release), key, bytes)) return;
+  // Before version, system and processor were signed too.
+  if (verify(null, Buffer.from(release.sha256, 'hex'), key, bytes))
+    throw new UpdateError(
+      'its signature is of the older form, which covers the checksum alone: build the release again to sign it anew',
+    );
+  throw new UpdateError(
+    `the signature does not hold for ${describeRelease(release)} with this checksum and the key of SVC_UPDATE_PUBLIC_KEY`,
+  );
 }
 
 const OUTPUT_CHARS = 4_096;
 const BUSY_TRIES = 20;
 const BUSY_WAIT_MS = 50;
 
-/** Runs the file, which must say the version and nothing else. Throws UpdateError. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Runs the file, which must print that version and nothing else. Throws UpdateError. */
 export async function checkVersion(
   path: string,
   wanted: string,
-  env: Readonly<Record<string, string | undefined>>,
-  timeoutMs: number = LIMITS.updateVersionMs,
+  env: Environment,
+  timeoutMs?: number,
 ): Promise<void> {
+  const printed = await askVersion(path, env, timeoutMs);
+  if (!sameVersion(printed, wanted)) throw unexpectedVersion(printed);
+}
+
+/** Runs the file, which must print some version of an agent. Throws UpdateError. */
+export async function checkAgent(path: string, env: Environment): Promise<void> {
+  const printed = await askVersion(path, env);
+  if (!isVersion(printed)) throw unexpectedVersion(printed);
+}
+
+const unexpectedVersion = (printed: string) =>
+  new UpdateError(`the file says that it is version ${JSON.stringify(printed.slice(0, 80))}`);
+
+async function askVersion(
+  path: string,
+  env: Environment,
+  timeoutMs: number = LIMITS.updateVersionMs,
+): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const said = await ask(path, env, timeoutMs);
-      if (sameVersion(said, wanted)) return;
-      throw new UpdateError(`the file says that it is version ${JSON.stringify(said.slice(0, 80))}`);
+      return await ask(path, env, timeoutMs);
     } catch (error) {
       if (error instanceof UpdateError) throw error;
       // An engine that was started in this moment still holds our handle to the file, until it has become itself.
@@ -56,11 +83,7 @@ export async function checkVersion(
 }
 
 /** What it prints. In a group of its own, so that whatever it has started ends with it. */
-function ask(
-  path: string,
-  env: Readonly<Record<string, string | undefined>>,
-  timeoutMs: number,
-): Promise<string> {
+function ask(path: string, env: Environment, timeoutMs: number): Promise<string> {
   return new Promise((done, fail) => {
     const child = spawn(path, ['--version'], {
       cwd: '/',

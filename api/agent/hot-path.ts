@@ -4,28 +4,27 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type {
-  ConfigServer,
-  HeartbeatIngest,
-  NodeDirectory,
-  UpdateTracker,
+import {
+  type ConfigServer,
+  type HeartbeatIngest,
+  type NodeReturns,
+  normalizeHeartbeat,
+  type UpdateTracker,
 } from '../../controller/fleet/index.ts';
 import type { Logger } from '../../controller/platform/logger.ts';
 import { AGENT_LIMITS } from '../../schemas/agent/limits.ts';
-import { HeartbeatRequest } from '../../schemas/agent/protocol.ts';
-import { validator } from '../../schemas/validate.ts';
 import { readJson } from '../middleware/body.ts';
 import { perMinute } from '../middleware/rate-limit.ts';
 import { errorAnswer } from '../middleware/request.ts';
 import { NODE_HEADERS } from '../middleware/security-headers.ts';
-import { authenticateNode } from './authenticate.ts';
+import type { AuthenticateNode } from './authenticate.ts';
 import { invalidBody } from './invalid-body.ts';
 
 export interface HotPathParts {
-  directory: NodeDirectory;
   configs: ConfigServer;
   heartbeats: HeartbeatIngest;
   updates: Pick<UpdateTracker, 'offered'>;
+  returns: Pick<NodeReturns, 'called'>;
 }
 
 interface Answer {
@@ -40,14 +39,16 @@ const POLLS_PER_MINUTE = 120;
 /** Answers the request and returns true, or leaves it to others. */
 export function agentHotPath(
   parts: HotPathParts,
+  authenticate: AuthenticateNode,
   log: Logger,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const configLimit = perMinute(POLLS_PER_MINUTE);
   const heartbeatLimit = perMinute(POLLS_PER_MINUTE);
 
   async function config(request: IncomingMessage): Promise<Answer> {
-    const node = await authenticateNode(parts.directory, request);
+    const node = await authenticate(request);
     configLimit.take(node.nodeId);
+    parts.returns.called(node);
     const served = await parts.configs.forNode(node);
     const headers = { ETag: served.etag };
     if (request.headers['if-none-match'] === served.etag) return { status: 304, headers, body: null };
@@ -56,12 +57,13 @@ export function agentHotPath(
   }
 
   async function heartbeat(request: IncomingMessage): Promise<Answer> {
-    const node = await authenticateNode(parts.directory, request);
+    const node = await authenticate(request);
     heartbeatLimit.take(node.nodeId);
+    parts.returns.called(node);
     const body = await readJson(request, AGENT_LIMITS.bodyBytes);
-    const check = validator(HeartbeatRequest);
-    if (!check.fits(body)) throw invalidBody(check.issues(body));
-    const answer = await parts.heartbeats.take(node, body);
+    const given = normalizeHeartbeat(body);
+    if ('issues' in given) throw invalidBody(given.issues);
+    const answer = await parts.heartbeats.take(node, given.request, given.warnings);
     return { status: 200, headers: {}, body: JSON.stringify(answer) };
   }
 

@@ -1,6 +1,6 @@
 /** The agent's endpoints, but for the two that hot-path.ts answers before Koa. */
 import type { Context as KoaContext, Middleware } from 'koa';
-import { enroll, type PushHub } from '../../controller/fleet/index.ts';
+import { enroll, type NodeDirectory, type PushHub } from '../../controller/fleet/index.ts';
 import type { LogIngest } from '../../controller/logs/index.ts';
 import { forbidden } from '../../controller/platform/errors.ts';
 import type { SampleIngest, Taps } from '../../controller/samples/index.ts';
@@ -14,13 +14,14 @@ import {
 import { validator } from '../../schemas/validate.ts';
 import type { Door } from '../door.ts';
 import { readJson } from '../middleware/body.ts';
-import { perMinute } from '../middleware/rate-limit.ts';
+import { perMinute, perMinuteByAddress } from '../middleware/rate-limit.ts';
 import { openEventStream } from '../sse.ts';
-import { authenticateNode } from './authenticate.ts';
+import type { AuthenticateNode } from './authenticate.ts';
 import type { HotPathParts } from './hot-path.ts';
 import { invalidBody } from './invalid-body.ts';
 
 export interface AgentParts extends HotPathParts {
+  directory: NodeDirectory;
   logs: LogIngest;
   samples: SampleIngest;
   taps: Taps;
@@ -34,8 +35,8 @@ const LOGS_PER_MINUTE = 60;
 const SAMPLES_PER_MINUTE = 60;
 const TAP_EVENTS_PER_MINUTE = 120;
 
-export function agentRoutes(door: Door, parts: AgentParts): Middleware {
-  const enrollLimit = perMinute(parts.enrollPerMinute);
+export function agentRoutes(door: Door, parts: AgentParts, authenticate: AuthenticateNode): Middleware {
+  const enrollLimit = perMinuteByAddress(parts.enrollPerMinute);
   const logsLimit = perMinute(LOGS_PER_MINUTE);
   const samplesLimit = perMinute(SAMPLES_PER_MINUTE);
   const tapEventsLimit = perMinute(TAP_EVENTS_PER_MINUTE);
@@ -45,42 +46,42 @@ export function agentRoutes(door: Door, parts: AgentParts): Middleware {
       enrollLimit.take(ctx.state.ipAddress);
       const body = await readJson(ctx.req, ENROLL_BODY_BYTES);
       const check = validator(EnrollRequest);
-      if (!check.fits(body)) throw invalidBody(check.issues(body));
+      if (!check.fits(body)) throw invalidBody(check.firstIssue(body));
       ctx.body = await enroll(door.context(ctx, { type: 'system', name: 'agent' }), body);
     },
 
     async 'POST /api/agent/logs'(ctx) {
-      const node = await authenticateNode(parts.directory, ctx.req);
+      const node = await authenticate(ctx.req);
       logsLimit.take(node.nodeId);
       const body = await readJson(ctx.req, AGENT_LIMITS.bodyBytes);
       const check = validator(LogsRequest);
-      if (!check.fits(body)) throw invalidBody(check.issues(body));
+      if (!check.fits(body)) throw invalidBody(check.firstIssue(body));
       const { signal } = door.context(ctx, { type: 'system', name: 'agent' });
       ctx.body = await parts.logs.deliver(node, body, signal);
     },
 
     async 'POST /api/agent/samples'(ctx) {
-      const node = await authenticateNode(parts.directory, ctx.req);
+      const node = await authenticate(ctx.req);
       samplesLimit.take(node.nodeId);
       const body = await readJson(ctx.req, AGENT_LIMITS.bodyBytes);
       const check = validator(SamplesRequest);
-      if (!check.fits(body)) throw invalidBody(check.issues(body));
+      if (!check.fits(body)) throw invalidBody(check.firstIssue(body));
       ctx.body = await parts.samples.take(node, body);
     },
 
     async 'POST /api/agent/tap-events'(ctx) {
-      const node = await authenticateNode(parts.directory, ctx.req);
+      const node = await authenticate(ctx.req);
       tapEventsLimit.take(node.nodeId);
       const body = await readJson(ctx.req, AGENT_LIMITS.bodyBytes);
       const check = validator(TapEventsRequest);
-      if (!check.fits(body)) throw invalidBody(check.issues(body));
+      if (!check.fits(body)) throw invalidBody(check.firstIssue(body));
       if (!(await parts.taps.take(node, body)))
         throw forbidden('No such tap is active for this node; end it');
       ctx.body = { ok: true };
     },
 
     async 'GET /api/agent/push'(ctx) {
-      const node = await authenticateNode(parts.directory, ctx.req);
+      const node = await authenticate(ctx.req);
       const stream = openEventStream(ctx);
       stream.onClose(parts.push.attach(node, stream));
       for (const message of await parts.taps.startsFor(node.nodeId).catch(() => []))

@@ -8,14 +8,14 @@ import { forbidden, unauthorized } from '../../controller/platform/errors.ts';
 import { refuseOwing } from '../../controller/platform/operation.ts';
 import type { Door } from '../door.ts';
 import { createCookie } from '../middleware/cookie.ts';
-import { perMinute } from '../middleware/rate-limit.ts';
+import { perMinuteByAddress } from '../middleware/rate-limit.ts';
 
 /** For one address, by this controller. Nothing can be guessed here, and a whole office may come from one address. */
 const SIGN_INS_PER_MINUTE = 120;
 
 export function oidcRoutes(router: Router, door: Door): void {
-  const out = perMinute(SIGN_INS_PER_MINUTE);
-  const back = perMinute(SIGN_INS_PER_MINUTE);
+  const out = perMinuteByAddress(SIGN_INS_PER_MINUTE);
+  const back = perMinuteByAddress(SIGN_INS_PER_MINUTE);
   // Between the two: sealed, and sent along when the provider leads back.
   const cookie = createCookie(door.baseUrl, 'headgate.oidc-sign-in');
 

@@ -6,7 +6,7 @@ import { SignInInput } from '../../schemas/api/people.ts';
 import { sentences, validator } from '../../schemas/validate.ts';
 import type { Door } from '../door.ts';
 import { readJson } from '../middleware/body.ts';
-import { perMinute } from '../middleware/rate-limit.ts';
+import { perMinuteByAddress } from '../middleware/rate-limit.ts';
 import { refuseForeignChange } from '../middleware/session.ts';
 
 const BODY_BYTES = 16 * 1024;
@@ -18,7 +18,7 @@ function publicUser({ userId, name, email, isSuperAdmin, owes }: UserActor) {
 }
 
 export function authRoutes(router: Router, door: Door): void {
-  const limit = perMinute(SIGN_INS_PER_MINUTE);
+  const limit = perMinuteByAddress(SIGN_INS_PER_MINUTE);
 
   router.post('/api/auth/sign-in', async (ctx) => {
     refuseForeignChange(ctx.req, door.baseUrl);
@@ -26,14 +26,14 @@ export function authRoutes(router: Router, door: Door): void {
     const input = await readJson(ctx.req, BODY_BYTES);
     const check = validator(SignInInput);
     if (!check.fits(input)) throw badRequest(sentences(check.issues(input)));
-    const signedIn = await signIn(
-      door.context(ctx, { type: 'anonymous' }),
-      input,
-      ctx.get('user-agent') || null,
-    );
+    const signedIn = await signIn(door.context(ctx, { type: 'anonymous' }), input, {
+      userAgent: ctx.get('user-agent') || null,
+      deviceToken: door.deviceCookie.read(ctx),
+    });
     // The session that this browser had until now ends with the new one.
     await signOut(door.context(ctx, await door.actor(ctx)));
     door.cookie.write(ctx, signedIn.token, signedIn.expiresAt);
+    door.deviceCookie.write(ctx, signedIn.device.token, signedIn.device.expiresAt);
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { user: publicUser(signedIn.actor) };
   });

@@ -1,23 +1,34 @@
 /** git's smart HTTP for the embedded repository, by the system's `git http-backend`. */
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import type { Knex } from 'knex';
 import type { Context as KoaContext, Middleware } from 'koa';
 import { actorOfPersonalToken, mayPush, mayRead } from '../../controller/access/index.ts';
 import { unlessAway } from '../../controller/database/errors.ts';
 import type { Actor } from '../../controller/platform/context.ts';
 import { DomainError, messageOf } from '../../controller/platform/errors.ts';
+import {
+  createHeavySlots,
+  type HeavySlotLimits,
+  type HeavySlots,
+} from '../../controller/platform/heavy-slots.ts';
 import type { Logger } from '../../controller/platform/logger.ts';
 import { refuseOwing } from '../../controller/platform/operation.ts';
-import { type EmbeddedRepository, gitEnvironment } from '../../controller/repository/index.ts';
+import {
+  defaultBranchOf,
+  duringPush,
+  type EmbeddedRepository,
+  type PushedRef,
+} from '../../controller/repository/index.ts';
+import type { Clock } from '../../reconcilers/engine/clock.ts';
 import type { RateLimit } from '../middleware/rate-limit.ts';
-import { type LetThrough, lookAtPush } from './protected.ts';
+import { runHttpBackend } from './http-backend.ts';
+import { dropBody, type LetThrough, screenPush } from './screen-push.ts';
 import { appendToPush } from './side-band.ts';
 
 export interface GitParts {
   db: Knex;
+  clock: Clock;
   log: Logger;
   /** Taken by the address of whoever comes without a token that is known. */
   strangers: RateLimit;
@@ -33,13 +44,33 @@ export interface GitParts {
   /** Told who is about to change which branches, where some are protected: nobody approves what they pushed themselves. */
   noteWork(userId: string, branches: readonly string[]): Promise<void>;
   /**
-   * Looks at the bindings of the repository that follow what was pushed; answers what to tell the person who pushed. `names`:
-   * of branches and tags, null where they are not known.
+   * Reconciles the bindings of the repository that follow what was pushed; answers what to show the user who pushed. `refs`:
+   * those that were taken, null where they are not known. `refused`: none was taken and these are the ones that were asked for;
+   * only what keeps the repository from being read is answered.
    */
-  afterPush(since: number, names: readonly string[] | null): Promise<readonly string[]>;
+  afterPush(since: number, refs: readonly PushedRef[] | null, refused?: boolean): Promise<readonly string[]>;
 }
 
-const DEADLINE_MS = 10 * 60_000;
+/** Of requests at a time, each a git process with children: one user who holds many open waits for himself. */
+const SLOT_LIMITS: HeavySlotLimits = {
+  ...{ perKey: 6, total: 24, waitingPerKey: 16, waiting: 200 },
+  ...{ waitMs: 10_000, longMs: null },
+};
+const RETRY_AFTER_SECONDS = 10;
+
+const refusalOf = (isOwn: boolean): DomainError =>
+  isOwn
+    ? new DomainError(
+        'TOO_MANY_REQUESTS',
+        `You have ${SLOT_LIMITS.perKey} git requests under way, and no more are taken; try again in ${RETRY_AFTER_SECONDS} s`,
+        { retryAfterSeconds: RETRY_AFTER_SECONDS },
+      )
+    : new DomainError(
+        'UNAVAILABLE',
+        `The controller has as many git requests under way as it takes; try again in ${RETRY_AFTER_SECONDS} s`,
+        { retryAfterSeconds: RETRY_AFTER_SECONDS },
+      );
+
 const PATHS = new Set(['GET /info/refs', 'POST /git-upload-pack', 'POST /git-receive-pack']);
 const SERVICES = new Set(['git-upload-pack', 'git-receive-pack']);
 
@@ -54,6 +85,7 @@ async function authenticate(db: Knex, header: string | undefined): Promise<UserA
 
 export function gitRoutes(parts: GitParts): Middleware {
   const prefix = `/git/${parts.repository.name}`;
+  const slots = createHeavySlots(SLOT_LIMITS, refusalOf);
   return async (ctx, next) => {
     if (!ctx.path.startsWith('/git/')) return next();
     const rest = ctx.path.startsWith(`${prefix}/`) ? ctx.path.slice(prefix.length) : '';
@@ -91,27 +123,79 @@ export function gitRoutes(parts: GitParts): Middleware {
     }
     if (!existsSync(join(parts.repository.gitdir, 'HEAD')))
       return answer(ctx, 503, 'The repository is not in its folder. Ask an administrator to put it back\n');
-    if (push && rest === '/info/refs') parts.beforePush();
-    let asked: LetThrough | null = null;
-    if (rest === '/git-receive-pack') {
-      let branches: ReadonlySet<string>;
-      try {
-        branches = await parts.protectedBranches();
-      } catch (error) {
-        return answerAway(ctx, error, parts.log);
-      }
-      asked = await lookAtPush(ctx, branches);
-      if (asked === null) return;
-      if (branches.size > 0) {
-        try {
-          await parts.noteWork(actor.userId, asked.branches);
-        } catch (error) {
-          return answerAway(ctx, error, parts.log);
-        }
-      }
-    }
-    await runBackend(ctx, parts, actor, rest, asked);
+    const user = actor;
+    await inSlot(ctx, parts, slots, user.userId, (signal) => serve(ctx, parts, user, { rest, push, signal }));
   };
+}
+
+/** Git runs for a user only in a slot of that user's; one who waits in vain is told when to come again. */
+async function inSlot(
+  ctx: KoaContext,
+  { clock, log }: GitParts,
+  slots: HeavySlots,
+  userId: string,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const gone = new AbortController();
+  const abort = () => gone.abort();
+  ctx.res.once('close', abort);
+  // It may have gone while the database was asked who it is.
+  if (ctx.req.socket.destroyed) abort();
+  try {
+    await slots.run(userId, { clock, signal: gone.signal }, () => work(gone.signal));
+  } catch (thrown) {
+    if (gone.signal.aborted) {
+      ctx.respond = false;
+      return;
+    }
+    const error = unlessAway(thrown);
+    if (!(error instanceof DomainError)) throw thrown;
+    log.warn({ path: ctx.path, userId, reason: error.message }, 'a git request was refused');
+    // git does not read the answer before it has sent all that it wants to.
+    await dropBody(ctx);
+    answerRefusal(ctx, error);
+  } finally {
+    ctx.res.off('close', abort);
+  }
+}
+
+async function serve(
+  ctx: KoaContext,
+  parts: GitParts,
+  actor: UserActor,
+  { rest, push, signal }: { rest: string; push: boolean; signal: AbortSignal },
+): Promise<void> {
+  if (push && rest === '/info/refs') parts.beforePush();
+  const run = { repository: parts.repository, log: parts.log, userId: actor.userId, signal, path: rest };
+  if (rest !== '/git-receive-pack') return runHttpBackend(ctx, run);
+  const asked = await admitPush(ctx, parts, actor);
+  if (asked === null) return;
+  const since = performance.now();
+  const { read, refs } = asked;
+  const through = appendToPush((taken) => reportAfterPush(parts, { since, refs, taken }));
+  await duringPush(parts.db, signal, () => runHttpBackend(ctx, { ...run, read, through }));
+}
+
+/** Null where the push was answered already. */
+async function admitPush(ctx: KoaContext, parts: GitParts, actor: UserActor): Promise<LetThrough | null> {
+  let branches: ReadonlySet<string>;
+  try {
+    branches = await parts.protectedBranches();
+  } catch (error) {
+    answerAway(ctx, error, parts.log);
+    return null;
+  }
+  const defaultBranch = await defaultBranchOf(parts.repository.gitdir);
+  const asked = await screenPush(ctx, { protectedBranches: branches, defaultBranch });
+  if (asked === null || branches.size === 0) return asked;
+  const pushed = (asked.refs ?? []).flatMap(({ name }) => /^refs\/heads\/(.+)$/.exec(name)?.[1] ?? []);
+  try {
+    await parts.noteWork(actor.userId, pushed);
+  } catch (error) {
+    answerAway(ctx, error, parts.log);
+    return null;
+  }
+  return asked;
 }
 
 /** git shows an answer to people where it is plain text, and only then. */
@@ -119,138 +203,42 @@ function answerAway(ctx: KoaContext, thrown: unknown, log: Logger): void {
   const error = unlessAway(thrown);
   if (!(error instanceof DomainError)) throw thrown;
   log.warn({ path: ctx.path, reason: messageOf(thrown) }, 'a git request failed, the database is away');
-  const retryAfter = error.details?.retryAfterSeconds;
-  if (typeof retryAfter === 'number') ctx.set('Retry-After', String(retryAfter));
-  answer(ctx, error.status, `${error.message}\n`);
+  answerRefusal(ctx, error);
 }
 
-/** What was taken is in the repository by now, whatever else fails. What was not is answered by git itself. */
-async function toldAfterPush(
+function answerRefusal(ctx: KoaContext, { status, message, details }: DomainError): void {
+  const retryAfter = details?.retryAfterSeconds;
+  if (typeof retryAfter === 'number') ctx.set('Retry-After', String(retryAfter));
+  answer(ctx, status, `${message}\n`);
+}
+
+/**
+ * `taken`: full names of the refs that git has taken; null where it did not report. What it refused it explains itself, and
+ * what others have pushed there meanwhile is no answer to this push.
+ */
+async function reportAfterPush(
   parts: GitParts,
-  push: { since: number; names: readonly string[] | null; taken: boolean },
+  push: { since: number; refs: readonly PushedRef[] | null; taken: ReadonlySet<string> | null },
 ): Promise<readonly string[]> {
-  const { since, names, taken } = push;
+  const { since, taken } = push;
+  const refused = taken?.size === 0;
+  const refs = taken === null || refused ? push.refs : takenOf(push.refs, taken);
   try {
-    const lines = await parts.afterPush(since, names);
-    return taken ? lines : lines.filter((line) => !/: nothing to do|: no environment follows /.test(line));
+    return await parts.afterPush(since, refs, refused);
   } catch (error) {
-    if (!taken) return [];
-    parts.log.warn({ reason: messageOf(error) }, 'nothing could be said of a push');
+    parts.log.warn({ reason: messageOf(error) }, 'nothing could be reported of a push');
+    if (refused) return [];
     const known = unlessAway(error);
     const reason = known instanceof DomainError ? ` (${known.message})` : '';
     return [`Headgate: the push is stored, and applied as soon as that is possible${reason}`];
   }
 }
 
+const takenOf = (refs: readonly PushedRef[] | null, taken: ReadonlySet<string>): readonly PushedRef[] =>
+  refs?.filter(({ name }) => taken.has(name)) ?? [...taken].map((name) => ({ name, deleted: false }));
+
 function answer(ctx: KoaContext, status: number, text: string): void {
   ctx.status = status;
   ctx.type = 'text/plain';
   ctx.body = text;
-}
-
-/** `asked` is what was taken from a push already. */
-async function runBackend(
-  ctx: KoaContext,
-  parts: GitParts,
-  actor: UserActor,
-  rest: string,
-  asked: LetThrough | null,
-): Promise<void> {
-  const { req, res } = ctx;
-  const since = performance.now();
-  const header = (name: string) => {
-    const value = req.headers[name];
-    return typeof value === 'string' ? value : '';
-  };
-  const child = spawn('git', ['http-backend'], {
-    env: {
-      ...gitEnvironment(parts.repository.gitdir),
-      GIT_PROJECT_ROOT: parts.repository.root,
-      GIT_HTTP_EXPORT_ALL: '1',
-      PATH_INFO: `/${parts.repository.name}${rest}`,
-      REQUEST_METHOD: ctx.method,
-      QUERY_STRING: ctx.querystring,
-      CONTENT_TYPE: header('content-type'),
-      HTTP_CONTENT_ENCODING: header('content-encoding'),
-      GIT_PROTOCOL: header('git-protocol').slice(0, 100),
-      REMOTE_USER: actor.userId,
-      REMOTE_ADDR: ctx.state.ipAddress,
-    },
-    stdio: ['pipe', 'pipe', 'pipe'],
-    timeout: DEADLINE_MS,
-    killSignal: 'SIGKILL',
-  });
-  ctx.respond = false;
-  let complaint = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    if (complaint.length < 4_096) complaint += chunk.toString('utf8');
-  });
-  child.on('error', (error) => {
-    parts.log.error({ reason: messageOf(error) }, 'git http-backend cannot be run');
-    if (!res.headersSent) res.writeHead(500, { 'Content-Type': 'text/plain' });
-    res.end('git is not installed on the controller\n');
-  });
-  res.once('close', () => {
-    if (child.exitCode === null) child.kill('SIGKILL');
-  });
-  child.stdin.on('error', () => {});
-  if (asked) child.stdin.write(asked.read);
-  req.pipe(child.stdin);
-  try {
-    const { head, body } = await readHead(child.stdout);
-    res.writeHead(head.status, head.headers);
-    if (rest === '/git-receive-pack') {
-      await pipeline(
-        body,
-        appendToPush((taken) => toldAfterPush(parts, { since, names: asked?.names ?? null, taken })),
-        res,
-      );
-    } else {
-      await pipeline(body, res);
-    }
-  } catch (error) {
-    if (!res.destroyed && !res.headersSent) {
-      parts.log.warn(
-        { reason: messageOf(error), complaint: complaint.slice(0, 500) },
-        'a git request failed',
-      );
-      res.writeHead(500, { 'Content-Type': 'text/plain' });
-    }
-    res.end();
-  }
-}
-
-const MAX_HEAD_BYTES = 16 * 1024;
-
-/** The headers of a CGI answer, and a stream of what follows them. */
-async function readHead(stdout: NodeJS.ReadableStream) {
-  let text = Buffer.alloc(0);
-  const chunks = stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-  let end = -1;
-  while (end < 0) {
-    const { value, done } = await chunks.next();
-    if (done) throw new Error('git http-backend ended without an answer');
-    text = Buffer.concat([text, value]);
-    end = text.indexOf('\r\n\r\n');
-    if (end < 0 && text.length > MAX_HEAD_BYTES) throw new Error('git http-backend answered without headers');
-  }
-  const headers: Record<string, string> = {};
-  let status = 200;
-  for (const line of text.toString('latin1', 0, end).split('\r\n')) {
-    const colon = line.indexOf(':');
-    const name = line.slice(0, colon);
-    const value = line.slice(colon + 1).trim();
-    if (name.toLowerCase() === 'status') status = Number.parseInt(value, 10);
-    else headers[name] = value;
-  }
-  const first = text.subarray(end + 4);
-  async function* body(): AsyncGenerator<Buffer> {
-    if (first.length > 0) yield first;
-    for (;;) {
-      const { value, done } = await chunks.next();
-      if (done) return;
-      yield value;
-    }
-  }
-  return { head: { status, headers }, body: body() };
 }

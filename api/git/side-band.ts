@@ -4,6 +4,7 @@
  * after `remote:`. The last is a flush packet, `0000`; what we add goes before it.
  */
 import { Transform } from 'node:stream';
+import { createPacketReader, PacketsTooLargeError } from './packet-reader.ts';
 
 const FLUSH = Buffer.from('0000');
 const MAX_LINE_BYTES = 900;
@@ -15,19 +16,48 @@ export function remoteLine(text: string): Buffer {
   return Buffer.concat([Buffer.from((payload.length + 4).toString(16).padStart(4, '0')), payload]);
 }
 
-/** Of the result; what git says of the first refs of a push stands in it. */
-const MAX_RESULT_BYTES = 64 * 1024;
+/** Of git's report, which has a line for each ref. */
+const MAX_REPORT_BYTES = 4 * 1024 * 1024;
+
+/** Collects the refs that git has taken from its report (gitprotocol-pack(5), "Report Status"), as it passes on band 1. */
+function createReportReader() {
+  const packetsOf = createPacketReader(MAX_REPORT_BYTES);
+  const taken = new Set<string>();
+  let isReport = false;
+  let ended = false;
+  return {
+    read(payload: Buffer): void {
+      if (ended) return;
+      try {
+        for (const packet of packetsOf(payload)) {
+          ended = packet === 'flush' || packet === 'broken';
+          if (packet === 'flush' || packet === 'broken') return;
+          isReport = true;
+          const [, ref] = /^ok (.+?)\n?$/.exec(packet.toString('utf8')) ?? [];
+          if (ref !== undefined) taken.add(ref);
+        }
+      } catch (error) {
+        if (!(error instanceof PacketsTooLargeError)) throw error;
+        ended = true;
+      }
+    },
+    taken: (): ReadonlySet<string> | null => (isReport ? taken : null),
+  };
+}
 
 /**
- * Passes the answer on and holds back its closing flush packet until `lines` has settled, which is told whether git has
- * taken any of the refs. An answer without side bands (a client that does not ask for them) goes through as it is.
+ * Passes the answer on and holds back its closing flush packet until `lines` has settled. It is given the full names of the
+ * refs that git has taken, or null where the client asked for no report and so nobody knows. An answer without side bands
+ * (a client that does not ask for them) goes through as it is.
  */
-export function appendToPush(lines: (taken: boolean) => Promise<readonly string[]>): Transform {
+export function appendToPush(
+  lines: (taken: ReadonlySet<string> | null) => Promise<readonly string[]>,
+): Transform {
   let pending: Buffer = Buffer.alloc(0);
   let banded: boolean | null = null;
   let heldFlush = false;
   let broken = false;
-  let result = '';
+  const report = createReportReader();
 
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -51,8 +81,7 @@ export function appendToPush(lines: (taken: boolean) => Promise<readonly string[
         if (pending.length < size) break;
         banded ??= pending[4] === 1 || pending[4] === 2 || pending[4] === 3;
         if (!banded) break;
-        if (pending[4] === 1 && result.length < MAX_RESULT_BYTES)
-          result += pending.toString('latin1', 5, size);
+        if (pending[4] === 1) report.read(pending.subarray(5, size));
         this.push(pending.subarray(0, size));
         pending = pending.subarray(size);
       }
@@ -65,9 +94,9 @@ export function appendToPush(lines: (taken: boolean) => Promise<readonly string[
       done();
     },
     flush(done) {
-      lines(/(?:^|\n)[\da-f]{4}ok /.test(result)).then(
-        (told) => {
-          if (banded) for (const line of told) this.push(remoteLine(line));
+      lines(report.taken()).then(
+        (found) => {
+          if (banded) for (const line of found) this.push(remoteLine(line));
           if (heldFlush) this.push(FLUSH);
           if (pending.length > 0) this.push(pending);
           done();

@@ -5,10 +5,10 @@
 import type { IncomingMessage } from 'node:http';
 import type Router from '@koa/router';
 import type { Knex } from 'knex';
-import { admitWebhook, environmentsBeside } from '../../controller/git-sync/index.ts';
+import { admitWebhook } from '../../controller/git-sync/index.ts';
 import type { Services } from '../../controller/platform/context.ts';
 import { DomainError, notFound } from '../../controller/platform/errors.ts';
-import { perMinute } from '../middleware/rate-limit.ts';
+import { perMinuteByAddress } from '../middleware/rate-limit.ts';
 
 const CALLS_PER_MINUTE = 60;
 const BODY_BYTES = 1024 * 1024;
@@ -17,7 +17,7 @@ const ID = /^[\w-]{1,64}$/;
 const LOOPS = ['git', 'pull-requests'] as const;
 
 export function webhookRoutes(router: Router, parts: { db: Knex; services: Services }): void {
-  const limit = perMinute(CALLS_PER_MINUTE);
+  const limit = perMinuteByAddress(CALLS_PER_MINUTE);
   const wake = createWaker(parts);
   const { db, services } = parts;
 
@@ -31,7 +31,7 @@ export function webhookRoutes(router: Router, parts: { db: Knex; services: Servi
       : null;
     if (!admitted) throw notFound('Binding');
     if (!admitted.again) {
-      await wake(binding);
+      await wake(binding, admitted.environmentIds);
       // A controller that is killed before this is called again, and looks once more than it had to.
       await admitted.done();
     }
@@ -41,17 +41,20 @@ export function webhookRoutes(router: Router, parts: { db: Knex; services: Servi
   });
 }
 
+/** Wakes environments, by the binding that was called. */
+type Wake = (binding: string, environmentIds: readonly string[]) => Promise<void>;
+
 /**
- * Wakes the bindings of the repository. Calls that come while one is on its way share the next: what caused them may be
- * newer than what the one on its way leads to.
+ * Calls that come while one is on its way share the next: what caused them may be newer than what the one on its way leads
+ * to.
  */
-function createWaker({ db, services }: { db: Knex; services: Services }) {
+function createWaker({ db, services }: { db: Knex; services: Services }): Wake {
   const running = new Map<string, Promise<void>>();
   const next = new Map<string, Promise<void>>();
 
-  async function begin(binding: string): Promise<void> {
+  async function begin(binding: string, environmentIds: readonly string[]): Promise<void> {
     next.delete(binding);
-    const run = publish(binding);
+    const run = publish(environmentIds);
     running.set(binding, run);
     try {
       await run;
@@ -60,20 +63,20 @@ function createWaker({ db, services }: { db: Knex; services: Services }) {
     }
   }
 
-  async function publish(binding: string): Promise<void> {
-    for (const key of await environmentsBeside(db, binding))
+  async function publish(environmentIds: readonly string[]): Promise<void> {
+    for (const key of environmentIds)
       for (const loop of LOOPS)
         await services.bus.publish(db, { type: 'wake', loop, key, trigger: 'webhook' });
   }
 
-  return (binding: string): Promise<void> => {
+  return (binding, environmentIds) => {
     const now = running.get(binding);
-    if (!now) return begin(binding);
+    if (!now) return begin(binding, environmentIds);
     const waiting =
       next.get(binding) ??
       now.then(
-        () => begin(binding),
-        () => begin(binding),
+        () => begin(binding, environmentIds),
+        () => begin(binding, environmentIds),
       );
     next.set(binding, waiting);
     return waiting;

@@ -4,8 +4,7 @@ import { badRequest, DomainError } from '../../controller/platform/errors.ts';
 
 /** The body as JSON: 413 over the limit (bytes), 400 for what is not JSON in UTF-8. */
 export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
-  const declared = Number(request.headers['content-length'] ?? 0);
-  if (declared > limit) throw tooLarge(limit);
+  assertDeclaredLength(request, limit);
   const chunks: Buffer[] = [];
   let size = 0;
   // A stream that is left early would be destroyed, and the connection with it, before the answer is out.
@@ -24,6 +23,11 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
   } catch {
     throw badRequest('The body is not JSON');
   }
+}
+
+/** 413 for a body that says itself that it is over the limit (bytes), before any of it is read. */
+export function assertDeclaredLength(request: IncomingMessage, limit: number): void {
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
 }
 
 const tooLarge = (limit: number) =>

@@ -1,8 +1,11 @@
+import { networkOf } from '../../controller/platform/address-network.ts';
 import { DomainError } from '../../controller/platform/errors.ts';
 
 export interface RateLimit {
-  /** Throws TOO_MANY_REQUESTS with the seconds to wait. */
+  /** Counts one. Throws TOO_MANY_REQUESTS with the seconds to wait. */
   take(key: string): void;
+  /** Counts nothing. Throws as `take` would. */
+  check(key: string): void;
 }
 
 const WINDOW_MS = 60_000;
@@ -30,11 +33,28 @@ export function perMinute(points: number, now: () => number = () => performance.
         return;
       }
       window.used += 1;
-      if (window.used <= points) return;
-      const retryAfterSeconds = Math.max(1, Math.ceil((window.endsAt - at) / 1_000));
-      throw new DomainError('TOO_MANY_REQUESTS', `Too many requests; try again in ${retryAfterSeconds} s`, {
-        retryAfterSeconds,
-      });
+      if (window.used > points) throw tooMany(window.endsAt - at);
+    },
+    check(key) {
+      const at = now();
+      const window = windows.get(key);
+      if (window && window.endsAt > at && window.used >= points) throw tooMany(window.endsAt - at);
     },
   };
+}
+
+/** As `perMinute`, by the address of a client: an IPv6 address counts as its network of 64 bits. */
+export function perMinuteByAddress(points: number, now?: () => number): RateLimit {
+  const limit = perMinute(points, now);
+  return {
+    take: (address) => limit.take(networkOf(address)),
+    check: (address) => limit.check(networkOf(address)),
+  };
+}
+
+function tooMany(waitMs: number): DomainError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000));
+  return new DomainError('TOO_MANY_REQUESTS', `Too many requests; try again in ${retryAfterSeconds} s`, {
+    retryAfterSeconds,
+  });
 }

@@ -5,14 +5,14 @@
  */
 import type { Middleware } from 'koa';
 import { DomainError } from '../../controller/platform/errors.ts';
-import { perMinute, type RateLimit } from './rate-limit.ts';
+import { perMinuteByAddress, type RateLimit } from './rate-limit.ts';
 
 /** A hundred browsers that load a page at once are below it, and so is a fleet that installs itself. */
 export const STRANGERS_PER_MINUTE = 3_000;
 
 const OPEN = ['/api/health', '/api/auth/', '/api/v1/openapi.json', '/schemas/', '/agent/'];
 
-export const strangersLimit = (): RateLimit => perMinute(STRANGERS_PER_MINUTE);
+export const strangersLimit = (): RateLimit => perMinuteByAddress(STRANGERS_PER_MINUTE);
 
 /** Counts what is open to all, whoever asks, and whoever is turned away by a door that leaves its refusals to others. */
 export function countStrangers(strangers: RateLimit): Middleware {
@@ -23,6 +23,7 @@ export function countStrangers(strangers: RateLimit): Middleware {
       await next();
     } catch (error) {
       const unknown = error instanceof DomainError && error.code === 'UNAUTHORIZED';
+      // Agents are counted apart: api/agent/authenticate.ts.
       if (unknown && !path.startsWith('/api/agent/')) strangers.take(ctx.state.ipAddress);
       throw error;
     }

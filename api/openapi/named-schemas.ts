@@ -31,6 +31,15 @@ import * as sharedComponents from '../../schemas/api/shared-components.ts';
 import * as snippets from '../../schemas/api/snippets.ts';
 import * as templates from '../../schemas/api/templates.ts';
 
+/** What is checked in steps, so that a fault names its field, is described as a whole. By name. */
+export const DESCRIBED_AS: Readonly<Record<string, object>> = {
+  SecretBackendConfig: {
+    description:
+      'As `secretBackend` wants it, or as the present backend does. Credentials that are left out stay as they are.',
+    anyOf: [secretBackends.VaultConfig, secretBackends.CloudConfig, secretBackends.ExecConfig],
+  },
+};
+
 /** By file below `schemas/api/`. A schema of a file that is not here is written out wherever it is used. */
 export const SCHEMA_MODULES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   alerts,

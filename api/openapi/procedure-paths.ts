@@ -19,35 +19,42 @@ export const PROCEDURE_ERRORS = {
   503: ['ProcedureUnavailable', 'SERVICE_UNAVAILABLE: the database does not answer at the moment.'],
 } as const satisfies Record<number, readonly [string, string]>;
 
-export const PROCEDURE_ERROR_SCHEMA: Json = {
+/** An object with these fields, all of which are there, and with no others. */
+const exactly = (properties: Json): Json => ({
   type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['json'],
-      properties: {
-        json: {
-          type: 'object',
-          required: ['message', 'code', 'data'],
-          properties: {
-            message: { type: 'string' },
-            code: { type: 'integer' },
-            data: {
-              type: 'object',
-              required: ['code', 'httpStatus'],
-              properties: {
-                code: { type: 'string' },
-                httpStatus: { type: 'integer' },
-                requestId: { type: ['string', 'null'] },
-              },
-            },
-          },
+  required: Object.keys(properties),
+  additionalProperties: false,
+  properties,
+});
+
+export const PROCEDURE_ERROR_SCHEMA: Json = exactly({
+  error: exactly({
+    json: exactly({
+      message: { type: 'string' },
+      code: { type: 'integer' },
+      // What else a program may need of an error stands beside these.
+      data: {
+        type: 'object',
+        required: ['code', 'httpStatus'],
+        additionalProperties: true,
+        properties: {
+          code: { type: 'string' },
+          httpStatus: { type: 'integer' },
+          requestId: { type: ['string', 'null'] },
         },
       },
-    },
+    }),
+  }),
+});
+
+/** What superjson notes: which values are dates. */
+const ANSWER_META: Json = exactly({
+  values: {
+    type: 'object',
+    additionalProperties: { type: 'array', items: { type: 'string', enum: ['Date'] } },
   },
-};
+  v: { type: 'integer' },
+});
 
 const ROLE_WORDS = {
   VIEWER: 'Needs the role VIEWER in the team.',
@@ -83,7 +90,13 @@ export function procedureOperation(
 ): Json {
   const { input, output, role, summary } = operation;
   const enveloped = { json: example(input) };
-  const envelope = { type: 'object', required: ['json'], properties: { json: schemas.write(input) } };
+  const envelope = {
+    type: 'object',
+    required: ['json'],
+    additionalProperties: false,
+    // `meta` annotates dates, for who writes with superjson.
+    properties: { json: schemas.write(input), meta: { type: 'object', additionalProperties: true } },
+  };
   const required = 'required' in input && (input.required as string[]).length > 0;
   const content = { 'application/json': { schema: envelope, example: enveloped } };
   return {
@@ -121,20 +134,14 @@ export function procedureOperation(
   };
 }
 
-const answerSchema = (output: Json): Json => ({
-  type: 'object',
-  required: ['result'],
-  properties: {
-    result: {
-      type: 'object',
-      required: ['data'],
-      properties: {
-        data: {
-          type: 'object',
-          required: ['json'],
-          properties: { json: output, meta: { type: 'object', additionalProperties: true } },
-        },
+const answerSchema = (output: Json): Json =>
+  exactly({
+    result: exactly({
+      data: {
+        type: 'object',
+        required: ['json'],
+        additionalProperties: false,
+        properties: { json: output, meta: ANSWER_META },
       },
-    },
-  },
-});
+    }),
+  });

@@ -26,7 +26,7 @@ export const REST_ERRORS = {
     'Unprocessable',
     'What was to be deployed is not valid, or the `Idempotency-Key` came with another request.',
   ],
-  429: ['TooManyRequests', 'More than 600 requests in a minute.'],
+  429: ['TooManyRequests', 'More than 600 requests in a minute, or too many searches and plans at once.'],
   503: ['Unavailable', 'The database does not answer at the moment.'],
 } as const satisfies Record<number, readonly [string, string]>;
 
@@ -123,7 +123,8 @@ function queryParameters(row: RestRow, schemas: SchemaWriter, example: Example):
 const QUERY_WORDS: Readonly<Record<string, string>> = {
   label: '`<key>:<value>`; repeated, all of them must be there.',
   after: 'The cursor of the answer before; without one the log is told from its beginning.',
-  limit: 'How many events at most.',
+  limit: 'How many at most.',
+  status: 'Only those that are in this state.',
   action: 'Only events of this action.',
   id: 'The id of the secret; either this or `name`.',
   name: 'The name of the secret; either this or `id`.',
@@ -131,7 +132,8 @@ const QUERY_WORDS: Readonly<Record<string, string>> = {
 
 function errorsOf(row: RestRow): (keyof typeof REST_ERRORS)[] {
   const changes = row.operation.kind === 'mutation';
-  const names = row.path.includes('{id}') || row.method === 'PUT' || row.method === 'DELETE';
+  const names =
+    row.mayBeMissing || row.path.includes('{id}') || row.method === 'PUT' || row.method === 'DELETE';
   return [
     400,
     401,

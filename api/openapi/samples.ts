@@ -48,6 +48,12 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   signature: `${'k'.repeat(85)}A==`,
 };
 
+/** By the name of the field, where it depends on another one. */
+const TOGETHER: Readonly<Record<string, unknown>> = {
+  secretBackend: 'EXEC',
+  secretBackendConfig: { command: '/usr/local/bin/read-secret' },
+};
+
 /** For texts with a pattern: the first that fits. */
 const WORDS = [
   ...['orders', 'region:eu', 'SVC_SECRET_TOKEN', '1042', 'A', '#1d6fb8', '2026-01-31'],
@@ -81,6 +87,7 @@ interface Schema {
 export function sampleOf(schema: object, name = ''): unknown {
   const known = schema as Schema;
   if (schema === Gate) return gateSample();
+  if (Object.hasOwn(TOGETHER, name)) return TOGETHER[name];
   const named = BY_NAME[name];
   if (named !== undefined && isLike(known, named)) return named;
   if ('const' in known) return known.const;

@@ -1,5 +1,5 @@
 /** From the schemas that check requests to those of the description: the same rules, named where they have a name. */
-import { schemaNames } from './named-schemas.ts';
+import { DESCRIBED_AS, schemaNames } from './named-schemas.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -33,7 +33,7 @@ export function createSchemaWriter(): SchemaWriter {
     if (name === undefined) return convert(schema as Json);
     if (!written.has(name)) {
       written.set(name, {});
-      written.set(name, convert(schema as Json));
+      written.set(name, convert((DESCRIBED_AS[name] ?? schema) as Json));
     }
     return { $ref: `#/components/schemas/${name}` };
   }
@@ -50,7 +50,7 @@ export function createSchemaWriter(): SchemaWriter {
       if (!isObject(map)) continue;
       out[key] = Object.fromEntries(Object.entries(map).map(([name, one]) => [name, write(one as object)]));
     }
-    return nullable(typedEnum(freeKeys(out)));
+    return nullable(typedEnum(closed(freeKeys(out))));
   }
 
   return {
@@ -64,6 +64,13 @@ function freeKeys(schema: Json): Json {
   const { patternProperties, ...rest } = schema;
   if (!isObject(patternProperties) || Object.keys(patternProperties).join() !== ANY_KEY) return schema;
   return { ...rest, additionalProperties: patternProperties[ANY_KEY] };
+}
+
+/** The server sends no fields but those that are named, unless the schema says so: a test compares its answers. */
+function closed(schema: Json): Json {
+  const { type, properties, additionalProperties } = schema;
+  if (type !== 'object' || properties === undefined || additionalProperties !== undefined) return schema;
+  return { ...schema, additionalProperties: false };
 }
 
 function typedEnum(schema: Json): Json {

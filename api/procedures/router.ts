@@ -84,6 +84,7 @@ export const appRouter = router({
   user: router({
     me: q(access.me),
     changePassword: m(account.changePassword),
+    confirmPassword: m(account.confirmPassword),
     updateProfile: m(account.updateProfile),
     setupTotp: m(twoFactor.setupTotp),
     verifyAndEnableTotp: m(twoFactor.verifyAndEnableTotp),

@@ -4,6 +4,7 @@ import type { Context, Middleware } from 'koa';
 import { unlessAway } from '../../controller/database/errors.ts';
 import { badRequest, DomainError } from '../../controller/platform/errors.ts';
 import type { Door } from '../door.ts';
+import { assertDeclaredLength } from '../middleware/body.ts';
 import { refuseForeignSite } from '../middleware/foreign-site.ts';
 import { refuseRepeated } from '../middleware/query.ts';
 import { refuseForeignChange } from '../middleware/session.ts';
@@ -13,7 +14,12 @@ const PREFIX = '/api/trpc/';
 const METHODS = ['GET', 'POST'];
 const BODY_BYTES = 2 * 1024 * 1024;
 /** JSON-RPC numbers, as tRPC gives them. */
-const NUMBERS: Record<string, number> = { UNAUTHORIZED: -32_001, FORBIDDEN: -32_003, BAD_REQUEST: -32_600 };
+const NUMBERS: Record<string, number> = {
+  UNAUTHORIZED: -32_001,
+  FORBIDDEN: -32_003,
+  BAD_REQUEST: -32_600,
+  PAYLOAD_TOO_LARGE: -32_013,
+};
 const FAULT = {
   message: 'Something went wrong on the server; the request id leads to it in its log',
   code: 'INTERNAL_SERVER_ERROR',
@@ -35,6 +41,10 @@ export function procedureRoutes(door: Door): Middleware {
       if (ctx.method === 'GET') refuseForeignSite(ctx.req);
       else refuseForeignChange(ctx.req, door.baseUrl);
       refuseRepeated(ctx.querystring);
+      assertDeclaredLength(ctx.req, BODY_BYTES);
+      // tRPC refuses a batch before it has a context, and so without the id of the request.
+      if (ctx.query.batch === '1')
+        throw badRequest('Batching is off: call each procedure in a request of its own');
       const inner = door.context(ctx, actor);
       const path = procedureName(ctx.path);
       ctx.respond = false;

@@ -21,8 +21,10 @@ export function readQuery(schema: TObject | undefined, text: string): unknown {
   const values: Record<string, unknown> = {};
   for (const name of new Set(given.keys())) {
     const all = given.getAll(name);
-    const type = Object.hasOwn(properties, name) ? properties[name]?.type : undefined;
-    if (type === undefined) throw badRequest(`${name.slice(0, 100)} is not a known query parameter`);
+    if (!Object.hasOwn(properties, name))
+      throw badRequest(`${name.slice(0, 100)} is not a known query parameter`);
+    // A list of words has no type of its own.
+    const type = properties[name]?.type;
     if (type === 'array') values[name] = all;
     else if (all.length > 1) throw badRequest(`${name} is given more than once`);
     else values[name] = type === 'integer' && /^-?\d{1,15}$/.test(all[0] ?? '') ? Number(all[0]) : all[0];

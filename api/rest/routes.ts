@@ -101,7 +101,10 @@ async function caller(door: Door, ctx: KoaContext): Promise<{ actor: ServiceAcco
     door.strangers.take(ctx.state.ipAddress);
     throw unauthorized('Send the key of a service account: Authorization: Bearer svc_…');
   }
-  const actor = await actorOfApiKey(door.context(ctx, { type: 'anonymous' }), apiKey);
+  const actor = await actorOfApiKey(
+    { ...door.context(ctx, { type: 'anonymous' }), db: door.essential },
+    apiKey,
+  );
   if (!actor) {
     door.strangers.take(ctx.state.ipAddress);
     throw unauthorized('This key is not known, has expired or was revoked');

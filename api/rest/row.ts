@@ -47,6 +47,8 @@ export interface RestRow {
   example?: object;
   status: 200 | 201;
   response: TSchema;
+  /** Whether something that the body names may be missing: answered with 404. What the path names may always be. */
+  mayBeMissing?: boolean;
   /** Whether a change of what git describes may become a proposal or a commit: answered with 202. */
   mayGoToGit?: boolean;
   input(request: RestRequest): unknown;

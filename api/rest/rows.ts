@@ -3,11 +3,17 @@
 import { alertOperations } from '../../controller/alerts/index.ts';
 import { auditOperations } from '../../controller/audit/index.ts';
 import { fleetOperations } from '../../controller/fleet/index.ts';
-import { gitSyncOperations, gitSyncPlanning, gitSyncToGit } from '../../controller/git-sync/index.ts';
+import {
+  gitSyncOperations,
+  gitSyncPlanning,
+  gitSyncRetries,
+  gitSyncToGit,
+} from '../../controller/git-sync/index.ts';
 import { pipelineDeploying, pipelineOperations } from '../../controller/pipelines/index.ts';
 import { badRequest } from '../../controller/platform/errors.ts';
 import { findSecretId, secretOperations } from '../../controller/secrets/index.ts';
 import { AuditPage } from '../../schemas/api/audit.ts';
+import { SyncStarted } from '../../schemas/api/git-sync.ts';
 import { ExportedManifests } from '../../schemas/api/git-words.ts';
 import { Deployed, Undeployed } from '../../schemas/api/pipelines.ts';
 import {
@@ -15,6 +21,8 @@ import {
   DeletedBody,
   DeployBody,
   GitStatusBody,
+  JobsBody,
+  JobsQuery,
   MaintainedNodeBody,
   MaintenanceBody,
   NewRule,
@@ -245,6 +253,7 @@ export const REST_ROWS: readonly RestRow[] = [
     summary: 'Make an alert rule',
     description: '`teamId` is the team of the key’s environment.',
     operation: alertOperations.createRule,
+    mayBeMissing: true,
     body: NewRule,
     status: 201,
     response: RuleBody,
@@ -262,6 +271,43 @@ export const REST_ROWS: readonly RestRow[] = [
     response: GitStatusBody,
     input: ofEnvironment,
     output: (status) => ({ status }),
+  }),
+  row({
+    method: 'GET',
+    path: '/git/jobs',
+    operationId: 'listGitJobs',
+    tag: 'Git',
+    summary: 'List the passes over git, newest first',
+    operation: gitSyncOperations.jobs,
+    query: JobsQuery,
+    response: JobsBody,
+    input: ({ environmentId, query }) => ({ environmentId, ...query }),
+    output: (jobs) => ({ jobs }),
+  }),
+  row({
+    method: 'POST',
+    path: '/git/jobs/{id}/retry',
+    operationId: 'retryGitJob',
+    tag: 'Git',
+    summary: 'Queue a failed job again',
+    description: '412 for a job that did not fail, and where git is off for the environment.',
+    operation: gitSyncRetries.retryJob,
+    response: SyncStarted,
+    input: (request) => ({ jobId: idOf(request) }),
+    output: (started) => started,
+  }),
+  row({
+    method: 'POST',
+    path: '/git/sync',
+    operationId: 'syncGit',
+    tag: 'Git',
+    summary: 'Look at git now',
+    description:
+      'Answers with the job, before the pass begins; `GET /git/jobs` shows how it ended. 412 where the environment is not bound to git.',
+    operation: gitSyncOperations.syncNow,
+    response: SyncStarted,
+    input: ofEnvironment,
+    output: (started) => started,
   }),
   row({
     method: 'GET',

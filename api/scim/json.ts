@@ -28,6 +28,12 @@ export function textOf(given: unknown, what: string, limit: number = SCIM_LIMITS
   return text === '' ? null : text;
 }
 
+/** As `textOf`, for the names that people see: RFC 7643 types them as strings, and a number is a mistake of the mapping. */
+export function stringOf(given: unknown, what: string, limit?: number): string | null {
+  if (typeof alone(given) === 'number') throw wrong(what, 'a text');
+  return textOf(given, what, limit);
+}
+
 function alone(value: unknown): unknown {
   if (!Array.isArray(value) || value.length !== 1) return value;
   const [one] = value;

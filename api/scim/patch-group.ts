@@ -3,7 +3,7 @@ import { refused } from '../../controller/scim/index.ts';
 import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
 import type { GroupChange } from '../../schemas/scim/group.ts';
 import type { Comparison } from './filter.ts';
-import { memberIdsOf, textOf } from './json.ts';
+import { memberIdsOf, stringOf, textOf } from './json.ts';
 import { type PatchPart, readPatch } from './read-patch.ts';
 
 /** The service provider's own. */
@@ -21,7 +21,7 @@ function changesOf(part: PatchPart): GroupChange[] {
   if (attribute === 'members') return memberChanges(part);
   const isWhole = path.where === null && sub === null;
   if (attribute === 'displayname' && isWhole) {
-    const name = op === 'remove' ? null : textOf(value, 'displayName');
+    const name = op === 'remove' ? null : stringOf(value, 'displayName');
     if (name === null) throw refused('invalidValue', 'displayName is required and cannot be removed');
     return [{ kind: 'displayName', value: name }];
   }

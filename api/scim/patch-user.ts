@@ -3,7 +3,7 @@ import { refused } from '../../controller/scim/index.ts';
 import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
 import type { EmailMatch, UserChange } from '../../schemas/scim/user.ts';
 import type { Comparison } from './filter.ts';
-import { booleanOf, emailPartOf, emailsOf, fieldsOf, textOf } from './json.ts';
+import { booleanOf, emailPartOf, emailsOf, fieldsOf, stringOf, textOf } from './json.ts';
 import { type PatchPart, readPatch } from './read-patch.ts';
 
 const NAME_PARTS = { formatted: 'formatted', givenname: 'givenName', familyname: 'familyName' } as const;
@@ -45,7 +45,8 @@ function textChange(
   value: unknown,
 ): UserChange {
   const limit = attribute === 'userName' ? SCIM_LIMITS.address : SCIM_LIMITS.text;
-  return { kind: 'text', attribute, value: textOf(value, attribute, limit) };
+  const read = attribute === 'externalId' ? textOf : stringOf;
+  return { kind: 'text', attribute, value: read(value, attribute, limit) };
 }
 
 function activeChanges({ op, value }: PatchPart): UserChange[] {

@@ -3,14 +3,14 @@ import { refused } from '../../controller/scim/index.ts';
 import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
 import type { GroupInput } from '../../schemas/scim/group.ts';
 import type { ScimName, UserInput } from '../../schemas/scim/user.ts';
-import { booleanOf, emailsOf, type Fields, fieldsOf, memberIdsOf, textOf } from './json.ts';
+import { booleanOf, emailsOf, type Fields, fieldsOf, memberIdsOf, stringOf, textOf } from './json.ts';
 
 function nameOf(given: unknown): ScimName {
   const fields: Fields = given === undefined || given === null ? new Map() : fieldsOf(given, 'name');
   return {
-    formatted: textOf(fields.get('formatted'), 'name.formatted'),
-    givenName: textOf(fields.get('givenname'), 'name.givenName'),
-    familyName: textOf(fields.get('familyname'), 'name.familyName'),
+    formatted: stringOf(fields.get('formatted'), 'name.formatted'),
+    givenName: stringOf(fields.get('givenname'), 'name.givenName'),
+    familyName: stringOf(fields.get('familyname'), 'name.familyName'),
   };
 }
 
@@ -19,13 +19,13 @@ const externalIdOf = (fields: Fields) =>
 
 export function readUserInput(body: unknown): UserInput {
   const fields = fieldsOf(body, 'The body');
-  const userName = textOf(fields.get('username'), 'userName', SCIM_LIMITS.address);
+  const userName = stringOf(fields.get('username'), 'userName', SCIM_LIMITS.address);
   if (userName === null) throw refused('invalidValue', 'userName is required');
   const active = booleanOf(fields.get('active'), 'active');
   return {
     userName,
     ...externalIdOf(fields),
-    displayName: textOf(fields.get('displayname'), 'displayName'),
+    displayName: stringOf(fields.get('displayname'), 'displayName'),
     name: nameOf(fields.get('name')),
     emails: emailsOf(fields.get('emails')),
     ...(active === undefined ? {} : { active }),
@@ -34,7 +34,7 @@ export function readUserInput(body: unknown): UserInput {
 
 export function readGroupInput(body: unknown): GroupInput {
   const fields = fieldsOf(body, 'The body');
-  const displayName = textOf(fields.get('displayname'), 'displayName');
+  const displayName = stringOf(fields.get('displayname'), 'displayName');
   if (displayName === null) throw refused('invalidValue', 'displayName is required');
   return { displayName, ...externalIdOf(fields), members: memberIdsOf(fields.get('members')) };
 }

@@ -1,5 +1,5 @@
 /** What people change of their own account. */
-import { ChangePassword, Done, UpdateProfile } from '../../schemas/api/people.ts';
+import { ChangePassword, ConfirmPassword, Done, UpdateProfile } from '../../schemas/api/people.ts';
 import { badRequest, conflict, preconditionFailed } from '../platform/errors.ts';
 import { mutation, ownScope } from '../platform/operation.ts';
 import { caller, callersAccount, lockCallersAccount } from './caller.ts';
@@ -7,6 +7,7 @@ import { confirmedBy } from './confirmation.ts';
 import { refuseWeakPassword } from './password-rules.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
 import { endSessions } from './sessions.ts';
+import { confirmSession } from './sessions-store.ts';
 import { setOwnPassword, updateUser } from './users-store.ts';
 
 export const changePassword = mutation({
@@ -42,6 +43,33 @@ export const changePassword = mutation({
     await endSessions(ctx, [user.id], caller(ctx).sessionId);
     await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['teams'] });
     ctx.audit({ entityType: 'User', entityId: user.id, metadata: { name: user.name } });
+    return { ok: true as const };
+  },
+});
+
+export const confirmPassword = mutation({
+  name: 'user.confirmPassword',
+  summary: 'Give the password again, for changes that ask for it; holds for 10 minutes in this session',
+  role: 'VIEWER',
+  audit: 'user.passwordConfirmed',
+  input: ConfirmPassword,
+  output: Done,
+  evenIfOwing: ['SET_UP_TWO_FACTOR'],
+  scope: () => ownScope,
+  async prepare(ctx, input) {
+    const user = await callersAccount(ctx);
+    const { passwordHash } = user;
+    if (passwordHash === null)
+      throw preconditionFailed('You have no password here: sign in again at your identity provider');
+    await confirmedBy(ctx, user, {
+      by: () => verifyPassword(input.currentPassword, passwordHash),
+      refusal: 'The current password is wrong',
+    });
+  },
+  async run(ctx) {
+    const { userId, sessionId } = caller(ctx);
+    await confirmSession(ctx.db, sessionId, new Date(ctx.clock.now()));
+    ctx.audit({ entityType: 'User', entityId: userId });
     return { ok: true as const };
   },
 });

@@ -1,9 +1,9 @@
 /**
  * Guessing is slow: attempts that fail are counted by account and by address, for all controllers together, and for accounts
- * that do not exist too. OWASP ASVS 5.0 6.3.1.
+ * that do not exist too. OWASP ASVS 5.0 6.3.1. A device that its user has signed in with before has a count of its own.
  */
-import { isIPv6 } from 'node:net';
 import type { Knex } from 'knex';
+import { networkOf } from '../platform/address-network.ts';
 import type { Context } from '../platform/context.ts';
 import { DomainError } from '../platform/errors.ts';
 import { clearAttempts, giveBackAttempt, type Throttle, takeAttempt } from './throttle-store.ts';
@@ -15,13 +15,35 @@ const OF_ACCOUNT = { limit: 10, windowMs: 24 * 60 * MINUTE_MS, slides: true, blo
 /** A whole office may come from one address. */
 const OF_ADDRESS = { limit: 100, windowMs: 15 * MINUTE_MS, slides: false, blockMs: BLOCK_MS };
 
-const keyOf = (email: string): string => `account:${email.toLowerCase()}`;
+/** What failures in a row are counted for, beside the address. */
+export interface Counter {
+  key: string;
+  /** For the message. */
+  where: string;
+}
+
+/** For everybody who was not seen before: they share one count, whether the account exists or not. */
+export const ofAccount = (email: string): Counter => ({
+  key: `account:${email.toLowerCase()}`,
+  where: 'to this account',
+});
+/** For a device that the user has signed in with before: strangers' guesses do not close the account to it. */
+export const ofDevice = (userId: string, deviceId: string): Counter => ({
+  key: `device:${userId}:${deviceId}`,
+  where: 'from this device',
+});
+/** For a signed-in user who gives a password or a code once more. */
+export const ofSession = (sessionId: string): Counter => ({
+  key: `session:${sessionId}`,
+  where: 'in this session',
+});
 
 /** For an account that its operator has just looked after: guesses of others do not keep it closed. */
-export const forgetFailures = (db: Knex, email: string): Promise<void> => clearAttempts(db, keyOf(email));
+export const forgetFailures = (db: Knex, email: string): Promise<void> =>
+  clearAttempts(db, ofAccount(email).key);
 
 export interface Attempt {
-  /** They are who they say they are: the account's count begins anew. The address's does not. */
+  /** They are who they say they are: this count starts at zero again. The address's does not. */
   succeeded(db: Knex): Promise<void>;
   /** It was no failure, or was not looked at: as if it had not been. */
   takeBack(db: Knex): Promise<void>;
@@ -34,16 +56,15 @@ export interface Attempt {
  */
 export async function beginAttempt(
   ctx: Pick<Context, 'db' | 'clock' | 'ipAddress'>,
-  email: string,
+  { key, where }: Counter,
 ): Promise<Attempt> {
-  const account = keyOf(email);
   const address = ctx.ipAddress === null ? null : `address:${networkOf(ctx.ipAddress)}`;
   if (address !== null) await take(ctx, { key: address, ...OF_ADDRESS }, 'from this address');
   const takeBackAddress = async (db: Knex) => {
     if (address !== null) await giveBackAttempt(db, address);
   };
   try {
-    await take(ctx, { key: account, ...OF_ACCOUNT }, 'to this account');
+    await take(ctx, { key, ...OF_ACCOUNT }, where);
   } catch (error) {
     // Nothing was guessed at.
     await takeBackAddress(ctx.db);
@@ -51,11 +72,11 @@ export async function beginAttempt(
   }
   return {
     async succeeded(db) {
-      await clearAttempts(db, account);
+      await clearAttempts(db, key);
       await takeBackAddress(db);
     },
     async takeBack(db) {
-      await giveBackAttempt(db, account);
+      await giveBackAttempt(db, key);
       await takeBackAddress(db);
     },
   };
@@ -76,19 +97,4 @@ async function take(
     `Too many failed sign-ins ${where}. Try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}`,
     { retryAfterSeconds },
   );
-}
-
-/** Of IPv6 the first 64 bits: whoever has one address of such a network has them all. */
-export function networkOf(address: string): string {
-  if (!isIPv6(address)) return address;
-  const [head = '', tail] = (address.split('%')[0] ?? '').toLowerCase().split('::');
-  const groups = (text: string) => (text === '' ? [] : text.split(':'));
-  const before = groups(head);
-  const after = groups(tail ?? '');
-  // An IPv4 address at the end stands for two groups.
-  const width = (list: string[]) => list.length + (list.at(-1)?.includes('.') ? 1 : 0);
-  const zeros = Array.from({ length: Math.max(0, 8 - width(before) - width(after)) }, () => '0');
-  const all = tail === undefined ? before : [...before, ...zeros, ...after];
-  const first = all.slice(0, 4).map((group) => group.replace(/^0+(?=.)/, ''));
-  return `${first.join(':')}::/64`;
 }

@@ -24,6 +24,7 @@ export { deleteExpiredSessions, findSessionOwner } from './sessions-store.ts';
 export { signIn } from './sign-in.ts';
 export { makeTemporaryPassword, signsInByPassword, type TemporaryPassword } from './temporary-password.ts';
 export { deleteOldThrottles } from './throttle-store.ts';
+export { deleteExpiredTokens } from './token-retention-store.ts';
 export {
   countSuperAdmins,
   deleteUser,

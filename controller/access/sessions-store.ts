@@ -23,6 +23,8 @@ export async function insertSession(
     sealedIdToken: string | null;
     ipAddress: string | null;
     userAgent: string | null;
+    /** When the user showed who they are. */
+    confirmedAt: Date;
     expiresAt: Date;
   },
 ): Promise<void> {
@@ -34,8 +36,21 @@ export async function insertSession(
     sealed_id_token: session.sealedIdToken,
     ip_address: session.ipAddress,
     user_agent: session.userAgent,
+    confirmed_at: session.confirmedAt,
     expires_at: session.expiresAt,
   });
+}
+
+/** Null for a session from before this was stored, and for one that has ended. */
+export async function readConfirmedAt(db: Knex, id: string): Promise<Date | null> {
+  const row: { confirmed_at: Date | null } | undefined = await db('sessions')
+    .where({ id })
+    .first('confirmed_at');
+  return row?.confirmed_at ?? null;
+}
+
+export async function confirmSession(db: Knex, id: string, at: Date): Promise<void> {
+  await db('sessions').where({ id }).update({ confirmed_at: at });
 }
 
 export async function deleteSession(db: Knex, id: string): Promise<void> {

@@ -75,6 +75,7 @@ export async function openSession(
         : ctx.services.keyring.seal(how.idToken, sealedPlace('sessions', session.id, 'sealed_id_token')),
     ipAddress: ctx.ipAddress,
     userAgent: how.userAgent?.slice(0, 256) ?? null,
+    confirmedAt: new Date(ctx.clock.now()),
     expiresAt,
   });
   await noteSignIn(ctx.db, user.id, new Date(ctx.clock.now()));

@@ -4,7 +4,8 @@ import { writeAudit } from '../platform/audit-writer.ts';
 import type { Context } from '../platform/context.ts';
 import { conflict, DomainError, unauthorized } from '../platform/errors.ts';
 import { ownScope } from '../platform/operation.ts';
-import { type Attempt, beginAttempt } from './attempts.ts';
+import { type Attempt, beginAttempt, type Counter, ofAccount, ofDevice } from './attempts.ts';
+import { type DeviceToken, deviceOf, issueDeviceToken } from './known-devices.ts';
 import { hashPassword, isOutdated, verifyPassword } from './passwords.ts';
 import { type Factor, takeCode } from './second-factor/proof.ts';
 import { actorOfSession, openSession, type SignedIn, type UserActor } from './sessions.ts';
@@ -21,12 +22,12 @@ const LOOKS = 3;
 export async function signIn(
   ctx: Context,
   input: SignInInput,
-  userAgent: string | null,
-): Promise<SignedIn & { actor: UserActor }> {
-  const attempt = await beginAttempt(ctx, input.email);
+  browser: { userAgent: string | null; deviceToken?: string | undefined },
+): Promise<SignedIn & { actor: UserActor; device: DeviceToken }> {
+  const attempt = await beginAttempt(ctx, await counterFor(ctx, input.email, browser.deviceToken));
   for (let look = 0; look < LOOKS; look += 1) {
     const { user, factor } = await prove(ctx, input, attempt);
-    const how = { user, factor, attempt, userAgent, password: input.password };
+    const how = { user, factor, attempt, userAgent: browser.userAgent, password: input.password };
     const signedIn = await open(ctx, how).catch(async (error) => {
       // They are who they say they are: what is wrong is here.
       await attempt.takeBack(ctx.db).catch(() => {});
@@ -41,15 +42,26 @@ export async function signIn(
   throw conflict('This account was changed at this moment. Try again');
 }
 
+/** Strangers share the account's count; a device that its user has signed in with before has its own. */
+async function counterFor(ctx: Context, email: string, deviceToken: string | undefined): Promise<Counter> {
+  const user = deviceToken === undefined ? null : await findAccount(ctx, email);
+  const deviceId = user && deviceToken !== undefined ? deviceOf(ctx, user, deviceToken) : null;
+  return user && deviceId !== null ? ofDevice(user.id, deviceId) : ofAccount(email);
+}
+
+/** To Postgres `İ` is an `i` in another case: guesses at one account would be counted under several addresses. */
+async function findAccount({ db }: Context, email: string): Promise<User | null> {
+  const found = await findUserByEmail(db, email);
+  return found?.email.toLowerCase() === email.toLowerCase() ? found : null;
+}
+
 /** Who it is, once that is shown. */
 async function prove(
   ctx: Context,
   input: SignInInput,
   attempt: Attempt,
 ): Promise<{ user: User; factor: Factor | null }> {
-  const found = await findUserByEmail(ctx.db, input.email);
-  // To Postgres `İ` is an `i` in another case: guesses at one account would be counted under several addresses.
-  const user = found?.email.toLowerCase() === input.email.toLowerCase() ? found : null;
+  const user = await findAccount(ctx, input.email);
   const right = await verifyPassword(input.password, user?.passwordHash ?? null).catch(async (error) => {
     await attempt.takeBack(ctx.db);
     throw error;
@@ -79,7 +91,7 @@ async function prove(
 async function open(
   ctx: Context,
   how: { user: User; factor: Factor | null; attempt: Attempt; userAgent: string | null; password: string },
-): Promise<SignedIn | null> {
+): Promise<(SignedIn & { device: DeviceToken }) | null> {
   const { user, factor, attempt, userAgent, password } = how;
   const { passwordHash } = user;
   const better = passwordHash !== null && isOutdated(passwordHash) ? await hashPassword(password) : null;
@@ -93,11 +105,13 @@ async function open(
     if (!isSame) return null;
     if (better !== null) await replaceHash(tx, user.id, better);
     await attempt.succeeded(tx);
-    return openSession({ ...ctx, db: tx }, user, {
+    const session = await openSession({ ...ctx, db: tx }, user, {
       method: 'password',
       userAgent,
       ...(factor ? { factor } : {}),
     });
+    const device = issueDeviceToken(ctx, { id: user.id, passwordHash: better ?? passwordHash });
+    return { ...session, device };
   });
 }
 

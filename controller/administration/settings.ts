@@ -12,7 +12,7 @@ import { readOidcSettings } from '../oidc/index.ts';
 import type { Context } from '../platform/context.ts';
 import { mutation, ownScope, query } from '../platform/operation.ts';
 import { readScimSettings, scimBaseUrl } from '../scim/index.ts';
-import { changeFleetSettings, readAuditRetention, readFleetSettings } from '../settings/index.ts';
+import { changeFleetSettings, readAuditSetting, readFleetSettings } from '../settings/index.ts';
 
 const MASK = '********';
 
@@ -32,7 +32,7 @@ export const get = query({
       groups: await groupsView(ctx),
       scim: { enabled, baseUrl: scimBaseUrl(baseUrl), tokenCreatedAt, lastUsedAt },
       fleet: await readFleetSettings(ctx.db),
-      audit: { retentionDays: await readAuditRetention(ctx.db) },
+      audit: await readAuditSetting(ctx.db),
     };
   },
 });
@@ -55,7 +55,8 @@ async function groupsView({ db }: Context): Promise<GroupsView> {
 
 export const updateFleet = mutation({
   name: 'settings.updateFleet',
-  summary: 'How often nodes poll, when a silent one is unreachable, how long metrics and logs are kept',
+  summary:
+    'How often nodes poll, when a silent one is unreachable, how long and how many metrics and logs are kept',
   role: 'SUPER_ADMIN',
   audit: 'settings.fleetUpdated',
   input: UpdateFleet,

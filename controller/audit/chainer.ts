@@ -7,11 +7,12 @@ import type { Knex } from 'knex';
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import { createRunLoop } from '../../reconcilers/engine/run-loop.ts';
 import { AUDIT_LOOP } from '../platform/audit-writer.ts';
-import type { Bus } from '../platform/bus.ts';
+import type { Context, Services } from '../platform/context.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Lease } from '../platform/lease.ts';
 import type { Logger } from '../platform/logger.ts';
 import { chainAfter } from './chain.ts';
+import { ensureChainKey } from './chain-key.ts';
 import { anyUnnumbered, appendToChain, readHead, readUnnumbered } from './store.ts';
 
 const KEY = 'log';
@@ -28,12 +29,12 @@ export interface AuditChainer {
 
 export function createAuditChainer(options: {
   db: Knex;
-  bus: Bus;
+  services: Pick<Services, 'bus' | 'keyring'>;
   lease: Lease;
   clock: Clock;
   log: Logger;
 }): AuditChainer {
-  const { db, bus, lease, clock, log } = options;
+  const { db, services, lease, clock, log } = options;
   const loop = createRunLoop<void>({
     name: 'audit chain',
     clock,
@@ -44,7 +45,7 @@ export function createAuditChainer(options: {
       for (;;) {
         const epoch = lease.epoch();
         if (epoch === null || signal.aborted || !(await anyUnnumbered(db))) return;
-        const numbered = await numberNext(db, (tx) => lease.fence(tx, epoch));
+        const numbered = await numberNext({ db, services }, (tx) => lease.fence(tx, epoch));
         if (numbered < BATCH) return;
       }
     },
@@ -55,7 +56,7 @@ export function createAuditChainer(options: {
   return {
     start() {
       off.push(
-        bus.on('wake', (signal) => {
+        services.bus.on('wake', (signal) => {
           if (signal.loop === AUDIT_LOOP) loop.wake(KEY, signal.trigger);
         }),
       );
@@ -72,11 +73,16 @@ export function createAuditChainer(options: {
  * Numbers what waits, at most one batch; answers how many. `fence` keeps a second one out until the transaction ends: two
  * would give one number twice, which the database refuses.
  */
-export function numberNext(db: Knex, fence: (tx: Knex) => Promise<void>): Promise<number> {
+export function numberNext(
+  { db, services }: Pick<Context, 'db'> & { services: Pick<Services, 'bus' | 'keyring'> },
+  fence: (tx: Knex) => Promise<void>,
+): Promise<number> {
   return db.transaction(async (tx) => {
     await fence(tx);
     const waiting = await readUnnumbered(tx, BATCH);
-    if (waiting.length > 0) await appendToChain(tx, chainAfter(await readHead(tx), waiting));
+    if (waiting.length === 0) return 0;
+    const key = await ensureChainKey(tx, services);
+    await appendToChain(tx, key, chainAfter(await readHead(tx), waiting));
     return waiting.length;
   });
 }

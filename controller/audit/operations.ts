@@ -12,7 +12,7 @@ import {
 import { NoInput } from '../../schemas/api/common.ts';
 import { environmentScope } from '../access/index.ts';
 import { badRequest } from '../platform/errors.ts';
-import { ownScope, query } from '../platform/operation.ts';
+import { ownScope, query, type Weight } from '../platform/operation.ts';
 import { type AuditQuery, findEvents, SCIM_TYPES } from './queries.ts';
 import { listAfter } from './store.ts';
 import { filterScope, viewerOf } from './viewing.ts';
@@ -40,12 +40,28 @@ export const after = query({
   },
 });
 
+/** One subject is found down its index; what else is asked for is looked for among as many events as a page may look at. */
+function weightOfList({
+  environmentId,
+  userId,
+  teamId,
+  action,
+  actorType,
+  entityType,
+  search,
+}: ListAudit): Weight {
+  const subjects = [environmentId, userId, teamId].filter((subject) => subject !== undefined);
+  const others = [action, actorType, entityType, search].filter((other) => other !== undefined);
+  return subjects.length > 1 || others.length > 0 ? 'heavy' : 'light';
+}
+
 export const list = query({
   name: 'audit.list',
   summary: 'What happened in your teams, and what you did yourself; newest first',
   role: 'VIEWER',
   input: ListAudit,
   output: AuditList,
+  weight: weightOfList,
   scope: filterScope,
   async run(ctx, { cursor, limit = AUDIT_LIMIT.default, ...filter }) {
     const asked = auditQuery(filter, { cursor, limit });

@@ -3,22 +3,27 @@ import type { Knex } from 'knex';
 import type { AuditEvent } from '../../schemas/api/audit.ts';
 import { unavailable } from '../platform/errors.ts';
 import { claimSetting, readAuditRetention, readSetting, writeSetting } from '../settings/index.ts';
-import { type ChainLink, GENESIS } from './chain.ts';
+import { type ChainKey, type ChainLink, GENESIS, macOf } from './chain.ts';
 
 const ANCHOR = 'auditAnchor';
 
 /** The last event that was deleted as the retention says: what the first that is kept follows. */
-export async function readAnchor(db: Knex): Promise<ChainLink> {
-  return (await readSetting<ChainLink>(db, ANCHOR)) ?? GENESIS;
+export async function readAnchor(db: Knex): Promise<ChainLink & { mac?: string }> {
+  return (await readSetting<ChainLink & { mac?: string }>(db, ANCHOR)) ?? GENESIS;
 }
 
 /** Deletes `events`, which follow the anchor without a gap, and lets the last of them be the anchor. */
-export async function deleteUpTo(tx: Knex, events: readonly AuditEvent[]): Promise<void> {
+export async function deleteUpTo(
+  tx: Knex,
+  key: ChainKey | null,
+  events: readonly AuditEvent[],
+): Promise<void> {
   const [first, last] = [events[0], events.at(-1)];
   if (!first || !last) return;
   const deleted = await tx('audit_log').whereBetween('seq', [first.seq, last.seq]).delete();
   if (deleted !== events.length) throw unavailable('Somebody else deletes from the audit log at this moment');
-  await writeSetting(tx, ANCHOR, { seq: last.seq, hash: last.hash });
+  const mac = key && macOf(key, 'beginning', last);
+  await writeSetting(tx, ANCHOR, { seq: last.seq, hash: last.hash, ...(mac === null ? {} : { mac }) });
 }
 
 /** In a transaction; answers what it was, also where two change it at once: the second waits. */

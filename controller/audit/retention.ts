@@ -2,11 +2,12 @@
  * The audit log is kept as long as the retention says; what is older is deleted from its beginning. What is deleted was
  * looked at first: somebody who has removed or changed events does not get rid of the trace this way.
  */
-
+import type { AuditEvent } from '../../schemas/api/audit.ts';
 import { writeAudit } from '../platform/audit-writer.ts';
 import type { Context } from '../platform/context.ts';
 import { readAuditRetention } from '../settings/index.ts';
-import { type ChainLink, follows } from './chain.ts';
+import { type ChainLink, follows, isBeginning } from './chain.ts';
+import { ensureChainKey } from './chain-key.ts';
 import { deleteUpTo, PRUNED, readAnchor } from './retention-store.ts';
 import { readChain } from './store.ts';
 
@@ -28,7 +29,12 @@ export async function pruneAuditLog(ctx: Context, batch = BATCH): Promise<Pruned
   if (retentionDays === null) return { deleted, broken: null };
   const before = new Date(ctx.clock.now() - retentionDays * DAY_MS);
   while (!ctx.signal.aborted) {
-    const found = await ctx.db.transaction((tx) => pruneNext({ ...ctx, db: tx }, before, batch));
+    const found = await ctx.db.transaction(async (tx) => {
+      const pruned = await pruneNext({ ...ctx, db: tx }, before, batch);
+      // Last: the renewal of the lease waits for whoever has asked for it.
+      await ctx.fence?.(tx);
+      return pruned;
+    });
     deleted += found.deleted;
     if (found.broken !== null) {
       ctx.log.error(
@@ -43,21 +49,24 @@ export async function pruneAuditLog(ctx: Context, batch = BATCH): Promise<Pruned
 }
 
 async function pruneNext(ctx: Context, before: Date, batch: number): Promise<Pruned> {
-  await ctx.fence?.(ctx.db);
+  // Who only looked for a key could miss the one that begins to count meanwhile, and delete without its code.
+  const key = await ensureChainKey(ctx.db, ctx.services);
   const anchor = await readAnchor(ctx.db);
+  if (!isBeginning(key, anchor)) return { deleted: 0, broken: anchor.seq };
   const events = await readChain(ctx.db, anchor.seq, batch);
-  const young = events.findIndex(({ createdAt }) => new Date(createdAt) >= before);
+  const young = events.findIndex(({ event }) => new Date(event.createdAt) >= before);
   const old = young === -1 ? events : events.slice(0, young);
   let link: ChainLink = anchor;
-  for (const event of old) {
-    if (!follows(link, event)) break;
-    link = event;
+  const sound: AuditEvent[] = [];
+  for (const chained of old) {
+    if (!follows(key, link, chained)) break;
+    link = chained.event;
+    sound.push(chained.event);
   }
-  const sound = old.slice(0, old.findIndex(({ seq }) => seq === link.seq) + 1);
   const broken = sound.length < old.length ? link.seq + 1 : null;
   const [first] = sound;
   if (!first) return { deleted: 0, broken };
-  await deleteUpTo(ctx.db, sound);
+  await deleteUpTo(ctx.db, key, sound);
   await writeAudit(
     ctx,
     { teamId: null },

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { AuditEvent } from '../../schemas/api/audit.ts';
 import { readSetting, writeSetting } from '../settings/index.ts';
-import { type ChainLink, GENESIS } from './chain.ts';
+import { type ChainedEvent, type ChainKey, type ChainLink, GENESIS, macOf } from './chain.ts';
 
 export type UnnumberedEvent = Omit<AuditEvent, 'seq' | 'prevHash' | 'hash'>;
 
@@ -29,6 +29,14 @@ export async function readHead(db: Knex): Promise<ChainLink> {
   return last && last.seq > kept.seq ? last : kept;
 }
 
+/** Whether the last event that is there was numbered with a key. */
+export async function hasKeyedHead(db: Knex): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { mac: string | null }[] }>(
+    'SELECT mac FROM audit_log WHERE seq IS NOT NULL ORDER BY seq DESC LIMIT 1',
+  );
+  return rows[0]?.mac != null;
+}
+
 export async function anyUnnumbered(db: Knex): Promise<boolean> {
   return (await db('audit_log').whereNull('seq').first('id')) !== undefined;
 }
@@ -43,29 +51,30 @@ export async function readUnnumbered(db: Knex, limit: number): Promise<Unnumbere
 }
 
 /** `events` follow the head without a gap. */
-export async function appendToChain(tx: Knex, events: readonly AuditEvent[]): Promise<void> {
+export async function appendToChain(tx: Knex, key: ChainKey, events: readonly AuditEvent[]): Promise<void> {
   const last = events.at(-1);
   if (!last) return;
   await tx.raw(
-    `UPDATE audit_log a SET seq = v.seq, prev_hash = v.prev_hash, hash = v.hash
-     FROM unnest(?::text[], ?::bigint[], ?::text[], ?::text[]) AS v (id, seq, prev_hash, hash) WHERE a.id = v.id`,
+    `UPDATE audit_log a SET seq = v.seq, prev_hash = v.prev_hash, hash = v.hash, mac = v.mac
+     FROM unnest(?::text[], ?::bigint[], ?::text[], ?::text[], ?::text[]) AS v (id, seq, prev_hash, hash, mac) WHERE a.id = v.id`,
     [
       events.map(({ id }) => id),
       events.map(({ seq }) => seq),
       events.map(({ prevHash }) => prevHash),
       events.map(({ hash }) => hash),
+      events.map((event) => macOf(key, 'event', event)),
     ],
   );
   await writeSetting(tx, HEAD, { seq: last.seq, hash: last.hash });
 }
 
 /** The chain in pieces, from its beginning. */
-export async function readChain(db: Knex, after: number, limit: number): Promise<AuditEvent[]> {
-  const { rows } = await db.raw<{ rows: AuditEvent[] }>(
-    `SELECT ${COLUMNS} FROM audit_log WHERE seq > ? ORDER BY seq LIMIT ?`,
+export async function readChain(db: Knex, after: number, limit: number): Promise<ChainedEvent[]> {
+  const { rows } = await db.raw<{ rows: (AuditEvent & { mac: string | null })[] }>(
+    `SELECT ${COLUMNS}, mac FROM audit_log WHERE seq > ? ORDER BY seq LIMIT ?`,
     [after, limit],
   );
-  return rows;
+  return rows.map(({ mac, ...event }) => ({ event, mac }));
 }
 
 /** Numbered events of one environment, ascending. */

@@ -3,17 +3,25 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { joinEmbeddedPostgres } from '../database/embedded-postgres-shared.ts';
+import { assertSchemaKnown } from '../database/migrate.ts';
 import { messageOf } from '../platform/errors.ts';
 import { createLogger } from '../platform/logger.ts';
 import { CannotRun } from './command.ts';
 
-/** `existing` refuses a data directory in which no controller has run yet, instead of making a database there. */
+/**
+ * `existing` refuses a data directory in which no controller has run yet, instead of making a database there.
+ * A database that a newer version has migrated is refused, since this one does not know all that is in it.
+ */
 export async function withDatabaseUrl<T>(
   config: Config,
   { existing }: { existing: boolean },
   work: (url: string) => Promise<T>,
 ): Promise<T> {
-  if (config.databaseUrl !== null) return reached(() => work(config.databaseUrl ?? ''));
+  const onKnown = async (url: string) => {
+    await assertSchemaKnown(url);
+    return work(url);
+  };
+  if (config.databaseUrl !== null) return reached(() => onKnown(config.databaseUrl ?? ''));
   if (existing && !existsSync(join(config.dataDir, 'git'))) {
     throw new CannotRun(
       `no controller has run in ${config.dataDir}; set HEADGATE_DATA_DIR to its data directory, or HEADGATE_DATABASE_URL`,
@@ -21,7 +29,7 @@ export async function withDatabaseUrl<T>(
   }
   const postgres = await joinEmbeddedPostgres({ dataDir: config.dataDir, log: createLogger('error') });
   try {
-    return await work(postgres.url);
+    return await onKnown(postgres.url);
   } finally {
     await postgres.leave();
   }

@@ -3,8 +3,8 @@ import { type Command, EXIT } from './command.ts';
 export const demo: Command = {
   usage: ['headgate demo'],
   help: `What make run starts: the controller on the data directory, two environments bound to the embedded repository, and
-three agents. Takes the variables of headgate serve, and SVC_PORT_BASE [8688] and SVC_METRICS_PORT [9090], from where
-the agents' ports are counted.`,
+three agents. Takes the variables of headgate serve, and SVC_PORT_BASE [free ports from 8688 on] and SVC_METRICS_PORT
+[9090], from where the agents' ports are counted.`,
   failure: EXIT.findings,
   async run() {
     const { demo } = await import('../demo/demo.ts');

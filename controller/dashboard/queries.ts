@@ -52,8 +52,8 @@ export async function listNodePlaces(
 ): Promise<{ total: number; nodes: NodePlace[] }> {
   const { rows } = await db.raw<{ rows: (NodePlace & { total: number })[] }>(
     `SELECT n.id, ${PLACE}, count(*) OVER () AS total
-     FROM nodes n JOIN environments e ON e.id = n.environment_id JOIN teams t ON t.id = e.team_id WHERE ${SEEN}
-     ORDER BY ${IN_ORDER}, n.name, n.id LIMIT ${MAX_NODE_CARDS}`,
+     FROM nodes n JOIN environments e ON e.id = n.environment_id JOIN teams t ON t.id = e.team_id
+     WHERE n.archived_at IS NULL AND ${SEEN} ORDER BY ${IN_ORDER}, n.name, n.id LIMIT ${MAX_NODE_CARDS}`,
     seenBy(viewer),
   );
   return { total: rows[0]?.total ?? 0, nodes: rows.map(({ total, ...node }) => node) };

@@ -1,4 +1,5 @@
-/** The pool. Counts and 64-bit numbers come back as numbers: none of ours passes 2^53. */
+/** Connections to the database. Counts and 64-bit numbers come back as numbers: none of ours passes 2^53. */
+import { Socket } from 'node:net';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
 
@@ -7,7 +8,20 @@ pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number);
 
 export type Database = Knex;
 
-export function connect(url: string, options: { poolSize?: number; name?: string } = {}): Database {
+export interface ConnectOptions {
+  poolSize?: number;
+  name?: string;
+  /** Postgres cancels a statement that runs or waits for longer (SQLSTATE 57014). Without it there is no limit. */
+  statementTimeoutMs?: number;
+  /**
+   * A connection on which nothing passes for so long is closed, and its statement fails: one that hangs is told from one that
+   * waits by nothing else. Longer than any statement may take; an idle connection is made anew when it is needed.
+   */
+  silenceMs?: number;
+}
+
+export function connect(url: string, options: ConnectOptions = {}): Database {
+  const { statementTimeoutMs, silenceMs } = options;
   const db = knex({
     client: 'pg',
     connection: { connectionString: url, application_name: options.name ?? 'headgate', keepAlive: true },
@@ -17,7 +31,17 @@ export function connect(url: string, options: { poolSize?: number; name?: string
       afterCreate(connection: pg.Client, done: (error: Error | null, connection: pg.Client) => void) {
         // A connection that dies while idle must not end the process; the pool drops it.
         connection.on('error', () => {});
-        done(null, connection);
+        const { stream } = connection.connection;
+        if (silenceMs !== undefined && stream instanceof Socket) {
+          const silent = Object.assign(new Error(`no answer within ${silenceMs} ms`), { code: 'ETIMEDOUT' });
+          stream.setTimeout(silenceMs, () => stream.destroy(silent));
+        }
+        if (statementTimeoutMs === undefined) return done(null, connection);
+        // By SET and not at the start of the connection, where poolers such as PgBouncer refuse it.
+        connection.query(`SET statement_timeout = ${statementTimeoutMs}`).then(
+          () => done(null, connection),
+          (error: Error) => done(error, connection),
+        );
       },
     },
     acquireConnectionTimeout: 10_000,

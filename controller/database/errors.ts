@@ -17,6 +17,8 @@ const RETRY_AFTER_SECONDS = 2;
 const DISK_FULL = '53100';
 const DEADLOCK = '40P01';
 const FOREIGN_KEY = '23503';
+/** A statement that was cancelled, for its pool's limit (pools.ts) or by an operator. Waiting for a lock counts. */
+const CANCELED = '57014';
 /** The connection: refused, broken, no room for another one; or the server says that it starts, ends or crashed. */
 const AWAY =
   /^(08...|57P0[123]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
@@ -25,7 +27,7 @@ const AWAY_TEXT =
   /(?:^| - )(Connection terminated|Connection ended unexpectedly|Client has encountered a connection error|timeout expired|Unable to acquire a connection|Knex: Timeout acquiring a connection|database "[^"]*" is not currently accepting connections)/;
 
 /**
- * UNAVAILABLE for an error that says that the database cannot be used at the moment, NOT_FOUND for one that says that what a
+ * UNAVAILABLE for an error that says that the database cannot be used at the moment or took too long, NOT_FOUND for one that says that what a
  * new row belongs to was deleted just now; any other error as it is.
  */
 export function unlessAway(error: unknown): unknown {
@@ -36,16 +38,29 @@ export function unlessAway(error: unknown): unknown {
   if (code === DISK_FULL) {
     return away('The disk of the database is full. Free some space there and try again');
   }
+  if (code === CANCELED) {
+    return new DomainError(
+      'UNAVAILABLE',
+      'The database took too long for this and it was stopped; it may have waited for another change. Try again in a few seconds, and narrow a search, with a shorter time or a closer filter',
+      { tookTooLong: true, retryAfterSeconds: RETRY_AFTER_SECONDS },
+    );
+  }
   if (code === DEADLOCK) {
     return away('Two changes waited for each other, and this one was given up. Try again');
   }
   if (code === FOREIGN_KEY && detail.includes('is not present')) {
     return new DomainError('NOT_FOUND', 'What this belongs to was deleted in the meantime; look again');
   }
-  if (AWAY.test(String(code)) || AWAY_TEXT.test(error.message)) {
+  if (isConnectionLost(error)) {
     return away('The database does not answer at the moment. Try again in a few seconds');
   }
   return error;
+}
+
+/** Whether there is no connection, or none any more: of a commit it is not known then whether it was done. */
+export function isConnectionLost(error: unknown): boolean {
+  if (error instanceof DomainError || !(error instanceof Error) || error.message === 'aborted') return false;
+  return AWAY.test(String((error as PgError).code ?? '')) || AWAY_TEXT.test(error.message);
 }
 
 function away(message: string): DomainError {

@@ -1,5 +1,6 @@
 /** Migrations: small, forward only, unchanged once merged. Run at every start, by one replica at a time. */
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { migrateJobs } from '../platform/jobs.ts';
 import { connect } from './connect.ts';
@@ -12,13 +13,22 @@ import * as fleet from './migrations/0006-fleet.ts';
 import * as gitops from './migrations/0007-gitops.ts';
 import * as promotions from './migrations/0008-promotions.ts';
 import * as people from './migrations/0009-people.ts';
+import * as retention from './migrations/0012-retention.ts';
+import * as gitMaintenance from './migrations/0013-git-maintenance.ts';
+import * as promotionHistory from './migrations/0014-promotion-history.ts';
+import * as repositoryReaders from './migrations/0015-repository-readers.ts';
+import * as confirmation from './migrations/0016-confirmation-and-audit-key.ts';
+import * as enginePorts from './migrations/0017-engine-ports.ts';
+import * as enrolledEngine from './migrations/0018-enrolled-engine.ts';
+import * as leaseEpochKey from './migrations/0019-lease-epoch-key.ts';
+import { lockedTables, newerSchema } from './schema-error.ts';
 
-interface Migration {
+export interface Migration {
   name: string;
   up(db: Knex): Promise<void>;
 }
 
-const MIGRATIONS: readonly Migration[] = [
+export const MIGRATIONS: readonly Migration[] = [
   foundation,
   kinds,
   logs,
@@ -28,6 +38,14 @@ const MIGRATIONS: readonly Migration[] = [
   gitops,
   promotions,
   people,
+  retention,
+  gitMaintenance,
+  promotionHistory,
+  repositoryReaders,
+  confirmation,
+  enginePorts,
+  enrolledEngine,
+  leaseEpochKey,
 ];
 
 /** Changes when a migration is added: names a migrated template database in tests. */
@@ -37,39 +55,125 @@ export const migrationsHash = createHash('sha256')
   .slice(0, 12);
 
 const LOCK = 7_236_001;
+const LOCK_NOT_AVAILABLE = '55P03';
 
-/** Brings the database at `url` up to date. Answers the names of the migrations that it ran. */
-export async function migrate(url: string): Promise<string[]> {
-  const db = connect(url, { poolSize: 1, name: 'headgate-migrate' });
-  try {
-    return await db.transaction(async (tx) => {
-      await tx.raw('SELECT pg_advisory_xact_lock(?)', [LOCK]);
-      await tx.raw(
-        'CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, ran_at timestamptz NOT NULL DEFAULT now())',
-      );
-      const done = new Set(
-        (await tx('schema_migrations').select('name')).map((row: { name: string }) => row.name),
-      );
-      const ran: string[] = [];
-      for (const migration of MIGRATIONS) {
-        if (done.has(migration.name)) continue;
-        await migration.up(tx);
-        await tx('schema_migrations').insert({ name: migration.name });
-        ran.push(migration.name);
-      }
-      return ran;
-    });
-  } finally {
-    await db.destroy();
+export interface MigrateOptions {
+  migrations?: readonly Migration[];
+  /**
+   * How long a migration waits for the lock on a table. Whoever wants to use the table meanwhile waits behind it, so it gives
+   * up soon, lets them through, and tries again.
+   */
+  lockTimeoutMs?: number;
+  attempts?: number;
+  pauseMs?: number;
+}
+
+const DEFAULTS = { migrations: MIGRATIONS, lockTimeoutMs: 3_000, attempts: 10, pauseMs: 2_000 };
+
+/**
+ * Brings the database at `url` up to date. Answers the names of the migrations that it ran.
+ * @throws SchemaError where a newer version has migrated it, or where the tables stay locked.
+ */
+export async function migrate(url: string, given: MigrateOptions = {}): Promise<string[]> {
+  const options = { ...DEFAULTS, ...given };
+  return withConnection(url, (db) =>
+    withLockRetries(db, options, (running) => db.transaction((tx) => runMissing(tx, options, running))),
+  );
+}
+
+async function runMissing(
+  tx: Knex,
+  { migrations, lockTimeoutMs }: typeof DEFAULTS,
+  running: (name: string) => void,
+): Promise<string[]> {
+  // For as long as it takes: another replica may be at it.
+  await tx.raw('SELECT pg_advisory_xact_lock(?)', [LOCK]);
+  await tx.raw("SELECT set_config('lock_timeout', ?, true)", [String(lockTimeoutMs)]);
+  await tx.raw(
+    'CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, ran_at timestamptz NOT NULL DEFAULT now())',
+  );
+  const done = await namesOfDone(tx);
+  assertKnown(done, migrations);
+  const ran: string[] = [];
+  for (const migration of migrations) {
+    if (done.has(migration.name)) continue;
+    running(migration.name);
+    await migration.up(tx);
+    await tx('schema_migrations').insert({ name: migration.name });
+    ran.push(migration.name);
   }
+  return ran;
 }
 
 /** Migrates, and the job queue's own schema too where anything is new. Answers the names of the migrations that it ran. */
 export async function migrateAll(url: string): Promise<string[]> {
   const ran = await migrate(url);
-  const db = connect(url, { poolSize: 1, name: 'headgate-migrate' });
-  const { rows } = await db.raw("SELECT to_regnamespace('graphile_worker') IS NOT NULL AS there");
-  await db.destroy();
-  if (ran.length > 0 || !rows[0].there) await migrateJobs(url);
+  await withConnection(url, async (db) => {
+    const { rows } = await db.raw("SELECT to_regnamespace('graphile_worker') IS NOT NULL AS there");
+    if (ran.length === 0 && rows[0].there) return;
+    await withLockRetries(db, DEFAULTS, async (running) => {
+      running('the schema of the job queue');
+      await migrateJobs(url, DEFAULTS.lockTimeoutMs);
+    });
+  });
   return ran;
+}
+
+/** For commands that do not migrate: throws SchemaError where the database is newer than this version. */
+export async function assertSchemaKnown(url: string): Promise<void> {
+  await withConnection(url, async (db) => {
+    const { rows } = await db.raw("SELECT to_regclass('schema_migrations') IS NOT NULL AS there");
+    if (rows[0].there) assertKnown(await namesOfDone(db), MIGRATIONS);
+  });
+}
+
+async function namesOfDone(db: Knex): Promise<ReadonlySet<string>> {
+  const rows: { name: string }[] = await db('schema_migrations').select('name').orderBy('name');
+  return new Set(rows.map(({ name }) => name));
+}
+
+function assertKnown(done: ReadonlySet<string>, migrations: readonly Migration[]): void {
+  const known = new Set(migrations.map(({ name }) => name));
+  const unknown = [...done].filter((name) => !known.has(name));
+  if (unknown.length > 0) throw newerSchema(unknown);
+}
+
+/** `work` says what it is about to run, so that it can be named when it waited in vain. */
+async function withLockRetries<T>(
+  db: Knex,
+  { attempts, pauseMs }: Pick<typeof DEFAULTS, 'attempts' | 'pauseMs'>,
+  work: (running: (name: string) => void) => Promise<T>,
+): Promise<T> {
+  let current = 'the migration';
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work((name) => {
+        current = name;
+      });
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
+      if (attempt >= attempts) throw lockedTables(current, await oldestTransactions(db));
+    }
+    await sleep(pauseMs);
+  }
+}
+
+/** Such as `process 4711 (psql, for 65 s)`: who most likely holds the lock. */
+async function oldestTransactions(db: Knex): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { pid: number; name: string; seconds: number }[] }>(
+    `SELECT pid, application_name AS name, round(extract(epoch FROM now() - xact_start)) AS seconds
+     FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND xact_start IS NOT NULL
+     ORDER BY xact_start LIMIT 2`,
+  );
+  return rows.map(({ pid, name, seconds }) => `process ${pid} (${name || 'unnamed'}, for ${seconds} s)`);
+}
+
+async function withConnection<T>(url: string, work: (db: Knex) => Promise<T>): Promise<T> {
+  const db = connect(url, { poolSize: 1, name: 'headgate-migrate' });
+  try {
+    return await work(db);
+  } finally {
+    await db.destroy();
+  }
 }

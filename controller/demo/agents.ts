@@ -2,7 +2,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { mkdir, open, readdir } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoff } from '../../reconcilers/engine/backoff.ts';
@@ -141,17 +140,4 @@ async function endEarlierAgent(file: string): Promise<void> {
     await sleep(END_POLL_MS);
   }
   rmSync(file, { force: true });
-}
-
-/** The first port from `start` on that nobody listens on. */
-export async function freePort(start: number): Promise<number> {
-  for (let port = start; port < start + 100; port += 1) {
-    const free = await new Promise<boolean>((resolve) => {
-      const probe = createServer();
-      probe.once('error', () => resolve(false));
-      probe.listen({ host: '127.0.0.1', port }, () => probe.close(() => resolve(true)));
-    });
-    if (free) return port;
-  }
-  throw new Error(`no free port from ${start} to ${start + 99}`);
 }

@@ -13,13 +13,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, ConfigError, plainEnvironment, readConfig, readDemoConfig } from '../config.ts';
 import { type Controller, startController } from '../main.ts';
 import { createLogger } from '../platform/logger.ts';
-import { seedRepository } from '../repository/index.ts';
 import { untilSignal } from '../signals.ts';
-import { type DemoAgent, endEarlierAgents, freePort, keepAgent } from './agents.ts';
+import { type DemoAgent, endEarlierAgents, keepAgent } from './agents.ts';
 import { type ApiClient, ProcedureError, signIn } from './client.ts';
-
-/** Of an agent: all of them end below the port that the agents' own metrics are counted from by default. */
-const PORTS_EACH = 100;
+import { seedExample } from './example-repository.ts';
+import { enginePortBases, freePort } from './free-ports.ts';
 
 /** Longer than any agent takes that can reach us. */
 const ENROLLING_MS = 10_000;
@@ -50,6 +48,9 @@ interface DemoState {
   environments: Partial<Record<EnvironmentName, string>>;
 }
 
+/** What somebody tries beside the example runs on this machine too. */
+const LOOPBACK = ['127.0.0.0/8', '::1'];
+
 export async function demo(): Promise<void> {
   const say = (text: string) => process.stdout.write(`${text}\n`);
   const asked = untilSignal();
@@ -63,6 +64,7 @@ export async function demo(): Promise<void> {
     engineBin: engine.path,
     adminEmail: state.email,
     adminPassword: state.password,
+    privateTargets: [...base.privateTargets, ...LOOPBACK],
   };
 
   const logFile = join(config.dataDir, 'controller.log');
@@ -80,7 +82,8 @@ export async function demo(): Promise<void> {
     const api = wasSetUp ? null : await signInTo(config, state);
     if (api) await prepare(api, controller, config, state, say);
     await endEarlierAgents(agentsDir(config.dataDir));
-    let metricsPort = settings.metricsPort;
+    let { metricsPort } = settings;
+    const portBases = await enginePortBases(settings.portBase, NODES.length);
     for (const [index, { name, environment, labels }] of NODES.entries()) {
       metricsPort = await freePort(metricsPort);
       const dataDir = join(agentsDir(config.dataDir), name);
@@ -95,7 +98,7 @@ export async function demo(): Promise<void> {
             token: enrolls ? await enrollmentToken(api, state, environment) : '',
             dataDir,
             engineBin: engine.path,
-            portBase: settings.portBase + index * PORTS_EACH,
+            portBase: portBases[index] ?? 0,
             metricsPort: metricsPort++,
             labels: labelText({ role: 'demo', environment, ...labels }),
             environment: plainEnvironment(process.env),
@@ -222,7 +225,7 @@ async function prepare(
       (await api.mutate<{ id: string }>('team.create', { name: 'Demo' })).id;
     await writeState(config, state);
   }
-  await seedIfEmpty(controller.gitdir, state.email);
+  await seedIfEmpty(controller, state.email);
   const there = await api.query<{ id: string; name: string; gitMode: string }[]>('environment.list', {
     teamId: state.teamId,
   });
@@ -246,9 +249,9 @@ async function prepare(
   await writeState(config, state);
 }
 
-async function seedIfEmpty(gitdir: string, email: string): Promise<void> {
+async function seedIfEmpty({ gitdir, url }: Controller, email: string): Promise<void> {
   if (existsSync(join(gitdir, 'refs/heads/main')) || existsSync(join(gitdir, 'packed-refs'))) return;
-  await seedRepository(gitdir, join(ROOT, 'examples/config-repo'), { name: 'Headgate', email });
+  await seedExample(gitdir, { name: 'Headgate', email }, url);
 }
 
 async function enrollmentToken(api: ApiClient, state: DemoState, name: EnvironmentName): Promise<string> {
@@ -278,6 +281,7 @@ function table(
     ['Clone', `git clone ${clone.href}`],
     ['Try first', 'edit environments/staging/pipelines/web-logs.yaml, commit, git push'],
     ['Engine', engine],
+    ['Allows', `git servers, forges and stores on this machine (${LOOPBACK.join(', ')})`],
     ['Log', logFile],
     ['Stop', 'Ctrl-C (state is kept)'],
   ];

@@ -27,10 +27,11 @@ export function startEngine(bin: string, args: readonly string[]): EngineRun {
   const collect = (chunk: Buffer) => {
     if (output.length < OUTPUT_BYTES) output += chunk.toString('utf8');
   };
-  child.stdout.on('data', collect);
-  child.stderr.on('data', collect);
+  // Out of file descriptors it has no pipes, and says why by the event below.
+  child.stdout?.on('data', collect);
+  child.stderr?.on('data', collect);
   // It may end without reading on.
-  child.stdin.on('error', () => {});
+  child.stdin?.on('error', () => {});
   const closed = new Promise<number | null>((resolve) => {
     child.on('error', (error) => {
       failure = error;
@@ -53,7 +54,7 @@ export function startEngine(bin: string, args: readonly string[]): EngineRun {
       signal?.addEventListener('abort', kill, { once: true });
       if (signal?.aborted) kill();
       try {
-        child.stdin.end(input);
+        child.stdin?.end(input);
         const code = await closed;
         if (failure) throw failure;
         signal?.throwIfAborted();

@@ -23,7 +23,9 @@ import {
   findEnvironment,
   insertEnvironment,
   listEnvironments,
+  lockContents,
   lockEnvironment,
+  releasePromotions,
   replaceEnrollmentToken,
   revokeEnrollmentTokens,
   updateEnvironment,
@@ -142,14 +144,18 @@ export const update = mutation({
     const guarded =
       change.requireApproval !== undefined ||
       change.maxNodes !== undefined ||
+      change.archiveNodesAfterDays !== undefined ||
       change.redactKeys !== undefined;
     // Who may not approve must not be able to do away with approvals, nor with what hides values from him.
     if (guarded && !allows(ctx.actor, { teamId: before.teamId, environmentId: id }, { role: 'ADMIN' }))
-      throw forbidden('requireApproval, maxNodes and redactKeys need the role ADMIN in the team');
+      throw forbidden(
+        'requireApproval, maxNodes, archiveNodesAfterDays and redactKeys need the role ADMIN in the team',
+      );
     const after = {
       name: change.name ?? before.name,
       requireApproval: change.requireApproval ?? before.requireApproval,
       maxNodes: change.maxNodes === undefined ? before.maxNodes : change.maxNodes,
+      archiveNodesAfterDays: change.archiveNodesAfterDays ?? before.archiveNodesAfterDays,
       redactKeys: change.redactKeys,
     };
     await updateEnvironment(ctx.db, id, after);
@@ -171,7 +177,14 @@ export const update = mutation({
   },
 });
 
-const FIELDS = ['name', 'requireApproval', 'maxNodes', 'secretBackend', 'redactKeys'] as const;
+const FIELDS = [
+  'name',
+  'requireApproval',
+  'maxNodes',
+  'archiveNodesAfterDays',
+  'secretBackend',
+  'redactKeys',
+] as const;
 
 async function existing(ctx: Context, id: string): Promise<EnvironmentRecord> {
   const environment = await findEnvironment(ctx.db, id);
@@ -182,7 +195,13 @@ async function existing(ctx: Context, id: string): Promise<EnvironmentRecord> {
 const withStore = async (ctx: Context, environment: EnvironmentRecord): Promise<Environment> => ({
   ...environment,
   secretStore: await ctx.services.secretStores.describe(ctx.db, environment.id),
+  secretCommands: allows(ctx.actor, environment, { role: 'EDITOR' })
+    ? [...ctx.services.secretStores.execCommands]
+    : [],
 });
+
+/** Closes the pull request of one promotion that the deleted environment was the source of: `{requestId, environmentId}`. */
+export const SOURCE_DELETED_JOB = 'promotion.sourceDeleted';
 
 export const remove = mutation({
   name: 'environment.delete',
@@ -194,10 +213,19 @@ export const remove = mutation({
   scope: (ctx, input) => objectScope(ctx, 'Environment', input.id),
   async run(ctx, { id }) {
     const { name } = await existing(ctx, id);
+    const note = `The environment "${name}", from which it was to be promoted, was deleted`;
+    const locked = await lockContents(ctx.db, id);
+    if (!locked) throw notFound('Environment');
+    const ended = await releasePromotions(ctx.db, { id, name }, note);
     const counts = await deleteEnvironment(ctx.db, id);
-    if (!counts) throw notFound('Environment');
     ctx.audit({ entityType: 'Environment', entityId: id, metadata: { name, ...counts } });
-    const { bus } = ctx.services;
+    const { bus, jobs } = ctx.services;
+    for (const { id: requestId, targetEnvironmentId: environmentId } of ended) {
+      const entity = { entityType: 'Promotion', entityId: requestId, environmentId };
+      ctx.audit({ ...entity, action: 'promotion.cancelled', metadata: { note } });
+      await jobs.add(ctx.db, SOURCE_DELETED_JOB, { requestId, environmentId });
+      await bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['promotions'] });
+    }
     await bus.publish(ctx.db, { type: 'environment', environmentId: id });
     await bus.publish(ctx.db, { type: 'wake', loop: 'git', key: id, trigger: 'environment deleted' });
     await bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['environments'] });

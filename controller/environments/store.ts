@@ -8,7 +8,7 @@ import { effectiveRedactKeys } from './redact-keys.ts';
 const SUMMARY = `
   e.id, e.name, e.team_id AS "teamId", e.secret_backend AS "secretBackend", e.created_at AS "createdAt",
   coalesce(b.mode, 'off') AS "gitMode",
-  (SELECT count(*) FROM nodes n WHERE n.environment_id = e.id) AS "nodeCount",
+  (SELECT count(*) FROM nodes n WHERE n.environment_id = e.id AND n.archived_at IS NULL) AS "nodeCount",
   (SELECT count(*) FROM pipelines p WHERE p.environment_id = e.id AND p.tombstoned_at IS NULL) AS "pipelineCount"`;
 
 export async function listEnvironments(db: Knex, teamId: string): Promise<EnvironmentSummary[]> {
@@ -23,14 +23,16 @@ export async function listEnvironments(db: Knex, teamId: string): Promise<Enviro
 type Row = EnvironmentSummary & {
   requireApproval: boolean;
   maxNodes: number | null;
+  archiveNodesAfterDays: number;
   redactKeys: string[] | null;
 };
 /** Without what only its store of secrets knows. */
-export type EnvironmentRecord = Omit<Environment, 'secretStore'>;
+export type EnvironmentRecord = Omit<Environment, 'secretStore' | 'secretCommands'>;
 
 export async function findEnvironment(db: Knex, id: string): Promise<EnvironmentRecord | null> {
   const { rows } = await db.raw<{ rows: Row[] }>(
     `SELECT ${SUMMARY}, e.require_approval AS "requireApproval", e.max_nodes AS "maxNodes",
+       e.archive_nodes_after_days AS "archiveNodesAfterDays",
        e.redact_keys AS "redactKeys"
      FROM environments e LEFT JOIN git_bindings b ON b.environment_id = e.id WHERE e.id = ?`,
     [id],
@@ -108,6 +110,7 @@ export async function updateEnvironment(
     name: string;
     requireApproval: boolean;
     maxNodes: number | null;
+    archiveNodesAfterDays: number;
     /** Absent leaves them as they are. */
     redactKeys?: readonly string[] | null | undefined;
   },
@@ -118,6 +121,7 @@ export async function updateEnvironment(
       name: columns.name,
       require_approval: columns.requireApproval,
       max_nodes: columns.maxNodes,
+      archive_nodes_after_days: columns.archiveNodesAfterDays,
       ...(columns.redactKeys === undefined ? {} : { redact_keys: columns.redactKeys }),
       updated_at: tx.fn.now(),
     })
@@ -142,16 +146,16 @@ export async function revokeEnrollmentTokens(
   return newest === undefined ? null : { id: newest, count: rows.length };
 }
 
-/** With everything that belongs to it; lines of its logs go with their day. Null where it is gone already. */
-export async function deleteEnvironment(
-  tx: Knex,
-  id: string,
-): Promise<{ pipelines: number; nodes: number } | null> {
+/** Before it is deleted. False where it is gone already. */
+export async function lockContents(tx: Knex, id: string): Promise<boolean> {
   // In the order in which others lock them: a deploy its pipeline, a node that enrolls its token, and then the environment.
   await tx('enrollment_tokens').where({ environment_id: id }).orderBy('id').forUpdate().select('id');
   await tx('pipelines').where({ environment_id: id }).orderBy('id').forUpdate().select('id');
-  const environment = await tx('environments').where({ id }).forUpdate().first('id');
-  if (!environment) return null;
+  return (await tx('environments').where({ id }).forUpdate().first('id')) !== undefined;
+}
+
+/** With everything that belongs to it; lines of its logs go with their day. The caller has locked it. */
+export async function deleteEnvironment(tx: Knex, id: string): Promise<{ pipelines: number; nodes: number }> {
   const { rows } = await tx.raw<{ rows: { pipelines: number; nodes: number }[] }>(
     `SELECT (SELECT count(*) FROM pipelines WHERE environment_id = :id AND tombstoned_at IS NULL) AS pipelines,
        (SELECT count(*) FROM nodes WHERE environment_id = :id) AS nodes`,
@@ -161,7 +165,33 @@ export async function deleteEnvironment(
     id,
   ]);
   await tx('environments').where({ id }).delete();
-  return rows[0] ?? null;
+  return rows[0] ?? { pipelines: 0, nodes: 0 };
+}
+
+export interface EndedPromotion {
+  id: string;
+  targetEnvironmentId: string;
+}
+
+/**
+ * Promotions from it into other environments keep its name. Those that wait are cancelled with the note, but for what was
+ * merged and is being rolled out. The caller has locked the environment, and deletes it afterwards.
+ */
+export async function releasePromotions(
+  tx: Knex,
+  { id, name }: { id: string; name: string },
+  note: string,
+): Promise<EndedPromotion[]> {
+  await tx('promotions').where({ source_environment_id: id }).update({ source_environment_name: name });
+  return tx('promotions')
+    .where({ source_environment_id: id })
+    .whereNot({ target_environment_id: id })
+    .whereIn('status', ['PENDING', 'AWAITING_PR_MERGE'])
+    .whereRaw(
+      "NOT EXISTS (SELECT 1 FROM pull_requests r WHERE r.id = promotions.pull_request_id AND r.state = 'merged')",
+    )
+    .update({ status: 'CANCELLED', note, last_error: null, decided_at: tx.fn.now(), updated_at: tx.fn.now() })
+    .returning(['id', 'target_environment_id as targetEnvironmentId']);
 }
 
 function explained(error: unknown, name: string): unknown {

@@ -2,6 +2,7 @@ import type { EnrollRequest, EnrollResponse } from '../../schemas/agent/protocol
 import { writeAudit } from '../platform/audit-writer.ts';
 import type { Context } from '../platform/context.ts';
 import { forbidden, unauthorized } from '../platform/errors.ts';
+import { storableText } from '../platform/storable-text.ts';
 import { mintToken, parseToken, sameHash } from '../platform/tokens.ts';
 import { countNodes, countUse, enrollNode, lockEnrollmentToken, lockWaitingNode } from './store.ts';
 
@@ -41,6 +42,7 @@ export async function enroll(ctx: Context, request: EnrollRequest): Promise<Enro
       name: request.hostname,
       host: request.hostname,
       os: request.os,
+      engineVersion: storableText(request.engineVersion ?? request.vectorVersion, 256),
       channel: request.channel ?? 'stable',
       tokenId: minted.id,
       tokenHash: minted.hash,

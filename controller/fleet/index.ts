@@ -1,12 +1,15 @@
+export { archiveSilentNodes } from './archive.ts';
 export { enroll } from './enroll.ts';
 export * as nodeGroupEditing from './group-editing.ts';
 export * as nodeGroupOperations from './group-operations.ts';
 export * as matrixOperations from './matrix.ts';
 export { createNodeDirectory, type KnownNode, type NodeDirectory } from './node-directory.ts';
+export { createNodeReturns, type NodeReturns } from './node-returns.ts';
 export * as nodeOperations from './nodes/operations.ts';
 export * as fleetOperations from './operations.ts';
 export { createPushHub, type PushHub, type PushStream } from './push-hub.ts';
 export { createHeartbeatIngest, type HeartbeatIngest } from './reports/ingest.ts';
+export { normalizeHeartbeat } from './reports/normalize-heartbeat.ts';
 export { type ConfigServer, createConfigServer } from './served-config.ts';
 export * as agentUpdateOperations from './updates/operations.ts';
 export { createUpdateTracker, type UpdateTracker } from './updates/tracker.ts';

@@ -43,6 +43,7 @@ export const read = query({
   role: 'VIEWER',
   input: ListNodes,
   output: FleetMatrix,
+  weight: 'heavy',
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   run: async (ctx, input) => matrix(await readCells(ctx, input.environmentId)),
 });

@@ -2,6 +2,7 @@ import {
   FleetNode,
   GetNode,
   ListNodes,
+  ListNodesWithPipelines,
   MaintainedNode,
   NodeList,
   NodeListWithPipelines,
@@ -12,7 +13,7 @@ import { environmentScope, objectScope } from '../access/index.ts';
 import { findEnvironment } from '../environments/index.ts';
 import { notFound } from '../platform/errors.ts';
 import { mutation, query } from '../platform/operation.ts';
-import { type NodeStatus, ofJoined, readStatus } from '../status/index.ts';
+import { type NodeStatus, ofJoined, readArchivedNodes, readStatus } from '../status/index.ts';
 import { findNode, writeMaintenance } from './store.ts';
 import { summary } from './summary.ts';
 import { pendingOf } from './updates/under-way.ts';
@@ -33,21 +34,28 @@ const matrix = ofJoined(({ nodes }) => nodes.map(withPipelines));
 
 export const list = query({
   name: 'fleet.list',
-  summary: 'Nodes of an environment',
+  summary: 'Nodes of an environment; those that are archived only where they are asked for',
   role: 'VIEWER',
   permission: 'nodes.read',
   input: ListNodes,
   output: NodeList,
+  // Without a bound: archived nodes are kept until somebody deletes them.
+  weight: ({ includeArchived }) => (includeArchived ? 'heavy' : 'light'),
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
-  run: async (ctx, input) => summaries(await readStatus(ctx, input)),
+  async run(ctx, { environmentId, includeArchived = false }) {
+    const nodes = summaries(await readStatus(ctx, { environmentId }));
+    if (!includeArchived) return nodes;
+    return [...nodes, ...(await readArchivedNodes(ctx, environmentId)).map(summary)];
+  },
 });
 
 export const listWithPipelineStatus = query({
   name: 'fleet.listWithPipelineStatus',
   summary: 'Nodes of an environment, each with what it runs and should run',
   role: 'VIEWER',
-  input: ListNodes,
+  input: ListNodesWithPipelines,
   output: NodeListWithPipelines,
+  weight: 'heavy',
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   run: async (ctx, input) => matrix(await readStatus(ctx, input)),
 });

@@ -17,6 +17,7 @@ import type { Logger } from '../platform/logger.ts';
 import { readSecrets, secretReferences } from '../secrets/index.ts';
 import { DEFAULT_FLEET_SETTINGS, readFleetSettings } from '../settings/index.ts';
 import { type Deployable, versionForNode } from '../status/index.ts';
+import { type BodyCache, createBodyCache } from './body-cache.ts';
 import type { KnownNode } from './node-directory.ts';
 import { listPipelineIds, readConfigRevision } from './store.ts';
 
@@ -49,17 +50,12 @@ interface EnvironmentConfig {
   /** Every pipeline that a node of this environment may report. */
   known: ReadonlySet<string>;
   loadedAt: number;
-  /** By the pipelines that a node gets: nodes with the same ones share the text. */
-  texts: Map<string, Text>;
+  /** Another one for each reading. */
+  serial: number;
+  /** By revision and the pipelines that a node gets: nodes with the same ones share the answer. */
+  answers: Map<string, ServedConfig>;
   /** What each node was last served; it holds while the node's own revision is that of then. */
-  answered: Map<KnownNode, { nodeRevision: number; served: ServedConfig }>;
-}
-
-interface Text {
-  json: string;
-  hash: string;
-  /** By config revision: nodes that share the text mostly share the whole answer. */
-  answers: Map<number, ServedConfig>;
+  answered: WeakMap<KnownNode, { nodeRevision: number; served: ServedConfig }>;
 }
 
 interface Slot {
@@ -78,6 +74,10 @@ const BELIEVED_MS = 30_000;
 const PATIENCE_MS = 1_500;
 /** What cannot be read is not asked for again before that. */
 const RETRY_MS = 1_000;
+/** Answers that are held ready, over all environments. What they are made from is held beside them, once. */
+const BODIES_BYTES = 64 * 1024 * 1024;
+/** Of one environment, without their texts. */
+const MAX_ANSWERS = 1_000;
 
 export interface ConfigServer {
   forNode(node: KnownNode): Promise<ServedConfig>;
@@ -86,6 +86,8 @@ export interface ConfigServer {
   knownPipelines(environmentId: string): Promise<ReadonlySet<string>>;
   /** Of each version that nodes get, by its id. */
   checksums(environmentId: string): Promise<ReadonlyMap<string, string>>;
+  /** Entries in memory, for diagnostics. */
+  sizes(): { environments: number; bodies: number; bodyBytes: number };
 }
 
 const gone = () => unavailable('the environment is gone');
@@ -99,6 +101,8 @@ export function createConfigServer(options: {
 }): ConfigServer {
   const { db, keyring, log } = options;
   const slots = new Map<string, Slot>();
+  const bodies = createBodyCache(BODIES_BYTES);
+  let serial = 0;
   const push = options.pushUrl ? `,"pushUrl":${JSON.stringify(options.pushUrl)}` : '';
 
   options.bus.on('config', ({ environmentId }) => {
@@ -137,7 +141,11 @@ export function createConfigServer(options: {
 
   async function load(environmentId: string, before: EnvironmentConfig | null): Promise<EnvironmentConfig> {
     const environment = await readConfigRevision(db, environmentId);
-    if (!environment) throw gone();
+    if (!environment) {
+      // Nothing else would let go of what is asked for after it was deleted.
+      if (!before) slots.delete(environmentId);
+      throw gone();
+    }
     const [deployed, groups, ids, settings] = await Promise.all([
       listDeployed(db, environmentId),
       listGroupRules(db, [environmentId]),
@@ -158,8 +166,9 @@ export function createConfigServer(options: {
       groups,
       known: new Set(ids),
       loadedAt: performance.now(),
-      texts: new Map(),
-      answered: new Map(),
+      serial: ++serial,
+      answers: new Map(),
+      answered: new WeakMap(),
     };
   }
 
@@ -214,10 +223,11 @@ export function createConfigServer(options: {
       const environment = await get(node.environmentId);
       const last = environment.answered.get(node);
       if (last?.nodeRevision === node.revision) return last.served;
-      const served = answerOf(environment, node, push);
+      const served = answerOf(environment, node, push, bodies);
       environment.answered.set(node, { nodeRevision: node.revision, served });
       return served;
     },
+    sizes: () => ({ environments: slots.size, bodies: bodies.size(), bodyBytes: bodies.bytes() }),
     async revisionFor(node) {
       return (await get(node.environmentId)).revision + node.revision;
     },
@@ -270,7 +280,12 @@ function lastGoodOf(config: DeployedConfig, before: EnvironmentConfig | null): R
   );
 }
 
-function answerOf(environment: EnvironmentConfig, node: KnownNode, push: string): ServedConfig {
+function answerOf(
+  environment: EnvironmentConfig,
+  node: KnownNode,
+  push: string,
+  bodies: BodyCache,
+): ServedConfig {
   const target = {
     labels: effectiveLabels(node.agentLabels, node.uiLabels, environment.groups),
     maintenance: node.maintenance,
@@ -279,29 +294,43 @@ function answerOf(environment: EnvironmentConfig, node: KnownNode, push: string)
     const versionId = versionForNode(pipeline, target);
     return versionId === null ? [] : (pipeline.renderings.get(versionId) ?? []);
   });
-  const text = textOf(environment, chosen);
   const revision = environment.revision + node.revision;
-  const etag = `${revision}-${environment.pollIntervalMs}-${text.hash}`;
-  const body = (asked: string) =>
-    `{"pipelines":${text.json},"pollIntervalMs":${environment.pollIntervalMs},` +
-    `"secretBackend":${JSON.stringify(environment.secretBackend)},${asked},"configRevision":${revision}${push}}`;
   const asked = askedOf(node);
+  const body = () =>
+    `{"pipelines":[${chosen.map((one) => one.json).join()}],"pollIntervalMs":${environment.pollIntervalMs},` +
+    `"secretBackend":${JSON.stringify(environment.secretBackend)},${asked},"configRevision":${revision}${push}}`;
+  const etagOf = () => `${revision}-${environment.pollIntervalMs}-${hashOf(chosen)}`;
   if (asked !== NOTHING_ASKED) {
     const hash = createHash('sha256').update(asked).digest('hex').slice(0, 12);
     // Put together when it is sent, and not kept: a fleet that is updated would hold a text a node.
     return {
-      etag: `"${etag}-${hash}"`,
+      etag: `"${etagOf()}-${hash}"`,
       revision,
       get body() {
-        return body(asked);
+        return body();
       },
     };
   }
-  const known = text.answers.get(revision);
+  // With two versions of one pipeline, all pipelines are not one text.
+  const isAll = !environment.staged && chosen.length === environment.pipelines.length;
+  const key = `${revision} ${isAll ? '*' : chosen.map((one) => one.config.versionId).join()}`;
+  const known = environment.answers.get(key);
   if (known) return known;
-  const made: ServedConfig = { etag: `"${etag}"`, revision, body: body(asked) };
-  if (text.answers.size < 100) text.answers.set(revision, made);
-  return made;
+  const served: ServedConfig = {
+    etag: `"${etagOf()}"`,
+    revision,
+    get body() {
+      return bodies.get(`${environment.serial} ${key}`, body);
+    },
+  };
+  if (environment.answers.size < MAX_ANSWERS) environment.answers.set(key, served);
+  return served;
+}
+
+/** Of the versions and what they were rendered to. */
+function hashOf(chosen: readonly Rendered[]): string {
+  const text = chosen.map((one) => `${one.config.version}${one.checksum}`).join();
+  return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }
 
 const NOTHING_ASKED = '"sampleRequests":[],"pendingAction":null';
@@ -311,23 +340,6 @@ function askedOf({ update, sampleRequests }: KnownNode): string {
   if (!update && sampleRequests.length === 0) return NOTHING_ASKED;
   const action = update ? JSON.stringify(update.action) : 'null';
   return `"sampleRequests":${JSON.stringify(sampleRequests)},"pendingAction":${action}`;
-}
-
-function textOf(environment: EnvironmentConfig, chosen: readonly Rendered[]): Text {
-  const key =
-    // With two versions of one pipeline, all pipelines are not one text.
-    !environment.staged && chosen.length === environment.pipelines.length
-      ? '*'
-      : chosen.map((one) => one.config.versionId).join();
-  const known = environment.texts.get(key);
-  if (known) return known;
-  const hash = createHash('sha256')
-    .update(chosen.map((one) => `${one.config.version}${one.checksum}`).join())
-    .digest('hex')
-    .slice(0, 24);
-  const made: Text = { json: `[${chosen.map((one) => one.json).join()}]`, hash, answers: new Map() };
-  if (environment.texts.size < 1_000) environment.texts.set(key, made);
-  return made;
 }
 
 /**

@@ -12,6 +12,8 @@ export interface NodeIdentity {
   tokenId: string;
   tokenHash: Buffer;
   revoked: boolean;
+  /** For its silence: it comes back with its next call. */
+  archived: boolean;
   maintenance: boolean;
   uiLabels: LabelMap;
   agentLabels: LabelMap;
@@ -26,21 +28,52 @@ export interface NodeIdentity {
 }
 
 const IDENTITY = `SELECT n.id AS "nodeId", n.environment_id AS "environmentId", n.token_id AS "tokenId",
-    n.token_hash AS "tokenHash", n.token_revoked_at IS NOT NULL AS revoked, n.maintenance, n.ui_labels AS "uiLabels",
+    n.token_hash AS "tokenHash", n.token_revoked_at IS NOT NULL AS revoked, n.archived_at IS NOT NULL AS archived, n.maintenance, n.ui_labels AS "uiLabels",
     coalesce(r.agent_labels, '{}') AS "agentLabels", n.config_revision AS revision,
     coalesce(r.delivers_logs, false) AS "deliversLogs", ${UNDER_WAY} AS update,
     ${SAMPLES_ASKED} AS "sampleRequests"
   FROM nodes n LEFT JOIN node_reports r ON r.node_id = n.id WHERE n.token_id IS NOT NULL`;
 
-export async function findIdentity(db: Knex, tokenId: string): Promise<NodeIdentity | null> {
-  const { rows } = await db.raw<{ rows: NodeIdentity[] }>(`${IDENTITY} AND n.token_id = ?`, [tokenId]);
-  return rows[0] ?? null;
+/** Those that have one of the ids, or one of the tokens. */
+export async function findIdentities(
+  db: Knex,
+  wanted: { nodeIds: readonly string[]; tokenIds: readonly string[] },
+): Promise<NodeIdentity[]> {
+  const { rows } = await db.raw<{ rows: NodeIdentity[] }>(
+    `${IDENTITY} AND (n.id = ANY(?::text[]) OR n.token_id = ANY(?::text[]))`,
+    [[...wanted.nodeIds], [...wanted.tokenIds]],
+  );
+  return rows;
 }
 
 /** All at once: after a start, every node asks in the same seconds. */
 export async function listIdentities(db: Knex): Promise<NodeIdentity[]> {
   const { rows } = await db.raw<{ rows: NodeIdentity[] }>(IDENTITY);
   return rows;
+}
+
+/** What tells whether a node that is remembered is still as it was. */
+export interface NodeState {
+  nodeId: string;
+  tokenId: string;
+  revoked: boolean;
+  archived: boolean;
+  maintenance: boolean;
+  revision: number;
+}
+
+/** One pass over the nodes and no join: cheap enough for every minute. */
+export async function listStates(db: Knex): Promise<NodeState[]> {
+  return db('nodes')
+    .whereNotNull('token_id')
+    .select({
+      nodeId: 'id',
+      tokenId: 'token_id',
+      revoked: db.raw('token_revoked_at IS NOT NULL'),
+      archived: db.raw('archived_at IS NOT NULL'),
+      maintenance: 'maintenance',
+      revision: 'config_revision',
+    });
 }
 
 export interface EnrollmentToken {
@@ -81,8 +114,12 @@ export async function countUse(tx: Knex, tokenId: string): Promise<void> {
   await tx('enrollment_tokens').where({ id: tokenId }).increment('uses', 1);
 }
 
+/** Those that the limit of the environment counts: without the archived ones. */
 export async function countNodes(db: Knex, environmentId: string): Promise<number> {
-  const row = await db('nodes').where({ environment_id: environmentId }).count({ count: '*' }).first();
+  const row = await db('nodes')
+    .where({ environment_id: environmentId, archived_at: null })
+    .count({ count: '*' })
+    .first();
   return Number(row?.count ?? 0);
 }
 
@@ -93,6 +130,7 @@ export interface NodeEnrollment {
   name: string;
   host: string;
   os: string;
+  engineVersion: string | null;
   channel: string;
   tokenId: string;
   tokenHash: Buffer;
@@ -112,6 +150,7 @@ export async function lockWaitingNode(tx: Knex, environmentId: string, host: str
 export async function enrollNode(tx: Knex, node: NodeEnrollment): Promise<string> {
   const columns = {
     os: node.os,
+    enrolled_engine_version: node.engineVersion,
     channel: node.channel,
     token_id: node.tokenId,
     token_hash: node.tokenHash,

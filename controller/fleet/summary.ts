@@ -26,6 +26,7 @@ export function summary(status: NodeStatus): NodeSummary {
     gate: status.gate,
     lastHeartbeatAt: node.reportedAt,
     enrolledAt: node.enrolledAt,
+    archivedAt: node.archivedAt,
     pipelinesDesired: status.desired,
     pipelinesRunning: status.running,
     pipelinesCrashed: status.crashed,

@@ -10,12 +10,12 @@ export interface RunningChecksum {
   heardAt: Date | null;
 }
 
-/** What each node said last of each pipeline of the environment. */
+/** What each node that is not archived said last of each pipeline of the environment. */
 export async function listRunningChecksums(db: Knex, environmentId: string): Promise<RunningChecksum[]> {
   return db('node_pipelines as np')
     .join('nodes as n', 'n.id', 'np.node_id')
     .leftJoin('node_reports as r', 'r.node_id', 'n.id')
-    .where('n.environment_id', environmentId)
+    .where({ 'n.environment_id': environmentId, 'n.archived_at': null })
     .select({
       nodeId: 'np.node_id',
       pipelineId: 'np.pipeline_id',

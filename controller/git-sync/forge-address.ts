@@ -3,8 +3,7 @@
  * APIs are those that their makers document: GitHub Enterprise Server /api/v3, GitLab /api/v4, Gitea and Forgejo /api/v1.
  */
 
-import { isLinkLocalHost } from '../platform/link-local.ts';
-import { linkLocalMessage, type RemoteAddress } from '../repository/index.ts';
+import type { RemoteAddress } from '../repository/index.ts';
 import type { ForgeChoice } from './store.ts';
 
 export type KnownForge = Exclude<ForgeChoice, 'none'>;
@@ -123,7 +122,6 @@ function readForgeUrl(name: KnownForge, text: string, remote: RemoteAddress): st
   if (url.protocol === 'http:' && remote.transport !== 'http')
     throw refuse('the token would travel in the clear by http://, which the repository does not');
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isLinkLocalHost(host)) throw new ForgeAddressError(`forge.url: ${linkLocalMessage(host)}`);
   const known = ELSEWHERE[name]?.[host];
   if (known) return known;
   const path = url.pathname.replace(/\/+$/, '');

@@ -3,6 +3,7 @@ import type { BindForge, BoundForge, ConfigureGitSync, ReviewRules } from '../..
 import type { Context } from '../platform/context.ts';
 import { badRequest } from '../platform/errors.ts';
 import { readAddress } from '../repository/index.ts';
+import { assertTarget } from './assert-target.ts';
 import {
   derivedPlace,
   ForgeAddressError,
@@ -42,7 +43,7 @@ export const willHaveForge = (input: ConfigureGitSync, before: Binding | null): 
  * @throws BAD_REQUEST that names the field and says what to give.
  */
 export function forgeOf(
-  { keyring }: Context['services'],
+  { keyring, targetGuard }: Context['services'],
   bindingId: string,
   input: ConfigureGitSync,
   before: Binding | null,
@@ -62,6 +63,7 @@ export function forgeOf(
     return NO_FORGE;
   }
   const place = placeOf(name, input.forge, before, repositoryUrl);
+  if (place.url !== before?.forgeUrl) assertTarget({ targetGuard }, 'forge.url', new URL(place.url).hostname);
   const kept = before?.forge === name && before.forgeUrl === place.url ? before.sealedForgeToken : null;
   const token = input.forge?.token;
   if (token === undefined && kept === null)

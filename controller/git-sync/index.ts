@@ -25,10 +25,11 @@ export {
   allCounts,
   finishJobs,
   insertPendingJob,
+  type JobQueue,
   type JobResult,
-  pendingJobs,
-  recordSkipped,
+  readJobQueue,
   reportOfPass,
+  type SkippedCommits,
 } from './jobs-store.ts';
 export {
   findObject,
@@ -42,6 +43,8 @@ export { gitSyncOrphan } from './orphan.ts';
 export * as gitSyncPlanning from './planning.ts';
 export { intervalOf, type ManifestPolicy, type PolicyParts, policiesOf } from './policy.ts';
 export { policyWords } from './policy-words.ts';
+export { gitPageUrl } from './remote.ts';
+export { deleteReleasedHolds } from './retention-store.ts';
 export * as gitSyncRetries from './retries.ts';
 export { gitSyncProposeRollback } from './rolled-back.ts';
 export {

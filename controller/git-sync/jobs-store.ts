@@ -24,6 +24,8 @@ export async function requeueFailed(tx: Knex, bindingId: string, jobId: string |
       seq: tx.raw("nextval(pg_get_serial_sequence('git_jobs', 'seq'))"),
       started_at: null,
       finished_at: null,
+      commit_count: null,
+      skipped_commits: '[]',
     });
 }
 
@@ -36,15 +38,49 @@ export interface JobResult {
   report: string[];
   error: string | null;
   planHash: string | null;
+  queue: JobQueue;
+  /** Commits between the pass before and the commit of this one; null where that is not new. */
+  skipped?: SkippedCommits | null;
+}
+
+export interface SkippedCommits {
+  count: number;
+  /** Newest first; the first of them. */
+  commits: GitJob['skippedCommits'];
+}
+
+/** What a pass finds when it begins. */
+export interface JobQueue {
+  /** By Postgres' clock, as all times of jobs are: clocks of controllers differ from it and from each other. */
   startedAt: Date;
-  /** The jobs that waited when the pass began to look, newest first. */
+  /** Ids of the jobs that wait, newest first. */
   pending: readonly string[];
+}
+
+/** To be called before git is read: what is queued later is for the next pass. */
+export async function readJobQueue(db: Knex, bindingId: string): Promise<JobQueue> {
+  const { rows } = await db.raw<{ rows: JobQueue[] }>(
+    `SELECT clock_timestamp() AS "startedAt",
+       ARRAY(SELECT id FROM git_jobs WHERE binding_id = ? AND status = 'pending' ORDER BY seq DESC) AS pending`,
+    [bindingId],
+  );
+  const [queue] = rows;
+  if (!queue) throw new Error('Postgres answered without a row');
+  return queue;
 }
 
 const JOBS_KEPT = 500;
 
-/** Finishes the newest of the jobs that waited with this result, the older ones as skipped; makes a row where none waited. */
+/**
+ * Finishes the newest of the jobs that waited with this result, the older ones as skipped; makes a row where none waited.
+ * Queued ≤ started ≤ finished holds even where Postgres' clock was set back meanwhile.
+ */
 export async function finishJobs(tx: Knex, bindingId: string, result: JobResult): Promise<void> {
+  const { startedAt, pending } = result.queue;
+  const times = {
+    started_at: tx.raw('greatest(queued_at, ?::timestamptz)', [startedAt]),
+    finished_at: tx.raw('greatest(queued_at, ?::timestamptz, clock_timestamp())', [startedAt]),
+  };
   const columns = {
     status: result.status,
     outcome: result.outcome,
@@ -53,11 +89,14 @@ export async function finishJobs(tx: Knex, bindingId: string, result: JobResult)
     report: JSON.stringify(result.report),
     error: result.error,
     plan_hash: result.planHash,
-    started_at: result.startedAt,
-    finished_at: tx.fn.now(),
+    commit_count: result.skipped ? result.skipped.count + 1 : null,
+    skipped_commits: JSON.stringify(result.skipped?.commits ?? []),
   };
-  const [newest, ...older] = result.pending;
-  if (newest) await tx('git_jobs').where({ id: newest }).update(columns);
+  const [newest, ...older] = pending;
+  if (newest)
+    await tx('git_jobs')
+      .where({ id: newest })
+      .update({ ...columns, ...times });
   else
     await tx('git_jobs').insert({
       id: newId(),
@@ -65,15 +104,14 @@ export async function finishJobs(tx: Knex, bindingId: string, result: JobResult)
       type: 'pass',
       trigger: result.trigger,
       ...columns,
+      queued_at: startedAt,
+      started_at: startedAt,
+      finished_at: tx.raw('greatest(?::timestamptz, clock_timestamp())', [startedAt]),
     });
-  if (older.length > 0) {
-    await tx('git_jobs').whereIn('id', older).update({
-      status: 'completed',
-      outcome: 'skipped',
-      started_at: result.startedAt,
-      finished_at: tx.fn.now(),
-    });
-  }
+  if (older.length > 0)
+    await tx('git_jobs')
+      .whereIn('id', older)
+      .update({ status: 'completed', outcome: 'skipped', ...times });
   await tx.raw(
     `DELETE FROM git_jobs WHERE binding_id = :bindingId AND status <> 'pending' AND id NOT IN
        (SELECT id FROM git_jobs WHERE binding_id = :bindingId ORDER BY seq DESC LIMIT ${JOBS_KEPT})`,
@@ -96,39 +134,6 @@ export async function reportOfPass(
     [bindingId, sha, Math.ceil(withinMs)],
   );
   return rows[0]?.report ?? null;
-}
-
-/** Commits that came and went between two passes: the newest was applied, these were not. */
-export async function recordSkipped(
-  tx: Knex,
-  bindingId: string,
-  commits: readonly CommitInfo[],
-  trigger: string,
-  at: Date,
-): Promise<void> {
-  if (commits.length === 0) return;
-  await tx('git_jobs').insert(
-    commits.map((commit) => ({
-      id: newId(),
-      binding_id: bindingId,
-      type: 'pass',
-      status: 'completed',
-      outcome: 'skipped',
-      trigger,
-      commit_info: commitText(commit),
-      queued_at: at,
-      started_at: at,
-      finished_at: tx.fn.now(),
-    })),
-  );
-}
-
-/** Ids of the jobs that wait, newest first. Asked before git is: what is queued later is for the next pass. */
-export async function pendingJobs(db: Knex, bindingId: string): Promise<string[]> {
-  return db('git_jobs')
-    .where({ binding_id: bindingId, status: 'pending' })
-    .orderBy('seq', 'desc')
-    .pluck('id');
 }
 
 const NO_COUNTS: GitJob['counts'] = {
@@ -161,6 +166,8 @@ export async function listJobs(
     .select('id', 'type', 'status', 'outcome', 'trigger', 'counts', 'report', 'error', {
       commit: 'commit_info',
       planHash: 'plan_hash',
+      commitCount: 'commit_count',
+      skippedCommits: 'skipped_commits',
       queuedAt: 'queued_at',
       startedAt: 'started_at',
       finishedAt: 'finished_at',

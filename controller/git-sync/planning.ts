@@ -12,6 +12,7 @@ export const plan = query({
   permission: 'gitops.read',
   input: PlanGit,
   output: GitPlan,
+  weight: 'heavy',
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { environmentId, ref, files }) {
     const binding = await findBinding(ctx.db, environmentId);

@@ -17,6 +17,7 @@ import {
   sealCredentials,
   shownCredentials,
 } from '../repository/index.ts';
+import { assertTarget } from './assert-target.ts';
 import { willHaveForge } from './forge.ts';
 import type { Binding } from './store.ts';
 
@@ -40,7 +41,7 @@ const EMBEDDED: RemoteColumns = {
  * @throws BAD_REQUEST that names the field and says what to give.
  */
 export function remoteOf(
-  { keyring }: Context['services'],
+  { keyring, targetGuard }: Context['services'],
   bindingId: string,
   input: ConfigureGitSync,
   before: Binding | null,
@@ -54,6 +55,7 @@ export function remoteOf(
     return EMBEDDED;
   }
   const address = inField('repositoryUrl', () => readAddress(given));
+  if (address.url !== before?.repositoryUrl) assertTarget({ targetGuard }, 'repositoryUrl', address.host);
   const kept = before && isFor(before, address) ? before : EMBEDDED;
   const knownHosts = knownHostsOf(address, input.knownHosts, kept.knownHosts);
   const forWeb =
@@ -184,5 +186,9 @@ export function remoteDiff(before: RemoteColumns | null, after: RemoteColumns): 
 }
 
 /** Where a `POST` wakes the loop. */
+/** The Git page of an environment in the UI. */
+export const gitPageUrl = (baseUrl: string, environmentId: string): string =>
+  `${baseUrl}/e/${encodeURIComponent(environmentId)}/git`;
+
 export const webhookUrlOf = (baseUrl: string, binding: Binding): string | null =>
   binding.repositoryUrl === 'embedded' ? null : `${baseUrl}/api/git/webhook/${binding.id}`;

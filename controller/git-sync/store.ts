@@ -18,7 +18,10 @@ export interface Binding {
   teamId: string;
   mode: GitMode;
   repositoryUrl: string;
+  /** Branch or tag. */
   ref: string;
+  /** What `ref`, or the one before it, was when it was last found: `refs/heads/…` or `refs/tags/…`. */
+  resolvedRef: string | null;
   path: string;
   sharedPaths: string[];
   intervalSeconds: number;
@@ -49,6 +52,8 @@ export interface Binding {
   suspendedAt: Date | null;
   suspendedBy: string | null;
   suspendReason: string | null;
+  /** When a pass first read the remote with its present address and credentials. Null: not yet. Of no use for the embedded one. */
+  readAt: Date | null;
   headCommit: CommitInfo | null;
   appliedCommit: CommitInfo | null;
   lastPassAt: Date | null;
@@ -71,13 +76,13 @@ export interface WaitingPlan {
 }
 
 const SELECT_BINDING = `SELECT b.id, b.environment_id AS "environmentId", b.revision, e.name AS "environmentName", e.team_id AS "teamId",
-    b.mode, b.repository_url AS "repositoryUrl", b.ref, b.path, b.shared_paths AS "sharedPaths",
+    b.mode, b.repository_url AS "repositoryUrl", b.ref, b.resolved_ref AS "resolvedRef", b.path, b.shared_paths AS "sharedPaths",
     b.interval_seconds AS "intervalSeconds", b.policy,
     b.manifest_policy AS "manifestPolicy", b.sealed_credentials AS "sealedCredentials", b.known_hosts AS "knownHosts",
     b.ca_certificate AS "caCertificate", b.forge, b.forge_url AS "forgeUrl", b.forge_project AS "forgeProject",
     b.sealed_forge_token AS "sealedForgeToken", b.sealed_webhook_secret AS "sealedWebhookSecret", b.forge_error AS "forgeError",
     b.protect_branch AS "protectBranch", b.required_approvals AS "requiredApprovals", b.begun_at AS "begunAt", b.rewritten_commit AS "rewrittenCommit", b.waiting_plan AS "waitingPlan",
-    b.suspended_at AS "suspendedAt", b.suspended_by AS "suspendedBy", b.suspend_reason AS "suspendReason", b.head_commit AS "headCommit",
+    b.suspended_at AS "suspendedAt", b.suspended_by AS "suspendedBy", b.suspend_reason AS "suspendReason", b.read_at AS "readAt", b.head_commit AS "headCommit",
     b.applied_commit AS "appliedCommit", b.last_pass_at AS "lastPassAt", b.last_error AS "lastError"
   FROM git_bindings b JOIN environments e ON e.id = b.environment_id`;
 
@@ -181,11 +186,15 @@ export async function lockBinding(tx: Knex, environmentId: string): Promise<stri
   return found?.id ?? newId();
 }
 
-/** Environments of the bindings that have the same repository as this one, itself included; none where it is unknown. */
+/**
+ * Its own environment, and those of the bindings that have read the same repository as it has, by credentials where it has
+ * some; none where it is unknown.
+ */
 export async function environmentsBeside(db: Knex, bindingId: string): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
     `SELECT o.environment_id AS id FROM git_bindings b JOIN git_bindings o ON o.repository_url = b.repository_url
-     WHERE b.id = ? ORDER BY 1`,
+     WHERE b.id = ? AND (o.id = b.id OR o.repository_url = 'embedded' OR (b.read_at IS NOT NULL AND o.read_at IS NOT NULL
+         AND (o.sealed_credentials IS NOT NULL OR b.sealed_credentials IS NULL))) ORDER BY 1`,
     [bindingId],
   );
   return rows.map(({ id }) => id);
@@ -232,8 +241,15 @@ export async function saveBinding(db: Knex, write: BindingWrite): Promise<string
     'CASE WHEN git_bindings.path = excluded.path AND git_bindings.repository_url = excluded.repository_url THEN git_bindings.begun_at END',
   );
   // What was read of another repository says nothing of this one.
-  const sameRepository = db.raw(
-    'CASE WHEN git_bindings.repository_url = excluded.repository_url THEN git_bindings.head_commit END',
+  const ofSameRepository = (column: string) =>
+    db.raw('CASE WHEN git_bindings.repository_url = excluded.repository_url THEN git_bindings.?? END', [
+      column,
+    ]);
+  // Neither does what was read with other credentials say that these let anybody in.
+  const sameAccess = db.raw(
+    `CASE WHEN (git_bindings.repository_url, git_bindings.sealed_credentials, git_bindings.known_hosts, git_bindings.ca_certificate)
+       IS NOT DISTINCT FROM (excluded.repository_url, excluded.sealed_credentials, excluded.known_hosts, excluded.ca_certificate)
+     THEN git_bindings.read_at END`,
   );
   const [row] = await db('git_bindings')
     .insert({ id: write.id ?? newId(), environment_id: write.environmentId, ...columns })
@@ -241,7 +257,9 @@ export async function saveBinding(db: Knex, write: BindingWrite): Promise<string
     .merge({
       ...columns,
       begun_at: sameTree,
-      head_commit: sameRepository,
+      head_commit: ofSameRepository('head_commit'),
+      resolved_ref: ofSameRepository('resolved_ref'),
+      read_at: sameAccess,
       revision: db.raw('git_bindings.revision + 1'),
     })
     .returning('id');
@@ -254,6 +272,7 @@ export async function orphanObjects(db: Knex, binding: { id: string; environment
   await db('git_import_errors').where({ binding_id: binding.id }).delete();
   await releaseFromGit(db, binding.environmentId);
   await db('git_bindings').where({ id: binding.id }).update({
+    read_at: null,
     head_commit: null,
     applied_commit: null,
     last_error: null,
@@ -272,6 +291,7 @@ export async function updateBindingStatus(
   bindingId: string,
   status: {
     headCommit?: CommitInfo;
+    resolvedRef?: string;
     appliedCommit?: CommitInfo;
     /** What the applied commit says of the policy. */
     manifestPolicy?: ManifestPolicy;
@@ -297,7 +317,10 @@ export async function updateBindingStatus(
     .update({
       last_pass_at: tx.fn.now(),
       last_error: status.lastError,
-      ...(status.headCommit ? { head_commit: commitText(status.headCommit) } : {}),
+      ...(status.resolvedRef === undefined ? {} : { resolved_ref: status.resolvedRef }),
+      ...(status.headCommit
+        ? { head_commit: commitText(status.headCommit), read_at: tx.raw('coalesce(read_at, now())') }
+        : {}),
       ...(status.appliedCommit ? { applied_commit: commitText(status.appliedCommit) } : {}),
       ...(status.manifestPolicy ? { manifest_policy: JSON.stringify(status.manifestPolicy) } : {}),
       ...(status.begunAt ? { begun_at: status.begunAt } : {}),

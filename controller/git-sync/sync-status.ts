@@ -10,6 +10,9 @@ import { policiesOf } from './policy.ts';
 import { shownOf, webhookUrlOf } from './remote.ts';
 import { type Binding, environmentNameOf, findBinding } from './store.ts';
 
+/** Names of nodes that are listed for one manifest. */
+const MAX_SILENT = 100;
+
 declare module '../platform/context.ts' {
   interface Services {
     /** The address under which people clone the embedded repository. */
@@ -143,6 +146,8 @@ function manifestStatuses(
       seenCommit: manifest.seenCommit,
       ready: isTrue('Applied') && rolled && manifest.appliedHash === manifest.seenHash,
       gate: status?.gate ?? sumGates([], manifestEnds(manifest)),
+      silentNodes: (status?.silentNodes ?? []).slice(0, MAX_SILENT),
+      silentNodeCount: status?.silentNodes.length ?? 0,
       conditions: whileSuspended(conditions, binding),
     };
   });

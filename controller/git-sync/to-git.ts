@@ -12,6 +12,7 @@ export const exportManifests = query({
   permission: 'gitops.read',
   input: ExportManifests,
   output: ExportedManifests,
+  weight: 'heavy',
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   run: (ctx, { environmentId, kinds }) => ctx.services.git.export(ctx, environmentId, kinds ?? OWNABLE_KINDS),
 });

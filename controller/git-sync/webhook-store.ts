@@ -3,16 +3,34 @@ import type { Knex } from 'knex';
 import type { ForgeChoice } from './store.ts';
 
 export interface WebhookTarget {
+  environmentId: string;
   forge: ForgeChoice;
   /** Sealed by the keyring; null where calls need no signature. Never to be logged or answered. */
   sealedWebhookSecret: string | null;
 }
 
+/** Of other bindings of the repository that have a secret; their forge is whichever they name. */
+export const listTargetsBeside = async (
+  db: Knex,
+  bindingId: string,
+): Promise<(WebhookTarget & { id: string; sealedWebhookSecret: string })[]> =>
+  db('git_bindings as o')
+    .join('git_bindings as b', 'b.repository_url', 'o.repository_url')
+    .where({ 'b.id': bindingId })
+    .whereNot({ 'o.id': bindingId })
+    .whereNotNull('o.sealed_webhook_secret')
+    .select({
+      ...{ id: 'o.id', environmentId: 'o.environment_id', forge: 'o.forge' },
+      sealedWebhookSecret: 'o.sealed_webhook_secret',
+    });
+
 /** Null where there is no such binding. */
 export const findWebhookTarget = async (db: Knex, bindingId: string): Promise<WebhookTarget | null> =>
-  (await db('git_bindings')
-    .where({ id: bindingId })
-    .first({ forge: 'forge', sealedWebhookSecret: 'sealed_webhook_secret' })) ?? null;
+  (await db('git_bindings').where({ id: bindingId }).first({
+    environmentId: 'environment_id',
+    forge: 'forge',
+    sealedWebhookSecret: 'sealed_webhook_secret',
+  })) ?? null;
 
 export const isDelivered = async (db: Knex, bindingId: string, deliveryId: string): Promise<boolean> =>
   (await db('webhook_deliveries')

@@ -1,3 +1,3 @@
 export { createLogIngest, type LogIngest } from './ingest.ts';
 export * as logOperations from './operations.ts';
-export { keepLogDays } from './retention.ts';
+export { keepLogDays, limitLogSize } from './retention.ts';

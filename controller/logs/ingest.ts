@@ -7,22 +7,31 @@ import type { Clock } from '../../reconcilers/engine/clock.ts';
 import { AGENT_LIMITS } from '../../schemas/agent/limits.ts';
 import { LogEntry, type LogsRequest, type LogsResponse } from '../../schemas/agent/protocol.ts';
 import { validator } from '../../schemas/validate.ts';
-import type { KnownNode } from '../fleet/index.ts';
+import type { KnownNode, NodeDirectory } from '../fleet/index.ts';
 import type { Bus } from '../platform/bus.ts';
-import { messageOf, unavailable } from '../platform/errors.ts';
+import { DomainError, messageOf, unavailable } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
+import { storableText } from '../platform/storable-text.ts';
+import { DEFAULT_FLEET_SETTINGS, readFleetSettings } from '../settings/index.ts';
+import { createByteBudget } from './byte-budget.ts';
 import { levelsOf } from './level.ts';
 import { createNews } from './news.ts';
 import { dayOf, ensureDays, insertLines, lacksPartition, type NewLine, rememberDelivering } from './store.ts';
 
 export interface LogIngest {
-  /** Resolves when the lines are stored; UNAVAILABLE when they cannot be, and the node keeps them. */
+  /**
+   * Resolves when the lines are stored; UNAVAILABLE when they cannot be, TOO_MANY_REQUESTS when the node has had as many
+   * bytes stored as the settings allow in an hour, and PAYLOAD_TOO_LARGE for too many lines at once. The node keeps them
+   * then.
+   */
   deliver(node: KnownNode, request: LogsRequest, signal: AbortSignal): Promise<LogsResponse>;
   /** The node has delivered lines before: those in its heartbeats are the same ones. */
   delivers(node: KnownNode): boolean;
   /** Lines of a node that only has heartbeats to bring them. Nobody waits for them; at most some thousands are kept. */
   fromHeartbeat(node: KnownNode, entries: readonly LogEntry[]): void;
   stop(): Promise<void>;
+  /** Entries in memory, for diagnostics. */
+  sizes(): { waitingRequests: number; deliveringNodes: number; budgets: number };
 }
 
 export interface LogIngestOptions {
@@ -32,23 +41,30 @@ export interface LogIngestOptions {
   clock: Clock;
   /** Every pipeline that a node of the environment may report. */
   knownPipelines(environmentId: string): Promise<ReadonlySet<string>>;
+  /** Nothing is held of nodes that are gone. */
+  directory: Pick<NodeDirectory, 'has' | 'onGone'>;
 }
 
 interface Delivery {
+  nodeId: string;
   environmentId: string;
   lines: NewLine[];
-  chars: number;
+  /** What they will take on disk, roughly, and about what they take in memory. */
+  bytes: number;
   /** Null for what nobody waits for. */
   done: { resolve(): void; reject(error: Error): void; signal: AbortSignal } | null;
 }
 
 /** Requests that come this close together share a statement. */
 const GATHER_MS = 10;
-/** One statement: this many lines and characters, and what the last request brings above. */
-const BATCH = { lines: 5_000, chars: 4 * 1024 * 1024 };
+const MIB = 1024 * 1024;
+/** One statement: this many lines and bytes, and what the last request brings above. */
+const BATCH = { lines: 5_000, bytes: 4 * MIB };
 /** Waiting in memory. Above, nodes are told to keep theirs, and lines of heartbeats are let go. */
-const WAITING_CHARS = 64 * 1024 * 1024;
-const UNCLAIMED_CHARS = 8 * 1024 * 1024;
+const WAITING_BYTES = 64 * MIB;
+const UNCLAIMED_BYTES = 8 * MIB;
+/** A stored line takes as much beside its text: the other columns, and two indexes. */
+const ROW_BYTES = 300;
 /** After a failure, before lines that nobody waits for are tried again. */
 const RETRY_MS = 1_000;
 
@@ -57,23 +73,59 @@ export function createLogIngest(options: LogIngestOptions): LogIngest {
   const news = createNews(options);
   /** Nodes that have delivered and not yet sent a heartbeat, which is what the fact is noted on. */
   const unnoted = new Set<string>();
+  let mibPerNodeHour = DEFAULT_FLEET_SETTINGS.logsMibPerNodeHour;
+  const budget = createByteBudget(
+    () => mibPerNodeHour * MIB,
+    () => clock.monotonic(),
+  );
   const waiting: Delivery[] = [];
   let waitingLines = 0;
-  let waitingChars = 0;
+  let waitingBytes = 0;
   let cancelTimer: (() => void) | null = null;
   let writing: Promise<void> | null = null;
   let stopped = false;
 
+  /** A setting that cannot be read stays what it was. */
+  function readSettings(): void {
+    readFleetSettings(db).then(
+      (settings) => {
+        mibPerNodeHour = settings.logsMibPerNodeHour;
+      },
+      () => {},
+    );
+  }
+  const off = [bus.on('fleet', readSettings), bus.on('resync', readSettings)];
+  readSettings();
+
+  options.directory.onGone((nodeId) => unnoted.delete(nodeId));
+
+  /** What the node is refused with; null where it has bytes left. */
+  function refusalOf({ nodeId }: KnownNode): DomainError | null {
+    const refusal = budget.refusal(nodeId);
+    if (!refusal) return null;
+    const { retryAfterSeconds, isFirst } = refusal;
+    if (isFirst)
+      log.warn({ nodeId, mibPerNodeHour }, 'a node sends more log lines than the settings allow in an hour');
+    return new DomainError(
+      'TOO_MANY_REQUESTS',
+      `This node sends more log lines than ${mibPerNodeHour} MiB an hour, which is what the fleet settings allow; ` +
+        `keep them and try again in ${retryAfterSeconds} s`,
+      { retryAfterSeconds },
+    );
+  }
+
+  /** What was admitted counts from then on: what comes beside it would find room that is spoken for. */
   function add(delivery: Delivery): void {
+    budget.spend(delivery.nodeId, delivery.bytes);
     waiting.push(delivery);
     waitingLines += delivery.lines.length;
-    waitingChars += delivery.chars;
+    waitingBytes += delivery.bytes;
     schedule(GATHER_MS);
   }
 
   function schedule(ms: number): void {
     if (writing || waiting.length === 0) return;
-    const full = waitingLines >= BATCH.lines || waitingChars >= BATCH.chars;
+    const full = waitingLines >= BATCH.lines || waitingBytes >= BATCH.bytes;
     if (full && ms === GATHER_MS) {
       void write();
       return;
@@ -93,18 +145,21 @@ export function createLogIngest(options: LogIngestOptions): LogIngest {
 
   function takeBatch(): Delivery[] {
     let lines = 0;
-    let chars = 0;
+    let bytes = 0;
     let count = 0;
     for (const delivery of waiting) {
-      if (lines >= BATCH.lines || chars >= BATCH.chars) break;
+      if (lines >= BATCH.lines || bytes >= BATCH.bytes) break;
       lines += delivery.lines.length;
-      chars += delivery.chars;
+      bytes += delivery.bytes;
       count += 1;
     }
     waitingLines -= lines;
-    waitingChars -= chars;
+    waitingBytes -= bytes;
+    const taken = waiting.splice(0, count);
     // Who no longer waits for the answer brings the lines again.
-    return waiting.splice(0, count).filter(({ done }) => !done?.signal.aborted);
+    const left = taken.filter(({ done }) => done?.signal.aborted);
+    for (const delivery of left) letGo(delivery);
+    return taken.filter((delivery) => !left.includes(delivery));
   }
 
   /** Whether it was stored. What failed is refused to whoever waits for it, and otherwise kept. */
@@ -115,9 +170,10 @@ export function createLogIngest(options: LogIngestOptions): LogIngest {
     } catch (error) {
       log.warn({ requests: batch.length, reason: messageOf(error) }, 'log lines not stored');
       const refusal = unavailable('log lines cannot be stored at the moment; keep them and try again');
-      const unclaimed = batch.filter(({ done }) => done === null);
-      for (const { done } of batch) done?.reject(refusal);
-      if (!stopped) for (const delivery of unclaimed.reverse()) putBack(delivery);
+      for (const delivery of batch.toReversed()) {
+        if (delivery.done || stopped || !putBack(delivery)) letGo(delivery);
+        delivery.done?.reject(refusal);
+      }
       return false;
     }
     for (const { environmentId, done } of batch) {
@@ -140,25 +196,33 @@ export function createLogIngest(options: LogIngestOptions): LogIngest {
     }
   }
 
-  function putBack(delivery: Delivery): void {
-    if (waitingChars + delivery.chars > UNCLAIMED_CHARS) return;
+  /** False where there is no room for it. */
+  function putBack(delivery: Delivery): boolean {
+    if (waitingBytes + delivery.bytes > UNCLAIMED_BYTES) return false;
     waiting.unshift(delivery);
     waitingLines += delivery.lines.length;
-    waitingChars += delivery.chars;
+    waitingBytes += delivery.bytes;
+    return true;
   }
 
-  function linesOf(node: KnownNode, entries: readonly LogEntry[]): { lines: NewLine[]; chars: number } {
+  /** It is not stored, and does not count. */
+  function letGo({ nodeId, bytes }: Delivery): void {
+    budget.giveBack(nodeId, bytes);
+  }
+
+  function deliveryOf(node: KnownNode, entries: readonly LogEntry[]): Omit<Delivery, 'done'> {
+    const { nodeId, environmentId } = node;
     const receivedAt = new Date(clock.now());
-    let chars = 0;
+    let bytes = 0;
     const lines = entries.flatMap(({ pipelineId, lines: given }) => {
-      const texts = given.map(storable);
+      const texts = given.map((line) => storableText(line, AGENT_LIMITS.logLineChars));
       const levels = levelsOf(texts);
       return texts.map((line, index): NewLine => {
-        chars += line.length;
-        return { receivedAt, nodeId: node.nodeId, pipelineId, level: levels[index] ?? 'INFO', line };
+        bytes += Buffer.byteLength(line) + ROW_BYTES;
+        return { receivedAt, nodeId, pipelineId, level: levels[index] ?? 'INFO', line };
       });
     });
-    return { lines, chars };
+    return { nodeId, environmentId, lines, bytes };
   }
 
   /** Other replicas and later starts must know too, or heartbeats there would store the lines again. */
@@ -170,7 +234,7 @@ export function createLogIngest(options: LogIngestOptions): LogIngest {
       if (await rememberDelivering(db, nodeId)) {
         unnoted.delete(nodeId);
         await bus.publish(db, { type: 'node', nodeId, environmentId });
-      } else unnoted.add(nodeId);
+      } else if (options.directory.has(nodeId)) unnoted.add(nodeId);
     } catch {
       node.deliversLogs = false;
     }
@@ -180,13 +244,16 @@ export function createLogIngest(options: LogIngestOptions): LogIngest {
     async deliver(node, request, signal) {
       const known = await options.knownPipelines(node.environmentId);
       const { accepted, rejected } = judge(request, known);
-      if (stopped || waitingChars > WAITING_CHARS) {
+      assertFewEnough(accepted);
+      if (stopped || waitingBytes > WAITING_BYTES) {
         throw unavailable('too many log lines wait to be stored; keep them and try again');
       }
-      const { lines, chars } = linesOf(node, accepted);
-      if (lines.length > 0) {
+      const refusal = accepted.length > 0 ? refusalOf(node) : null;
+      if (refusal) throw refusal;
+      const delivery = deliveryOf(node, accepted);
+      if (delivery.lines.length > 0) {
         await new Promise<void>((resolve, reject) => {
-          add({ environmentId: node.environmentId, lines, chars, done: { resolve, reject, signal } });
+          add({ ...delivery, done: { resolve, reject, signal } });
           signal.addEventListener('abort', () => reject(unavailable('the node went away')), { once: true });
         });
         await remember(node);
@@ -195,16 +262,31 @@ export function createLogIngest(options: LogIngestOptions): LogIngest {
     },
     delivers: (node) => node.deliversLogs || unnoted.has(node.nodeId),
     fromHeartbeat(node, entries) {
-      if (stopped || waitingChars > UNCLAIMED_CHARS) return;
-      const { lines, chars } = linesOf(node, entries);
-      if (lines.length > 0) add({ environmentId: node.environmentId, lines, chars, done: null });
+      if (stopped || waitingBytes > UNCLAIMED_BYTES || entries.length === 0 || refusalOf(node)) return;
+      const delivery = deliveryOf(node, entries);
+      if (delivery.lines.length > 0) add({ ...delivery, done: null });
     },
+    sizes: () => ({
+      ...{ waitingRequests: waiting.length, deliveringNodes: unnoted.size, budgets: budget.size() },
+    }),
     async stop() {
       stopped = true;
+      for (const end of off) end();
       while (writing || waiting.length > 0) await write();
       news.stop();
     },
   };
+}
+
+/** They are stored in one statement, and while it is put together nothing else runs. */
+function assertFewEnough(entries: readonly LogEntry[]): void {
+  const most = AGENT_LIMITS.logRequestLines;
+  const count = entries.reduce((sum, { lines }) => sum + lines.length, 0);
+  if (count <= most) return;
+  throw new DomainError(
+    'PAYLOAD_TOO_LARGE',
+    `The body has ${count} lines, and ${most} are the most; send them in several requests`,
+  );
 }
 
 /** Entries of known pipelines; of the others the lines are counted, and one that cannot be counted is one. */
@@ -225,10 +307,4 @@ function judge(request: LogsRequest, known: ReadonlySet<string>): { accepted: Lo
     }
   }
   return { accepted, rejected };
-}
-
-/** Postgres keeps neither NUL nor half a surrogate pair. */
-function storable(line: string): string {
-  const cut = line.length > AGENT_LIMITS.logLineChars ? line.slice(0, AGENT_LIMITS.logLineChars) : line;
-  return (cut.includes('\0') ? cut.replaceAll('\0', '') : cut).toWellFormed();
 }

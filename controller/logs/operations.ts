@@ -1,10 +1,16 @@
 import { LogPage, NodeLogs, PipelineLogs } from '../../schemas/api/logs.ts';
 import { objectScope } from '../access/index.ts';
 import type { Context } from '../platform/context.ts';
-import { query } from '../platform/operation.ts';
+import { query, type Weight } from '../platform/operation.ts';
 import { findLines, type LineFilter } from './store.ts';
 
 const DEFAULT_LIMIT = 200;
+
+/** A filter reads on to `LOOKED_AT` lines, and so does a second subject; without one a page reads its own lines. */
+function weight({ nodeId, pipelineId, contains, levels, since }: PipelineLogs | NodeLogs): Weight {
+  const isBoth = nodeId !== undefined && pipelineId !== undefined;
+  return isBoth || contains || levels !== undefined || since !== undefined ? 'heavy' : 'light';
+}
 
 /** Dates are text once an input was checked. */
 function read(ctx: Context, input: PipelineLogs | NodeLogs): Promise<LogPage> {
@@ -20,6 +26,7 @@ export const pipelineLogs = query({
   permission: 'pipelines.read',
   input: PipelineLogs,
   output: LogPage,
+  weight,
   async scope(ctx, input) {
     const scope = await objectScope(ctx, 'Pipeline', input.pipelineId);
     if (input.nodeId !== undefined) await objectScope(ctx, 'Node', input.nodeId);
@@ -35,6 +42,7 @@ export const nodeLogs = query({
   permission: 'nodes.read',
   input: NodeLogs,
   output: LogPage,
+  weight,
   async scope(ctx, input) {
     const scope = await objectScope(ctx, 'Node', input.nodeId);
     if (input.pipelineId !== undefined) await objectScope(ctx, 'Pipeline', input.pipelineId);

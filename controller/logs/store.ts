@@ -1,4 +1,5 @@
 /** Log lines, in a partition for each day (UTC) of receipt. */
+import { isAscii } from 'node:buffer';
 import type { Knex } from 'knex';
 import type { LogLevel, LogLine, LogPage } from '../../schemas/api/logs.ts';
 
@@ -70,24 +71,31 @@ export async function ensureDays(db: Knex, days: readonly number[]): Promise<voi
 /** Drops the partitions of the days before `day`, each on its own. Answers how many. */
 export async function dropDaysBefore(db: Knex, day: number): Promise<number> {
   const old = (await listDays(db)).filter((one) => one < day);
-  for (const one of old) {
-    await db.transaction(async (tx) => {
-      await tx.raw(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-      await tx.raw('SELECT pg_advisory_xact_lock(?)', [LOCK]);
-      await tx.raw('DROP TABLE IF EXISTS ??', [partitionOf(one)]);
-    });
-  }
+  for (const one of old) await dropDay(db, one);
   return old.length;
 }
 
-async function listDays(db: Knex): Promise<number[]> {
-  const { rows } = await db.raw<{ rows: { name: string }[] }>(
-    `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-     WHERE i.inhparent = 'log_lines'::regclass`,
+export async function dropDay(db: Knex, day: number): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.raw(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+    await tx.raw('SELECT pg_advisory_xact_lock(?)', [LOCK]);
+    await tx.raw('DROP TABLE IF EXISTS ??', [partitionOf(day)]);
+  });
+}
+
+const listDays = async (db: Knex): Promise<number[]> => (await listDaySizes(db)).map(({ day }) => day);
+
+/** What each day takes on disk with its indexes, in bytes; the oldest day first. */
+export async function listDaySizes(db: Knex): Promise<{ day: number; bytes: number }[]> {
+  const { rows } = await db.raw<{ rows: { name: string; bytes: string }[] }>(
+    `SELECT c.relname AS name, pg_total_relation_size(c.oid)::text AS bytes
+     FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+     WHERE i.inhparent = 'log_lines'::regclass ORDER BY 1`,
   );
-  return rows.flatMap(({ name }) => {
+  return rows.flatMap(({ name, bytes }) => {
     const found = /^log_lines_(\d{4})(\d\d)(\d\d)$/.exec(name);
-    return found ? [Date.UTC(Number(found[1]), Number(found[2]) - 1, Number(found[3]))] : [];
+    if (!found) return [];
+    return { day: Date.UTC(Number(found[1]), Number(found[2]) - 1, Number(found[3])), bytes: Number(bytes) };
   });
 }
 
@@ -142,7 +150,7 @@ export function pageQuery(filter: LineFilter): { sql: string; values: Record<str
     nodeId !== undefined && pipelineId !== undefined && 'pipeline_id = :pipelineId',
     levels && 'level = ANY(:levels::text[])',
     since && 'received_at >= :since',
-    contains && "line ILIKE '%' || :contains || '%'",
+    contains && `line ${collationFor(contains)} ILIKE '%' || :contains || '%'`,
   ].filter((condition) => typeof condition === 'string');
   const sql = `
     SELECT l.seq::text AS seq, l.received_at AS "receivedAt", l.node_id AS "nodeId", n.name AS "nodeName",
@@ -181,6 +189,12 @@ export function pageQuery(filter: LineFilter): { sql: string; values: Record<str
   }
   return { sql, values };
 }
+
+/**
+ * ILIKE folds every line by the rules of its collation. Text of ASCII alone needs those of ASCII alone, which cost half as
+ * much as those of the embedded database and a third of those of ICU.
+ */
+const collationFor = (contains: string): string => (isAscii(Buffer.from(contains)) ? 'COLLATE "C"' : '');
 
 // Nodes
 

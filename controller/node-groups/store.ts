@@ -58,7 +58,7 @@ export async function listGroups(db: Knex, environmentId: string): Promise<Store
 export async function findGroup(db: Knex, id: string): Promise<NodeGroup | null> {
   const { rows } = await db.raw<{ rows: NodeGroup[] }>(
     `SELECT ${GROUP}, (SELECT count(*) FROM nodes n LEFT JOIN node_reports r ON r.node_id = n.id
-       WHERE n.environment_id = g.environment_id
+       WHERE n.environment_id = g.environment_id AND n.archived_at IS NULL
          AND coalesce(r.agent_labels, '{}') || n.ui_labels @> g.criteria) AS "nodeCount"
      ${FROM} AND g.id = ?`,
     [id],

@@ -2,6 +2,7 @@ export { Converged, convergeInput, convergeOperation, outcomeOf } from './conver
 export { describedInGit, type EditableRow, lockEditable, lockHandmade, refuseUneditable } from './editing.ts';
 export { lockHolding, ROLLED_BACK_JOB } from './holds-store.ts';
 export { PURGE_JOB, pruneOperation, TOMBSTONE_HOURS } from './prune.ts';
+export { purgeOldTombstones, thinObjectChanges } from './retention-store.ts';
 export {
   type ColumnTypes,
   lockClaimed,

@@ -17,14 +17,13 @@ import type { Context, MutationContext } from '../platform/context.ts';
 import { badRequest, conflict, notFound, preconditionFailed } from '../platform/errors.ts';
 import { mutation, query } from '../platform/operation.ts';
 import { readStatus } from '../status/index.ts';
+import { circleText } from './circles.ts';
 import { type Dependencies, dependenciesOf, otherPipeline } from './dependency-graph.ts';
 import { deleteDependency, insertDependency, listOrdered, listStored } from './dependency-store.ts';
 import { lockOrder } from './lock-store.ts';
 
 /** Of one pipeline, whoever says it. */
 const MAX_UPSTREAMS = 500;
-/** Of a circle that is told of. */
-const NAMES_TOLD = 10;
 
 async function read(ctx: Context, environmentId: string): Promise<Dependencies> {
   const pipelines = await listOrdered(ctx.db, environmentId);
@@ -179,12 +178,8 @@ function refuseCircle(dependencies: Dependencies, upstreamId: string, downstream
   const way = dependencies.wayDown(downstreamId, upstreamId);
   if (!way) return;
   const names = way.map((id) => dependencies.byId.get(id)?.name ?? id);
-  const told =
-    names.length <= NAMES_TOLD
-      ? names
-      : [...names.slice(0, NAMES_TOLD - 1), `${names.length - NAMES_TOLD} more`, ...names.slice(-1)];
   throw badRequest(
-    `That would go round in a circle, each waiting for the one before it: ${[...told, names[0]].join(' → ')}`,
+    `That would go round in a circle, each waiting for the one before it: ${circleText(names)}`,
   );
 }
 

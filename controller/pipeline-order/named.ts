@@ -1,9 +1,9 @@
 /** Dependencies by name, as a pipeline brings them along from another environment. */
 import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import type { MutationContext } from '../platform/context.ts';
+import { refuseCircleThrough } from './circle-checks.ts';
 import { dependenciesOf } from './dependency-graph.ts';
 import { insertDependency, listOrdered, listStored } from './dependency-store.ts';
-import { refuseCircleThrough } from './restored.ts';
 
 /**
  * Lets the pipeline depend on those of these names that are there; what it depends on already stays. The caller holds

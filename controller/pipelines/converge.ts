@@ -11,6 +11,7 @@ import {
   pruneOperation,
   writeOwned,
 } from '../ownership/index.ts';
+import { assertNoCircles, lockOrder } from '../pipeline-order/index.ts';
 import { newId } from '../platform/ids.ts';
 import { mutation } from '../platform/operation.ts';
 import { pipelinesChanged } from './changed.ts';
@@ -37,6 +38,9 @@ export const convergePipelines = mutation({
   output: Converged,
   scope: (_ctx, input) => ({ teamId: null, environmentId: input.environmentId }),
   async run(ctx, { environmentId, commit, items }) {
+    const dependent = items.some(({ spec }) => spec.dependsOn.length > 0);
+    // Before any pipeline, as everybody else who changes the order.
+    if (dependent) await lockOrder(ctx.db, environmentId);
     const rows = await lockClaimed(ctx.db, 'pipelines', environmentId, items);
     const standings = await readStanding(
       ctx.db,
@@ -141,6 +145,12 @@ export const convergePipelines = mutation({
       PIPELINE_COLUMNS,
       done.map(({ write }) => write),
     );
+    if (dependent)
+      await assertNoCircles(
+        ctx,
+        environmentId,
+        done.flatMap(({ answer }, index) => (items[index]?.spec.dependsOn.length ? answer.objectId : [])),
+      );
     if (versions.length > 0) await insertVersions(ctx.db, versions);
     for (const { id, specHash } of stamped) await stampVersion(ctx.db, id, specHash);
     await stages.write(ctx, environmentId);

@@ -1,11 +1,11 @@
 /** What all that deploys has in common: checks before the row is locked, a version, the end of a rollout that it takes over. */
 import { refuseUneditable } from '../ownership/index.ts';
-import type { Context, MutationContext } from '../platform/context.ts';
+import type { Actor, Context, MutationContext } from '../platform/context.ts';
 import { newId } from '../platform/ids.ts';
 import { endActive } from '../rollouts/index.ts';
 import { existing } from './existing.ts';
 import type { Graph } from './graph.ts';
-import { insertVersions, nextVersionNumber, type PipelineRecord } from './store.ts';
+import { insertVersions, type NewVersion, nextVersionNumber, type PipelineRecord } from './store.ts';
 import { invalid, validateGraph } from './validation.ts';
 
 /** @throws BAD_REQUEST with `validationErrors` */
@@ -44,12 +44,17 @@ export async function addVersion(
       edges: of.edges,
       globalConfig: of.globalConfig,
       specHash: null,
-      source: 'ui',
-      createdById: ctx.actor.type === 'user' ? ctx.actor.userId : null,
+      ...creatorOf(ctx.actor),
       commit: null,
     },
   ]);
   return { id, number };
+}
+
+function creatorOf(actor: Actor): Pick<NewVersion, 'source' | 'createdById' | 'createdByAccount'> {
+  if (actor.type !== 'service_account')
+    return { source: 'ui', createdById: actor.type === 'user' ? actor.userId : null };
+  return { source: 'api', createdById: null, createdByAccount: { id: actor.id, name: actor.name } };
 }
 
 /** Ends the rollout that is active, if one is. */

@@ -208,8 +208,11 @@ export interface NewVersion {
   globalConfig: Record<string, unknown>;
   specHash: string | null;
   changelog: string | null;
-  source: 'ui' | 'git';
+  source: VersionSummary['source'];
+  /** A user. */
   createdById: string | null;
+  /** The service account that created it, of source `api`. */
+  createdByAccount?: { id: string; name: string };
   commit: { sha: string; author: string; message: string; path: string } | null;
 }
 
@@ -229,6 +232,8 @@ export async function insertVersions(tx: Knex, versions: readonly NewVersion[]):
     changelog: version.changelog,
     source: version.source,
     created_by_id: version.createdById,
+    created_by_account_id: version.createdByAccount?.id ?? null,
+    created_by_account_name: version.createdByAccount?.name ?? null,
     commit_sha: version.commit?.sha ?? null,
     commit_author: version.commit?.author ?? null,
     commit_message: version.commit?.message ?? null,
@@ -256,6 +261,8 @@ const VERSION_COLUMNS: ColumnTypes = {
   changelog: 'text',
   source: 'text',
   created_by_id: 'text',
+  created_by_account_id: 'text',
+  created_by_account_name: 'text',
   commit_sha: 'text',
   commit_author: 'text',
   commit_message: 'text',
@@ -335,7 +342,8 @@ export async function latestVersion(
 }
 
 const VERSION_SUMMARY = `v.id, v.pipeline_id AS "pipelineId", v.version, v.changelog, v.source,
-  v.created_by_id AS "createdById", coalesce(u.name, v.commit_author) AS "createdByName", v.created_at AS "createdAt",
+  coalesce(v.created_by_id, v.created_by_account_id) AS "createdById",
+  coalesce(u.name, v.created_by_account_name, v.commit_author) AS "createdByName", v.created_at AS "createdAt",
   v.commit_sha AS commit, v.commit_author AS "commitAuthor", v.commit_message AS "commitMessage", v.commit_path AS path,
   coalesce(p.deployed_version_id = v.id, false) AS "isDeployed"`;
 const VERSION_FROM = `FROM pipeline_versions v JOIN pipelines p ON p.id = v.pipeline_id LEFT JOIN users u ON u.id = v.created_by_id`;

@@ -29,9 +29,10 @@ export interface Jobs {
 
 export const JOBS_SCHEMA = 'graphile_worker';
 
-export async function migrateJobs(url: string): Promise<void> {
+/** A lock that is not had within `lockTimeoutMs` fails it with SQLSTATE 55P03. */
+export async function migrateJobs(url: string, lockTimeoutMs = 0): Promise<void> {
   const quiet = new WorkerLogger(() => () => {});
-  const pool = openPool(url, 1);
+  const pool = openPool(url, 1, lockTimeoutMs);
   try {
     const utils = await makeWorkerUtils({ pgPool: pool, schema: JOBS_SCHEMA, logger: quiet });
     await utils.migrate();
@@ -42,8 +43,16 @@ export async function migrateJobs(url: string): Promise<void> {
 }
 
 /** A connection of a pool that breaks while nobody listens would end the process. The queue's own pools stop to listen too soon. */
-function openPool(url: string, max: number): pg.Pool {
-  const pool = new pg.Pool({ connectionString: url, max, application_name: 'headgate-jobs' });
+function openPool(url: string, max: number, lockTimeoutMs = 0): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    application_name: 'headgate-jobs',
+    // Waited for before the connection is handed out.
+    ...(lockTimeoutMs > 0
+      ? { onConnect: (client: pg.ClientBase) => client.query(`SET lock_timeout = ${lockTimeoutMs}`) }
+      : {}),
+  });
   pool.on('error', () => {});
   pool.on('connect', (client) => void client.on('error', () => {}));
   return pool;
@@ -144,6 +153,16 @@ export function createJobs(options: { url: string; log: Logger }): Jobs {
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => {});
+}
+
+/** Deletes jobs that failed for the last time before `before`. At most `limit`; answers how many. */
+export async function deleteFailedJobs(tx: Knex, before: Date, limit: number): Promise<number> {
+  const { rowCount } = await tx.raw<{ rowCount: number }>(
+    `DELETE FROM ${JOBS_SCHEMA}._private_jobs WHERE id IN (SELECT id FROM ${JOBS_SCHEMA}._private_jobs
+       WHERE attempts >= max_attempts AND locked_at IS NULL AND updated_at < ? ORDER BY id LIMIT ?)`,
+    [before, limit],
+  );
+  return rowCount;
 }
 
 /** graphile-worker's own lines: warnings and errors as ours, the rest left out. */

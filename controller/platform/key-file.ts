@@ -3,7 +3,10 @@ import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
+  copyFileSync,
+  existsSync,
   fsyncSync,
+  linkSync,
   openSync,
   readFileSync,
   renameSync,
@@ -13,14 +16,45 @@ import {
 import { dirname, join } from 'node:path';
 import { KeyringError } from './keyring.ts';
 
+/** What `link` answers on such a file system. */
+const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
+
 export const keyFile = (dataDir: string): string => join(dataDir, 'secret-key');
 
-/** Makes the first key where there is none; readable by its owner alone. */
+/**
+ * Creates the first key where there is none; readable by its owner alone. What is sealed with it outlives a power failure, so
+ * the key is on the disk first: the file, and its name in the folder.
+ */
 export function ensureKeyFile(file: string): void {
+  if (!existsSync(file)) createKeyFile(file);
+  // Also where it existed: the process that created it may have been killed before this.
+  flush(file);
+  flush(dirname(file));
+}
+
+/** The file comes whole under its name, or not at all, and never over another: whatever fails, no other is touched. */
+function createKeyFile(file: string): void {
+  const temporary = `${file}.${randomBytes(8).toString('hex')}.new`;
   try {
-    writeFileSync(file, `${newKey()}\n`, { mode: 0o600, flag: 'wx' });
+    writeFileSync(temporary, `${newKey()}\n`, { mode: 0o600, flag: 'wx' });
+    flush(temporary);
+    giveName(temporary, file);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** Never over another. Where the file system has no hard links, the name is there a moment before the key. */
+function giveName(temporary: string, file: string): void {
+  try {
+    try {
+      linkSync(temporary, file);
+    } catch (error) {
+      if (!NO_LINKS.has(codeOf(error))) throw error;
+      copyFileSync(temporary, file, constants.COPYFILE_EXCL);
+    }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
 
@@ -38,14 +72,23 @@ export function addKey(file: string): void {
   const keys = [newKey(), ...readKeyFile(file)];
   const temporary = `${file}.new`;
   rmSync(temporary, { force: true });
-  writeFileSync(temporary, `${keys.join('\n')}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  writeFileSync(temporary, `${keys.join('\n')}\n`, { mode: 0o600, flag: 'wx' });
+  flush(temporary);
   renameSync(temporary, file);
-  const folder = openSync(dirname(file), constants.O_RDONLY);
+  flush(dirname(file));
+}
+
+/** @throws what the system answers, but where it cannot flush a thing of this kind: some network file systems, folders. */
+function flush(path: string): void {
+  const handle = openSync(path, constants.O_RDONLY);
   try {
-    fsyncSync(folder);
+    fsyncSync(handle);
+  } catch (error) {
+    if (!['EINVAL', 'ENOTSUP'].includes(codeOf(error))) throw error;
   } finally {
-    closeSync(folder);
+    closeSync(handle);
   }
 }
 
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
 const newKey = (): string => randomBytes(32).toString('hex');

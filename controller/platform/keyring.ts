@@ -4,7 +4,15 @@
  *
  * There may be several keys: the newest seals, and each text is opened with the one whose id it carries.
  */
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 
 export interface Keyring {
   /** Names the newest key, the one that seals, without revealing it. */
@@ -14,6 +22,10 @@ export interface Keyring {
   seal(plain: string, place: string): string;
   /** Throws where the text was changed, moved, or sealed with a key that is not here. */
   open(sealed: string, place: string): string;
+  /** A signature that only these keys make, and only for this purpose: `<key id>.<HMAC-SHA256>`. */
+  sign(text: string, purpose: string): string;
+  /** Whether `sign` made it of this text for this purpose, with any of the keys. */
+  isSigned(text: string, signature: string, purpose: string): boolean;
   /** Looks for keys anew where they are kept; true when there were other ones. */
   reload(): boolean;
 }
@@ -29,6 +41,8 @@ interface Key {
   id: string;
   fingerprint: string;
   bytes: Buffer;
+  /** 32 bytes for one purpose, which tell nothing of the key nor of those for other purposes: HKDF-SHA256, RFC 5869. */
+  derive(purpose: string): Buffer;
 }
 
 const REFUSED = new Set(['change-me', 'changeme', 'secret', 'password', 'headgate', 'default']);
@@ -78,6 +92,18 @@ export function createKeyring(
       return keys.map((key) => key.fingerprint);
     },
     reload,
+    sign(text, purpose) {
+      const key = newest(keys);
+      return `${key.id}.${hmac(key.derive(purpose), text).toString('base64url')}`;
+    },
+    isSigned(text, signature, purpose) {
+      const [keyId, mac = ''] = signature.split('.');
+      const key = find(keyId);
+      const given = Buffer.from(mac, 'base64url');
+      return (
+        key !== undefined && given.length === 32 && timingSafeEqual(given, hmac(key.derive(purpose), text))
+      );
+    },
     seal(plain, place) {
       const key = newest(keys);
       const nonce = randomBytes(12);
@@ -117,6 +143,8 @@ function keysOf(secrets: readonly string[]): readonly Key[] {
 /** `keysOf` never answers an empty list. */
 const newest = (keys: readonly Key[]): Key => keys[0] as Key;
 
+const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
+
 function keyOf(secret: string, position: number): Key {
   const name =
     position === 0
@@ -128,7 +156,8 @@ function keyOf(secret: string, position: number): Key {
   if (secret.length < 32) {
     throw new KeyringError(`${name} is shorter than 32 characters; make one with: openssl rand -hex 32`);
   }
-  const bytes = Buffer.from(hkdfSync('sha256', secret, 'headgate', 'at-rest v1', 32));
+  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, 'headgate', purpose, 32));
+  const bytes = derive('at-rest v1');
   const fingerprint = createHash('sha256').update('fingerprint').update(bytes).digest('hex').slice(0, 16);
-  return { id: keyIdOf(fingerprint), fingerprint, bytes };
+  return { id: keyIdOf(fingerprint), fingerprint, bytes, derive };
 }

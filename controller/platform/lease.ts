@@ -9,8 +9,9 @@ import { newId } from './ids.ts';
 import type { Logger } from './logger.ts';
 
 /**
- * A fenced transaction holds the lease's row. One whose process hangs or is cut off would keep everybody else from taking
- * the lease for as long: Postgres ends it when it asks nothing for so long.
+ * A fenced transaction holds the lease's key, which its holder renews all the same, however long the transaction takes. One
+ * whose process hangs or is cut off would keep everybody else from taking the lease for as long: Postgres ends it when it
+ * asks nothing for so long.
  */
 const IDLE_MS = 5_000;
 
@@ -55,24 +56,43 @@ export function createLease(options: LeaseOptions): Lease {
     if (changed) for (const listener of listeners) listener(next !== null);
   }
 
-  /** Takes the lease where it is free, ours, run out, or not of this time; the epoch grows with every change of hands. */
+  /** Renews the lease where it is ours, or else takes it where that may be. */
   async function claim(): Promise<void> {
-    const askedAt = performance.now();
+    // Measured from before the question was asked, so that we never believe longer than Postgres does.
+    let askedAt = performance.now();
+    let epoch = await renewOwn();
+    if (epoch === null) {
+      askedAt = performance.now();
+      epoch = await take();
+    }
+    set(epoch === null ? null : { epoch, until: askedAt + ttlMs });
+  }
+
+  /** Names no column of a unique index, so that it does not wait for fenced transactions. */
+  async function renewOwn(): Promise<number | null> {
+    const { rows } = await db.raw<{ rows: { epoch: string }[] }>(
+      `UPDATE leases SET expires_at = clock_timestamp() + :ttl * interval '1 millisecond'
+       WHERE key = :key AND holder = :holder RETURNING epoch`,
+      { key, holder, ttl: ttlMs },
+    );
+    return rows[0] ? Number(rows[0].epoch) : null;
+  }
+
+  /** Takes the lease where it is free, run out, or not of this time; the epoch grows with every change of hands. */
+  async function take(): Promise<number | null> {
     const { rows } = await db.raw<{ rows: { epoch: string }[] }>(
       `INSERT INTO leases AS l (key, holder, epoch, expires_at)
        VALUES (:key, :holder, 1, clock_timestamp() + :ttl * interval '1 millisecond')
        ON CONFLICT (key) DO UPDATE SET
-         epoch = CASE WHEN l.holder = excluded.holder THEN l.epoch ELSE l.epoch + 1 END,
+         epoch = l.epoch + 1,
          holder = excluded.holder,
          expires_at = clock_timestamp() + :ttl * interval '1 millisecond'
-       WHERE l.holder = excluded.holder OR l.expires_at < clock_timestamp()
+       WHERE l.expires_at < clock_timestamp()
          OR l.expires_at > clock_timestamp() + :longest * interval '1 millisecond'
        RETURNING epoch`,
       { key, holder, ttl: ttlMs, longest: LONGEST_MS },
     );
-    const row = rows[0];
-    // Measured from before the question was asked, so that we never believe longer than Postgres does.
-    set(row ? { epoch: Number(row.epoch), until: askedAt + ttlMs } : null);
+    return rows[0] ? Number(rows[0].epoch) : null;
   }
 
   function tick(): Promise<void> {
@@ -98,7 +118,7 @@ export function createLease(options: LeaseOptions): Lease {
     async fence(tx, epoch) {
       const { rows } = await tx.raw<{ rows: unknown[] }>(
         `SELECT set_config('idle_in_transaction_session_timeout', ?, true) FROM leases
-         WHERE key = ? AND holder = ? AND epoch = ? AND expires_at > clock_timestamp() FOR SHARE`,
+         WHERE key = ? AND holder = ? AND epoch = ? AND expires_at > clock_timestamp() FOR KEY SHARE`,
         [String(IDLE_MS), key, holder, epoch],
       );
       if (rows.length === 0)

@@ -1,8 +1,9 @@
 /**
  * One use case, written once, whichever door it comes through.
  *
- * `execute` checks in this order: who (401), input (400), scope (404/403), role or permission (403), then the work. A
- * mutation runs in one transaction with its audit row. No operation makes a network call inside a transaction.
+ * `execute` checks in this order: who (401), input (400), scope (404/403), role or permission (403), then the work. Of heavy
+ * queries a few run at a time, and what does not fit is refused (429). A mutation runs in one transaction with its audit
+ * row. No operation makes a network call inside a transaction.
  */
 import type { Static, TSchema } from 'typebox';
 import type { Role } from '../../schemas/api/common.ts';
@@ -11,6 +12,7 @@ import type { AuditEntry } from './audit-entry.ts';
 import { checkInput } from './checked-input.ts';
 import type { Actor, Context, MutationContext, Obligation, Redirect, Redirected } from './context.ts';
 import { DomainError, forbidden, preconditionFailed, unauthorized } from './errors.ts';
+import { createHeavySlots, type HeavySlots } from './heavy-slots.ts';
 
 /** Where the thing that is asked for lives. */
 export interface Scope {
@@ -43,8 +45,13 @@ interface Definition<I extends TSchema, O extends TSchema> extends Needs {
   /** Finds the scope, and refuses what the caller may not know of. */
   scope(ctx: Context, input: Static<I>): Promise<Scope> | Scope;
 }
+/** What a query costs the database or the processor. Of heavy ones a few run at a time. */
+export type Weight = 'heavy' | 'light';
+
 export interface Query<I extends TSchema, O extends TSchema> extends Definition<I, O> {
   kind: 'query';
+  /** Light unless it says so; a function where it depends on the input. */
+  weight?: Weight | ((input: Static<I>) => Weight);
   run(ctx: Context, input: Static<I>): Promise<Static<O>>;
 }
 export interface Mutation<I extends TSchema, O extends TSchema, P = unknown> extends Definition<I, O> {
@@ -84,13 +91,20 @@ export type Execute = <I extends TSchema, O extends TSchema>(
 ) => Promise<Static<O>>;
 
 /** `changed` is called after each mutation that was committed. */
-export function createExecute(writeAudit: AuditWriter, changed: () => void = () => {}): Execute {
+export function createExecute(
+  writeAudit: AuditWriter,
+  changed: () => void = () => {},
+  heavySlots: HeavySlots = createHeavySlots(),
+): Execute {
   return async (op, ctx, raw) => {
     const { input, scope } = await admitted(op, ctx, raw).catch((error: unknown) => {
       tellRefusal(op.name, ctx, error);
       throw error;
     });
-    if (op.kind === 'query') return op.run(ctx, input);
+    if (op.kind === 'query') {
+      const key = isHeavy(op, input) ? callerKey(ctx.actor) : null;
+      return key === null ? op.run(ctx, input) : heavySlots.run(key, ctx, () => op.run(ctx, input));
+    }
     const prepared = await op.prepare?.(ctx, input);
     const done = await againAfterDeadlock(() =>
       ctx.db
@@ -143,6 +157,17 @@ async function admitted<I extends TSchema, O extends TSchema>(
   const scope = await op.scope(ctx, input);
   if (!allows(ctx.actor, scope, op)) throw refusal(ctx.actor, op);
   return { input, scope };
+}
+
+function isHeavy<I extends TSchema, O extends TSchema>({ weight }: Query<I, O>, input: Static<I>): boolean {
+  return (typeof weight === 'function' ? weight(input) : weight) === 'heavy';
+}
+
+/** By whom heavy work is counted; null for reconcilers and the system, which have bounds of their own. */
+export function callerKey(actor: Actor): string | null {
+  if (actor.type === 'user') return `user ${actor.userId}`;
+  if (actor.type === 'service_account') return `service account ${actor.id}`;
+  return actor.type === 'scim' ? 'scim' : null;
 }
 
 /** In the log: who asked for what they may not do, or for what is not there for them (ASVS 5.0, 16.3.2). */

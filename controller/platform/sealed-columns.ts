@@ -10,6 +10,7 @@ export const SEALED_COLUMNS = [
   { table: 'sessions', column: 'sealed_id_token' },
   { table: 'oidc_settings', column: 'sealed_client_secret' },
   { table: 'scim_settings', column: 'sealed_token' },
+  { table: 'audit_keys', column: 'sealed_key' },
 ] as const;
 
 export type SealedTable = (typeof SEALED_COLUMNS)[number]['table'];

@@ -7,13 +7,14 @@ import {
   RejectPromotion,
 } from '../../schemas/api/promotions.ts';
 import { findEnvironment } from '../environments/index.ts';
-import { findBinding } from '../git-sync/index.ts';
 import type { ShippedContent } from '../pipelines/index.ts';
 import { nameOfActor } from '../platform/actor-name.ts';
 import type { Context, MutationContext } from '../platform/context.ts';
 import { conflict, DomainError } from '../platform/errors.ts';
 import { mutation } from '../platform/operation.ts';
-import { findPullRequest, pullRequestsOf } from '../pull-requests/index.ts';
+import { findPullRequest } from '../pull-requests/index.ts';
+import { closePullRequest } from './closing.ts';
+import { sourceNameOf } from './from.ts';
 import { tellPages } from './news.ts';
 import { existing, refuseOthers, refuseOver, refuseOwn } from './rules.ts';
 import { checkSnapshot, shipSnapshot } from './shipping.ts';
@@ -105,12 +106,11 @@ async function deploy(
   const { snapshot, sourceVersion, id: promotionId } = promotion;
   if (target.pipeline?.id !== checked.target.pipeline?.id || snapshot.form !== 'graph')
     throw conflict('The target was changed while this was being checked; try again');
-  const source = await findEnvironment(ctx.db, promotion.sourceEnvironmentId);
   const { pipelineId, version } = await shipSnapshot(
     ctx,
     target,
     { snapshot, checked: checked.content },
-    { promotionId, sourceEnvironmentName: source?.name ?? '', sourceVersion },
+    { promotionId, sourceEnvironmentName: await sourceNameOf(ctx, promotion), sourceVersion },
   );
   return decide(ctx, promotion, {
     status: 'DEPLOYED',
@@ -169,7 +169,7 @@ export const cancel = mutation({
     const promotion = await existing(ctx, requestId);
     refuseOthers(ctx, promotion);
     refuseOver(promotion, true);
-    return { closed: await closePullRequest(ctx, promotion) };
+    return { closed: (await closePullRequest(ctx, promotion)) !== null };
   },
   async run(ctx, { requestId }, { closed }) {
     const promotion = await existing(ctx, requestId, true);
@@ -186,17 +186,6 @@ export const cancel = mutation({
     return decide(ctx, promotion, { status: 'CANCELLED', note });
   },
 });
-
-/** Where it still can be reached from here; what it was opened in may be bound no longer. */
-async function closePullRequest(ctx: Context, promotion: PromotionRecord): Promise<boolean> {
-  const pull = promotion.pullRequestId ? await findPullRequest(ctx.db, promotion.pullRequestId) : null;
-  const binding = await findBinding(ctx.db, promotion.targetEnvironmentId);
-  if (pull?.state !== 'open' || !binding) return false;
-  const { repository, forge, project } = pullRequestsOf(binding);
-  if (repository !== pull.repository || forge !== pull.forge || project !== pull.project) return false;
-  await ctx.services.pullRequests.close(ctx, binding, pull);
-  return true;
-}
 
 async function bindingWords(ctx: Context, { targetEnvironmentId }: PromotionRecord): Promise<string> {
   const environment = await findEnvironment(ctx.db, targetEnvironmentId);

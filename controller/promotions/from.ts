@@ -5,6 +5,7 @@ import type { StoredPipeline } from '../git-sync/index.ts';
 import type { Context } from '../platform/context.ts';
 import { notFound } from '../platform/errors.ts';
 import { storedPipeline } from './pipeline.ts';
+import type { PromotionRecord } from './store.ts';
 
 /** Source, and the environment that it goes to. @throws NOT_FOUND, FORBIDDEN */
 export async function bothScopes(ctx: Context, input: { pipelineId: string; targetEnvironmentId: string }) {
@@ -17,6 +18,15 @@ export interface Source {
   pipeline: StoredPipeline;
   environmentId: string;
   environmentName: string;
+}
+
+/** Of a promotion: what its source is called, or was when it was deleted. */
+export async function sourceNameOf(
+  ctx: Pick<Context, 'db'>,
+  { sourceEnvironmentId: id, sourceEnvironmentName }: PromotionRecord,
+): Promise<string> {
+  const source = id === null ? null : await findEnvironment(ctx.db, id);
+  return source?.name ?? sourceEnvironmentName;
 }
 
 /** Where a pipeline is promoted from. @throws NOT_FOUND */

@@ -53,6 +53,7 @@ export const initiate = mutation({
     const common = {
       pipelineId,
       sourceEnvironmentId: from.environmentId,
+      sourceEnvironmentName: from.environmentName,
       targetEnvironmentId,
       pipelineName: from.pipeline.name,
       targetName: target.name,

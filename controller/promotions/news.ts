@@ -5,11 +5,12 @@ export const PROMOTIONS_LOOP = 'promotions';
 /** Open pages of both sides follow; what is to be done the loop finds out itself. */
 export async function tellPages(
   { db, services }: Pick<Context, 'db' | 'services'>,
-  environments: { sourceEnvironmentId: string; targetEnvironmentId: string },
+  environments: { sourceEnvironmentId: string | null; targetEnvironmentId: string },
 ): Promise<void> {
   const { sourceEnvironmentId, targetEnvironmentId } = environments;
   for (const environmentId of [sourceEnvironmentId, targetEnvironmentId])
-    await services.bus.publish(db, { type: 'ui', environmentId, topics: ['promotions'] });
+    if (environmentId !== null)
+      await services.bus.publish(db, { type: 'ui', environmentId, topics: ['promotions'] });
 }
 
 /** The loops of promotions and of pull requests look at it. */

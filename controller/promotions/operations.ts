@@ -40,6 +40,7 @@ export const diffPreview = query({
   role: 'VIEWER',
   input: PreviewPromotion,
   output: PromotionDiffs,
+  weight: 'heavy',
   async scope(ctx, { pipelineId, targetEnvironmentId }) {
     if (targetEnvironmentId === undefined) return objectScope(ctx, 'Pipeline', pipelineId);
     return (await bothScopes(ctx, { pipelineId, targetEnvironmentId })).source;
@@ -93,6 +94,7 @@ export const content = query({
   role: 'VIEWER',
   input: PromotionRequest,
   output: PromotionContent,
+  weight: 'heavy',
   scope: (ctx, input) => requestScope(ctx, input.requestId),
   async run(ctx, { requestId }) {
     const promotion = await existing(ctx, requestId);

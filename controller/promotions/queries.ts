@@ -4,7 +4,8 @@ import type { Promotion, PromotionStatus } from '../../schemas/api/promotions.ts
 import type { ForgeName } from '../../schemas/api/pull-requests.ts';
 
 export interface PromotionRow extends Omit<Promotion, 'pullRequest'> {
-  sourceTeamId: string;
+  /** Null once the source was deleted. */
+  sourceTeamId: string | null;
   targetTeamId: string;
   pullNumber: number | null;
   pullState: 'open' | 'merged' | 'closed';
@@ -15,15 +16,15 @@ export interface PromotionRow extends Omit<Promotion, 'pullRequest'> {
 }
 
 const SELECT = `SELECT o.id, o.status, o.pipeline_id AS "pipelineId", o.pipeline_name AS "pipelineName",
-    o.source_environment_id AS "sourceEnvironmentId", s.name AS "sourceEnvironmentName", s.team_id AS "sourceTeamId",
+    o.source_environment_id AS "sourceEnvironmentId", COALESCE(s.name, o.source_environment_name) AS "sourceEnvironmentName", s.team_id AS "sourceTeamId",
     o.target_environment_id AS "targetEnvironmentId", t.name AS "targetEnvironmentName", t.team_id AS "targetTeamId",
     o.target_pipeline_id AS "targetPipelineId", o.target_name AS "targetName", o.source_version AS "sourceVersion",
     o.target_version AS "targetVersion", o.requested_by AS "requestedBy", o.requested_by_id AS "requestedById",
     o.decided_by AS "decidedBy", o.note, o.last_error AS "lastError", o.created_at AS "createdAt",
-    o.decided_at AS "decidedAt", o.deployed_at AS "deployedAt",
+    o.decided_at AS "decidedAt", o.deployed_at AS "deployedAt", o.silent_nodes AS "silentNodes",
     r.number AS "pullNumber", r.state AS "pullState", r.forge AS "pullForge", r.url AS "pullUrl",
     c.state AS "checkState", c.summary AS "checkSummary"
-  FROM promotions o JOIN environments s ON s.id = o.source_environment_id JOIN environments t ON t.id = o.target_environment_id
+  FROM promotions o LEFT JOIN environments s ON s.id = o.source_environment_id JOIN environments t ON t.id = o.target_environment_id
   LEFT JOIN pull_requests r ON r.id = o.pull_request_id
   LEFT JOIN pull_request_checks c
     ON c.pull_request_id = r.id AND c.environment_id = o.target_environment_id AND c.head_sha = r.head_sha`;

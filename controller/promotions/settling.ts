@@ -4,6 +4,8 @@ import { findBinding } from '../git-sync/index.ts';
 import type { MutationContext } from '../platform/context.ts';
 import { notFound, preconditionFailed } from '../platform/errors.ts';
 import { mutation } from '../platform/operation.ts';
+import { visible } from '../platform/visible.ts';
+import { closePullRequest } from './closing.ts';
 import { tellPages, wakeLoops } from './news.ts';
 import {
   findPromotion,
@@ -88,22 +90,61 @@ export const deployed = mutation({
     targetPipelineId: Type.String(),
     targetVersion: Type.Union([Type.Integer(), Type.Null()]),
     number: Type.Integer(),
+    silentNodes: Type.Array(Type.String()),
+    silentNodeCount: Type.Integer(),
     note: Type.Union([Type.String(), Type.Null()]),
   }),
   output: Settled,
   scope,
-  run: (ctx, { requestId, targetPipelineId, targetVersion, number, note: said }) =>
+  run: (
+    ctx,
+    { requestId, targetPipelineId, targetVersion, number, silentNodes, silentNodeCount, note: said },
+  ) =>
     settle(
       ctx,
       requestId,
       {
         status: 'DEPLOYED',
-        ...{ targetPipelineId, targetVersion, note: said },
+        ...{ targetPipelineId, targetVersion, silentNodes, note: said },
         deployedAt: new Date(ctx.clock.now()),
       },
-      { pullRequest: number, version: targetVersion },
+      {
+        pullRequest: number,
+        version: targetVersion,
+        ...(silentNodeCount > 0 ? { silentNodes: silentNodeCount } : {}),
+      },
     ),
 });
+
+/** Of the job that is queued where the source environment is deleted: forges are not asked in that transaction. */
+export const sourceDeleted = mutation({
+  name: 'promotion.sourceDeleted',
+  summary: 'Close the pull request of a promotion whose source environment was deleted',
+  role: 'EDITOR',
+  audit: 'promotion.pullRequestClosed',
+  input: Type.Object(Of),
+  output: Settled,
+  scope,
+  async prepare(ctx, { requestId }) {
+    const promotion = await findPromotion(ctx.db, requestId);
+    if (promotion?.status !== 'CANCELLED') throw notFound('Promotion that was cancelled');
+    const { sourceEnvironmentName: name } = promotion;
+    const closed = await closePullRequest(
+      ctx,
+      promotion,
+      `The environment ${codeSpan(name)}, from which this was to be promoted, was deleted. So this is closed without being merged.`,
+    );
+    return { promotion, closed };
+  },
+  async run(ctx, _input, { promotion, closed }) {
+    note(ctx, promotion, { pullRequest: closed?.number ?? null });
+    await tellPages(ctx, promotion);
+    return { changed: closed !== null };
+  },
+});
+
+/** Names hold no line breaks; backticks would end it. */
+const codeSpan = (name: string): string => `\`${visible(name.replaceAll('`', "'"))}\``;
 
 export const ended = mutation({
   name: 'promotion.ended',

@@ -7,7 +7,10 @@ import type { ManifestSnapshot, Snapshot } from './snapshot.ts';
 export interface PromotionRecord {
   id: string;
   pipelineId: string | null;
-  sourceEnvironmentId: string;
+  /** Null once it was deleted. */
+  sourceEnvironmentId: string | null;
+  /** When it was asked for, or when the environment was deleted. */
+  sourceEnvironmentName: string;
   targetEnvironmentId: string;
   targetPipelineId: string | null;
   pipelineName: string;
@@ -32,6 +35,7 @@ const COLUMNS = {
   id: 'id',
   pipelineId: 'pipeline_id',
   sourceEnvironmentId: 'source_environment_id',
+  sourceEnvironmentName: 'source_environment_name',
   targetEnvironmentId: 'target_environment_id',
   targetPipelineId: 'target_pipeline_id',
   pipelineName: 'pipeline_name',
@@ -53,8 +57,17 @@ const COLUMNS = {
   updatedAt: 'updated_at',
   decidedAt: 'decided_at',
   deployedAt: 'deployed_at',
+  silentNodes: 'silent_nodes',
 } as const;
-const { decidedById: _1, decidedBy: _2, note: _3, decidedAt: _4, deployedAt: _5, ...READ } = COLUMNS;
+const {
+  decidedById: _1,
+  decidedBy: _2,
+  note: _3,
+  decidedAt: _4,
+  deployedAt: _5,
+  silentNodes: _6,
+  ...READ
+} = COLUMNS;
 
 export const WAITING: readonly PromotionStatus[] = ['PENDING', 'AWAITING_PR_MERGE'];
 export const isWaiting = ({ status }: Pick<PromotionRecord, 'status'>): boolean => WAITING.includes(status);
@@ -114,6 +127,7 @@ export async function earlierTargets(
 export type NewPromotion = Pick<
   PromotionRecord,
   | 'sourceEnvironmentId'
+  | 'sourceEnvironmentName'
   | 'targetEnvironmentId'
   | 'pipelineName'
   | 'targetName'
@@ -134,6 +148,7 @@ export async function insertPromotion(
       id: newId(),
       pipeline_id: made.pipelineId,
       source_environment_id: made.sourceEnvironmentId,
+      source_environment_name: made.sourceEnvironmentName,
       target_environment_id: made.targetEnvironmentId,
       pipeline_name: made.pipelineName,
       ...columnsOf(made),
@@ -165,9 +180,17 @@ export interface PromotionChange
   note: string | null;
   decidedAt: Date | null;
   deployedAt: Date | null;
+  /** Names of nodes that did not answer when it was deployed. */
+  silentNodes: string[];
 }
 
-const NOT_TO_CHANGE = ['pipelineId', 'sourceEnvironmentId', 'targetEnvironmentId', 'pipelineName'];
+const NOT_TO_CHANGE = [
+  'pipelineId',
+  'sourceEnvironmentId',
+  'sourceEnvironmentName',
+  'targetEnvironmentId',
+  'pipelineName',
+];
 
 const columnsOf = (change: Partial<PromotionChange>) =>
   Object.fromEntries(

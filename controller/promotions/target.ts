@@ -110,7 +110,7 @@ export const rolloutWords = (name: string): string =>
 /** What was asked for, against the target as it is now. */
 export async function targetOfRequest(ctx: Context, promotion: PromotionRecord): Promise<Target> {
   const { pipelineId, pipelineName, sourceEnvironmentId, targetEnvironmentId, targetName } = promotion;
-  if (pipelineId === null)
+  if (pipelineId === null || sourceEnvironmentId === null)
     throw preconditionFailed(
       'The pipeline that was to be promoted is deleted; reject this, or let it be cancelled',
     );

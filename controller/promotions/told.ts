@@ -7,8 +7,9 @@ import type { Scope } from '../platform/operation.ts';
 import { pullRequestUrl } from '../pull-requests/index.ts';
 import { type PromotionRow, readPromotion } from './queries.ts';
 
-const ends = (row: PromotionRow) => ({
-  source: { teamId: row.sourceTeamId, environmentId: row.sourceEnvironmentId },
+/** The source is null once it was deleted. */
+const ends = ({ sourceTeamId: teamId, sourceEnvironmentId: environmentId, ...row }: PromotionRow) => ({
+  source: teamId === null || environmentId === null ? null : { teamId, environmentId },
   target: { teamId: row.targetTeamId, environmentId: row.targetEnvironmentId },
 });
 
@@ -19,7 +20,8 @@ const ends = (row: PromotionRow) => ({
 export function told(ctx: Context, row: PromotionRow): Promotion {
   const { source, target } = ends(row);
   const seesTarget = mayEnter(ctx, target);
-  const seesSource = mayEnter(ctx, source);
+  // Of a source that is deleted nothing is left to be kept from those who see what it became.
+  const seesSource = source === null ? seesTarget : mayEnter(ctx, source);
   const {
     sourceTeamId: _s,
     targetTeamId: _t,
@@ -44,7 +46,9 @@ export function told(ctx: Context, row: PromotionRow): Promotion {
   return {
     ...promotion,
     ...(seesSource ? {} : { pipelineId: null, sourceVersion: null }),
-    ...(seesTarget ? {} : { targetPipelineId: null, targetVersion: null, lastError: null }),
+    ...(seesTarget ? {} : { targetPipelineId: null, targetVersion: null, lastError: null, silentNodes: [] }),
+    // It names them.
+    ...(!seesTarget && row.silentNodes.length > 0 ? { note: null } : {}),
     pullRequest,
   };
 }
@@ -59,7 +63,7 @@ export async function requestScope(ctx: Context, requestId: string): Promise<Sco
 /** For reading: either side will do. @throws NOT_FOUND */
 export async function readerScope(ctx: Context, requestId: string): Promise<Scope> {
   const row = await readPromotion(ctx.db, requestId);
-  const side = row && [ends(row).target, ends(row).source].find((one) => mayEnter(ctx, one));
+  const side = row && [ends(row).target, ends(row).source].find((one) => one && mayEnter(ctx, one));
   if (!side) throw notFound('Promotion');
   return side;
 }

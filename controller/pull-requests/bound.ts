@@ -21,13 +21,10 @@ export const pullRequestsOf = (binding: Binding): PullRequestsOf => ({
 
 /**
  * To know the address of a repository is no right to what lies there: only a binding whose own credentials have read it sees
- * its pull requests.
+ * its pull requests, and has a say in them.
  */
-export const hasRead = ({
-  repositoryUrl,
-  headCommit,
-}: Pick<Binding, 'repositoryUrl' | 'headCommit'>): boolean =>
-  repositoryUrl === 'embedded' || headCommit !== null;
+export const hasRead = ({ repositoryUrl, readAt }: Pick<Binding, 'repositoryUrl' | 'readAt'>): boolean =>
+  repositoryUrl === 'embedded' || readAt !== null;
 
 /** On its forge, or its page here. */
 export const pullRequestUrl = (

@@ -36,7 +36,7 @@ export const open = mutation({
     const binding = await findBinding(ctx.db, environmentId);
     if (!binding || binding.mode === 'off')
       throw preconditionFailed('This environment is not bound to git; configure it first');
-    await asPusher(ctx, binding.repositoryUrl);
+    await asPusher(ctx, binding);
     if (forgeOf(binding) !== 'headgate')
       throw preconditionFailed(`Pull requests of this repository live on ${binding.forge}; open it there`);
     const branch = given.replace(/^refs\/heads\//, '');

@@ -37,7 +37,7 @@ export const merge = mutation({
   // What was pushed stays pushed: whatever fails after it, the next look at the branch finds it merged.
   async prepare(ctx, input): Promise<Merged & { branchRemoved: boolean }> {
     const { binding, pull } = await findPull(ctx, input);
-    const places = await asPusher(ctx, pull.repository);
+    const places = await asPusher(ctx, binding);
     const facts = {
       reviews: await listReviews(ctx.db, [pull.id]),
       requiredApprovals: approvalsFor(places, pull.base),
@@ -88,7 +88,7 @@ export const close = mutation({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async prepare(ctx, input) {
     const { binding, pull } = await findPull(ctx, input);
-    await asPusher(ctx, pull.repository);
+    await asPusher(ctx, binding);
     refuseOver(pull);
     if (pull.forge !== 'headgate') await ctx.services.pullRequests.close(ctx, binding, pull);
   },
@@ -119,7 +119,7 @@ export const reopen = mutation({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async prepare(ctx, input) {
     const { binding, pull } = await findPull(ctx, input);
-    await asPusher(ctx, pull.repository);
+    await asPusher(ctx, binding);
     refuseUnlessClosed(pull);
     const { branch, base } = pull;
     const same = await findOpen(ctx.db, pullRequestsOf(binding), branch);
@@ -161,7 +161,7 @@ export const refresh = mutation({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async prepare(ctx, input: Which) {
     const { binding, pull } = await findPull(ctx, input);
-    const places = await asPusher(ctx, pull.repository);
+    const places = await asPusher(ctx, binding);
     const refusal = elsewhere(pull);
     if (refusal) throw refusal;
     if (pull.state !== 'open') refuseOver(pull);

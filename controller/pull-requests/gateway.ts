@@ -50,6 +50,16 @@ export interface PullRequestGateway {
     pull: PullRequestRecord,
     change: { title?: string; body?: string },
   ): Promise<void>;
+  /**
+   * One comment a marker, which is an HTML comment that nobody is shown: written again, it takes the place of the first.
+   * @throws PRECONDITION_FAILED, UNAVAILABLE
+   */
+  comment(
+    ctx: Context,
+    binding: Binding,
+    pull: PullRequestRecord,
+    comment: { marker: string; body: string },
+  ): Promise<void>;
   /** Without merging it; one that is over stays as it is. */
   close(ctx: Context, binding: Binding, pull: PullRequestRecord): Promise<void>;
   /** Fetches both ends and looks; null where the branch is gone. Nothing is stored. */

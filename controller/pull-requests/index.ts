@@ -33,6 +33,7 @@ export {
   protectedBranches,
   teamsOf,
 } from './repository-queries.ts';
+export { clearOldPlans, deleteOldMirrored } from './retention-store.ts';
 export { conflictRefusal } from './rules.ts';
 export {
   AlreadyOpenError,
@@ -55,3 +56,4 @@ export {
   type PullRequestsOf,
   updatePullRequest,
 } from './store.ts';
+export { insertComment } from './talk-store.ts';

@@ -49,8 +49,11 @@ export function whoIs(ctx: Pick<Context, 'actor'>): Who {
 }
 
 /** What changes branches is like a push. @throws FORBIDDEN */
-export async function asPusher(ctx: Context, repository: string): Promise<BoundPlace[]> {
-  const places = await boundTo(ctx.db, repository);
+export async function asPusher(
+  ctx: Context,
+  { repositoryUrl, environmentId }: Pick<Binding, 'repositoryUrl' | 'environmentId'>,
+): Promise<BoundPlace[]> {
+  const places = await boundTo(ctx.db, repositoryUrl, environmentId);
   if (!mayPush(ctx.actor, teamsOf(places))) throw notEditor();
   return places;
 }

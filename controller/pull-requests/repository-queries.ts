@@ -9,12 +9,34 @@ export interface BoundPlace {
   requiredApprovals: number;
 }
 
-/** Every environment that is bound to the repository, whichever its branch and folder. */
-export const boundTo = async (db: Knex, repository: string): Promise<BoundPlace[]> =>
+/**
+ * Every environment that is bound to the repository and has read it, whichever its branch and folder. `own`: of the
+ * environment that acts, which counts before its first pass too. Where it has credentials, those that have none do not
+ * count: what anybody may read, they may have read without being let in.
+ */
+export const boundTo = async (
+  db: Knex,
+  repository: string,
+  own: string | null = null,
+): Promise<BoundPlace[]> =>
   db('git_bindings as b')
     .join('environments as e', 'e.id', 'b.environment_id')
     .where({ 'b.repository_url': repository })
     .whereNot({ 'b.mode': 'off' })
+    .where((read) =>
+      read
+        .where({ 'b.repository_url': 'embedded' })
+        .orWhere({ 'e.id': own ?? '' })
+        .orWhere((admitted) =>
+          admitted.whereNotNull('b.read_at').where((by) =>
+            by.whereNotNull('b.sealed_credentials').orWhereNotExists(
+              db('git_bindings as m')
+                .where({ 'm.environment_id': own ?? '' })
+                .whereNotNull('m.sealed_credentials'),
+            ),
+          ),
+        ),
+    )
     .orderBy('e.id')
     .select({
       environmentId: 'e.id',
@@ -44,7 +66,7 @@ export async function isProtectedByOthers(
   db: Knex,
   { environmentId, repositoryUrl, ref }: { environmentId: string; repositoryUrl: string; ref: string },
 ): Promise<boolean> {
-  const places = await boundTo(db, repositoryUrl);
+  const places = await boundTo(db, repositoryUrl, environmentId);
   const own = places.find((place) => place.environmentId === environmentId)?.teamId;
   return places.some((place) => place.ref === ref && place.protectBranch && place.teamId !== own);
 }

@@ -79,20 +79,25 @@ export async function countSaid(
   return Number(row?.count ?? 0);
 }
 
+/** `marker`: the second of one marker takes the place of the first. */
 export async function insertComment(
   tx: Knex,
-  made: { pullRequestId: string; author: string; authorId: string | null; body: string },
+  made: { pullRequestId: string; author: string; authorId: string | null; body: string; marker?: string },
 ): Promise<void> {
-  await tx('pull_request_comments').insert({
-    id: newId(),
-    pull_request_id: made.pullRequestId,
-    author: made.author,
-    author_id: made.authorId,
-    body: made.body,
-    // The transaction's own time stands still, and several may be written in one.
-    created_at: tx.raw('clock_timestamp()'),
-    updated_at: tx.raw('clock_timestamp()'),
-  });
+  await tx('pull_request_comments')
+    .insert({
+      id: newId(),
+      pull_request_id: made.pullRequestId,
+      marker: made.marker ?? null,
+      author: made.author,
+      author_id: made.authorId,
+      body: made.body,
+      // The transaction's own time stands still, and several may be written in one.
+      created_at: tx.raw('clock_timestamp()'),
+      updated_at: tx.raw('clock_timestamp()'),
+    })
+    .onConflict(['pull_request_id', 'marker'])
+    .merge(['body', 'updated_at']);
 }
 
 export async function insertReview(

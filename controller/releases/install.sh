@@ -105,6 +105,28 @@ is_word() {
   esac
 }
 
+# Processes of this machine, and of none of its containers, that run what is in the folder of the program.
+running() {
+  for process in /proc/[0-9]*; do
+    case $(readlink "$process/exe" 2>/dev/null || true) in
+      "$1"/*) [ "$(readlink "$process/ns/mnt")" != "$(readlink /proc/self/ns/mnt)" ] || echo "${process#/proc/}" ;;
+    esac
+  done
+}
+
+# An agent that somebody else than systemd has started would write its token again. The program is gone by now, so that
+# nobody starts it anew. Engines get 30 s to end.
+stop_agents() {
+  program=$(cd "${lib%/*}" 2>/dev/null && pwd -P)/$NAME || return 0
+  for pid in $(running "$program"); do kill "$pid" 2>/dev/null || true; done
+  waited=0
+  while pids=$(running "$program") && [ -n "$pids" ]; do
+    [ "$waited" -lt 45 ] || fail "the agent does not end: end process" $pids "and run this again"
+    sleep 1
+    waited=$((waited + 1))
+  done
+}
+
 uninstall() {
   if [ "$service" = 1 ] && with_systemd; then
     systemctl disable --now "$NAME" >/dev/null 2>&1 || true
@@ -115,6 +137,7 @@ uninstall() {
   [ ! -L "$bin/$NAME" ] || rm -f "$bin/$NAME"
   say "removed $lib"
   [ "$service" = 1 ] || return 0
+  stop_agents
   data=$DESTDIR$(data_dir)
   if [ "$purge" = 0 ]; then
     say "kept: $data and $CONFIG (--uninstall --purge removes them)"
@@ -163,7 +186,7 @@ write_settings() {
   mkdir -p "$CONFIG"
   if [ -e "$CONFIG/agent.env" ]; then
     say "kept $CONFIG/agent.env"
-    [ -z "${SVC_TOKEN:-}" ] || say "the SVC_TOKEN given now is not in it: to enroll anew, put it there, delete $(data_dir)/node-token, and restart the agent"
+    [ -z "${SVC_TOKEN:-}" ] || say "the SVC_TOKEN given now is not in it: to enroll anew, put it there, stop the agent, delete $(data_dir)/node-token, and start it again"
     return 0
   fi
   (

@@ -30,13 +30,16 @@ export function createReleases(options: {
   const { folder, ownAgent, baseUrl, clock, log } = options;
   let found: Promise<{ releases: ReleaseOnDisk[]; checkedAt: number }> | undefined;
   let lookedAt = Number.NEGATIVE_INFINITY;
-  const complained = new Set<string>();
+  /** Names of the last look. */
+  let complained: ReadonlySet<string> = new Set();
 
   async function look() {
+    const wrong = new Set<string>();
     const releases = await readReleases(folder, (name, reason) => {
       if (!complained.has(name)) log.warn({ folder, name, reason }, 'a release of the agent is not served');
-      complained.add(name);
+      wrong.add(name);
     });
+    complained = wrong;
     const own = releases.length === 0 && ownAgent !== null ? await releaseOf(ownAgent) : null;
     return { releases: own ? [own] : releases, checkedAt: clock.now() };
   }

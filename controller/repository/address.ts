@@ -3,7 +3,6 @@
  * a file of this machine is refused, and so is whatever a person would not see: credentials, queries, control characters.
  */
 import { isIPv6 } from 'node:net';
-import { isLinkLocalHost } from '../platform/link-local.ts';
 
 export interface RemoteAddress {
   transport: 'http' | 'https' | 'ssh';
@@ -58,6 +57,8 @@ function webAddress(text: string): RemoteAddress {
     );
   if (url.search || url.hash || text.includes('?') || text.includes('#'))
     throw new AddressError('the address of a repository has no ? and no #; leave them out');
+  // git would look a name with a dot at its end up by itself, past the address that was checked.
+  url.hostname = url.hostname.replace(/\.$/, '');
   const transport = url.protocol === 'https:' ? 'https' : 'http';
   const host = checkedHost(url.hostname);
   return {
@@ -108,12 +109,8 @@ function checkedHost(given: string): string {
   const host = given.replace(/^\[(.*)\]$/, '$1');
   const fine = host.length <= 253 && (isIPv6(host) || NAME.test(host));
   if (!fine) throw new AddressError(`the host of the address is none; ${FORMS}`);
-  if (isLinkLocalHost(host)) throw new AddressError(linkLocalMessage(host));
   return host;
 }
-
-export const linkLocalMessage = (host: string): string =>
-  `${host} is a link-local address, where a cloud answers the machine itself; give the address of the git server`;
 
 /** Slashes at its end mean nothing. */
 function checkedPath(given: string): string {

@@ -1,7 +1,7 @@
 /** The embedded config repository: a bare repository in the data directory. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../platform/errors.ts';
 import { searchPath } from '../platform/search-path.ts';
@@ -93,6 +93,12 @@ export async function ensureEmbeddedRepository(
   return { root, gitdir, name: NAME, created };
 }
 
+/** The branch that HEAD names, in full: what clones begin with. Null where it names none. */
+export async function defaultBranchOf(gitdir: string): Promise<string | null> {
+  const head = await readFile(join(gitdir, 'HEAD'), 'utf8');
+  return /^ref: (refs\/heads\/\S+)/.exec(head)?.[1] ?? null;
+}
+
 /** Fills an empty repository with the files of a folder, as one commit on `main`. */
 export async function seedRepository(
   gitdir: string,
@@ -129,8 +135,9 @@ function git(
     });
     let output = '';
     let complaint = '';
-    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
-    child.stderr.on('data', (chunk: Buffer) => (complaint += chunk.toString('utf8').slice(0, 4_096)));
+    // Out of file descriptors it has no pipes, and says why by the event below.
+    child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
+    child.stderr?.on('data', (chunk: Buffer) => (complaint += chunk.toString('utf8').slice(0, 4_096)));
     child.on('error', (error) => reject(new Error(`git cannot be run: ${messageOf(error)}`)));
     child.on('close', (code) =>
       code === 0 ? resolve(output) : reject(new Error(`git ${args[0]} failed: ${complaint.trim()}`)),

@@ -29,54 +29,57 @@ const notFound: Explain = ({ address: { host, url }, credentials }) =>
       : ', or the credentials may not see it'
   }; compare the address`;
 
-const certificate: Explain = ({ address: { host } }, said) =>
+export const certificate: Explain = ({ address: { host } }, said) =>
   `the certificate of ${host} is not trusted (${said}); give the authority that signed it as caCertificate, and an address that stands in the certificate`;
 
 /** `what` the proxy does. */
 const byProxy: Explain = ({ address: { host, transport }, proxy }, what) =>
   `${host} cannot be reached: the proxy ${proxy?.host} ${what}; check ${transport.toUpperCase()}_PROXY and NO_PROXY of the controller; ${LATER}`;
 
-const proxyStatus: Explain = (remote, status) =>
-  byProxy(
-    remote,
+/** The proxy's answer to a connection through it. Only 407 is about the proxy itself; others could tell what is behind it. */
+export function proxyFault(remote: Remote, status: string): RepositoryError {
+  const { host } = remote.address;
+  if (status !== '407') remote.guard.note(host, `the proxy answers with status ${status}`);
+  const what =
     status !== '407'
-      ? `does not let us through (status ${status})`
+      ? 'does not let us through, or does not reach it either'
       : remote.proxy?.username
         ? 'does not accept its user name and password'
-        : 'wants a user name and a password',
+        : 'wants a user name and a password';
+  return new RepositoryError('unreachable', byProxy(remote, what));
+}
+
+/** Not allowed, refused, closed, filtered, silent or unknown: one message for all, and the reason in the log. */
+export function notReached(remote: Remote, reason: unknown): RepositoryError {
+  const { code } = reason as { code?: unknown };
+  const text = typeof reason === 'string' ? reason : String(code);
+  // Behind a proxy, it is the proxy that a connection is made to.
+  if (remote.proxy && /ECONNREFUSED|Connection refused|Failed to connect/i.test(text))
+    return new RepositoryError('unreachable', byProxy(remote, 'refuses connections'));
+  if (remote.proxy && /ENOTFOUND|EAI_AGAIN|could not resolve/i.test(text))
+    return new RepositoryError(
+      'unreachable',
+      byProxy(remote, "has a name that is not known to the controller's name server"),
+    );
+  return new RepositoryError(
+    'unreachable',
+    `${remote.guard.unreachable(remote.address.host, reason)}; ${LATER}`,
   );
+}
 
-const refused: Explain = (remote) => {
-  const { host, port } = remote.address;
-  if (remote.proxy) return byProxy(remote, 'refuses connections');
-  return `${host} refuses connections on port ${port}; check the address, and that the server is up; ${LATER}`;
-};
-
-const noWay: Explain = ({ address: { host } }, said) =>
-  `${host} cannot be reached (${said}); check the address and the way there; ${LATER}`;
-
-const unknownName: Explain = (remote) =>
-  remote.proxy
-    ? byProxy(remote, "has a name that is not known to the controller's name server")
-    : `the name ${remote.address.host} is not known to the controller's name server; check the address; ${LATER}`;
+/** Before anything is sent. @throws RepositoryError for a host that the operator does not allow. */
+export function assertAllowed(remote: Remote): void {
+  try {
+    remote.guard.assertHost(remote.address.host);
+  } catch (error) {
+    throw notReached(remote, error);
+  }
+}
 
 const slow: Explain = ({ address: { host } }, said) => `${host} is too slow: ${said}; ${LATER}`;
 
 const scan: Explain = ({ address: { host, port } }) =>
   `ssh-keyscan ${port === 22 ? '' : `-p ${port} `}${host}`;
-
-/** Codes of HTTP and of system calls that the two ways to a server have in common. */
-export const EXPLAINED = {
-  authentication,
-  forbidden,
-  notFound,
-  certificate,
-  proxyStatus,
-  refused,
-  noWay,
-  unknownName,
-  slow,
-} as const;
 
 export function statusError(
   remote: Remote,
@@ -84,8 +87,7 @@ export function statusError(
   extra: { location?: string | null; retryAfterMs?: number } = {},
 ): RepositoryError {
   const { host } = remote.address;
-  if (status === 407 && remote.proxy)
-    return new RepositoryError('unreachable', proxyStatus(remote, String(status)));
+  if (status === 407 && remote.proxy) return proxyFault(remote, String(status));
   if (status === 401 || status === 407) return new RepositoryError('credentials', authentication(remote, ''));
   if (status === 403) return new RepositoryError('forbidden', forbidden(remote, ''));
   if (status === 404 || status === 410) return new RepositoryError('not-found', notFound(remote, ''));
@@ -113,6 +115,11 @@ interface Rule {
   fault: RepositoryFault;
   explain: Explain;
 }
+
+/** Of connections that came to nothing, whatever listens there. */
+const NOT_REACHED =
+  /could not resolve (?:host|proxy)[^\n]*|Connection refused|Failed to connect to \S+ port \d+|(?:Operation|Connection) timed out|No route to host|Network is unreachable|Connection reset[^\n]*|Connection closed by [^\n]*|kex_exchange_identification[^\n]*|Received HTTP\/0\.9[^\n]*|Empty reply from server|Recv failure[^\n]*|wrong version number|(?:TLS|SSL) connect error[^\n]*|SSL_ERROR_SYSCALL[^\n]*|gnutls_handshake\(\) failed[^\n]*/i;
+const PROXY_STATUS = /CONNECT tunnel failed, response (\d{3})|Received HTTP code (\d{3}) from proxy/;
 
 /** The first that matches holds. */
 const RULES: readonly Rule[] = [
@@ -157,31 +164,9 @@ const RULES: readonly Rule[] = [
     explain: certificate,
   },
   {
-    pattern: /CONNECT tunnel failed, response (\d{3})|Received HTTP code (\d{3}) from proxy/,
-    fault: 'unreachable',
-    explain: proxyStatus,
-  },
-  {
-    pattern: /could not resolve (?:host|proxy)/i,
-    fault: 'unreachable',
-    explain: unknownName,
-  },
-  {
-    pattern: /Connection refused|Failed to connect to \S+ port \d+/i,
-    fault: 'unreachable',
-    explain: refused,
-  },
-  {
-    pattern:
-      /(Operation too slow[^\n]*)|(Operation timed out[^\n]*)|(Connection timed out)|(Timeout, server [^\n]*)/i,
+    pattern: /(Operation too slow[^\n]*)|(Timeout, server [^\n]*)/i,
     fault: 'timeout',
     explain: slow,
-  },
-  {
-    pattern:
-      /(No route to host|Network is unreachable|Connection reset[^\n]*|Connection closed by [^\n]*|kex_exchange_identification[^\n]*)/i,
-    fault: 'unreachable',
-    explain: noWay,
   },
   {
     pattern: /No space left on device|Disk quota exceeded|disk full/i,
@@ -232,11 +217,15 @@ export function explainRun(remote: Remote, end: GitEnd, deadlineMs: number): Rep
     );
   const status = /requested URL returned error: (\d{3})/.exec(said)?.[1];
   if (status) return statusError(remote, Number(status));
+  const [, tunnel, other] = PROXY_STATUS.exec(said) ?? [];
+  if (tunnel ?? other) return proxyFault(remote, String(tunnel ?? other));
   for (const { pattern, fault, explain } of RULES) {
     const found = pattern.exec(said);
     if (found)
       return new RepositoryError(fault, explain(remote, printable(found.slice(1).find(Boolean) ?? '')));
   }
+  const [reason] = NOT_REACHED.exec(said) ?? [];
+  if (reason) return notReached(remote, printable(reason));
   return new RepositoryError(
     'server',
     `git could not talk to ${remote.address.host}: ${lastWords(said) || `it ended with ${end.by ?? `code ${end.code}`}`}`,

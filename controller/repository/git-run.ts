@@ -60,11 +60,12 @@ export async function runGit(args: readonly string[], run: GitRun): Promise<GitE
     end();
   }, run.deadlineMs);
   run.signal.addEventListener('abort', end, { once: true });
+  // Out of file descriptors it has no pipes, and says why by the event below.
   const stdout = bounded(child.stdout, OUTPUT_BYTES, end);
   const stderr = bounded(child.stderr, COMPLAINT_BYTES);
   // It may end without reading on.
-  child.stdin.on('error', () => {});
-  child.stdin.end(run.input ?? '');
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(run.input ?? '');
   try {
     const { code, by } = await new Promise<{ code: number | null; by: NodeJS.Signals | null }>(
       (resolve, reject) => {
@@ -88,10 +89,14 @@ export async function runGit(args: readonly string[], run: GitRun): Promise<GitE
 }
 
 /** Of a stream what fits; `over` is called once it does not. */
-function bounded(stream: NodeJS.ReadableStream, bytes: number, over?: () => void): () => string {
+function bounded(
+  stream: NodeJS.ReadableStream | null | undefined,
+  bytes: number,
+  over?: () => void,
+): () => string {
   const chunks: Buffer[] = [];
   let size = 0;
-  stream.on('data', (chunk: Buffer) => {
+  stream?.on('data', (chunk: Buffer) => {
     if (size < bytes) chunks.push(chunk.subarray(0, bytes - size));
     size += chunk.length;
     if (size > bytes) over?.();

@@ -1,4 +1,4 @@
-export { AddressError, linkLocalMessage, type RemoteAddress, readAddress, samePlace } from './address.ts';
+export { AddressError, type RemoteAddress, readAddress, samePlace } from './address.ts';
 export { secureContextWith } from './authorities.ts';
 export {
   CredentialsError,
@@ -9,6 +9,7 @@ export {
   shownCredentials,
 } from './credentials.ts';
 export {
+  defaultBranchOf,
   type EmbeddedRepository,
   ensureEmbeddedRepository,
   gitEnvironment,
@@ -16,6 +17,8 @@ export {
 } from './embedded.ts';
 export { type GitEnd, runGit } from './git-run.ts';
 export type { BoundRepository, RefUpdate, Repositories, RepositoryHandle } from './handle.ts';
+export { duringPush, duringWrite, maintainRepository } from './maintenance.ts';
+export type { PushedRef } from './pushed-ref.ts';
 export { createRepositories } from './repositories.ts';
 export { RepositoryError, type RepositoryFault } from './repository-error.ts';
 export { SshKeyError } from './ssh-key.ts';

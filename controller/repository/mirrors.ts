@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { messageOf } from '../platform/errors.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { TargetGuard } from '../platform/outgoing/index.ts';
 import { NO_PROXIES, type ProxySettings } from '../platform/proxies.ts';
 import { deleteRef, swapRef } from './embedded-handle.ts';
 import { explainRun } from './explain.ts';
@@ -32,6 +33,7 @@ export interface MirrorsOptions {
   /** The folder that holds them. */
   folder: string;
   keyring: Keyring;
+  guard: TargetGuard;
   log: Logger;
   proxies?: ProxySettings;
   deadlineMs?: number;
@@ -51,7 +53,7 @@ export interface Mirrors {
 }
 
 export function createMirrors(options: MirrorsOptions): Mirrors {
-  const { folder, keyring, proxies = NO_PROXIES } = options;
+  const { folder, keyring, guard, proxies = NO_PROXIES } = options;
   const runs = join(folder, 'runs');
   const deadlineMs = options.deadlineMs ?? DEADLINE_MS;
   const turns = createTurns();
@@ -66,20 +68,31 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
   /** By what a binding says of its repository: opening the credentials anew takes 10 ms. */
   const opened = new Map<string, Remote>();
 
+  const openedAs = ({
+    id,
+    repositoryUrl,
+    sealedCredentials,
+    knownHosts,
+    caCertificate,
+  }: BoundRepository): string =>
+    JSON.stringify([id, repositoryUrl, sealedCredentials, knownHosts, caCertificate]);
+
   function remoteOf(binding: BoundRepository): Remote {
-    const key = JSON.stringify([
-      binding.id,
-      binding.repositoryUrl,
-      binding.sealedCredentials,
-      binding.knownHosts,
-      binding.caCertificate,
-    ]);
+    const key = openedAs(binding);
     const known = opened.get(key);
     if (known) return known;
-    const remote = openRemote(keyring, binding, proxies);
+    const remote = openRemote({ keyring, guard, proxies }, binding);
     if (opened.size >= PATHS_KEPT) opened.clear();
     opened.set(key, remote);
     return remote;
+  }
+
+  /** Of what no binding has any more: its credentials, and what was noted of its copy. */
+  function forgetOthers(bindings: readonly BoundRepository[], gitdirs: ReadonlySet<string>): void {
+    const keys = new Set(bindings.map(openedAs));
+    for (const key of opened.keys()) if (!keys.has(key)) opened.delete(key);
+    for (const noted of [distrusted, pauses])
+      for (const gitdir of noted.keys()) if (!gitdirs.has(gitdir)) noted.delete(gitdir);
   }
 
   const gitdirOf = (remote: Remote) => join(folder, `${remote.key}.git`);
@@ -276,6 +289,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
           return;
         }
       }
+      forgetOthers(bindings, new Set([...used].map((name) => join(folder, name))));
       for (const place of [folder, runs]) {
         for (const name of await readdir(place).catch(() => [])) {
           if (used.has(name) || name === 'runs') continue;

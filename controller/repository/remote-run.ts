@@ -2,18 +2,16 @@
  * Runs git against a remote. Credentials travel by the environment and by files of a folder that is made for the run: no
  * argument list, log or configuration file holds them.
  */
-import { lookup } from 'node:dns/promises';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { messageOf } from '../platform/errors.ts';
-import { isLinkLocal } from '../platform/link-local.ts';
-import { linkLocalMessage } from './address.ts';
 import { authoritiesWith } from './authorities.ts';
 import { authorizationOf } from './credentials.ts';
 import { type GitSetting, gitEnvironment } from './embedded.ts';
-import { EXPLAINED } from './explain.ts';
+import { assertAllowed, notReached } from './explain.ts';
 import { type GitEnd, runGit } from './git-run.ts';
+import { createPinCheck } from './git-version.ts';
 import type { Remote } from './remote.ts';
 import { RepositoryError } from './repository-error.ts';
 import { readSshKey } from './ssh-key.ts';
@@ -33,7 +31,9 @@ const CONNECT_SECONDS = 15;
 /** Above this git keeps content out of its memory. */
 const BIG_FILE = '2m';
 
-/** @throws RepositoryError where git could not be started; whether it went well is for the caller to see. */
+const assertPins = createPinCheck();
+
+/** @throws RepositoryError where git could not be started, or is too old; whether it went well is for the caller to see. */
 export async function runRemote(remote: Remote, args: readonly string[], run: RemoteRun): Promise<GitEnd> {
   const addresses = await addressesOf(remote);
   let folder: string;
@@ -44,26 +44,39 @@ export async function runRemote(remote: Remote, args: readonly string[], run: Re
     throw noFolder(error);
   }
   try {
+    if (isPinned(remote))
+      await assertPins(async () => {
+        const { signal, deadlineMs } = run;
+        const env = gitEnvironment(run.gitdir, []);
+        return (await runGit(['--version'], { cwd: folder, env, signal, deadlineMs })).stdout;
+      });
     const settings = [...SETTINGS, ...(await filesOf(remote, folder, addresses))];
-    return await runGit(args, {
-      cwd: folder,
-      env: {
-        ...gitEnvironment(run.gitdir, settings),
-        GIT_DIR: run.gitdir,
-        // Nothing of the user's that runs us: no .netrc, no .ssh.
-        HOME: folder,
-        GIT_ALLOW_PROTOCOL: remote.address.transport,
-        GIT_NO_LAZY_FETCH: '1',
-        GIT_NO_REPLACE_OBJECTS: '1',
-        GIT_SSH_VARIANT: 'ssh',
-        GIT_SSH_COMMAND: sshCommand(folder),
-        GIT_ASKPASS: '/bin/false',
-        SSH_ASKPASS: '/bin/false',
-      },
-      signal: run.signal,
-      deadlineMs: run.deadlineMs,
-      ...(run.input === undefined ? {} : { input: run.input }),
-    });
+    const at = (address: string) =>
+      runGit(args, {
+        cwd: folder,
+        env: {
+          ...gitEnvironment(run.gitdir, settings),
+          GIT_DIR: run.gitdir,
+          // Nothing of the user's that runs us: no .netrc, no .ssh.
+          HOME: folder,
+          GIT_ALLOW_PROTOCOL: remote.address.transport,
+          GIT_NO_LAZY_FETCH: '1',
+          GIT_NO_REPLACE_OBJECTS: '1',
+          GIT_SSH_VARIANT: 'ssh',
+          GIT_SSH_COMMAND: sshCommand(folder, remote, address),
+          GIT_ASKPASS: '/bin/false',
+          SSH_ASKPASS: '/bin/false',
+        },
+        signal: run.signal,
+        deadlineMs: run.deadlineMs,
+        ...(run.input === undefined ? {} : { input: run.input }),
+      });
+    const [first = remote.address.host, ...others] = addresses;
+    let end = await at(first);
+    // curl tries all addresses that it is given; ssh is given one at a time.
+    for (const other of remote.address.transport === 'ssh' ? others : [])
+      if (SSH_NOT_CONNECTED.test(end.stderr)) end = await at(other);
+    return end;
   } catch (error) {
     throw error instanceof RepositoryError || run.signal.aborted ? error : noFolder(error);
   } finally {
@@ -97,13 +110,17 @@ const SETTINGS: readonly GitSetting[] = [
   ['pack.windowMemory', '64m'],
 ];
 
+/** Whether curl looks a name up, and has to be told what was found. */
+const isPinned = ({ address, proxy }: Remote): boolean =>
+  address.transport !== 'ssh' && !proxy && isIP(address.host) === 0;
+
 /** Writes what git and ssh read from files, and answers the settings that name them. */
 async function filesOf(remote: Remote, folder: string, addresses: readonly string[]): Promise<GitSetting[]> {
   const { address, credentials, caCertificate, proxy } = remote;
   if (address.transport === 'ssh') {
     if (credentials.type === 'ssh')
       await writeFile(join(folder, 'key'), readSshKey(credentials.privateKey).file, { mode: 0o600 });
-    await writeFile(join(folder, 'known_hosts'), `${remote.knownHosts?.trim() ?? ''}\n`);
+    await writeFile(join(folder, 'known_hosts'), `${knownHostsFor(remote)}\n`);
     return [];
   }
   const settings: GitSetting[] = [];
@@ -111,7 +128,7 @@ async function filesOf(remote: Remote, folder: string, addresses: readonly strin
   if (header) settings.push(['http.extraHeader', `Authorization: ${header}`]);
   if (proxy) settings.push(['http.proxy', proxy.href], ['http.proxyAuthMethod', 'basic']);
   // What was looked up and found harmless is what is connected to.
-  else if (isIP(address.host) === 0) {
+  else if (isPinned(remote)) {
     const list = addresses.map((one) => (one.includes(':') ? `[${one}]` : one)).join(',');
     settings.push(['http.curloptResolve', `${address.host}:${address.port}:${list}`]);
   }
@@ -141,33 +158,52 @@ const SSH_OPTIONS = [
   'ServerAliveCountMax=3',
 ];
 
-/** git hands this to a shell. */
-function sshCommand(folder: string): string {
+const SSH_NOT_CONNECTED = /^ssh: connect to host /m;
+
+/**
+ * git hands this to a shell. ssh connects to the address that was checked, and looks the host key up as for the name:
+ * `[host]:port` where the port is not 22, as in known_hosts (sshd(8)).
+ */
+function sshCommand(folder: string, remote: Remote, address: string): string {
   const file = (name: string) => `"${join(folder, name).replaceAll(/["\\]/g, '\\$&').replaceAll('%', '%%')}"`;
+  const { host, port } = remote.address;
   const options = [
     ...SSH_OPTIONS,
+    `HostName=${address}`,
+    `HostKeyAlias=${port === 22 || hasAuthority(remote) ? host : `[${host}]:${port}`}`,
     `IdentityFile=${file('key')}`,
     `UserKnownHostsFile=${file('known_hosts')}`,
   ];
   return ['ssh -F /dev/null', ...options.map((option) => `-o ${shellQuoted(option)}`)].join(' ');
 }
 
+const hasAuthority = ({ knownHosts }: Remote): boolean => /^\s*@cert-authority\s/m.test(knownHosts ?? '');
+
+/** Certificates name hosts without a port, and ssh looks for the alias in them: with an authority, the port is taken off here. */
+function knownHostsFor(remote: Remote): string {
+  const lines = remote.knownHosts?.trim() ?? '';
+  const { port } = remote.address;
+  if (port === 22 || !hasAuthority(remote)) return lines;
+  const ofPort = new RegExp(`\\[([^\\]\\s,]+)\\]:${port}(?=[\\s,])`, 'g');
+  return lines
+    .split('\n')
+    .map((line) => line.replace(/^\s*(?:@\S+\s+)?\S+\s/, (hosts) => hosts.replace(ofPort, '$1')))
+    .join('\n');
+}
+
 const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** @throws RepositoryError for a name that is unknown, or leads where the machine itself is answered. */
+/** @throws RepositoryError for a host that is unknown or not allowed. */
 async function addressesOf(remote: Remote): Promise<string[]> {
   const { host } = remote.address;
+  assertAllowed(remote);
   // Behind a proxy, names of the world outside are often known to that alone.
   if (isIP(host) !== 0 || remote.proxy) return [host];
-  let found: { address: string }[];
   try {
-    found = await lookup(host, { all: true });
-  } catch {
-    throw new RepositoryError('unreachable', EXPLAINED.unknownName(remote, ''));
+    return await remote.guard.resolve(host);
+  } catch (error) {
+    throw notReached(remote, error);
   }
-  const addresses = found.map(({ address }) => address);
-  if (addresses.some(isLinkLocal)) throw new RepositoryError('refused', linkLocalMessage(host));
-  return addresses;
 }
 
 function noFolder(error: unknown): RepositoryError {

@@ -2,6 +2,7 @@
 import { scryptSync } from 'node:crypto';
 import type { GitCredentials } from '../../schemas/api/git-sync.ts';
 import type { Keyring } from '../platform/keyring.ts';
+import type { TargetGuard } from '../platform/outgoing/index.ts';
 import { ProxyError, type ProxySettings, proxyFor } from '../platform/proxies.ts';
 import { type RemoteAddress, readAddress } from './address.ts';
 import { openCredentials, redactor } from './credentials.ts';
@@ -19,10 +20,17 @@ export interface Remote {
   key: string;
   /** Takes the credentials out of a text. */
   redact(text: string): string;
+  guard: TargetGuard;
+}
+
+export interface RemoteParts {
+  keyring: Keyring;
+  guard: TargetGuard;
+  proxies: ProxySettings;
 }
 
 /** @throws KeyringError where no key opens the credentials; AddressError; RepositoryError where the proxy is none. */
-export function openRemote(keyring: Keyring, binding: BoundRepository, proxies: ProxySettings): Remote {
+export function openRemote({ keyring, guard, proxies }: RemoteParts, binding: BoundRepository): Remote {
   const address = readAddress(binding.repositoryUrl);
   const proxy = proxyOf(address, proxies);
   const credentials = openCredentials(keyring, binding);
@@ -35,6 +43,7 @@ export function openRemote(keyring: Keyring, binding: BoundRepository, proxies: 
     proxy,
     key: keyOf([address.url, credentials, knownHosts, caCertificate]),
     redact: redactor(credentials, proxy),
+    guard,
   };
 }
 

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { TargetGuard } from '../platform/outgoing/index.ts';
 import type { ProxySettings } from '../platform/proxies.ts';
 import { embeddedHandle } from './embedded-handle.ts';
 import type { Repositories } from './handle.ts';
@@ -13,6 +14,7 @@ export interface RepositoriesOptions {
   /** The embedded repository. */
   gitdir: string;
   keyring: Keyring;
+  guard: TargetGuard;
   log: Logger;
   /** None unless told. */
   proxies?: ProxySettings;

@@ -3,19 +3,16 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import git, { type GitHttpRequest, type GitHttpResponse, type HttpClient } from 'isomorphic-git';
 import { messageOf } from '../platform/errors.ts';
-import { lookupElsewhere } from '../platform/link-local.ts';
-import { linkLocalMessage } from './address.ts';
+import { isUntrusted, TargetRefusedError } from '../platform/outgoing/index.ts';
 import { secureContextWith } from './authorities.ts';
 import { authorizationOf } from './credentials.ts';
-import { EXPLAINED, statusError } from './explain.ts';
+import { assertAllowed, certificate, notReached, proxyFault, statusError } from './explain.ts';
 import type { Remote } from './remote.ts';
 import { RepositoryError } from './repository-error.ts';
 
 /** A server of an earlier protocol tells all its refs. */
 const REPLY_BYTES = 16 * 1024 * 1024;
 const LONGEST_WAIT_MS = 60 * 60_000;
-
-const lookup = lookupElsewhere((host) => new RepositoryError('refused', linkLocalMessage(host)));
 
 /** Ids by full name, of those of `names` that the server has. Asked one after the other until one is there; `deadlineMs` is for all of it. */
 export async function webRefs(
@@ -26,6 +23,7 @@ export async function webRefs(
 ): Promise<ReadonlyMap<string, string>> {
   const { address, credentials } = remote;
   const secure = address.transport === 'https';
+  assertAllowed(remote);
   const agent = agentFor(remote);
   const deadline = AbortSignal.timeout(deadlineMs);
   const both = AbortSignal.any([signal, deadline]);
@@ -50,15 +48,17 @@ export async function webRefs(
     return new Map();
   } catch (error) {
     signal.throwIfAborted();
-    throw explain(remote, error, deadline.aborted ? deadlineMs : null);
+    throw deadline.aborted ? notReached(remote, 'no answer in time') : explain(remote, error);
   } finally {
     agent.destroy();
   }
 }
 
-function agentFor({ address, caCertificate, proxy }: Remote): http.Agent {
+function agentFor({ address, caCertificate, proxy, guard }: Remote): http.Agent {
   // The proxy looks names up, and whoever runs it says where it leads to.
-  const way = proxy ? { proxyEnv: { HTTP_PROXY: proxy.href, HTTPS_PROXY: proxy.href } } : { lookup };
+  const way = proxy
+    ? { proxyEnv: { HTTP_PROXY: proxy.href, HTTPS_PROXY: proxy.href } }
+    : { lookup: guard.lookup };
   return address.transport === 'https'
     ? new https.Agent({ keepAlive: true, ...way, secureContext: secureContextWith(caCertificate) })
     : new http.Agent({ keepAlive: true, ...way });
@@ -125,37 +125,18 @@ function waitOf(header: string | undefined): number | null {
   return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), LONGEST_WAIT_MS) : null;
 }
 
-/** Codes of certificates that are not trusted. */
-const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|ERR_TLS/;
-
-/** `lateAfterMs`: its deadline, where that has passed. */
-function explain(remote: Remote, error: unknown, lateAfterMs: number | null): RepositoryError {
+function explain(remote: Remote, error: unknown): RepositoryError {
   if (error instanceof RepositoryError) return error;
-  if (lateAfterMs !== null) {
-    return new RepositoryError(
-      'timeout',
-      EXPLAINED.slow(
-        remote,
-        `it did not tell where its branches stand within ${Math.round(lateAfterMs / 1000)} seconds`,
-      ),
-    );
-  }
-  const { code = '' } = error as NodeJS.ErrnoException;
+  const { code, name } = error as { code?: unknown; name?: string };
   if (code === 'ERR_PROXY_TUNNEL') {
     const { statusCode } = error as { statusCode?: number };
-    return new RepositoryError('unreachable', EXPLAINED.proxyStatus(remote, String(statusCode ?? 'unknown')));
+    return proxyFault(remote, String(statusCode ?? 'unknown'));
   }
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return new RepositoryError('unreachable', EXPLAINED.unknownName(remote, ''));
-  if (code === 'ECONNREFUSED') return new RepositoryError('unreachable', EXPLAINED.refused(remote, ''));
-  if (UNTRUSTED.test(code)) return new RepositoryError('certificate', EXPLAINED.certificate(remote, code));
-  if (code === 'EPROTO') {
-    return new RepositoryError(
-      'certificate',
-      `${remote.address.host} does not speak TLS on port ${remote.address.port}; does its address begin with http://?`,
-    );
-  }
-  if (/^E[A-Z]+$/.test(code)) return new RepositoryError('unreachable', EXPLAINED.noWay(remote, code));
+  if (typeof code === 'string' && isUntrusted(code))
+    return new RepositoryError('certificate', certificate(remote, code));
+  // Those of isomorphic-git have their name as their code.
+  const isConnection = typeof code === 'string' && code !== name;
+  if (isConnection || error instanceof TargetRefusedError) return notReached(remote, error);
   return new RepositoryError(
     'server',
     `${remote.address.host} answers with something that is not git (${remote.redact(messageOf(error)).slice(0, 100)}); compare the address`,

@@ -9,6 +9,7 @@ export {
 export { type Judgement, judge } from './judge.ts';
 export { type NodeSeen, type Observed, type ObservedNode, observe } from './observe.ts';
 export { recordObserved } from './progress.ts';
+export { deleteOldRollouts } from './retention-store.ts';
 export { type Step, step } from './step.ts';
 export {
   ACTIVE_ROLLOUT,

@@ -86,6 +86,8 @@ function judge(
       refuse('no such request is open for this node');
     } else if (!found.request.componentKeys.includes(componentKey)) {
       refuse('the request does not ask for this component');
+    } else if (result.events === undefined && typeof result.error !== 'string') {
+      refuse('events: is required where there is no error');
     } else if (found.request.answered.includes(componentKey)) {
       refuse('this component has been answered already');
     } else {
@@ -97,7 +99,7 @@ function judge(
 }
 
 function kept(
-  { requestId, componentKey, events, schema, error }: SampleResult,
+  { requestId, componentKey, events = [], schema = [], error }: SampleResult,
   { limit, componentKeys, redactKeys }: OpenRequest,
   redactor: Redactor,
 ): NewResult {

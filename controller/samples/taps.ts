@@ -213,8 +213,13 @@ export function createTaps(options: { db: Knex; bus: Bus; clock: Clock; log: Log
     const tap = await findTap(db, tapId);
     // Another check of the same moment has noted it.
     if (tap?.watchedBy === self) return;
+    // Who has left meanwhile is not noted again.
+    if (watched.get(tapId) !== here) return;
     // The stream before this one ended after this one had come, and was taken for the last.
-    if (tap?.watchedBy === null && (await claim(tap))) return;
+    if (tap?.watchedBy === null && (await claim(tap))) {
+      if (!watched.has(tapId)) await leaveTap(db, tapId, self, now());
+      return;
+    }
     if (!tap) {
       const reason = here.endsAt <= now() ? TIME_IS_OVER : 'The tap has ended';
       // The signal that is on its way may know better.

@@ -3,11 +3,11 @@ import type { Knex } from 'knex';
 import type { SecretBackend as BackendKind, ShownBackendConfig } from '../../schemas/api/secret-backends.ts';
 import { bumpConfigRevision } from '../environments/index.ts';
 import type { Context, MutationContext } from '../platform/context.ts';
-import { badRequest, forbidden, messageOf, notFound, preconditionFailed } from '../platform/errors.ts';
+import { badRequest, forbidden, messageOf, notFound } from '../platform/errors.ts';
 import { type Keyring, KeyringError } from '../platform/keyring.ts';
 import { sealedPlace } from '../platform/sealed-columns.ts';
 import { settingOf, shownSetting, usesOwnIdentity, withStoredCredentials } from './backend-setting.ts';
-import { type BackendState, changedMeanwhile, execIsOff, sameStore } from './backend-state.ts';
+import { type BackendState, changedMeanwhile, sameStore, toDomainError } from './backend-state.ts';
 import {
   type FetchState,
   forgetFetches,
@@ -18,6 +18,7 @@ import {
 } from './backend-store.ts';
 import { BackendError, type SecretBackend } from './backends/backend.ts';
 import type { BackendSetting } from './backends/open.ts';
+import { assertListed } from './exec-commands.ts';
 import type { BackendInput } from './secret-stores.ts';
 
 export const SECRETS_LOOP = 'secrets';
@@ -72,7 +73,7 @@ const EXAMPLES: Record<BackendKind, string> = {
   BUILTIN: 'none',
   VAULT: '{"address":"https://…","auth":{"method":"token","token":"…"}}',
   CLOUD_SM: '{"region":"eu-central-1","accessKeyId":"…","secretAccessKey":"…"}',
-  EXEC: '{"command":"/…"}',
+  EXEC: '{"command":"/…","args":["…"]}, one of those that the operator lists',
 };
 
 /** One that cannot be opened any longer has no credentials to keep. */
@@ -85,16 +86,16 @@ function storedSetting(tools: Tools, environmentId: string, state: BackendState)
   }
 }
 
-/** An editor is trusted with his team's secrets, and not with the controller's machine or identity. */
+/** Editors may set their team's secrets, and do not act as the controller; its machine is its operator's alone. */
 function refuseUnlessAllowed(ctx: Context, { execCommands }: Tools, setting: BackendSetting): void {
   const { actor } = ctx;
   const trusted = actor.type === 'system' || (actor.type === 'user' && actor.isSuperAdmin);
   if (setting.kind === 'EXEC') {
-    if (execCommands.length === 0) throw preconditionFailed(execIsOff().message);
-    if (!trusted && !execCommands.includes(setting.config.command)) {
-      throw forbidden(
-        `${setting.config.command} is not one of the programs that the operator of this controller allows (HEADGATE_EXEC_SECRET_COMMANDS); name one of them, or ask a super admin`,
-      );
+    try {
+      assertListed(execCommands, setting.config);
+    } catch (error) {
+      if (error instanceof BackendError && error.fault === 'forbidden') throw forbidden(error.message);
+      throw toDomainError(error);
     }
   }
   if (usesOwnIdentity(setting) && !trusted) {

@@ -12,7 +12,6 @@ import {
 } from '../../schemas/api/secret-backends.ts';
 import { sentences, validator } from '../../schemas/validate.ts';
 import { badRequest } from '../platform/errors.ts';
-import { isLinkLocalHost, linkLocalRefused } from './backends/link-local.ts';
 import type { BackendSetting } from './backends/open.ts';
 
 const FIELD = 'secretBackendConfig';
@@ -64,8 +63,6 @@ function plainUrl(text: string, field: string): string {
       `${FIELD}.${field} must be like https://vault.example.com:8200, without user, query and fragment`,
     );
   }
-  if (isLinkLocalHost(url.hostname))
-    throw badRequest(`${FIELD}.${field}: ${linkLocalRefused(url.hostname).message}`);
   return url.href.replace(/\/+$/, '');
 }
 

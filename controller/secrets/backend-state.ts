@@ -15,12 +15,6 @@ export const sameStore = (a: BackendState, b: BackendState): boolean =>
 export const changedMeanwhile = (): DomainError =>
   conflict('Where this environment keeps its secrets was changed meanwhile; look at it and try again');
 
-export const execIsOff = (): BackendError =>
-  new BackendError(
-    'refused',
-    'EXEC is off on this controller: its operator lists the programs that may run in HEADGATE_EXEC_SECRET_COMMANDS',
-  );
-
 /** For whoever asked; anything else that was thrown stays what it is. */
 export function toDomainError(error: unknown): unknown {
   if (!(error instanceof BackendError)) return error;

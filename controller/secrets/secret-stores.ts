@@ -8,6 +8,7 @@ import type { SecretBackend as BackendKind } from '../../schemas/api/secret-back
 import type { Context, MutationContext } from '../platform/context.ts';
 import { notFound } from '../platform/errors.ts';
 import type { Keyring } from '../platform/keyring.ts';
+import type { TargetGuard } from '../platform/outgoing/index.ts';
 import { sealedPlace } from '../platform/sealed-columns.ts';
 import {
   applyChange,
@@ -16,10 +17,11 @@ import {
   describeStore,
   prepareChange,
 } from './backend-change.ts';
-import { type BackendState, changedMeanwhile, execIsOff, sameStore } from './backend-state.ts';
+import { type BackendState, changedMeanwhile, sameStore } from './backend-state.ts';
 import { lockBackend, readBackend } from './backend-store.ts';
 import { BackendError, type SecretBackend } from './backends/backend.ts';
 import { type BackendSetting, openBackend } from './backends/open.ts';
+import { assertListed } from './exec-commands.ts';
 
 export interface OpenStore {
   backend: SecretBackend;
@@ -27,6 +29,8 @@ export interface OpenStore {
 }
 
 export interface SecretStores {
+  /** Command lines that EXEC may run. */
+  readonly execCommands: readonly string[];
   /** Throws NOT_FOUND, and BackendError where it cannot be used as it is set. */
   open(db: Knex, environmentId: string): Promise<OpenStore>;
   /** In the transaction: refuses what was prepared with a store that is another now. */
@@ -50,7 +54,8 @@ export interface BackendInput {
 
 export interface SecretStoreParts {
   keyring: Keyring;
-  /** Programs that any editor may set; none turns EXEC off. */
+  guard: TargetGuard;
+  /** Command lines that EXEC may run, their parts one blank apart; none turns EXEC off. */
   execCommands: readonly string[];
   /** Of the controller's own service account in Kubernetes. */
   serviceAccountFile?: string;
@@ -66,7 +71,7 @@ const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 const TOKEN_CHARS = 16_384;
 
 export function createSecretStores(parts: SecretStoreParts): SecretStores {
-  const { keyring, execCommands, serviceAccountFile = SERVICE_ACCOUNT } = parts;
+  const { keyring, guard, execCommands, serviceAccountFile = SERVICE_ACCOUNT } = parts;
   const opened = new Map<string, OpenStore>();
 
   async function serviceAccountToken(): Promise<string> {
@@ -83,7 +88,7 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
     opened.get(environmentId)?.backend.close();
     opened.delete(environmentId);
   }
-  const openSetting = (setting: BackendSetting) => openBackend(setting, { serviceAccountToken });
+  const openSetting = (setting: BackendSetting) => openBackend(setting, { guard, serviceAccountToken });
 
   function settingIn(environmentId: string, { kind, sealed }: BackendState): BackendSetting {
     if (kind === 'BUILTIN') return { kind };
@@ -93,6 +98,7 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
 
   const tools = { keyring, execCommands, openSetting, settingIn };
   return {
+    execCommands,
     async open(db, environmentId) {
       const state = await readBackend(db, environmentId);
       if (!state) throw notFound('Environment');
@@ -100,7 +106,7 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
       if (known && sameStore(known.state, state)) return known;
       forget(environmentId);
       const setting = settingIn(environmentId, state);
-      if (setting.kind === 'EXEC' && execCommands.length === 0) throw execIsOff();
+      if (setting.kind === 'EXEC') assertListed(execCommands, setting.config);
       const store = { backend: openSetting(setting), state };
       if (store.backend.outside) opened.set(environmentId, store);
       return store;

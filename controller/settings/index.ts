@@ -3,6 +3,7 @@ export {
   changeFleetSettings,
   claimSetting,
   readAuditRetention,
+  readAuditSetting,
   readFleetSettings,
   readSetting,
   writeSetting,

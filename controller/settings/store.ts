@@ -48,5 +48,13 @@ export async function changeFleetSettings(
 
 /** Days that the audit log is kept; null is for ever. */
 export async function readAuditRetention(db: Knex): Promise<number | null> {
-  return (await readSetting<{ retentionDays: number | null }>(db, 'audit'))?.retentionDays ?? null;
+  return (await readAuditSetting(db)).retentionDays;
+}
+
+/** `isChosen` is false until somebody has set it. */
+export async function readAuditSetting(
+  db: Knex,
+): Promise<{ retentionDays: number | null; isChosen: boolean }> {
+  const set = await readSetting<{ retentionDays: number | null }>(db, 'audit');
+  return { retentionDays: set?.retentionDays ?? null, isChosen: set !== null };
 }

@@ -43,6 +43,19 @@ export interface GateInput {
   nodes: readonly GateNode[];
 }
 
+/** Of nodes that do not answer. */
+const MAX_NAMES = 5;
+
+const isSilent = ({ health }: GateNode): boolean => health === 'UNREACHABLE' || health === 'UNKNOWN';
+
+/** The nodes that should run the deployed version, do not answer, and were not seen running it; nobody waits for them. */
+export function silentNodes({ isDraft, deployed, rollout, nodes }: GateInput): string[] {
+  if (isDraft || rollout || !deployed) return [];
+  return nodes
+    .filter((node) => isSilent(node) && !(node.version === deployed.version && node.status === 'RUNNING'))
+    .map(({ nodeName }) => nodeName);
+}
+
 const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 export function pipelineGate(input: GateInput): Gate {
@@ -119,7 +132,7 @@ function nodeSegments(input: GateInput): [GateSegment, GateSegment] {
   }
   const has = nodes.filter((node) => node.version === deployed.version);
   const runs = has.filter((node) => node.status === 'RUNNING');
-  const silent = nodes.filter((node) => node.health === 'UNREACHABLE' || node.health === 'UNKNOWN');
+  const silent = nodes.filter(isSilent);
   const latest = (list: readonly GateNode[]): Date | null =>
     list.reduce<Date | null>(
       (newest, node) => (node.since && (!newest || node.since > newest) ? node.since : newest),
@@ -138,7 +151,10 @@ function nodeSegments(input: GateInput): [GateSegment, GateSegment] {
     const accounted = new Set([...arrived, ...silent]);
     return nodes.every((node) => accounted.has(node)) ? 'held' : 'moving';
   };
-  const silentText = silent.length > 0 ? `; ${plural(silent.length, 'node')} not reachable` : '';
+  const names = silent.slice(0, MAX_NAMES).map(({ nodeName }) => nodeName);
+  if (silent.length > names.length) names.push(`${silent.length - names.length} more`);
+  const silentText =
+    silent.length > 0 ? `; ${plural(silent.length, 'node')} not reachable (${names.join(', ')})` : '';
 
   const delivered =
     rolledBack !== null
@@ -188,9 +204,11 @@ function rolledBackFrom({ manifest, deployed, rollout, latestVersion }: GateInpu
   return latestVersion === deployed.version ? null : latestVersion;
 }
 
-/** The segment `running` where an engine crashed; null where none did. */
+/** The segment `running` where an engine crashed; null where none did. Silent nodes tell nothing of another version. */
 function crashedOn(nodes: readonly GateNode[], running: GateSegment): GateSegment | null {
-  const crashed = nodes.filter((node) => node.status === 'CRASHED');
+  const crashed = nodes.filter(
+    (node) => node.status === 'CRASHED' && !(isSilent(node) && node.version !== node.desired),
+  );
   const first = crashed[0];
   if (!first) return null;
   const why = first.lastError ? `: ${first.lastError.split('\n')[0]?.slice(0, 200)}` : '';
@@ -201,13 +219,15 @@ function crashedOn(nodes: readonly GateNode[], running: GateSegment): GateSegmen
 /** From what nodes report to the two conditions that only they can tell. */
 export function rolloutConditions(gate: Gate, input: GateInput, file: string, line: number): Condition[] {
   const [, , delivered, running] = gate;
-  const { rollout } = input;
-  if (!delivered || !running || input.isDraft || (!input.deployed && !rollout)) return [];
-  const at = running.at ?? delivered.at ?? input.deployed?.at ?? new Date(0);
+  const { rollout, deployed } = input;
+  if (!delivered || !running || input.isDraft || (!deployed && !rollout)) return [];
+  const at = running.at ?? delivered.at ?? deployed?.at ?? new Date(0);
   const base = { file, line, commit: input.manifest?.appliedCommit ?? null, lastTransition: at };
+  // Nodes that do not answer are named and not waited for.
+  const answering = input.nodes.filter((node) => !isSilent(node));
   const arrived =
-    delivered.state === 'done' &&
-    (running.state === 'done' || running.state === 'failed' || running.state === 'held');
+    answering.every(({ version }) => version === deployed?.version) &&
+    (running.state === 'failed' || answering.every(({ status }) => status === 'RUNNING'));
   const none = input.nodes.length === 0;
   const rolledBack = rolledBackFrom(input) !== null;
   if (rollout || rolledBack)
@@ -234,11 +254,11 @@ export function rolloutConditions(gate: Gate, input: GateInput, file: string, li
       status: none || arrived ? 'True' : 'False',
       reason: none
         ? 'NoNodes'
-        : arrived
-          ? 'AllNodes'
-          : delivered.state === 'held'
+        : !arrived
+          ? 'InProgress'
+          : silentNodes(input).length > 0
             ? 'NodesUnreachable'
-            : 'InProgress',
+            : 'AllNodes',
       message: delivered.reason,
     },
     {

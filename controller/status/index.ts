@@ -1,7 +1,7 @@
 import type { Context } from '../platform/context.ts';
 import { readFleetSettings } from '../settings/index.ts';
 import { type Cells, joinCells } from './cells.ts';
-import { type Joined, join } from './join.ts';
+import { type Joined, join, type NodeStatus } from './join.ts';
 import type { JoinTime } from './judge.ts';
 import { type ObservedOf, readObserved, readObservedInShort, readObservedOfMany } from './queries.ts';
 import type { Snapshots } from './snapshots.ts';
@@ -54,9 +54,15 @@ export const readStatusOfNodes = (
   nodeIds: readonly string[],
 ): Promise<ReadonlyMap<string, Joined>> => readJoined(ctx, { environmentIds, nodeIds });
 
+/** The archived nodes of an environment; nothing that it says of pipelines counts them elsewhere. */
+export async function readArchivedNodes(ctx: Context, environmentId: string): Promise<NodeStatus[]> {
+  const of = { environmentIds: [environmentId], nodeIds: null, archived: true };
+  return (await readJoined(ctx, of)).get(environmentId)?.nodes ?? [];
+}
+
 async function readJoined(
   ctx: Context,
-  of: { environmentIds: readonly string[]; nodeIds: readonly string[] | null },
+  of: { environmentIds: readonly string[]; nodeIds: readonly string[] | null; archived?: boolean },
 ): Promise<ReadonlyMap<string, Joined>> {
   const observed = await readObservedOfMany(ctx.db, { ...of, pipelineId: null });
   const time = await joinTime(ctx);

@@ -3,7 +3,14 @@ import type { Condition, Gate, LabelMap } from '../../schemas/api/common.ts';
 import type { NodeHealth, PipelineOnNode, Rates, StatusCounts } from '../../schemas/api/pipelines.ts';
 import { effectiveLabels, groupsOf, labelsOf, type NodeLabels } from '../node-groups/index.ts';
 import { desiredPlaces } from './desired.ts';
-import { type GateInput, type GateNode, nodeGate, pipelineGate, rolloutConditions } from './gate.ts';
+import {
+  type GateInput,
+  type GateNode,
+  nodeGate,
+  pipelineGate,
+  rolloutConditions,
+  silentNodes,
+} from './gate.ts';
 import { gateRolloutOf } from './gate-rollout.ts';
 import { finder, type JoinTime, judgeNode, wishedOf } from './judge.ts';
 import type { NodeRow, Observed, PipelineRow, ReportRow } from './queries.ts';
@@ -43,6 +50,8 @@ export interface PipelineStatus {
   counts: StatusCounts;
   rates: Rates;
   gate: Gate;
+  /** Names of nodes that should run it and do not answer. */
+  silentNodes: readonly string[];
   /** Those of the last pass, and what the nodes say. Empty for a pipeline that git does not own. */
   conditions: Condition[];
 }
@@ -168,6 +177,8 @@ function onNode(pair: Pair): PipelineOnNode {
     pid: detail?.pid ?? null,
     uptimeSeconds: detail?.uptimeSeconds ?? null,
     restarts: detail?.restarts ?? 0,
+    metricsPort: detail?.metricsPort ?? null,
+    apiPort: detail?.apiPort ?? null,
     lastError: report?.lastError ?? null,
     reportedAt: detail?.reportedAt ?? null,
     eventsIn: detail?.eventsIn ?? 0,
@@ -210,6 +221,7 @@ function pipelineStatus(pipeline: PipelineRow, pairs: readonly Pair[]): Pipeline
     counts: count(desired),
     rates: sumRates(pairs.map((pair) => ({ rates: ratesOf(pair) }))),
     gate,
+    silentNodes: silentNodes(input),
     conditions: manifest
       ? [...manifest.conditions, ...rolloutConditions(gate, input, manifest.path, manifest.line)]
       : [],

@@ -20,6 +20,8 @@ export interface NodeRow {
   uiLabels: LabelMap;
   agentLabels: LabelMap;
   enrolledAt: Date | null;
+  /** Since when it is archived; only where nodes are asked for by id, or archived ones are. */
+  archivedAt: Date | null;
   reportedAt: Date | null;
   agentVersion: string | null;
   engineVersion: string | null;
@@ -102,6 +104,8 @@ export interface ReportDetail {
   pid: number | null;
   uptimeSeconds: number | null;
   restarts: number;
+  metricsPort: number | null;
+  apiPort: number | null;
   reportedAt: Date;
   eventsIn: number;
   eventsOut: number;
@@ -151,7 +155,10 @@ interface Narrowed {
   environmentIds: readonly string[];
   /** Null for all of them. */
   pipelineId: string | null;
+  /** Null for all that are not archived. */
   nodeIds: readonly string[] | null;
+  /** In place of those that are not. */
+  archived?: boolean;
 }
 
 /** What many nodes say of a pipeline in the same words: of a large fleet nearly all do. */
@@ -220,24 +227,27 @@ async function readBindings(db: Knex, of: Narrowed): Promise<OfEnvironment<Bindi
   return rows;
 }
 
+const WANTED_NODES = `CASE WHEN :nodeIds::text[] IS NULL THEN (n.archived_at IS NOT NULL) = :archived
+  ELSE n.id = ANY(:nodeIds) END`;
+
 async function readNodes(db: Knex, of: Narrowed): Promise<NodeRow[]> {
   const { rows } = await db.raw<{ rows: NodeRow[] }>(
     `SELECT n.id, n.environment_id AS "environmentId", n.name, n.host, n.os, n.channel,
        n.token_revoked_at IS NOT NULL AS revoked, n.pending_action->>'targetVersion' AS "updateTo", n.maintenance,
-       n.ui_labels AS "uiLabels", coalesce(r.agent_labels, '{}') AS "agentLabels", n.enrolled_at AS "enrolledAt",
-       r.reported_at AS "reportedAt", r.agent_version AS "agentVersion", r.engine_version AS "engineVersion",
+       n.ui_labels AS "uiLabels", coalesce(r.agent_labels, '{}') AS "agentLabels", n.enrolled_at AS "enrolledAt", n.archived_at AS "archivedAt",
+       r.reported_at AS "reportedAt", r.agent_version AS "agentVersion", COALESCE(r.engine_version, n.enrolled_engine_version) AS "engineVersion",
        r.deployment_mode AS "deploymentMode", coalesce(r.host_metrics, '{}') AS "hostMetrics",
        coalesce(r.agent_health, '{}') AS "agentHealth", r.running_as AS "runningAs", r.update_error AS "updateError",
        r.poll_interval_ms AS "pollIntervalMs"
      FROM nodes n LEFT JOIN node_reports r ON r.node_id = n.id
-     WHERE n.environment_id = ANY(:environmentIds) AND (:nodeIds::text[] IS NULL OR n.id = ANY(:nodeIds))
-     ORDER BY n.name, n.id`,
+     WHERE n.environment_id = ANY(:environmentIds) AND ${WANTED_NODES} ORDER BY n.name, n.id`,
     bindings(of),
   );
   return rows;
 }
 
-const bindings = ({ environmentIds, pipelineId, nodeIds }: Narrowed) => ({
+const bindings = ({ environmentIds, pipelineId, nodeIds, archived = false }: Narrowed) => ({
+  archived,
   environmentIds: [...environmentIds],
   pipelineId,
   nodeIds: nodeIds && [...nodeIds],
@@ -300,22 +310,23 @@ export const datedOrigin = (git: GitOrigin | null): GitOrigin | null =>
 const REPORTS_OF = `FROM node_pipelines s JOIN nodes n ON n.id = s.node_id
   WHERE n.environment_id = ANY(:environmentIds)
     AND (:pipelineId::text IS NULL OR s.pipeline_id = :pipelineId)
-    AND (:nodeIds::text[] IS NULL OR s.node_id = ANY(:nodeIds))`;
+    AND ${WANTED_NODES}`;
 
 async function readReportsInFull(db: Knex, of: Narrowed): Promise<OfEnvironment<ReportRow>[]> {
   const { rows } = await db.raw<{ rows: OfEnvironment<ReportRow & ReportDetail>[] }>(
     `SELECT n.environment_id AS "environmentId", s.node_id AS "nodeId", s.pipeline_id AS "pipelineId", s.version, s.status, s.pid,
-       s.uptime_seconds AS "uptimeSeconds", s.restarts, s.last_error AS "lastError", s.status_since AS "statusSince",
+       s.uptime_seconds AS "uptimeSeconds", s.restarts, s.metrics_port AS "metricsPort", s.api_port AS "apiPort", s.last_error AS "lastError", s.status_since AS "statusSince",
        s.reported_at AS "reportedAt", s.events_in AS "eventsIn", s.events_out AS "eventsOut", s.bytes_in AS "bytesIn",
        s.bytes_out AS "bytesOut", s.errors_total AS "errorsTotal", s.events_discarded AS "eventsDiscarded", s.rate_events_in AS "rateEventsIn",
        s.rate_events_out AS "rateEventsOut", s.rate_bytes_in AS "rateBytesIn", s.rate_bytes_out AS "rateBytesOut",
        s.rate_errors AS "rateErrors" ${REPORTS_OF}`,
     bindings(of),
   );
-  return rows.map(({ pid, uptimeSeconds, restarts, reportedAt, ...row }) => {
+  return rows.map(({ pid, uptimeSeconds, restarts, metricsPort, apiPort, reportedAt, ...row }) => {
     const { eventsIn, eventsOut, bytesIn, bytesOut, errorsTotal, eventsDiscarded, ...report } = row;
     const totals = { eventsIn, eventsOut, bytesIn, bytesOut, errorsTotal, eventsDiscarded };
-    return { ...report, detail: { pid, uptimeSeconds, restarts, reportedAt, ...totals } };
+    const detail = { pid, uptimeSeconds, restarts, metricsPort, apiPort, reportedAt, ...totals };
+    return { ...report, detail };
   });
 }
 

@@ -179,6 +179,8 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
         if (state.next) ready.push(key);
         else if (requeueInMs !== null)
           state.cancelTimer = clock.after(requeueInMs, () => void request(key, 'timer'));
+        // Keys come and go with the rollouts and promotions that they name.
+        else states.delete(key);
       }
       pump();
     }

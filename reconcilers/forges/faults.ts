@@ -3,6 +3,7 @@
  * (x-ratelimit-remaining, x-ratelimit-reset, also with status 403), GitLab (RateLimit-Reset).
  */
 import { messageOf } from '../../controller/platform/errors.ts';
+import { isUntrusted, type TargetGuard } from '../../controller/platform/outgoing/index.ts';
 import { ForgeError, ForgeReply } from './forge.ts';
 
 const LONGEST_WAIT_MS = 60 * 60_000;
@@ -149,46 +150,36 @@ export const tooLarge = (label: string, bytes: number): ForgeError =>
     `${label} answers with more than ${Math.floor(bytes / 1024 / 1024)} MiB, which is not read`,
   );
 
-/** Codes of certificates that are not trusted. */
-const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|ERR_TLS/;
-
 /** Of what was thrown on the way there. */
 export function explainFailure(
   error: unknown,
   {
     label,
     redact,
-    lateAfterMs,
-  }: { label: string; redact: (text: string) => string; lateAfterMs: number | null },
+    late,
+    guard,
+  }: { label: string; redact: (text: string) => string; late: boolean; guard: TargetGuard },
 ): Failure {
   if (error instanceof ForgeError) return error;
-  if (lateAfterMs !== null)
-    return new ForgeError(
-      'unavailable',
-      `${label} did not answer within ${Math.ceil(lateAfterMs / 1_000)} s; is it up, and the way there open?`,
-    );
+  if (late) return new ForgeError('unavailable', guard.unreachable(label, 'no answer in time'));
   const { code = '', cause } = error as { code?: string; cause?: unknown };
   if (cause instanceof ForgeError) return cause;
   const why =
     typeof (cause as { code?: unknown })?.code === 'string' ? (cause as { code: string }).code : code;
-  if (UNTRUSTED.test(why))
+  if (isUntrusted(why))
     return new ForgeError(
       'unavailable',
       `The certificate of ${label} is not trusted (${why}); give the authority that signed it as caCertificate, and an address that stands in the certificate`,
     );
-  if (/EPROTO|WRONG_VERSION/.test(why))
-    return new ForgeError('unavailable', `${label} does not speak TLS; does forge.url begin with http://?`);
-  const proxied = /Proxy response \((\d+)\)/.exec(messageOf(error))?.[1];
-  if (proxied)
+  const proxied = /Proxy response \((\d+)\)/.exec(redact(messageOf(error)))?.[1];
+  if (proxied) {
+    guard.note(label, `the proxy answers with status ${proxied}`);
     return new ForgeError(
       'unavailable',
-      `The proxy answers with status ${proxied} instead of letting requests through to ${label}; correct the proxy settings of the controller`,
+      `The proxy does not let requests through to ${label}, or does not reach it either; correct the proxy settings of the controller`,
     );
-  const told = /^[A-Z_]+$/.test(why) ? why : redact(messageOf(error)).slice(0, 100);
-  return new Passing(
-    'unavailable',
-    `${label} cannot be reached (${told}); check the address, and that it is up`,
-  );
+  }
+  return new Passing('unavailable', guard.unreachable(label, error));
 }
 
 /** The fault that a client library has wrapped; anything else is told as itself. */

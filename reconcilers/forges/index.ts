@@ -2,6 +2,7 @@
 import { type Binding, type ForgeGateway, openForgeToken } from '../../controller/git-sync/index.ts';
 import { type Keyring, KeyringError } from '../../controller/platform/keyring.ts';
 import type { Logger } from '../../controller/platform/logger.ts';
+import type { TargetGuard } from '../../controller/platform/outgoing/index.ts';
 import type { ProxySettings } from '../../controller/platform/proxies.ts';
 import { createBitbucket } from './bitbucket.ts';
 import { type Forge, ForgeError } from './forge.ts';
@@ -21,6 +22,7 @@ export interface Forges extends ForgeGateway {
 
 export interface ForgeOptions {
   keyring: Keyring;
+  guard: TargetGuard;
   log: Logger;
   proxies: ProxySettings;
   limits?: Partial<TransportLimits>;
@@ -34,33 +36,41 @@ const MAKERS: Readonly<Record<Forge['name'], { title: string; make: (parts: Forg
   bitbucket: { title: 'Bitbucket', make: createBitbucket },
 };
 
+/** A binding that is gone is not heard of on every controller: its client, with token and connections, ends by itself. */
+const UNUSED_MS = 60 * 60_000;
+
 interface Kept {
+  usedAt: number;
   revision: number;
   sealed: string;
   forge: Forge;
   transport: Transport;
 }
 
-export function createForges({ keyring, log, proxies, limits, now }: ForgeOptions): Forges {
+export function createForges({ keyring, guard, log, proxies, limits, now = Date.now }: ForgeOptions): Forges {
   const kept = new Map<string, Kept>();
 
   function of(binding: Binding): Forge | null {
     const { id, revision, forge: name, forgeUrl: url, forgeProject: project, caCertificate } = binding;
     const known = kept.get(id);
     const sealed = binding.sealedForgeToken ?? '';
-    if (known?.revision === revision && known.sealed === sealed && known.forge.name === name)
+    if (known?.revision === revision && known.sealed === sealed && known.forge.name === name) {
+      known.usedAt = now();
       return known.forge;
+    }
     if (known) drop(id, known);
     if (name === 'none' || url === null || project === null) return null;
     const token = openToken(keyring, binding);
     const { title, make } = MAKERS[name];
     const transport = createTransport({
-      ...{ base: url, label: `${title} at ${new URL(url).host}`, token, caCertificate, proxies, log },
+      ...{ base: url, label: `${title} at ${new URL(url).host}`, token, caCertificate },
+      ...{ guard, proxies, log },
       ...(limits ? { limits } : {}),
-      ...(now ? { now } : {}),
+      now,
     });
     const forge = make({ transport, url, project, token });
-    kept.set(id, { revision, sealed, forge, transport });
+    for (const [other, one] of kept) if (now() - one.usedAt > UNUSED_MS) drop(other, one);
+    kept.set(id, { usedAt: now(), revision, sealed, forge, transport });
     return forge;
   }
 

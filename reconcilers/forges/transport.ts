@@ -4,10 +4,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
-import { isLinkLocalHost, lookupElsewhere } from '../../controller/platform/link-local.ts';
 import type { Logger } from '../../controller/platform/logger.ts';
+import type { TargetGuard } from '../../controller/platform/outgoing/index.ts';
 import { type ProxySettings, proxyFor } from '../../controller/platform/proxies.ts';
-import { linkLocalMessage, redactor, secureContextWith } from '../../controller/repository/index.ts';
+import { redactor, secureContextWith } from '../../controller/repository/index.ts';
 import { explainFailure, faultOf, notJson, redirected, tooLarge } from './faults.ts';
 import { ForgeError } from './forge.ts';
 
@@ -34,6 +34,7 @@ export interface TransportOptions {
   token: string;
   /** PEM that is trusted beside the system's authorities. */
   caCertificate: string | null;
+  guard: TargetGuard;
   proxies: ProxySettings;
   log: Logger;
   limits?: Partial<TransportLimits>;
@@ -103,7 +104,8 @@ export function createTransport(options: TransportOptions): Transport {
         explainFailure(failure, {
           label,
           redact: way.redact,
-          lateAfterMs: deadline.aborted ? limits.deadlineMs : null,
+          late: deadline.aborted,
+          guard: options.guard,
         }),
       );
       if (error instanceof Response) return error;
@@ -152,7 +154,7 @@ const isBelow = (path: string, base: string): boolean => {
 };
 
 /** Made when it is first asked for: what is wrong with a proxy is told to whoever asks the forge. */
-function createWay({ token, caCertificate, proxies, label }: TransportOptions, base: URL) {
+function createWay({ token, caCertificate, guard, proxies, label }: TransportOptions, base: URL) {
   const secure = base.protocol === 'https:';
   const host = base.hostname.replace(/^\[|\]$/g, '');
   const target = {
@@ -164,15 +166,18 @@ function createWay({ token, caCertificate, proxies, label }: TransportOptions, b
   let redact = redactorOf(token, null);
 
   function make(): Dispatcher {
-    if (isLinkLocalHost(host)) throw new ForgeError('refused', linkLocalMessage(host));
+    try {
+      guard.assertHost(host);
+    } catch (error) {
+      throw new ForgeError('unavailable', guard.unreachable(label, error));
+    }
     const proxy = proxyFor(target, proxies);
     redact = redactorOf(token, proxy);
     const tls = secure ? { secureContext: secureContextWith(caCertificate) } : {};
     const common = { connections: CONNECTIONS, keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS };
     // The proxy looks names up, and whoever runs it says where it leads to.
     if (proxy) return new ProxyAgent({ ...common, uri: proxy.href, requestTls: tls, proxyTunnel: secure });
-    const lookup = lookupElsewhere((name) => new ForgeError('refused', linkLocalMessage(name)));
-    return new Agent({ ...common, connect: { ...tls, lookup } });
+    return new Agent({ ...common, connect: { ...tls, lookup: guard.lookup } });
   }
 
   return {

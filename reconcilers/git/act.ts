@@ -16,7 +16,7 @@ export async function act(
   guarded: string | null,
 ): Promise<Acted> {
   const options: PassOptions = { ...given, ctx: { ...given.ctx, actor: gitActor(given, looked.commit) } };
-  const work = openWork(options, looked, guarded);
+  const work = openWork(options, looked, plan, guarded);
   const due: Applying[] = [];
   for (const change of plan.changes) {
     if (applies(change)) due.push(change);

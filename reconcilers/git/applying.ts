@@ -1,18 +1,20 @@
 /** What would change is checked, then applied in order, many manifests in one transaction. */
+import { componentsOf } from '../../controller/pipeline-order/index.ts';
 import { DomainError } from '../../controller/platform/errors.ts';
 import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import type { ApplyResult, CheckResult } from '../kinds/index.ts';
 import { batchesOf } from './batches.ts';
-import { type Applying, type Change, objectIdOf, renamedFromOf } from './changes.ts';
+import { type Applying, type Change, objectIdOf, renamedFromOf, renames } from './changes.ts';
 import { checkAll, ENGINE_CHECKS, kindOf } from './checking.ts';
 import { identity, identityOf } from './identity.ts';
-import { blockedText } from './refusals.ts';
+import { blockerOf, withoutBlocked } from './refusals.ts';
 import { refuse, type Work } from './work.ts';
 
 /** Manifests of one transaction. While one batch is written, the next is checked. */
 const BATCH = 200;
 
 export async function applyAll(work: Work, due: readonly Applying[]): Promise<void> {
+  await refuseAhead(work, due);
   const batches = batchesOf(due, work.options.batch ?? BATCH);
   const engine = due.length <= ENGINE_CHECKS;
   let ahead = checksOf(work, batches[0] ?? [], engine);
@@ -38,7 +40,7 @@ function checksOf(
   batch: readonly Applying[],
   engine: boolean,
 ): Promise<Map<Change, CheckResult>> {
-  return checkAll(work.options, work.looked, batch, engine);
+  return checkAll(work.options, { secrets: work.looked.secrets, faults: work.faults }, batch, engine);
 }
 
 /**
@@ -99,28 +101,46 @@ function isWaiting(work: Work, change: Applying, checks: ReadonlyMap<Change, Che
   return true;
 }
 
-/** Where it names what is not there and does not come with it. */
+/** Where it names what is not there and does not come with it, or depends on what is refused in this commit. */
 function isBlocked(
   work: Work,
   change: Applying,
   checks: ReadonlyMap<Change, CheckResult>,
   batch: readonly Applying[],
 ): boolean {
-  const blocker = kindOf(change)
-    .references(change.manifest)
-    .find(({ kind, name }) => {
-      const key = identity(kind, nameKeyOf(name));
-      return (
-        !work.there.has(key) &&
-        !batch.some(
-          (other) =>
-            other !== change && !work.acted.outcomes.has(other) && identityOf(other.manifest) === key,
-        )
-      );
-    });
-  if (!blocker) return false;
-  fail(work, change, checks, 'Blocked', blockedText(blocker.name));
+  const comesAlong = (key: string) =>
+    batch.some(
+      (other) => other !== change && !work.acted.outcomes.has(other) && identityOf(other.manifest) === key,
+    );
+  const why = blockerOf(
+    change,
+    (key) => work.there.has(key) || comesAlong(key),
+    (key) => work.refused.has(key),
+  );
+  if (why === null) return false;
+  fail(work, change, checks, 'Blocked', why);
   return true;
+}
+
+/**
+ * Renames go first, whatever they depend on: that is checked before its turn, so that they wait where it will be refused.
+ */
+async function refuseAhead(work: Work, due: readonly Applying[]): Promise<void> {
+  const first = due.filter(renames);
+  const byName = new Map(due.map((change) => [identityOf(change.manifest), change]));
+  const needs = (change: Applying) =>
+    kindOf(change)
+      .references(change.manifest)
+      .flatMap(({ kind, name }) => byName.get(identity(kind, nameKeyOf(name))) ?? []);
+  const needed = componentsOf(first, needs).flat();
+  if (needed.length === first.length) return;
+  const { looked, faults } = work;
+  const checks = await checkAll(work.options, { secrets: looked.secrets, faults }, needed, false);
+  const wrong = needed.filter((change) => (checks.get(change)?.problems.length ?? 0) > 0);
+  const names = (changes: readonly Applying[]) => changes.map(({ manifest }) => identityOf(manifest));
+  const sound = needed.filter((change) => !wrong.includes(change));
+  const { blocked } = withoutBlocked(sound, work.there, [...work.refused, ...names(wrong)]);
+  for (const key of [...names(wrong), ...names(blocked.map(({ change }) => change))]) work.refused.add(key);
 }
 
 function fail(
@@ -134,6 +154,7 @@ function fail(
   work.acted.lines.push({ type: 'failed', kind, name, message });
   work.acted.outcomes.set(change, { type: 'failed', check: checks.get(change)!, reason, message });
   work.acted.counts.refused += 1;
+  work.refused.add(identityOf(change.manifest));
 }
 
 function applied(

@@ -1,6 +1,6 @@
 /** Asking each kind whether what a manifest describes is sound. */
 import { type CheckResult, KINDS, type Kind } from '../kinds/index.ts';
-import type { Applying, Change } from './plan.ts';
+import type { Applying, Change, Plan } from './plan.ts';
 import type { Looked, PassOptions } from './steps.ts';
 
 /** Above this, the engine itself is not asked about each changed manifest: it starts a process for every one. */
@@ -10,7 +10,7 @@ const PARALLEL_CHECKS = 4;
 /** A few at a time. */
 export async function checkAll(
   { ctx, signal }: Pick<PassOptions, 'ctx' | 'signal'>,
-  { secrets, dangling }: Pick<Looked, 'secrets' | 'dangling'>,
+  { secrets, faults }: Pick<Looked, 'secrets'> & Pick<Plan, 'faults'>,
   batch: readonly Applying[],
   engine: boolean,
 ): Promise<Map<Change, CheckResult>> {
@@ -19,7 +19,7 @@ export async function checkAll(
   const worker = async () => {
     for (const change of queue) {
       const { manifest } = change;
-      const problems = dangling.get(manifest);
+      const problems = faults.get(manifest);
       results.set(
         change,
         problems

@@ -1,10 +1,12 @@
 /** What git wants, what is, and the difference: everything of a pass that comes before it acts. Nothing here writes an object. */
 
-import { policiesOf } from '../../controller/git-sync/index.ts';
+import { type Binding, policiesOf } from '../../controller/git-sync/index.ts';
+import { listOrdered, listStored } from '../../controller/pipeline-order/index.ts';
 import type { GuardResult } from '../../schemas/api/git-plan.ts';
 import type { CheckResult } from '../kinds/index.ts';
-import { descends, readCommit, readDesired, resolveRef } from '../source/index.ts';
+import { descends, readCommit, readDesired, resolveFullRef } from '../source/index.ts';
 import { checkAll, ENGINE_CHECKS } from './checking.ts';
+import { hasDependencies, type ObservedOrder } from './dependency-circles.ts';
 import { focusOf, mayDangle } from './focus.ts';
 import { evaluateGuards } from './guards.ts';
 import { readAsItIs } from './memory.ts';
@@ -47,18 +49,17 @@ export async function computePlan(options: ComputeOptions): Promise<Computed> {
   const guards = await guardsOf(options, looked, plan);
   const due = plan.changes.filter(applies);
   const checks =
-    options.check === false ? new Map() : await checkAll(options, looked, due, due.length <= ENGINE_CHECKS);
+    options.check === false
+      ? new Map()
+      : await checkAll(options, { ...looked, ...plan }, due, due.length <= ENGINE_CHECKS);
   return { looked, plan, guards, checks };
 }
 
 export async function look(options: ComputeOptions): Promise<Looked> {
   const { ctx, binding, repository, cache, memory } = options;
-  const head = options.commit ?? (await resolveRef(repository, binding.ref));
-  if (head === null) {
-    throw new SourceProblem(
-      `the branch "${binding.ref}" does not exist in the repository; push it, or bind the environment to another one. Everything runs on as it was`,
-    );
-  }
+  const found = options.commit === undefined ? await resolveFullRef(repository, binding.ref) : null;
+  const head = options.commit ?? found?.sha;
+  if (head === undefined) throw new SourceProblem(missingRef(binding));
   const [commit, desired, { inventory, secrets, said, ui }] = await Promise.all([
     readCommit(repository, head),
     readDesired(repository, head, { path: binding.path, sharedPaths: binding.sharedPaths }, cache),
@@ -72,21 +73,34 @@ export async function look(options: ComputeOptions): Promise<Looked> {
       (applied === head ? binding.rewrittenCommit !== head : await descends(repository, head, applied)));
   const settled = memory?.settled ?? null;
   const policy = policiesOf(binding).effective;
-  const dangling =
-    settled === desired
-      ? new Map()
-      : await danglingReferences(
-          ctx,
-          binding.environmentId,
-          desired,
-          mayDangle(desired, settled),
-          new Set(policy.owns),
-        );
+  const candidates = settled === desired ? [] : [...mayDangle(desired, settled)];
+  const { environmentId } = binding;
+  const dangling = await danglingReferences(ctx, environmentId, desired, candidates, new Set(policy.owns));
+  // A circle comes up with a dependency that is new. It may lead through manifests that nobody has changed.
+  const order = candidates.some(hasDependencies) ? await readOrder(ctx.db, environmentId) : null;
   // What one of them says of itself depends on the binding and on the others.
   const more = [...dangling.keys(), ...desired.manifests.filter(isPolicy)];
-  const focus = focusOf(desired, settled, inventory, more);
-  return { commit, desired, inventory, secrets, said, ui, policy, descends: follows, focus, dangling };
+  const focus = order === null ? focusOf(desired, settled, inventory, more) : null;
+  return {
+    ...{ commit, desired, inventory, secrets, said, ui, policy, descends: follows, focus, dangling, order },
+    refName: found?.name ?? null,
+  };
 }
+
+export function missingRef({ ref, resolvedRef }: Binding): string {
+  const short = ref.replace(/^refs\/(?:heads|tags)\//, '');
+  const advice = 'or bind the environment to another one. Everything runs on as it was';
+  if (ref.startsWith('refs/tags/') || resolvedRef === `refs/tags/${short}`)
+    return `the tag "${short}" does not exist in the repository any more; push it again, ${advice}`;
+  if (ref.startsWith('refs/heads/') || resolvedRef === `refs/heads/${short}`)
+    return `the branch "${short}" does not exist in the repository; push it, ${advice}`;
+  return `no branch or tag "${short}" exists in the repository; push it, ${advice}`;
+}
+
+const readOrder = async (db: ComputeOptions['ctx']['db'], environmentId: string): Promise<ObservedOrder> => ({
+  pipelines: await listOrdered(db, environmentId),
+  stored: await listStored(db, environmentId),
+});
 
 export const planOf = (looked: Looked): Plan =>
   makePlan({
@@ -98,6 +112,7 @@ export const planOf = (looked: Looked): Plan =>
     said: looked.said,
     ui: looked.ui,
     dangling: looked.dangling,
+    order: looked.order,
     there: () => namesThere({ ui: looked.ui, recorded: looked.inventory.values() }),
   });
 

@@ -12,6 +12,7 @@ import { messageOf } from '../../controller/platform/errors.ts';
 import type { Lease } from '../../controller/platform/lease.ts';
 import type { Logger } from '../../controller/platform/logger.ts';
 import type { Execute } from '../../controller/platform/operation.ts';
+import type { PushedRef } from '../../controller/repository/index.ts';
 import { backoff, jitter } from '../engine/backoff.ts';
 import type { Clock } from '../engine/clock.ts';
 import { createRunLoop } from '../engine/run-loop.ts';
@@ -28,10 +29,10 @@ export const GIT_LOOP = 'git';
 
 export interface GitReconciler {
   /**
-   * Wakes every binding of the embedded repository and answers what to tell the person whose push began at `since`
-   * (the clock's monotonic milliseconds), within the limit.
+   * Wakes the bindings of the embedded repository that follow what was taken, and answers what to show the user whose push
+   * began at `since` (the clock's monotonic milliseconds), within the limit. `refs`: null where they are not known.
    */
-  afterPush(since: number, names: readonly string[] | null): Promise<readonly string[]>;
+  afterPush(since: number, refs: readonly PushedRef[] | null, refused?: boolean): Promise<readonly string[]>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -63,6 +64,8 @@ const NOT_LEADING: PassResult = {
   report: [],
   error: null,
 };
+
+const NOT_FOLLOWED: PassResult = { ...NOT_LEADING };
 
 export function createGitReconciler(options: GitReconcilerOptions): GitReconciler {
   const { db, log, lease, services } = options;
@@ -106,11 +109,16 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
         intervals.delete(environmentId);
         remotes.delete(environmentId);
         memories.delete(environmentId);
+        afterPush.forget(environmentId);
         await copies.forget(environmentId);
-        return NOT_LEADING;
+        // Whoever binds, turns on or resumes it wakes it.
+        return NOT_FOLLOWED;
       }
       intervals.set(environmentId, intervalOf(binding.intervalSeconds, binding.manifestPolicy) * 1_000);
-      if (epoch === null) return NOT_LEADING;
+      if (epoch === null) {
+        memories.delete(environmentId);
+        return NOT_LEADING;
+      }
       const ctx: Context = {
         db,
         actor: { type: 'git', commit: '', author: '', environmentId },
@@ -179,7 +187,8 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
       if (result.again) loop.wake(environmentId, 'policy changed');
       return result;
     },
-    resync: (environmentId) => {
+    resync: (environmentId, result) => {
+      if (result === NOT_FOLLOWED) return null;
       const intervalMs = intervals.get(environmentId) ?? DEFAULT_INTERVAL_MS;
       const failures = remotes.get(environmentId);
       if (failures === undefined) return intervalMs;

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { type Binding, reportOfPass } from '../../controller/git-sync/index.ts';
 import { type Repository, resolveRef } from '../source/index.ts';
+import { missingRef } from './compute.ts';
 
 const LOOK_MS = 50;
 
@@ -16,7 +17,7 @@ export async function leadersReport(
 ): Promise<readonly string[] | null> {
   const { db, repository, elapsed, signal } = options;
   const head = await resolveRef(repository, binding.ref);
-  if (head === null) return null;
+  if (head === null) return [`${binding.environmentName}: ${missingRef(binding)}`];
   while (!signal.aborted) {
     const report = await reportOfPass(db, binding.id, head, elapsed());
     if (report) return report;

@@ -25,7 +25,7 @@ export async function clearNames(
   const displaced = prunes.filter(({ previous }) => takers.has(identityOf(previous)));
   const checks = await checkAll(
     work.options,
-    work.looked,
+    { secrets: work.looked.secrets, faults: work.faults },
     displaced.map(({ previous }) => takers.get(identityOf(previous))!),
     true,
   );
@@ -79,12 +79,15 @@ export async function orphanAll(work: Work, orphans: readonly Orphaning[]): Prom
 
 async function prune(work: Work, change: Pruning): Promise<void> {
   const { ctx, execute, binding, signal } = work.options;
-  const { kind: kindName, name, objectId } = change.previous;
+  const { kind: kindName, name, objectId, objectDeployed } = change.previous;
   const kind = KINDS.get(kindName as ManifestKind);
   if (!kind || objectId === null) return;
   signal.throwIfAborted();
   await kind.prune({ ctx, execute, environmentId: binding.environmentId, objectId });
   work.acted.outcomes.set(change, { type: 'applied', check: null, detail: 'Pruned' });
   work.acted.counts.deleted += 1;
-  work.acted.lines.push({ type: 'pruned', kind: kindName, name });
+  work.acted.lines.push({
+    ...{ type: 'pruned', kind: kindName, name },
+    stopped: kindName === 'Pipeline' && objectDeployed === true,
+  });
 }

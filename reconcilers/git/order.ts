@@ -1,4 +1,5 @@
 /** The orders in which a plan is made and applied. */
+import { componentsOf } from '../../controller/pipeline-order/index.ts';
 import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { KINDS } from '../kinds/index.ts';
 import type { DesiredManifest } from '../source/index.ts';
@@ -10,24 +11,27 @@ export function sorted<T extends { kind: string; nameKey: string }>(list: readon
   return [...list].sort((a, b) => compare(a.nameKey, b.nameKey) || compare(a.kind, b.kind));
 }
 
-/** By kind, and within a kind after those that it names; otherwise by name. */
-export function inOrder(manifests: readonly DesiredManifest[]): DesiredManifest[] {
-  const byName = new Map(manifests.map((manifest) => [identityOf(manifest), manifest]));
-  const depth = new Map<DesiredManifest, number>();
-  const depthOf = (manifest: DesiredManifest, trail: ReadonlySet<DesiredManifest>): number => {
-    const known = depth.get(manifest);
-    if (known !== undefined) return known;
-    if (trail.has(manifest) || trail.size > 100) return 0;
-    const inner = new Set(trail).add(manifest);
-    const needs = KINDS.get(manifest.kind)?.references(manifest) ?? [];
-    const deepest = needs.reduce((most, { kind, name }) => {
-      const other = byName.get(identity(kind, nameKeyOf(name)));
-      return other ? Math.max(most, depthOf(other, inner) + 1) : most;
-    }, 0);
-    depth.set(manifest, deepest);
-    return deepest;
-  };
+/**
+ * By kind, and within a kind after those that it names; otherwise by name.
+ * @param all What else they may name: a dependency may lead through one that is not ordered itself.
+ */
+export function inOrder(
+  manifests: readonly DesiredManifest[],
+  all: readonly DesiredManifest[] = manifests,
+): DesiredManifest[] {
+  const referencesOf = (manifest: DesiredManifest) => KINDS.get(manifest.kind)?.references(manifest) ?? [];
   const order = (manifest: DesiredManifest) => KINDS.get(manifest.kind)?.order ?? 99;
-  for (const manifest of manifests) depthOf(manifest, new Set());
-  return sorted(manifests).sort((a, b) => order(a) - order(b) || (depth.get(a) ?? 0) - (depth.get(b) ?? 0));
+  const byOrder = sorted(manifests).sort((a, b) => order(a) - order(b));
+  if (manifests.every((manifest) => referencesOf(manifest).length === 0)) return byOrder;
+  const byName = new Map([...all, ...manifests].map((manifest) => [identityOf(manifest), manifest]));
+  const needs = (manifest: DesiredManifest) =>
+    referencesOf(manifest).flatMap(({ kind, name }) => byName.get(identity(kind, nameKeyOf(name))) ?? []);
+  const depth = new Map<DesiredManifest, number>();
+  for (const component of componentsOf(manifests, needs)) {
+    const deepest = component
+      .flatMap(needs)
+      .reduce((most, needed) => Math.max(most, (depth.get(needed) ?? -1) + 1), 0);
+    for (const manifest of component) depth.set(manifest, deepest);
+  }
+  return byOrder.sort((a, b) => order(a) - order(b) || (depth.get(a) ?? 0) - (depth.get(b) ?? 0));
 }

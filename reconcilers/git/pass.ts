@@ -10,7 +10,8 @@ import {
   BindingChangedError,
   beginApproved,
   fenceBinding,
-  pendingJobs,
+  type JobQueue,
+  readJobQueue,
   updateBindingStatus,
 } from '../../controller/git-sync/index.ts';
 import { writeAsReconciler } from '../../controller/ownership/index.ts';
@@ -21,7 +22,7 @@ import { guardsOf, look, planOf } from './compute.ts';
 import { countOfKinds } from './focus.ts';
 import { createPassMemory, type PassMemory } from './memory.ts';
 import { settleProposals } from './proposals.ts';
-import { type PassStart, record, recordFailure } from './record.ts';
+import { record, recordFailure } from './record.ts';
 import { noCounts, renderReport } from './report.ts';
 import type { Looked, PassOptions, PassResult } from './steps.ts';
 import { verdictOf } from './verdict.ts';
@@ -53,10 +54,7 @@ function givenUp({ environmentName }: Binding, { message }: BindingChangedError)
 }
 
 async function pass(options: PassOptions, memory: PassMemory): Promise<PassResult> {
-  const start: PassStart = {
-    at: new Date(options.ctx.clock.now()),
-    pending: await pendingJobs(options.ctx.db, options.binding.id),
-  };
+  const queue = await readJobQueue(options.ctx.db, options.binding.id);
   let looked: Looked;
   try {
     await options.remote?.fetch();
@@ -64,27 +62,27 @@ async function pass(options: PassOptions, memory: PassMemory): Promise<PassResul
   } catch (error) {
     if (options.signal.aborted || isDatabaseError(error)) throw error;
     if (error instanceof GitRepositoryError) options.remote?.distrust();
-    return recordFailure(options, start, error);
+    return recordFailure(options, queue, error);
   }
   const again = await settleProposals(options, looked.commit.sha, memory);
-  const result = await passOver(options, memory, start, looked);
+  const result = await passOver(options, memory, queue, looked);
   return again ? { ...result, again } : result;
 }
 
 async function passOver(
   options: PassOptions,
   memory: PassMemory,
-  start: PassStart,
+  queue: JobQueue,
   looked: Looked,
 ): Promise<PassResult> {
-  if (start.pending.length === 0 && isSettled(options, looked, memory)) return recordSettled(options, looked);
+  if (queue.pending.length === 0 && isSettled(options, looked, memory)) return recordSettled(options, looked);
   const plan = planOf(looked);
   const guards = await guardsOf(options, looked, plan);
   const verdict = verdictOf(options.binding, looked, plan, guards);
   if (plan.approval !== null && !plan.empty && options.binding.mode === 'sync')
     await begin(options, plan.approval);
   const acted = await act(options, looked, plan, verdict.guarded);
-  return record(options, start, { looked, plan, verdict, acted }, memory);
+  return record(options, queue, { looked, plan, verdict, acted }, memory);
 }
 
 /** Whoever goes on after this process was killed finds the rest of the plan approved. */
@@ -101,6 +99,7 @@ function isSettled({ binding }: PassOptions, { commit, desired }: Looked, memory
   return (
     memory.settled === desired &&
     binding.mode === 'sync' &&
+    (binding.repositoryUrl === 'embedded' || binding.readAt !== null) &&
     binding.lastError === null &&
     binding.headCommit?.sha === commit.sha &&
     binding.appliedCommit?.sha === commit.sha

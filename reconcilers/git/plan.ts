@@ -4,10 +4,11 @@
  */
 import type { GitPolicy } from '../../schemas/api/git-policy.ts';
 import { nameKeyOf } from '../../schemas/manifests/index.ts';
-import type { Desired, DesiredManifest } from '../source/index.ts';
+import type { Desired, DesiredManifest, Problem } from '../source/index.ts';
 import { acts, type Change, manifestOf, type PruneHold, type Recorded, renames } from './changes.ts';
 import { approvalOf, hashOf } from './deeds.ts';
 import { holdOf, reasonToKeep } from './departures.ts';
+import { circlesOf, type ObservedOrder } from './dependency-circles.ts';
 import { identity, identityOf } from './identity.ts';
 import { changeOf, judgeOf } from './judging.ts';
 import { isObject, matchLines } from './matching.ts';
@@ -30,6 +31,8 @@ export interface Plan {
   empty: boolean;
   /** What is not done because the path is missing or empty, until the hash is approved. */
   awaiting: 'missing-path' | 'empty-path' | null;
+  /** Manifests that name what is not there, or whose dependencies form a circle: they are refused. */
+  faults: ReadonlyMap<DesiredManifest, readonly Problem[]>;
   /** Under which hash an ADMIN has approved it, or the plan of which it is the rest; null where nobody has. */
   approval: string | null;
 }
@@ -51,7 +54,9 @@ export interface PlanInput {
   /** Living objects that the UI owns. */
   ui?: readonly UiObject[];
   /** Manifests that name something that is not there. */
-  dangling?: Pick<ReadonlyMap<DesiredManifest, unknown>, 'has'>;
+  dangling?: ReadonlyMap<DesiredManifest, readonly Problem[]>;
+  /** Null where no circle of dependencies can have come up. */
+  order?: ObservedOrder | null;
   /** Living objects by identity; without it those of `recorded` and `ui`. */
   there?: () => ReadonlySet<string>;
 }
@@ -76,7 +81,9 @@ export function makePlan(input: PlanInput): Plan {
     if (change.action === 'ignore' && change.previous === null && previous)
       still.push({ action: 'orphan', previous });
   }
-  const order = new Map(inOrder(changes.map(manifestOf)).map((manifest, index) => [manifest, index]));
+  const order = new Map(
+    inOrder(changes.map(manifestOf), desired.manifests).map((manifest, index) => [manifest, index]),
+  );
   changes.sort(
     (a, b) =>
       Number(renames(b)) - Number(renames(a)) || order.get(manifestOf(a))! - order.get(manifestOf(b))!,
@@ -94,9 +101,11 @@ export function makePlan(input: PlanInput): Plan {
     gone.filter((record) => !kept.has(identityOf(record)) && !keptPaths.has(record.path)),
   );
   const objects = leaving.filter((record) => record.objectId !== null && judge.owns.has(record.kind));
-  const { dangling = new Map(), ui = [], recorded } = input;
+  const { ui = [], recorded } = input;
   const there = input.there ?? (() => namesThere({ ui, recorded }));
-  const hold = holdOf(input, objects.length, () => refusesAny(changes, dangling, there));
+  const going = objects.filter((record) => reasonToKeep(record, null, input, said) === null);
+  const faults = faultsOf(input, changes, going);
+  const hold = holdOf(input, objects.length, () => refusesAny(changes, faults, there));
   const departures = (holding: PruneHold | null) =>
     leaving.flatMap((previous): Change[] => {
       if (previous.objectId === null)
@@ -110,7 +119,17 @@ export function makePlan(input: PlanInput): Plan {
   const hash = hashOf(whole);
   const approval = approvalOf(said, whole, hash);
   if (awaiting === null || approval !== null)
-    return { changes: whole, whole, hash, empty: !whole.some(acts), awaiting: null, approval };
+    return { changes: whole, whole, hash, empty: !whole.some(acts), awaiting: null, faults, approval };
   changes.push(...departures(hold));
-  return { changes, whole, hash, empty: !changes.some(acts), awaiting, approval };
+  return { changes, whole, hash, empty: !changes.some(acts), awaiting, faults, approval };
+}
+
+function faultsOf(
+  { dangling = new Map(), order = null }: PlanInput,
+  changes: readonly Change[],
+  going: readonly Recorded[],
+): Plan['faults'] {
+  if (order === null) return dangling;
+  const leaving = new Set(going.flatMap(({ objectId }) => objectId ?? []));
+  return new Map([...circlesOf(changes, order, dangling, leaving), ...dangling]);
 }

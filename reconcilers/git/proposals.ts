@@ -84,8 +84,8 @@ async function settle(
       ctx.log.warn({ number: pull.number, reason: error.message }, 'a pull request could not be looked at');
     }
   }
-  if (seen.length > 0) await write(options, seen);
-  const isMore = due.length > seen.length + failed;
+  const overtaken = seen.length > 0 && (await write(options, seen));
+  const isMore = overtaken || due.length > seen.length + failed;
   memory.proposals = isMore || failed > 0 ? '' : now;
   return isMore;
 }
@@ -161,12 +161,14 @@ async function cameInEarlier(
   return null;
 }
 
+/** Whether one that is over could not be ended: somebody noted another head of it meanwhile, and it is to be looked at again. */
 async function write(
   { ctx }: PassOptions,
   seen: readonly { pull: PullRequestRecord; verdict: Verdict }[],
-): Promise<void> {
-  await ctx.db.transaction(async (tx) => {
+): Promise<boolean> {
+  return ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
+    let overtaken = false;
     for (const { pull, verdict } of seen) {
       const changed =
         verdict.state === 'open'
@@ -176,6 +178,8 @@ async function write(
               ...(verdict.state === 'merged' ? { mergeSha: verdict.mergeSha, newHead: verdict.headSha } : {}),
             });
       if (changed) await tellOfPullRequest({ ...ctx, db: tx }, pull, 'branches moved');
+      else if (verdict.state !== 'open') overtaken = true;
     }
+    return overtaken;
   });
 }

@@ -1,5 +1,5 @@
 /** A pass in mode push: what the database holds is written to git, and nothing is applied. */
-import { finishJobs, pendingJobs, updateBindingStatus } from '../../controller/git-sync/index.ts';
+import { finishJobs, readJobQueue, updateBindingStatus } from '../../controller/git-sync/index.ts';
 import { DomainError } from '../../controller/platform/errors.ts';
 import { readCommit } from '../source/index.ts';
 import { pushDatabase } from '../write-back/index.ts';
@@ -11,8 +11,7 @@ type PushOptions = Pick<PassOptions, 'ctx' | 'binding' | 'repository' | 'cache' 
 /** Throws only where nothing could be recorded either. */
 export async function runPushPass(options: PushOptions): Promise<PassResult> {
   const { ctx, binding } = options;
-  const startedAt = new Date(ctx.clock.now());
-  const pending = await pendingJobs(ctx.db, binding.id);
+  const queue = await readJobQueue(ctx.db, binding.id);
   const result = await push(options);
   const failed = result.error !== null;
   const repeated = failed && binding.lastError === result.error;
@@ -22,7 +21,7 @@ export async function runPushPass(options: PushOptions): Promise<PassResult> {
       ...(result.commit ? { headCommit: result.commit } : {}),
       lastError: result.error,
     });
-    if (pending.length === 0 && (result.outcome === 'unchanged' || repeated)) return;
+    if (queue.pending.length === 0 && (result.outcome === 'unchanged' || repeated)) return;
     await finishJobs(tx, binding.id, {
       status: failed ? 'failed' : 'completed',
       outcome: result.outcome,
@@ -32,8 +31,7 @@ export async function runPushPass(options: PushOptions): Promise<PassResult> {
       report: result.report,
       error: result.error,
       planHash: null,
-      startedAt,
-      pending,
+      queue,
     });
     const { environmentId } = binding;
     await ctx.services.bus.publish(tx, { type: 'ui', environmentId, topics: ['git'] });

@@ -7,7 +7,7 @@ import {
   deleteWords,
   dropApprovals,
   finishJobs,
-  recordSkipped,
+  type JobQueue,
   renameHolds,
   replaceImportErrors,
   updateBindingStatus,
@@ -16,7 +16,7 @@ import {
 import { writeAsReconciler } from '../../controller/ownership/index.ts';
 import { messageOf } from '../../controller/platform/errors.ts';
 import { RepositoryError } from '../../controller/repository/index.ts';
-import { type CommitInfo, descends, GitRepositoryError, readCommit } from '../source/index.ts';
+import { GitRepositoryError } from '../source/index.ts';
 import { gitActor } from './act.ts';
 import { SourceProblem } from './compute.ts';
 import { driftNews } from './drift-news.ts';
@@ -26,15 +26,10 @@ import type { PassMemory } from './memory.ts';
 import type { Plan } from './plan.ts';
 import { manifestPolicyOf } from './policies.ts';
 import { type Line, noCounts, renderReport } from './report.ts';
+import { skippedCommits } from './skipped-commits.ts';
 import type { Acted, Looked, PassOptions, PassResult } from './steps.ts';
 import type { Verdict } from './verdict.ts';
 import { wordsThatAreDone } from './words-done.ts';
-
-export interface PassStart {
-  at: Date;
-  /** The jobs that this pass answers. */
-  pending: readonly string[];
-}
 
 interface Done {
   looked: Looked;
@@ -43,27 +38,10 @@ interface Done {
   acted: Acted;
 }
 
-const SKIPPED_TOLD = 50;
-
-/** The commits between the head of the last pass and this one, oldest first; none where history was rewritten. */
-async function skippedCommits({ binding, repository }: PassOptions, head: CommitInfo): Promise<CommitInfo[]> {
-  const last = binding.headCommit?.sha;
-  if (last === undefined || last === head.sha) return [];
-  if (!(await descends(repository, head.sha, last))) return [];
-  const between: CommitInfo[] = [];
-  for (let sha = head.parents[0]; sha !== undefined && between.length < SKIPPED_TOLD; ) {
-    if (sha === last) return between.reverse();
-    const commit = await readCommit(repository, sha);
-    between.push(commit);
-    sha = commit.parents[0];
-  }
-  return between.length === SKIPPED_TOLD ? between.reverse() : [];
-}
-
 /** Conditions, import errors, the job and its report, in one transaction. What did not change is not written. */
 export async function record(
   options: PassOptions,
-  start: PassStart,
+  queue: JobQueue,
   { looked, plan, verdict, acted }: Done,
   memory: PassMemory,
 ): Promise<PassResult> {
@@ -96,7 +74,8 @@ export async function record(
             ? 'applied'
             : 'unchanged';
   const lines = [...verdict.lines, ...acted.lines];
-  const report = renderReport(binding.environmentName, commit, lines, acted.counts);
+  const skipped = await skippedCommits(options, commit);
+  const report = renderReport(binding.environmentName, commit, lines, acted.counts, skipped?.count ?? 0);
   const isApplied = binding.mode === 'sync' && guarded === null;
   const manifestPolicy = isApplied ? manifestPolicyOf(binding, desired) : binding.manifestPolicy;
   const again = !isDeepStrictEqual(manifestPolicy, binding.manifestPolicy);
@@ -115,12 +94,10 @@ export async function record(
     commit.sha !== binding.headCommit?.sha ||
     binding.lastError !== null ||
     verdict.waiting?.hash !== binding.waitingPlan?.hash;
-  const waiting = news || start.pending.length > 0;
-  const skipped = await skippedCommits(options, commit);
+  const waiting = news || queue.pending.length > 0;
   await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
     await writeAsReconciler(tx);
-    await recordSkipped(tx, binding.id, skipped, options.trigger, start.at);
     if (removals.length > 0) await deleteManifests(tx, binding.id, removals);
     if (writes.length > 0) await upsertManifests(tx, binding.id, writes);
     await replaceImportErrors(
@@ -140,10 +117,11 @@ export async function record(
     );
     await updateBindingStatus(tx, binding.id, {
       headCommit: commit,
+      ...(looked.refName === null ? {} : { resolvedRef: looked.refName }),
       ...(isApplied
         ? { appliedCommit: commit, manifestPolicy, rewrittenCommit: looked.descends ? null : commit.sha }
         : {}),
-      ...(verdict.begins ? { begunAt: start.at } : {}),
+      ...(verdict.begins ? { begunAt: queue.startedAt } : {}),
       waitingPlan: verdict.waiting,
       lastError: null,
     });
@@ -166,8 +144,8 @@ export async function record(
         report,
         error: null,
         planHash: plan.empty && !verdict.waiting ? null : plan.hash,
-        startedAt: start.at,
-        pending: start.pending,
+        queue,
+        skipped,
       });
     }
     if (waiting || writes.length > 0) {
@@ -201,7 +179,7 @@ function messageOfFailure({ remote }: PassOptions, error: unknown): string {
 
 export async function recordFailure(
   options: PassOptions,
-  start: PassStart,
+  queue: JobQueue,
   error: unknown,
 ): Promise<PassResult> {
   const { ctx, binding } = options;
@@ -222,8 +200,7 @@ export async function recordFailure(
         report,
         error: message,
         planHash: null,
-        startedAt: start.at,
-        pending: start.pending,
+        queue,
       });
     }
     await ctx.services.bus.publish(tx, { type: 'ui', environmentId: binding.environmentId, topics: ['git'] });

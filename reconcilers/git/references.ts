@@ -47,9 +47,7 @@ export async function danglingAmong(
     if (kind !== null && name !== null && owns.has(kind))
       namesInGit(kind as ManifestKind).set(nameKeyOf(name), name);
 
-  const missing = named.filter(
-    ({ manifest, reference: { kind, name } }) => !isThere(manifest, kind, nameKeyOf(name), namesInGit(kind)),
-  );
+  const missing = named.filter(({ reference: { kind, name } }) => !namesInGit(kind).has(nameKeyOf(name)));
   const inUi = new Map<ManifestKind, Names>();
   const problems = new Map<DesiredManifest, Problem[]>();
   for (const { manifest, reference } of missing) {
@@ -59,19 +57,15 @@ export async function danglingAmong(
       inUi.set(reference.kind, new Map(names.map((name) => [nameKeyOf(name), name])));
     }
     const others = inUi.get(reference.kind) ?? new Map<string, string>();
-    if (isThere(manifest, reference.kind, nameKeyOf(reference.name), others)) continue;
+    if (others.has(nameKeyOf(reference.name))) continue;
     const known = [...namesInGit(reference.kind).values(), ...others.values()];
     problems.set(manifest, [...(problems.get(manifest) ?? []), explain(manifest, reference, known)]);
   }
   return problems;
 }
 
-const isThere = (from: DesiredManifest, kind: ManifestKind, nameKey: string, names: Names): boolean =>
-  names.has(nameKey) && !(kind === from.kind && nameKey === from.nameKey);
-
 function explain(manifest: DesiredManifest, reference: Reference, known: readonly string[]): Problem {
   const { kind, name, field, pointer } = reference;
-  const itself = kind === manifest.kind && nameKeyOf(name) === manifest.nameKey;
   const others = known.filter((other) => other !== manifest.name || kind !== manifest.kind);
   const near = others.length > 0 ? closest(name, others) : '';
   const noun = kind === 'Pipeline' ? 'pipeline' : kind;
@@ -80,9 +74,7 @@ function explain(manifest: DesiredManifest, reference: Reference, known: readonl
     name: manifest.name,
     stage: 'references',
     ...manifest.at(pointer),
-    message: itself
-      ? `"${manifest.name}" depends on itself`
-      : `${field} names "${name}", and no ${noun} of this environment is called so`,
+    message: `${field} names "${name}", and no ${noun} of this environment is called so`,
     hint:
       near && distance(near, name) <= 3
         ? `did you mean "${near}"?`

@@ -37,7 +37,8 @@ export type Line =
     }
   /** Was refused, and is again what was accepted. */
   | { type: 'mended'; name: string; kept: string }
-  | { type: 'pruned'; kind: string; name: string }
+  /** `stopped`: it ran until now. */
+  | { type: 'pruned'; kind: string; name: string; stopped: boolean }
   | { type: 'kept'; kind: string; name: string; reason: PruneHold }
   | { type: 'failed'; kind: string; name: string; message: string }
   | { type: 'observed'; kind: string; name: string }
@@ -95,7 +96,7 @@ function describe(line: Line): string[] {
     }
     case 'pruned':
       return [
-        `  - ${line.name}: stopped and deleted; add the manifest back within 24 h to get it back with its history`,
+        `  - ${line.name}: ${line.stopped ? 'stopped and deleted' : 'deleted'}; add the manifest back within 24 h to get it back with its history`,
       ];
     case 'kept':
       return [`  ! ${line.name}: its manifest is gone; ${HOLDS[line.reason]}`];
@@ -125,22 +126,29 @@ function describe(line: Line): string[] {
   }
 }
 
+/** `skipped`: commits that came since the pass before and that this one has overtaken. */
 export function renderReport(
   environment: string,
   commit: CommitInfo,
   lines: readonly Line[],
   counts: Counts,
+  skipped = 0,
 ): string[] {
-  const told = lines.flatMap(describe);
-  const more = told.length > MAX_LINES ? [`  … and ${told.length - MAX_LINES} more lines in the UI`] : [];
-  if (told.length === 0)
+  const sha = commit.sha.slice(0, 7);
+  const overtaken = skipped > 0 ? [`  ${skipped + 1} commits, newest ${sha}; older ones were skipped`] : [];
+  const details = lines.flatMap(describe);
+  const more =
+    details.length > MAX_LINES ? [`  … and ${details.length - MAX_LINES} more lines in the UI`] : [];
+  if (details.length === 0)
     return [
       `${environment}: nothing to do, ${counts.unchanged} manifest${counts.unchanged === 1 ? '' : 's'} as before`,
+      ...overtaken,
     ];
   const rest = counts.unchanged > 0 ? [`  ${counts.unchanged} unchanged`] : [];
   return [
-    `${environment} at ${commit.sha.slice(0, 7)} "${commit.subject}"`,
-    ...told.slice(0, MAX_LINES),
+    `${environment} at ${sha} "${commit.subject}"`,
+    ...overtaken,
+    ...details.slice(0, MAX_LINES),
     ...more,
     ...rest,
   ];

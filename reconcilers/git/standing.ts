@@ -14,9 +14,9 @@ export function noteStanding(work: Work, change: Standing): void {
   const { outcomes, lines, counts } = work.acted;
   switch (change.action) {
     case 'none': {
-      const dangling = work.looked.dangling.get(change.manifest);
-      if (dangling) {
-        refuse(work, change, dangling);
+      const faults = work.faults.get(change.manifest);
+      if (faults) {
+        refuse(work, change, faults);
         return;
       }
       outcomes.set(change, { type: 'unchanged' });
@@ -58,6 +58,7 @@ export function noteStanding(work: Work, change: Standing): void {
       const { manifest, object } = change;
       const message = conflictText(manifest, object.name);
       outcomes.set(change, { type: 'failed', check: null, reason: 'Conflict', message });
+      work.refused.add(identityOf(manifest));
       lines.push({ type: 'failed', kind: manifest.kind, name: manifest.name, message });
       counts.refused += 1;
       return;

@@ -13,6 +13,7 @@ import type {
   Repository,
   SourceCache,
 } from '../source/index.ts';
+import type { ObservedOrder } from './dependency-circles.ts';
 import type { Focus } from './focus.ts';
 import type { PassMemory } from './memory.ts';
 import type { ManifestOutcome } from './outcome.ts';
@@ -63,6 +64,8 @@ export type Inventory = ReadonlyMap<string, InventoryRecord>;
 
 export interface Looked {
   commit: CommitInfo;
+  /** What the binding's ref stands for, in full; null where a commit was named instead. */
+  refName: string | null;
   desired: Desired;
   inventory: Inventory;
   secrets: ReadonlySet<string>;
@@ -76,6 +79,8 @@ export interface Looked {
   focus: Focus | null;
   /** Manifests that name something that is not there. */
   dangling: ReadonlyMap<DesiredManifest, readonly Problem[]>;
+  /** Null where no circle of dependencies can have come up since the last pass. */
+  order: ObservedOrder | null;
 }
 
 export interface Acted {

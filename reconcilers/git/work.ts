@@ -2,8 +2,10 @@
 import type { CheckResult } from '../kinds/index.ts';
 import type { Problem } from '../source/index.ts';
 import type { Applying, Change } from './changes.ts';
+import { identityOf } from './identity.ts';
 import { keepsText } from './kept.ts';
-import { namesThere } from './refusals.ts';
+import type { Plan } from './plan.ts';
+import { namesRefused, namesThere } from './refusals.ts';
 import { type Line, noCounts } from './report.ts';
 import type { Acted, Looked, PassOptions } from './steps.ts';
 
@@ -16,11 +18,20 @@ export interface Work {
   standsBy: 'observing' | 'guarded' | null;
   /** Objects that manifests may name, by identity: those that were there, and those that this pass has made. */
   there: Set<string>;
+  faults: Plan['faults'];
+  /** By identity: those of this commit that were not applied, and on which others may wait. */
+  refused: Set<string>;
   acted: Acted;
 }
 
-export const openWork = (options: PassOptions, looked: Looked, guarded: string | null): Work => ({
-  ...{ options, looked, guarded },
+export const openWork = (
+  options: PassOptions,
+  looked: Looked,
+  { faults }: Pick<Plan, 'faults'>,
+  guarded: string | null,
+): Work => ({
+  ...{ options, looked, faults, guarded },
+  refused: namesRefused(looked),
   standsBy: options.binding.mode !== 'sync' ? 'observing' : guarded === null ? null : 'guarded',
   there: namesThere({ ui: looked.ui, recorded: looked.inventory.values() }),
   acted: {
@@ -46,4 +57,5 @@ export function refuse(
   work.acted.lines.push(...problems.slice(0, 3).map((problem): Line => ({ type: 'problem', problem, kept })));
   work.acted.outcomes.set(change, { type: 'refused', problems, kept, ...(check ? { check } : {}) });
   work.acted.counts.refused += 1;
+  work.refused.add(identityOf(manifest));
 }

@@ -13,7 +13,15 @@ export const alertRuleKind = flatKind({
     const { pipelineRef } = specOf(manifest);
     return pipelineRef === undefined
       ? []
-      : [{ kind: 'Pipeline', name: pipelineRef, field: 'pipelineRef', pointer: '/pipelineRef' }];
+      : [
+          {
+            kind: 'Pipeline',
+            name: pipelineRef,
+            field: 'pipelineRef',
+            pointer: '/pipelineRef',
+            blocks: false,
+          },
+        ];
   },
   describe(manifest) {
     const { metric, condition, threshold, enabled } = specOf(manifest);

@@ -15,6 +15,8 @@ export interface Reference {
   field: string;
   /** Into the spec. */
   pointer: string;
+  /** A change waits while the one that it names is refused; else that one only has to be there. */
+  blocks: boolean;
 }
 
 /** A check needs no database, so that it can be run on a machine that has none. */

@@ -76,6 +76,7 @@ export const pipelineKind: Kind = {
       name,
       field: 'dependsOn',
       pointer: `/dependsOn/${index}`,
+      blocks: true,
     })),
   suspended: (manifest) => (manifest as PipelineManifest).spec.suspend,
   deployed: (manifest) => (manifest as PipelineManifest).spec.deployed,

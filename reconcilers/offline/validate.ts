@@ -2,6 +2,7 @@
 import { tmpdir } from 'node:os';
 import type { Context } from '../../controller/platform/context.ts';
 import type { TestResult } from '../../schemas/api/git-plan.ts';
+import { circlesAmong } from '../git/dependency-circles.ts';
 import { danglingAmong } from '../git/references.ts';
 import { KINDS } from '../kinds/index.ts';
 import {
@@ -118,11 +119,20 @@ async function checkEnvironment(
   options: ValidateOptions,
 ): Promise<CheckedEnvironment> {
   const dangling = await danglingAmong(desired, desired.manifests, async () => []);
+  const circles = circlesAmong(desired.manifests);
   const checked = new Map<DesiredManifest, CheckedManifest>();
   const queue = desired.manifests[Symbol.iterator]();
   const worker = async () => {
     for (const manifest of queue)
-      checked.set(manifest, await checkManifest(manifest, dangling.get(manifest) ?? [], engine, options));
+      checked.set(
+        manifest,
+        await checkManifest(
+          manifest,
+          { dangling: dangling.get(manifest) ?? [], circles: circles.get(manifest) ?? [] },
+          engine,
+          options,
+        ),
+      );
   };
   await Promise.all(Array.from({ length: PARALLEL_CHECKS }, worker));
   const manifests = desired.manifests.flatMap((manifest) => checked.get(manifest) ?? []);
@@ -131,7 +141,7 @@ async function checkEnvironment(
 
 async function checkManifest(
   manifest: DesiredManifest,
-  dangling: readonly Problem[],
+  { dangling, circles }: { dangling: readonly Problem[]; circles: readonly Problem[] },
   engine: boolean,
   { engine: checks, allowOutside, signal }: ValidateOptions,
 ): Promise<CheckedManifest> {
@@ -147,7 +157,7 @@ async function checkManifest(
   });
   return {
     ...{ kind, name, path, line },
-    problems: [...refused, ...(result?.problems ?? [])],
+    problems: [...refused, ...circles, ...(result?.problems ?? [])],
     notes: [
       ...told,
       ...(result?.notes ?? []),
@@ -171,7 +181,7 @@ function stagesOf(
   return [
     ran('parse, schema, identity', 'by the reader of the controller'),
     ran('references', allowOutside ? 'inside the tree; others are told' : 'inside the tree'),
-    ran('graph', count(pipelines, 'pipeline')),
+    ran('graph', `${count(pipelines, 'pipeline')}, and the order among them`),
     ran('secrets', 'placeholders are well-formed, no plain credentials'),
     ran('vrl', 'programs compile'),
     engine

@@ -1,11 +1,12 @@
 /** What of a plan a pass would carry out, what it would refuse, and what it would leave alone. */
 import type { GitPlan, PlannedChange } from '../../schemas/api/git-plan.ts';
+import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import type { Computed } from '../git/compute.ts';
 import { identity, identityOf } from '../git/identity.ts';
 import { attribute, groupByIdentity } from '../git/kept.ts';
 import { conditionsOf, keptCondition, type ManifestOutcome } from '../git/outcome.ts';
 import { type Applying, applies, type Change } from '../git/plan.ts';
-import { blockedText, namesThere, withoutBlocked } from '../git/refusals.ts';
+import { namesRefused, namesThere, withoutBlocked } from '../git/refusals.ts';
 import { conflictText } from '../git/standing.ts';
 import type { Problem } from '../source/index.ts';
 import { blank, toFinding } from './changes.ts';
@@ -23,7 +24,7 @@ export interface Judged {
 
 /** What of the plan a pass would carry out, and why not the rest. */
 export function judge({ looked, plan, checks }: Computed): Judged {
-  const { desired, inventory, dangling } = looked;
+  const { desired, inventory } = looked;
   // A path that was deleted on purpose, as the commit says, is no fault.
   const meant = !desired.pathExists && plan.changes.some(({ action }) => action === 'prune');
   const problems = (meant ? [] : desired.problems).map((one) => attribute(one, inventory, desired.manifests));
@@ -65,7 +66,7 @@ export function judge({ looked, plan, checks }: Computed): Judged {
     }
     switch (change.action) {
       case 'none': {
-        const found = dangling.get(change.manifest);
+        const found = plan.faults.get(change.manifest);
         if (found) refuse(change, 'Invalid', found[0]?.message ?? 'refused', found);
         else unchanged += 1;
         break;
@@ -97,8 +98,12 @@ export function judge({ looked, plan, checks }: Computed): Judged {
         others.push(leftAlone(change, looked.commit.sha, inventory));
     }
   }
-  const { sound, blocked } = withoutBlocked(due, namesThere({ ui: looked.ui, recorded: inventory.values() }));
-  for (const { change, by } of blocked) refuse(change, 'Blocked', blockedText(by), []);
+  const { sound, blocked } = withoutBlocked(
+    due,
+    namesThere({ ui: looked.ui, recorded: inventory.values() }),
+    [...namesRefused(looked), ...refused.map(({ kind, name }) => identity(kind, nameKeyOf(name)))],
+  );
+  for (const { change, why } of blocked) refuse(change, 'Blocked', why, []);
   // What only the checks have found.
   const broken = refused.length > 0;
   if (broken) {

@@ -14,6 +14,7 @@ import {
   createScratch,
   createSourceCache,
   GitRepositoryError,
+  isRefName,
   openRepository,
   type Repository,
   readCommit,
@@ -81,6 +82,7 @@ export function createPlanner(options: { deadlineMs?: number } = {}): Planner {
     async plan(ctx, binding, asked) {
       if (asked.ref !== undefined && asked.files !== undefined)
         throw badRequest('Give either a ref or files, not both');
+      if (asked.ref !== undefined && !isRefName(asked.ref)) throw unknownRef(asked.ref);
       const files = asked.files === undefined ? null : soundFiles(asked.files);
       return bounded(ctx, (signal) =>
         inTurn(binding.environmentId, async () => {
@@ -159,8 +161,11 @@ async function commitOf(repository: Repository, ref: string): Promise<string> {
     const object = await repository.objects.use((reader) => reader.read(`${ref}^{commit}`, 1024 * 1024));
     if (object?.type === 'commit') return (await readCommit(repository, object.oid)).sha;
   }
-  throw badRequest(`The repository has no branch, tag or commit "${ref.slice(0, 100)}"`);
+  throw unknownRef(ref);
 }
+
+const unknownRef = (ref: string) =>
+  badRequest(`The repository has no branch, tag or commit "${ref.slice(0, 100)}"`);
 
 async function ofFiles(options: ComputeOptions, files: readonly PlanFile[]): Promise<GitPlan> {
   const scratch = await createScratch(

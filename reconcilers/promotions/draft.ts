@@ -8,7 +8,7 @@ import { fieldChanges } from '../plan-view/field-changes.ts';
 import { type DesiredManifest, includesOf, type Problem, readText } from '../source/index.ts';
 import { editDocument } from '../write-back/edit-yaml.ts';
 import { uniquePath } from '../write-back/file-names.ts';
-import { manifestText } from '../write-back/manifest-text.ts';
+import { manifestText, schemaLine } from '../write-back/manifest-text.ts';
 import type { Workplace } from '../write-back/place.ts';
 import { explained } from '../write-back/refusals.ts';
 import type { Tip } from '../write-back/tip.ts';
@@ -85,13 +85,14 @@ async function asNew(place: Workplace, tip: Tip, { targetName, snapshot }: Draft
   // A snapshot comes from the database, which keeps keys in an order of its own.
   const head = { description, deployed: true, nodeSelector, logLevel, values };
   const spec = { ...head, sources, transforms, sinks, ...rest, rollout };
-  const after = manifestText({
+  const text = manifestText({
     kind: 'Pipeline',
     name: targetName,
     uid: null,
     labels: snapshot.labels,
     spec: JSON.parse(JSON.stringify(spec)),
   });
+  const after = schemaLine(place.ctx.services.baseUrl, 'Pipeline') + text;
   const read = await readAgain(tip, path, after, 0, null);
   const copied = Object.keys(snapshot.start);
   return {

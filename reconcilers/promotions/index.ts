@@ -46,7 +46,10 @@ export function createPromotionReconciler(options: PromotionReconcilerOptions): 
     deadlineMs: PASS_DEADLINE_MS,
     async reconcile(requestId, pass) {
       const epoch = lease.epoch();
-      if (epoch === null) return null;
+      if (epoch === null) {
+        waiting.delete(requestId);
+        return null;
+      }
       const ctx: Context = {
         ...{ db, clock, log, services, signal: pass.signal },
         actor: { type: 'system', name: 'promotions' },

@@ -95,16 +95,30 @@ export function mergePromotion(
     return Object.fromEntries(merged);
   };
 
-  const spec = mergeMaps('', base?.spec, source.spec, target.spec);
+  /** Of the fields themselves, an empty map says what absence says. */
+  const mergeFields = (was: unknown, from: Fields, to: Fields): Fields => {
+    const fields = [...new Set([...Object.keys(to), ...Object.keys(from)])];
+    const filled = (side: Fields, other: Fields): Fields =>
+      Object.fromEntries(
+        fields.map((field) => [field, own(side, field) ?? (isOpenMap(own(other, field)) ? {} : undefined)]),
+      );
+    const merged = mergeMaps('', was, filled(from, to), filled(to, from));
+    return Object.fromEntries(Object.entries(merged).filter(([, value]) => !isEmptyMap(value)));
+  };
+
+  const spec = mergeFields(base?.spec, source.spec, target.spec);
   const labels = mergeMaps('/metadata/labels', base?.labels, source.labels, target.labels);
   return { document: { labels, spec }, conflicts, kept };
 }
 
 const own = (value: unknown, key: string): unknown =>
-  isMap(value) && !isReference(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  isOpenMap(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+
+const isOpenMap = (value: unknown): value is Fields => isMap(value) && !isReference(value);
+const isEmptyMap = (value: unknown): boolean => isMap(value) && Object.keys(value).length === 0;
 
 function goesInto(pointer: string, from: unknown, to: unknown): boolean {
-  if (!isMap(from) || !isMap(to) || isReference(from) || isReference(to)) return false;
+  if (!isOpenMap(from) || !isOpenMap(to)) return false;
   return !COMPONENT.test(pointer) || from.type === to.type;
 }
 

@@ -76,6 +76,7 @@ async function settle(
     ...of,
     ...{ targetPipelineId: standing.pipelineId, targetVersion: standing.version },
     ...{ number: pull.number, note: standing.note },
+    ...{ silentNodes: standing.silentNodes, silentNodeCount: standing.silentNodeCount },
   });
   return 'over';
 }

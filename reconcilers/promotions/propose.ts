@@ -1,5 +1,4 @@
 /** A promotion as a branch with a pull request, in the repository of its target. */
-import { findEnvironment } from '../../controller/environments/index.ts';
 import type { Binding } from '../../controller/git-sync/index.ts';
 import { missingVariables } from '../../controller/pipelines/index.ts';
 import type { Context } from '../../controller/platform/context.ts';
@@ -9,6 +8,7 @@ import {
   type PromotionRecord,
   type PushedPromotion,
   sourceHealth,
+  sourceNameOf,
 } from '../../controller/promotions/index.ts';
 import { findPullRequest, type PullRequestRecord } from '../../controller/pull-requests/index.ts';
 import { resolveRef, type SourceCache } from '../source/index.ts';
@@ -39,7 +39,7 @@ export async function pushPromotion(
     const refreshed = open && (await bringUpToDate(ctx, binding, open));
     const target = await baseOf(place);
     const fresh = await draftOn(place, await place.tip(target), { targetName, snapshot, base });
-    const sourceName = (await findEnvironment(ctx.db, promotion.sourceEnvironmentId))?.name ?? '';
+    const sourceName = await sourceNameOf(ctx, promotion);
     const title = titleFor({ promotion, sourceName, targetName: binding.environmentName });
     let seen: Draft = fresh;
     const made = await place.commit({
@@ -63,9 +63,11 @@ export async function pushPromotion(
       throw preconditionFailed(
         `"${targetName}" in ${binding.environmentName} says all of this already (${fresh.path}); there is nothing to promote`,
       );
-    const health = promotion.pipelineId
-      ? (await sourceHealth(ctx, promotion.sourceEnvironmentId, promotion.pipelineId)).told
-      : { state: 'not-running' as const, message: 'It is deleted there' };
+    const { pipelineId, sourceEnvironmentId } = promotion;
+    const health =
+      pipelineId && sourceEnvironmentId
+        ? (await sourceHealth(ctx, sourceEnvironmentId, pipelineId)).told
+        : { state: 'not-running' as const, message: 'It is deleted there' };
     const missingSecrets =
       seen.engine.after === null ? [] : await missingVariables(ctx, binding.environmentId, seen.engine.after);
     const conflicts = [...new Set([...seen.conflicts, ...(open ? [] : fresh.conflicts)])];

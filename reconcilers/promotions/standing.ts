@@ -6,10 +6,19 @@ import type { Context } from '../../controller/platform/context.ts';
 import type { PullRequestRecord } from '../../controller/pull-requests/index.ts';
 import type { ManifestStatus } from '../../schemas/api/git-sync.ts';
 import { nameKeyOf } from '../../schemas/manifests/index.ts';
+import { counted } from '../plan-view/index.ts';
 import { descends, GitRepositoryError, openRepository } from '../source/index.ts';
 
 export type Standing =
-  | { state: 'ready'; pipelineId: string; version: number | null; note: string | null }
+  | {
+      state: 'ready';
+      pipelineId: string;
+      version: number | null;
+      /** Names of nodes that do not answer, and were not waited for; the first of them where they are many. */
+      silentNodes: string[];
+      silentNodeCount: number;
+      note: string | null;
+    }
   /** Under way: nobody has to do anything. */
   | { state: 'moving' }
   | { state: 'stuck'; why: string };
@@ -37,14 +46,26 @@ export async function standingOf(
   const healthy = manifest.conditions.find(({ type }) => type === 'Healthy');
   if (healthy?.status === 'False') return stuck(`Merged and rolled out, but not well: ${healthy.message}`);
   const line = await readLine(ctx.db, binding.id, 'Pipeline', key);
+  const { silentNodes, silentNodeCount } = manifest;
   return {
     state: 'ready',
     pipelineId: manifest.objectId,
     version: line?.objectVersion ?? null,
+    ...{ silentNodes, silentNodeCount },
     note: manifest.conditions.some(({ type }) => type === 'RolledOut')
-      ? null
+      ? silentNote(silentNodes, silentNodeCount)
       : 'Its manifest says deployed: false, so it is accepted and runs nowhere',
   };
+}
+
+const MAX_NAMES = 10;
+
+/** `count`: how many they are, of whom `names` are the first. */
+export function silentNote(names: readonly string[], count: number): string | null {
+  if (count === 0) return null;
+  const shown = names.slice(0, MAX_NAMES);
+  if (count > shown.length) shown.push(`${count - shown.length} more`);
+  return `Not waited for ${counted(count, 'node')} that ${count === 1 ? 'does' : 'do'} not answer: ${shown.join(', ')}`;
 }
 
 /** A pass that looked before the merge may have ended after it. */

@@ -2,7 +2,7 @@
  * What forges are told of a commit once it is in the bound branch: under way, then done only when it is rolled out. What failed
  * is told before what mended it. Rows are kept where there is no forge, too: pages show them.
  */
-import { type Binding, readSyncStatus } from '../../controller/git-sync/index.ts';
+import { type Binding, gitPageUrl, readSyncStatus } from '../../controller/git-sync/index.ts';
 import type { Context } from '../../controller/platform/context.ts';
 import {
   type KnownCommitStatus,
@@ -108,7 +108,7 @@ async function post(
 }
 
 function reportOf({ services }: Context, binding: Binding, { sha, state, description }: Told) {
-  const url = `${services.baseUrl}/e/${encodeURIComponent(binding.environmentId)}/git`;
+  const url = gitPageUrl(services.baseUrl, binding.environmentId);
   const report = { context: statusContext(binding), state, description, url };
   return { report, digest: digestOf(sha, state, description, url, report.context) };
 }

@@ -1,7 +1,9 @@
 /** The repository of a binding, opened for one piece of work on a pull request. */
 import type { Binding } from '../../controller/git-sync/index.ts';
 import type { Context } from '../../controller/platform/context.ts';
-import { preconditionFailed, unavailable } from '../../controller/platform/errors.ts';
+import { DomainError, preconditionFailed, unavailable } from '../../controller/platform/errors.ts';
+import { createHeavySlots } from '../../controller/platform/heavy-slots.ts';
+import { callerKey } from '../../controller/platform/operation.ts';
 import {
   RepositoryError,
   type RepositoryFault,
@@ -22,15 +24,42 @@ export interface Bench {
 }
 
 const ALL_MS = 90_000;
+
+/**
+ * Each piece of work runs a few processes of git. Pages ask for several at once and again as they are looked at, so more may
+ * wait of one user than there are slots for.
+ */
+const RETRY_AFTER_SECONDS = 3;
+const slots = createHeavySlots(
+  {
+    ...{ perKey: 4, total: 12, waitingPerKey: 60, waiting: 300 },
+    ...{ waitMs: 20_000, longMs: 20_000 },
+  },
+  () =>
+    new DomainError(
+      'TOO_MANY_REQUESTS',
+      `Too much is asked of pull requests at the moment. Try again in ${RETRY_AFTER_SECONDS} s`,
+      { retryAfterSeconds: RETRY_AFTER_SECONDS },
+    ),
+);
+
 /** What passes by itself. */
 const PASSING: readonly RepositoryFault[] = ['unreachable', 'timeout', 'asked-to-wait', 'server'];
 
-/** @throws UNAVAILABLE, PRECONDITION_FAILED where the repository does not let us, in words */
+/**
+ * In a slot of whoever asks; reconcilers, which bound themselves, need none.
+ * @throws UNAVAILABLE, PRECONDITION_FAILED where the repository does not let us, in words; TOO_MANY_REQUESTS
+ */
 export async function atBench<T>(
   ctx: Context,
   binding: Binding,
   work: (bench: Bench) => Promise<T>,
 ): Promise<T> {
+  const key = callerKey(ctx.actor);
+  return key === null ? atOnce(ctx, binding, work) : slots.run(key, ctx, () => atOnce(ctx, binding, work));
+}
+
+async function atOnce<T>(ctx: Context, binding: Binding, work: (bench: Bench) => Promise<T>): Promise<T> {
   const late = AbortSignal.timeout(ALL_MS);
   const signal = AbortSignal.any([ctx.signal, late]);
   const handle = ctx.services.repositories.of(binding);

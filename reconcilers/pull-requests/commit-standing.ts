@@ -45,10 +45,15 @@ export function standingOf(status: GitSyncStatus): CommitStanding | null {
     return moving.length === 1
       ? first
       : standing('pending', `${moving.length} under way: ${first.description}`);
-  return standing(
-    'success',
-    manifests.length > 0 ? `rolled out: ${counted(manifests.length, 'manifest')}` : 'applied',
-  );
+  if (manifests.length === 0) return standing('success', 'applied');
+  const silent = [...new Set(manifests.flatMap(({ silentNodes }) => silentNodes))];
+  // Where not all are named, nobody knows which manifests have in common: as many as of the one with the most.
+  const count = Math.max(silent.length, ...manifests.map(({ silentNodeCount }) => silentNodeCount));
+  const without =
+    count > 0
+      ? `; not waited for ${counted(count, 'silent node')}: ${silent.join(', ')}${count > silent.length ? ' …' : ''}`
+      : '';
+  return standing('success', `rolled out: ${counted(manifests.length, 'manifest')}${without}`);
 }
 
 /** Null where it is done, or has no part in it. */

@@ -4,6 +4,7 @@
  */
 import type { Binding } from '../../controller/git-sync/index.ts';
 import { checkGraph, type Definition } from '../../controller/pipelines/index.ts';
+import { circlesAmong } from '../git/dependency-circles.ts';
 import { danglingAmong } from '../git/references.ts';
 import { counted } from '../plan-view/index.ts';
 import {
@@ -38,7 +39,11 @@ export async function checkFork(
   const dangling = await danglingAmong(desired, desired.manifests, async () => []);
   // A name that is not in the tree may be that of an object here: whether it is, is not told.
   const outside = [...dangling.values()].flat().length;
-  const problems = [...desired.problems, ...desired.manifests.flatMap(graphProblems)];
+  const problems = [
+    ...desired.problems,
+    ...[...circlesAmong(desired.manifests).values()].flat(),
+    ...desired.manifests.flatMap(graphProblems),
+  ];
   const told = problems
     .slice(0, FINDINGS_TOLD)
     .map(({ path: file, line, message }) =>

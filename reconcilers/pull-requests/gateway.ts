@@ -1,6 +1,7 @@
 /** Pull requests wherever they live: kept here, or on a forge. */
 
 import type { Binding } from '../../controller/git-sync/index.ts';
+import { nameOfActor } from '../../controller/platform/actor-name.ts';
 import type { Context } from '../../controller/platform/context.ts';
 import { messageOf, preconditionFailed, unavailable } from '../../controller/platform/errors.ts';
 import {
@@ -8,6 +9,7 @@ import {
   addContributor,
   findOpen,
   findPullRequest,
+  insertComment,
   insertPullRequest,
   mirrorPullRequest,
   type NewPullRequest,
@@ -16,6 +18,7 @@ import {
   pullRequestsOf,
   updatePullRequest,
 } from '../../controller/pull-requests/index.ts';
+import { duringWrite } from '../../controller/repository/index.ts';
 import { type Forge, ForgeError } from '../forges/forge.ts';
 import type { Forges } from '../forges/index.ts';
 import { atBench } from './bench.ts';
@@ -43,6 +46,15 @@ export function createPullRequestGateway({ forges, resolve }: PullRequestGateway
       if (forge && pull.forge !== 'headgate') await asked(() => forge.update(pull.number, change));
       await updatePullRequest(ctx.db, pull.id, change);
     },
+    async comment(ctx, binding, pull, { marker, body }) {
+      const forge = forges.of(binding);
+      if (forge && pull.forge !== 'headgate')
+        await asked(() => forge.comment(pull.number, { marker, body, commentId: null }));
+      else
+        await insertComment(ctx.db, {
+          ...{ pullRequestId: pull.id, author: nameOfActor(ctx.actor), authorId: null, body, marker },
+        });
+    },
     async close(ctx, binding, pull) {
       const forge = forges.of(binding);
       if (forge && pull.forge !== 'headgate') await asked(() => forge.close(pull.number));
@@ -52,10 +64,13 @@ export function createPullRequestGateway({ forges, resolve }: PullRequestGateway
     look: (ctx, binding, ends) => atBench(ctx, binding, (bench) => standingOf(bench, ends)),
     diff: (ctx, binding, pull) => atBench(ctx, binding, (bench) => pullDiff(bench, pull)),
     commits: (ctx, binding, pull) => atBench(ctx, binding, (bench) => pullCommits(bench, pull)),
-    merge: (ctx, binding, pull, how) => atBench(ctx, binding, (bench) => mergePull(bench, pull, how)),
+    merge: (ctx, binding, pull, how) =>
+      atBench(ctx, binding, (bench) => duringWrite(ctx.db, bench, () => mergePull(bench, pull, how))),
     refresh: (ctx, binding, pull) =>
       atBench(ctx, binding, (bench) =>
-        refreshPull(bench, pull, 'promotionId' in pull.subject ? (resolve ?? null) : null),
+        duringWrite(ctx.db, bench, () =>
+          refreshPull(bench, pull, 'promotionId' in pull.subject ? (resolve ?? null) : null),
+        ),
       ),
     async removeBranch(ctx, binding, { branch, headSha }) {
       const handle = ctx.services.repositories.of(binding);

@@ -27,7 +27,7 @@ export function includeReader(trees: TreeReader, blobs: BlobReader, scope: Snaps
   const loaded = new Map<string, IncludedBytes>();
   let bytesLoaded = 0;
   const read = async (path: string): Promise<IncludedBytes> => {
-    const blob = includedBlob(path, await trees.lookup(path));
+    const blob = includedBlob(path, await trees.lookup(path), scope);
     if (!('oid' in blob)) return { refused: blob };
     const bytes = await blobs.read(blob.oid, MAX_FILE_BYTES);
     if (!bytes) return { refused: tooLargeToInclude(path) };

@@ -56,15 +56,17 @@ export function includePath(reference: object, manifestPath: string, scope: Snap
   const path = segments.join('/');
   const allowed = [scope.path, ...scope.sharedPaths];
   if (allowed.some((folder) => within(path, folder))) return path;
-  const list = allowed.map((folder) => `${folder}/`).join(', ');
   return refused(
-    `$file: ${written} lies outside of the folders that this environment may read`,
-    `It may read ${list}. Move the file there, or let an ADMIN add its folder to the shared paths of the binding.`,
+    `$file: ${written} is ${printable(path)} from the root of the repository, and lies outside of the folders that this environment may read`,
+    `It may read ${foldersOf(scope)}. Move the file there, or let an ADMIN add its folder to the shared paths of the binding.`,
   );
 }
 
+const foldersOf = ({ path, sharedPaths }: SnapshotScope): string =>
+  [path, ...sharedPaths].map((folder) => (folder === '' ? 'the whole repository' : `${folder}/`)).join(', ');
+
 /** The blob at a path, or why there is none to read. */
-export function includedBlob(path: string, lookup: Lookup): { oid: string } | Refused {
+export function includedBlob(path: string, lookup: Lookup, scope: SnapshotScope): { oid: string } | Refused {
   switch (lookup.found) {
     case 'file':
       return { oid: lookup.oid };
@@ -83,7 +85,10 @@ export function includedBlob(path: string, lookup: Lookup): { oid: string } | Re
     case 'nothing': {
       const names = lookup.siblings.map((entry) => printable(entry.name));
       const otherwise = `There is no \`${lookup.missing}\` in ${lookup.folder === '' ? 'the root of the repository' : lookup.folder}.`;
-      return refused(`$file: ${path} does not exist`, didYouMean(lookup.missing, names, otherwise));
+      return refused(
+        `$file: ${path} does not exist (from the root of the repository)`,
+        `${didYouMean(lookup.missing, names, otherwise)} A $file is relative to its manifest, and may lie in ${foldersOf(scope)}.`,
+      );
     }
   }
 }

@@ -7,7 +7,15 @@ export { fileReferences } from './file-reference.ts';
 export { includePath } from './includes.ts';
 export { normaliseSpec, specHash } from './normalise.ts';
 export { includesOf, type ReadText, readText } from './read-text.ts';
-export { descends, openRepository, type Repository, readCommit, resolveRef } from './repository.ts';
+export {
+  descends,
+  isRefName,
+  openRepository,
+  type Repository,
+  readCommit,
+  resolveFullRef,
+  resolveRef,
+} from './repository.ts';
 export { GitRepositoryError } from './repository-error.ts';
 export { createScratch, type Scratch, type ScratchFile } from './scratch.ts';
 export { decodeText } from './text.ts';

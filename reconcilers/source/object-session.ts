@@ -90,7 +90,7 @@ export class ObjectSession {
       if (this.next === this.requests.length) this.silence.refresh();
       this.requests.push({ name, maxBytes, resolve, reject });
       this.child ??= this.start();
-      this.write(this.child, `${name}\n`);
+      if (this.child) this.write(this.child, `${name}\n`);
     });
   }
 
@@ -108,8 +108,14 @@ export class ObjectSession {
     if (this.child) await end(this.child);
   }
 
-  private start(): CatFile {
+  /** Null where there is no process to be had: then nothing can be asked any more. */
+  private start(): CatFile | null {
     const child = startCatFile(this.gitdir);
+    if (!child.stdout) {
+      child.on('error', () => {});
+      this.fail('no process could be made, the controller has no file descriptors left');
+      return null;
+    }
     const whileOurs = (act: () => void) => {
       if (this.child === child) act();
     };
@@ -168,7 +174,9 @@ export class ObjectSession {
     this.child = this.start();
     this.hold();
     if (old) void end(old);
-    for (const request of this.requests.slice(this.next)) this.write(this.child, `${request.name}\n`);
+    const { child } = this;
+    if (!child) return;
+    for (const request of this.requests.slice(this.next)) this.write(child, `${request.name}\n`);
   }
 
   private receive(chunk: Buffer): void {

@@ -27,8 +27,12 @@ export function openRepository(gitdir: string, options: { idleMs?: number } = {}
   return { gitdir, commits: new BoundedMap(COMMITS_KEPT), objects, close: () => objects.close() };
 }
 
-/** What git itself refuses in a ref name, and anything that could be read as an option or a path outside. */
-function isRefName(ref: string): boolean {
+/**
+ * Of a branch or tag, with or without refs/heads/ and refs/tags/. Not what git itself refuses in a ref name, and nothing that
+ * could be read as an option or a path outside.
+ */
+export function isRefName(given: string): boolean {
+  const ref = given.replace(/^refs\/(heads|tags)\//, '');
   if (ref === '' || ref.length > 250 || ref.startsWith('-') || ref.startsWith('/') || ref.endsWith('/'))
     return false;
   if (/[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|\/\.|^\.|\.$|\.lock(\/|$)|^@$/.test(ref)) return false;
@@ -49,22 +53,34 @@ async function refTarget(repo: Repository, ref: string): Promise<string | null> 
   }
 }
 
+export interface ResolvedRef {
+  /** In full: `refs/heads/…` or `refs/tags/…`. */
+  name: string;
+  sha: string;
+}
+
 /**
- * The commit that a branch or tag stands at; a tag of a tag is followed to its commit. A branch wins over a tag of the
- * same name. Null where neither exists.
+ * The commit that a branch or tag stands at, and which of the two it is; a tag of a tag is followed to its commit. A branch
+ * wins over a tag of the same name. Null where neither exists.
  * @throws GitRepositoryError where there is no repository at all: that is no deleted branch.
  */
-export async function resolveRef(repo: Repository, ref: string): Promise<string | null> {
+export async function resolveFullRef(repo: Repository, ref: string): Promise<ResolvedRef | null> {
   const short = ref.replace(/^refs\/(heads|tags)\//, '');
-  if (!isRefName(short)) return null;
+  if (!isRefName(ref)) return null;
   if (!fs.existsSync(join(repo.gitdir, 'HEAD')))
     throw new GitRepositoryError('there is no repository in its folder');
-  const branch = ref.startsWith('refs/tags/') ? null : await refTarget(repo, `refs/heads/${short}`);
-  if (branch !== null) return branch;
-  const tag = ref.startsWith('refs/heads/') ? null : await refTarget(repo, `refs/tags/${short}`);
+  const names = { branch: `refs/heads/${short}`, tag: `refs/tags/${short}` };
+  const branch = ref.startsWith('refs/tags/') ? null : await refTarget(repo, names.branch);
+  if (branch !== null) return { name: names.branch, sha: branch };
+  const tag = ref.startsWith('refs/heads/') ? null : await refTarget(repo, names.tag);
   if (tag === null) return null;
   const commit = await repo.objects.use((reader) => reader.read(`${tag}^{commit}`, COMMIT_BYTES));
-  return commit?.oid ?? null;
+  return commit ? { name: names.tag, sha: commit.oid } : null;
+}
+
+/** The commit alone. @throws GitRepositoryError */
+export async function resolveRef(repo: Repository, ref: string): Promise<string | null> {
+  return (await resolveFullRef(repo, ref))?.sha ?? null;
 }
 
 function isObjectId(sha: string): boolean {

@@ -72,7 +72,11 @@ function unknownField(
   const known = Object.keys(parent?.properties ?? {});
   return {
     message: `\`${field}\` is not a known field of ${segments.slice(0, -1).join('.') || 'a manifest'}`,
-    hint: didYouMean(field, known, `Known fields: ${known.join(', ')}.`),
+    hint: didYouMean(
+      field,
+      known,
+      `Known fields: ${known.join(', ')}.${pattern === '^x-' ? ' Names that begin with x- are free, for anchors.' : ''}`,
+    ),
   };
 }
 

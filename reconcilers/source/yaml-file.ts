@@ -5,6 +5,7 @@ import { place } from '../../controller/platform/yaml/place.ts';
 import { plainValue } from '../../controller/platform/yaml/plain-value.ts';
 import { FILE_KEY } from './file-reference.ts';
 import type { Finding } from './finding.ts';
+import { helmFinding } from './helm.ts';
 import { decodeText } from './text.ts';
 import { hasPlaceholder } from './values.ts';
 import { quickDocuments } from './yaml-quick.ts';
@@ -79,7 +80,9 @@ function parseDocument(text: string, document: Document.Parsed, index: number): 
   });
   const syntax = document.errors.slice(0, MAX_FINDINGS).map((error) => syntaxFinding(text, error));
   // What follows a syntax error is often only its echo.
-  const all = syntax.length > 0 ? syntax.slice(0, 3) : findings;
+  const found = syntax.length > 0 ? syntax.slice(0, 3) : findings;
+  const helm = helmFinding(text, found);
+  const all = helm ? [helm] : found;
   if (value === null && all.length === 0) return [];
   const begin = place(text, document.contents?.range?.[0] ?? document.range[0]);
   return [{ index, ...begin, value, findings: all, hasFiles, hasPlaceholders }];

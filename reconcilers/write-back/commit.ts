@@ -35,6 +35,8 @@ export interface CommitOptions<T extends Draft> {
   from?: string | null;
   /** Called again for each tip; null: there is nothing to commit. `tip` is null for a branch that is to begin with nothing. */
   draft(tip: string | null): Promise<T | null>;
+  /** In which objects are written and given to the branch; in nothing where it is absent. */
+  during?<R>(write: () => Promise<R>): Promise<R>;
 }
 
 /** Each begins with what was pushed last; a crowd of writers is through long before. */
@@ -72,7 +74,7 @@ export async function commitOnto<T extends Draft>(
 async function attempt<T extends Draft>(
   options: CommitOptions<T>,
 ): Promise<{ sha: string; draft: T } | null> {
-  const { handle, repository, branch, signal, from } = options;
+  const { handle, repository, branch, committer, signal, from, during = (write) => write() } = options;
   const ref = `refs/heads/${branch}`;
   for (let count = 1; count <= ATTEMPTS; count += 1) {
     signal.throwIfAborted();
@@ -82,9 +84,13 @@ async function attempt<T extends Draft>(
       throw conflict(`The branch "${branch}" does not exist in the repository any more`);
     const base = tip ?? from ?? null;
     const draft = await options.draft(base);
-    const sha = draft && (await writeCommit(handle.gitdir, base, draft, options.committer, signal));
-    if (!draft || sha === null) return null;
-    if ((await handle.push({ ref, sha, expect: tip }, signal)) === 'ok') return { sha, draft };
+    if (!draft) return null;
+    const { sha, end } = await during(async () => {
+      const made = await writeCommit(handle.gitdir, base, draft, committer, signal);
+      return { sha: made, end: made && (await handle.push({ ref, sha: made, expect: tip }, signal)) };
+    });
+    if (sha === null) return null;
+    if (end === 'ok') return { sha, draft };
     await sleep(PAUSE_MS * Math.min(count, LONGEST_PAUSES) * (0.5 + Math.random()), undefined, { signal });
   }
   throw conflict(`Others pushed to "${branch}" each time that this was to be committed; try again`);

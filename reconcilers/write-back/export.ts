@@ -1,34 +1,43 @@
 /** Manifests of what the database holds. What is written reads back to the same, or is left out with the reason. */
-import type { Knex } from 'knex';
 import { listObjects, type PlainManifest, type StoredObject } from '../../controller/git-sync/index.ts';
 import { compile, type Definition } from '../../controller/pipelines/index.ts';
+import type { Context } from '../../controller/platform/context.ts';
 import type { OwnableKind } from '../../schemas/api/git-policy.ts';
 import type { ExportedManifests } from '../../schemas/api/git-words.ts';
 import type { PipelineSpec } from '../../schemas/manifests/index.ts';
 import { type DesiredManifest, normaliseSpec, readText, specHash } from '../source/index.ts';
 import { FOLDERS, uniquePath } from './file-names.ts';
-import { manifestText } from './manifest-text.ts';
+import { manifestText, schemaLine } from './manifest-text.ts';
 import { definitionOfStored, plainObject } from './plain.ts';
 
 const SCOPE = { path: '', sharedPaths: [] };
 const REASON_CHARACTERS = 500;
 
-/** `taken`: paths that are not to be used, in lower case. Paths are relative to the folder of the environment. */
+/**
+ * Each file begins with the address of its schema on this server. `taken`: paths that are not to be used, in lower case.
+ * Paths are relative to the folder of the environment.
+ */
 export async function exportManifests(
-  db: Knex,
+  { db, services }: Pick<Context, 'db' | 'services'>,
   environmentId: string,
   kinds: readonly OwnableKind[],
   taken: ReadonlySet<string> = new Set(),
 ): Promise<ExportedManifests> {
-  return exportObjects(await listObjects(db, environmentId, kinds), taken);
+  const { files, skipped } = exportObjects(await listObjects(db, environmentId, kinds), taken);
+  return {
+    files: files.map(({ kind, path, text }) => ({ path, text: schemaLine(services.baseUrl, kind) + text })),
+    skipped,
+  };
 }
+
+type ExportedObject = ExportedManifests['files'][number] & { kind: OwnableKind };
 
 export function exportObjects(
   objects: readonly StoredObject[],
   taken: ReadonlySet<string> = new Set(),
-): ExportedManifests {
+): { files: ExportedObject[]; skipped: ExportedManifests['skipped'] } {
   const used = new Set(taken);
-  const files: ExportedManifests['files'] = [];
+  const files: ExportedObject[] = [];
   const skipped: ExportedManifests['skipped'] = [];
   for (const object of objects) {
     const written = asText(object);
@@ -40,7 +49,11 @@ export function exportObjects(
       });
       continue;
     }
-    files.push({ path: uniquePath(FOLDERS[object.kind], object.name, used), text: written.text });
+    files.push({
+      kind: object.kind,
+      path: uniquePath(FOLDERS[object.kind], object.name, used),
+      text: written.text,
+    });
   }
   return { files, skipped };
 }

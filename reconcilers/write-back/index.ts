@@ -57,7 +57,7 @@ export function createWriteBack(): WriteBack {
         proposeRollback(place, rolledBack),
       );
     },
-    export: (ctx, environmentId, kinds) => exportManifests(ctx.db, environmentId, kinds),
+    export: (ctx, environmentId, kinds) => exportManifests(ctx, environmentId, kinds),
   };
 }
 

@@ -2,6 +2,7 @@
 import { Document, isMap, isScalar, isSeq, visit, type YAMLSeq } from 'yaml';
 import type { PlainManifest } from '../../controller/git-sync/index.ts';
 import { API_VERSION } from '../../schemas/manifests/index.ts';
+import { schemaAddress } from '../../schemas/manifests/published.ts';
 import { fitsBlock } from './yaml-render.ts';
 
 /** Lists of a few short words stand in one line. */
@@ -36,6 +37,10 @@ export function manifestText({ kind, name, uid, labels, spec }: PlainManifest, r
   if (remark !== undefined) document.commentBefore = ` ${remark}`;
   return document.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: 1_000_000_000 });
 }
+
+/** The first line of a new file: by it editors find the schema that the server at `baseUrl` publishes. */
+export const schemaLine = (baseUrl: string, kind: PlainManifest['kind']): string =>
+  `# yaml-language-server: $schema=${schemaAddress(baseUrl, kind)}\n`;
 
 function isShort(list: YAMLSeq): boolean {
   if (!isSeq(list) || list.items.some((item) => isMap(item) || isSeq(item))) return false;

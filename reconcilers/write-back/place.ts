@@ -2,7 +2,7 @@
 import type { Binding } from '../../controller/git-sync/index.ts';
 import type { Context } from '../../controller/platform/context.ts';
 import { preconditionFailed } from '../../controller/platform/errors.ts';
-import { RepositoryError } from '../../controller/repository/index.ts';
+import { duringWrite, RepositoryError } from '../../controller/repository/index.ts';
 import { openRepository, type Repository, type SourceCache } from '../source/index.ts';
 import { CannotEdit } from './cannot-edit.ts';
 import { type CommitOptions, commitOnto, type Draft } from './commit.ts';
@@ -45,7 +45,11 @@ export async function inPlace<T>(
       tip: (sha) => readTip(sha, { repository, cache, binding, signal }),
       list: (sha, folder) => listFiles(handle.gitdir, sha, folder, signal),
       read: (sha, path) => readBlob(repository, sha, path),
-      commit: (options) => commitOnto({ ...options, handle, repository, committer, signal }),
+      commit: (options) =>
+        commitOnto({
+          ...{ ...options, handle, repository, committer, signal },
+          during: (write) => duringWrite(ctx.db, { handle, signal }, write),
+        }),
     });
   } catch (error) {
     if (error instanceof RepositoryError || error instanceof CannotEdit)

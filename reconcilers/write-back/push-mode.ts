@@ -47,7 +47,7 @@ export async function pushDatabase(ctx: Context, binding: Binding, cache: Source
         const inside = binding.path === '' ? 0 : binding.path.length + 1;
         const others = [...there.keys()].map((path) => path.slice(inside)).filter((path) => !mine.has(path));
         const { files, skipped } = await exportManifests(
-          ctx.db,
+          ctx,
           binding.environmentId,
           OWNABLE_KINDS,
           new Set(others),

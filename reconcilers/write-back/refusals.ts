@@ -29,7 +29,7 @@ export class ChangeConflict extends DomainError {
     const more = fields.length > 3 ? `, and ${fields.length - 3} more` : '';
     super(
       'CONFLICT',
-      `${path} was changed in git since it was applied: ${told.join('; ')}${more}. Neither was taken; load the page again once git is applied, and repeat your change`,
+      `${path} was changed in git since it was applied: ${told.join('; ')}${more}. What git has stays, and your change was not made; load the page again once git is applied, and repeat it if it is still wanted`,
       { path, fields: fields.slice(0, 20) },
     );
     this.fields = fields;

@@ -21,6 +21,8 @@ export const AGENT_LIMITS = {
   pushMessageBytes: 256 * 1024,
   /** Lines that the agent keeps per pipeline. */
   logRingLines: 500,
+  /** Lines of one delivery, 413 above. */
+  logRequestLines: 20_000,
   /** Characters of one log line; the rest is cut. */
   logLineChars: 8192,
   startupGraceMs: 2_000,
@@ -31,6 +33,9 @@ export const AGENT_LIMITS = {
   pushFailuresBeforeFallback: 3,
   firstPort: 8688,
   pollIntervalMs: 5_000,
+  /** Bounds of what the controller may set; a larger value is ignored, a smaller one is raised. */
+  shortestPollMs: 500,
+  longestPollMs: 3_600_000,
   /** One-shot samples of a pipeline: components of a request, events of each, characters of one event as JSON. */
   samples: { components: 50, events: 50, defaultEvents: 5, eventChars: 65_536 },
   /** A request that nobody has answered by then is over; what was answered is kept for a day. */

@@ -15,6 +15,9 @@ const MAX_INTEGER = 2 ** 31 - 1;
 /** Counters are cumulative since the engine's start; what is no finite number ≥ 0 is refused with its entry. */
 const Counter = Type.Number({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const Gauge = Type.Number();
+export const Port = Type.Integer({ minimum: 1, maximum: 65_535 });
+/** Of one pipeline in a heartbeat. */
+export const MOST_COMPONENT_METRICS = 1_000;
 const Optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
 
 export const Labels = Type.Record(
@@ -33,7 +36,9 @@ export const EnrollRequest = Type.Object({
   /** `<os>/<architecture>`, for example `linux/x64`. */
   os: Type.String({ maxLength: 64, pattern: PRINTABLE }),
   agentVersion: Text(64),
-  engineVersion: Text(256),
+  /** The version banner of the engine; `vectorVersion` is taken in its place. */
+  engineVersion: Optional(Text(256)),
+  vectorVersion: Optional(Text(256)),
   labels: Optional(Labels),
   channel: Optional(Type.Union([Type.Literal('stable'), Type.Literal('dev')])),
 });
@@ -83,7 +88,10 @@ export const PendingAction = Type.Object({
   downloadUrl: Type.String(),
   /** SHA-256 of the executable: `sha256:<hex>`, or the hex alone. */
   checksum: Type.String(),
-  /** Base64 of the Ed25519 signature over the 32 bytes of the SHA-256; asked for by agents that have a key pinned. */
+  /**
+   * Base64 of the Ed25519 signature over the release statement: name, version, os, arch and SHA-256. Asked for by agents
+   * that have a key pinned.
+   */
   signature: Optional(Type.String()),
 });
 export type PendingAction = Static<typeof PendingAction>;
@@ -92,7 +100,8 @@ export type PendingAction = Static<typeof PendingAction>;
 export const ConfigResponse = Type.Object({
   /** Empty in maintenance mode. A pipeline that is absent here is undeployed: the agent stops it. */
   pipelines: Type.Array(PipelineEntry),
-  pollIntervalMs: Type.Integer(),
+  /** Absent: the agent keeps its period. Over 1 h: ignored. */
+  pollIntervalMs: Optional(Type.Integer()),
   secretBackend: Type.String(),
   sampleRequests: Type.Array(SampleRequest),
   pendingAction: Type.Union([PendingAction, Type.Null()]),
@@ -110,7 +119,7 @@ export const ComponentMetric = Type.Object({
   componentKind: Type.Enum(['source', 'transform', 'sink']),
   receivedEvents: Counter,
   sentEvents: Counter,
-  receivedBytes: Counter,
+  receivedBytes: Optional(Counter),
   sentBytes: Optional(Counter),
   errorsTotal: Optional(Counter),
   discardedEvents: Optional(Counter),
@@ -133,9 +142,12 @@ export const PipelineReport = Type.Object({
   utilization: Optional(Gauge),
   configChecksum: Optional(Text(128)),
   restarts: Optional(Type.Integer({ minimum: 0, maximum: MAX_INTEGER })),
+  /** Where the engine listens on 127.0.0.1; other ports than counted where those were taken. */
+  metricsPort: Optional(Port),
+  apiPort: Optional(Port),
   /** Redacted by the agent; why the engine ended or could not start. */
   lastError: Optional(Type.Union([Text(4096), Type.Null()])),
-  componentMetrics: Optional(Type.Array(ComponentMetric, { maxItems: 1000 })),
+  componentMetrics: Optional(Type.Array(ComponentMetric, { maxItems: MOST_COMPONENT_METRICS })),
   recentLogs: Optional(Type.Array(Text(16_384), { maxItems: AGENT_LIMITS.logRingLines })),
 });
 export type PipelineReport = Static<typeof PipelineReport>;
@@ -181,7 +193,9 @@ export const HeartbeatRequest = Type.Object({
     Type.Unsafe<HostMetrics>({ type: 'object', additionalProperties: Type.Number(), maxProperties: 64 }),
   ),
   agentVersion: Optional(Text(64)),
-  engineVersion: Optional(Text(256)),
+  /** Absent: as in the heartbeat before. `vectorVersion` is taken in its place. */
+  engineVersion: Optional(Type.Union([Text(256), Type.Null()])),
+  vectorVersion: Optional(Type.Union([Text(256), Type.Null()])),
   deploymentMode: Optional(Type.Enum(['STANDALONE', 'DOCKER'])),
   labels: Optional(Labels),
   agentHealth: Optional(Type.Unsafe<AgentHealth>({ type: 'object', maxProperties: 64 })),
@@ -198,8 +212,11 @@ export type HeartbeatRequest = Static<typeof HeartbeatRequest>;
 export const HeartbeatResponse = Type.Object({
   ok: Type.Literal(true),
   /** An agent whose own revision differs polls at once, one extra poll a revision. */
-  configRevision: Type.Number(),
+  configRevision: Optional(Type.Number()),
+  /** Entries that are not stored, each with the field that is wrong. */
   rejected: Optional(Type.Array(Type.Object({ pipelineId: Type.String(), reason: Type.String() }))),
+  /** What was left out of entries that are stored, and beside them: `pipelineId` is empty then. */
+  warnings: Optional(Type.Array(Type.Object({ pipelineId: Type.String(), reason: Type.String() }))),
 });
 export type HeartbeatResponse = Static<typeof HeartbeatResponse>;
 
@@ -247,12 +264,12 @@ export const EventField = Type.Object({
 });
 export type EventField = Static<typeof EventField>;
 
-/** What one component had to show. An `error` says why it had nothing, for people. */
+/** What one component had to show. An `error` says why it had nothing; it may come alone. */
 export const SampleResult = Type.Object({
   requestId: Id,
   componentKey: Type.String({ minLength: 1, maxLength: 256 }),
-  events: Type.Array(TappedEvent, { maxItems: AGENT_LIMITS.samples.events }),
-  schema: Type.Array(EventField, { maxItems: 1_000 }),
+  events: Optional(Type.Array(TappedEvent, { maxItems: AGENT_LIMITS.samples.events })),
+  schema: Optional(Type.Array(EventField, { maxItems: 1_000 })),
   error: Optional(Type.Union([Text(1_024), Type.Null()])),
 });
 export type SampleResult = Static<typeof SampleResult>;

@@ -49,9 +49,14 @@ export type SecretStore = Static<typeof SecretStore>;
 export const Environment = Type.Object({
   ...EnvironmentSummary.properties,
   requireApproval: Type.Boolean(),
+  /** Archived nodes do not count. */
   maxNodes: Nullable(Type.Integer()),
+  /** Days of silence after which a node is archived; 0 is never. */
+  archiveNodesAfterDays: Type.Integer(),
   enrollmentToken: Nullable(EnrollmentTokenSummary),
   secretStore: Nullable(SecretStore),
+  /** Command lines that the operator lets the store EXEC run, arguments included. Empty for callers who are not EDITOR. */
+  secretCommands: Type.Array(Type.String()),
   /** Patterns of keys whose values are blanked in samples of events and live taps. */
   redactKeys: Type.Array(Type.String()),
   /** It has none of its own: these are the usual ones. */
@@ -67,6 +72,8 @@ export const UpdateEnvironment = Input({
   requireApproval: Type.Optional(Type.Boolean()),
   /** Null is no limit. */
   maxNodes: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
+  /** 0 archives nobody; nodes that are archived already stay so until they call. */
+  archiveNodesAfterDays: Type.Optional(Type.Integer({ minimum: 0, maximum: 3_650 })),
   secretBackend: Type.Optional(SecretBackend),
   secretBackendConfig: Type.Optional(SecretBackendConfig),
   /** `*` stands for any characters, case does not count. Null is the usual ones, an empty list hides nothing. */

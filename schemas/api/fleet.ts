@@ -51,6 +51,8 @@ export const NodeSummary = Type.Object({
   groupIds: Type.Array(Id),
   lastHeartbeatAt: Nullable(Timestamp),
   enrolledAt: Nullable(Timestamp),
+  /** Since when it is archived for its silence; null for one that is not. It comes back with its agent's next call. */
+  archivedAt: Nullable(Timestamp),
   /** How far what git wants has come on this node. */
   gate: Gate,
   /** Of the pipelines that it should run. */
@@ -129,7 +131,9 @@ export const FleetNode = Type.Object({
 });
 export type FleetNode = Static<typeof FleetNode>;
 
-export const ListNodes = Input({ environmentId: Id });
+/** With `includeArchived` those that are archived follow the others. */
+export const ListNodes = Input({ environmentId: Id, includeArchived: Type.Optional(Type.Boolean()) });
+export const ListNodesWithPipelines = Input({ environmentId: Id });
 export const GetNode = Input({ id: Id });
 export const SetMaintenance = Input({ nodeId: Id, enabled: Type.Boolean() });
 export const MaintainedNode = Type.Object({
@@ -176,7 +180,7 @@ export const TriggerAgentUpdate = Input({
   downloadUrl: Type.String({ minLength: 1, maxLength: 2_048 }),
   /** SHA-256 of the file: `sha256:<hex>`, or the hex alone. */
   checksum: Type.String({ pattern: '^(sha256:)?[0-9a-fA-F]{64}$' }),
-  /** Base64 of an Ed25519 signature over the 32 bytes of the SHA-256, for agents with a pinned key. */
+  /** Base64 of an Ed25519 signature over name, version, os, arch and SHA-256 of the file, for agents with a pinned key. */
   signature: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9+/]{86}==$' })),
 });
 export const TriggeredUpdate = Type.Object({ nodeId: Id, pendingUpdate: PendingUpdate });

@@ -28,6 +28,10 @@ export const ManifestStatus = Type.Object({
   /** Ready = Applied and RolledOut at that commit. */
   ready: Type.Boolean(),
   gate: Gate,
+  /** Names of nodes that should run it and do not answer: they are not waited for. At most 100. */
+  silentNodes: Type.Array(Type.String()),
+  /** How many those are, however many names are given. */
+  silentNodeCount: Type.Integer(),
   conditions: Type.Array(Condition),
 });
 export type ManifestStatus = Static<typeof ManifestStatus>;
@@ -54,6 +58,10 @@ export const GitJob = Type.Object({
   report: Type.Array(Type.String()),
   error: Nullable(Type.String()),
   planHash: Nullable(Type.String()),
+  /** Commits since the pass before, the newest included; null where no commit is new, or more are than are counted. The newest alone is applied. */
+  commitCount: Nullable(Type.Integer({ minimum: 1 })),
+  /** Those that a newer one overtook, newest first; the first 50. */
+  skippedCommits: Type.Array(Type.Object({ sha: Type.String(), subject: Type.String() })),
   queuedAt: Timestamp,
   startedAt: Nullable(Timestamp),
   finishedAt: Nullable(Timestamp),

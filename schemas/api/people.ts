@@ -64,6 +64,7 @@ export const ChangePassword = Input({
   currentPassword: Type.String({ minLength: 1, maxLength: 1024 }),
   newPassword: NewPassword,
 });
+export const ConfirmPassword = Input({ currentPassword: Type.String({ minLength: 1, maxLength: 1024 }) });
 export const PersonName = Label(100);
 export const UpdateProfile = Input({ name: PersonName });
 /** Shown once. The second factor counts once a code of it was given to `user.verifyAndEnableTotp`. */

@@ -95,6 +95,9 @@ export const PipelineOnNode = Type.Object({
   pid: Nullable(Type.Integer()),
   uptimeSeconds: Nullable(Type.Number()),
   restarts: Type.Integer(),
+  /** Where the engine listens on 127.0.0.1 of the node; null where the agent does not report it. */
+  metricsPort: Nullable(Type.Integer()),
+  apiPort: Nullable(Type.Integer()),
   lastError: Nullable(Type.String()),
   reportedAt: Nullable(Timestamp),
   eventsIn: Type.Number(),
@@ -111,8 +114,9 @@ export const VersionSummary = Type.Object({
   pipelineId: Id,
   version: Type.Integer(),
   changelog: Nullable(Type.String()),
-  /** Where it came from. */
-  source: Type.Enum(['ui', 'git']),
+  /** Where it came from: a user, git, or a service account by REST. */
+  source: Type.Enum(['ui', 'git', 'api']),
+  /** The user or the service account; null for git, and where a user is gone. */
   createdById: Nullable(Type.String()),
   createdByName: Nullable(Type.String()),
   createdAt: Timestamp,

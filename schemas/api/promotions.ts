@@ -33,7 +33,8 @@ export const Promotion = Type.Object({
   /** The source; null once it was deleted. */
   pipelineId: Nullable(Id),
   pipelineName: Type.String(),
-  sourceEnvironmentId: Id,
+  /** Null once it was deleted; its name stays. */
+  sourceEnvironmentId: Nullable(Id),
   sourceEnvironmentName: Type.String(),
   targetEnvironmentId: Id,
   targetEnvironmentName: Type.String(),
@@ -53,6 +54,8 @@ export const Promotion = Type.Object({
   createdAt: Timestamp,
   decidedAt: Nullable(Timestamp),
   deployedAt: Nullable(Timestamp),
+  /** Names of nodes of the target that did not answer when it was deployed, and were not waited for; at most 100. */
+  silentNodes: Type.Array(Type.String()),
 });
 export type Promotion = Static<typeof Promotion>;
 /** Newest first. */

@@ -9,7 +9,7 @@ import { Id, Input, Nullable } from './common.ts';
 import { SecretName, SecretSummary, SecretValue } from './environments.ts';
 import { FleetNode, MaintainedNode, NodeSummary } from './fleet.ts';
 import { GitPlan, PlanGit } from './git-plan.ts';
-import { GitSyncStatus } from './git-sync.ts';
+import { GitJobList, GitSyncStatus, ListGitJobs } from './git-sync.ts';
 import {
   DeployPipeline,
   Pipeline,
@@ -29,7 +29,7 @@ export const RestVersion = Type.Object({
   ...VersionSummary.properties,
   /** Empty where nothing was said. */
   changelog: Type.String(),
-  /** Of the user; empty where git or a service account made the version. */
+  /** The user or the service account that created the version; empty where git did. */
   createdById: Type.String(),
 });
 
@@ -72,6 +72,11 @@ const { environmentId: _environment, ...planFields } = PlanGit.properties;
 export const PlanRequest = Input(planFields);
 export const PlanBody = Type.Object({ plan: GitPlan });
 export const GitStatusBody = Type.Object({ status: GitSyncStatus });
+export const JobsQuery = Input({
+  status: ListGitJobs.properties.status,
+  limit: ListGitJobs.properties.limit,
+});
+export const JobsBody = Type.Object({ jobs: GitJobList });
 
 export const AuditQuery = Input({
   after: Type.Optional(AuditCursor),
@@ -79,14 +84,18 @@ export const AuditQuery = Input({
   action: Type.Optional(AuditAction),
 });
 
-export const RestError = Type.Object({
-  /** A sentence for people: what is wrong and what to do. */
-  error: Type.String(),
-  /** With 400: each place of the input that is wrong, as a JSON pointer. */
-  details: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
-  /** With 422: why what was to be deployed is not valid. */
-  validationErrors: Type.Optional(Type.Array(ValidationError)),
-  /** With 412: the file and line of the manifest that describes the thing. */
-  path: Type.Optional(Nullable(Type.String())),
-  line: Type.Optional(Nullable(Type.Integer())),
-});
+/** Open: what else a program may need of an error stands beside it. */
+export const RestError = Type.Object(
+  {
+    /** A sentence for people: what is wrong and what to do. */
+    error: Type.String(),
+    /** With 400: each place of the input that is wrong, as a JSON pointer. */
+    details: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
+    /** With 422: why what was to be deployed is not valid. */
+    validationErrors: Type.Optional(Type.Array(ValidationError)),
+    /** With 412: the file and line of the manifest that describes the thing. */
+    path: Type.Optional(Nullable(Type.String())),
+    line: Type.Optional(Nullable(Type.Integer())),
+  },
+  { additionalProperties: true },
+);

@@ -92,8 +92,6 @@ export type ExecConfig = Static<typeof ExecConfig>;
 export const SecretBackendConfig = Type.Unsafe<VaultConfig | CloudConfig | ExecConfig>({
   type: 'object',
   maxProperties: 16,
-  description:
-    'As `secretBackend` wants it, or as the present backend does. Credentials that are left out stay as they are.',
 });
 
 /** As it is set, with credentials blanked. */

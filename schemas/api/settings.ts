@@ -73,18 +73,30 @@ export const FleetLimits = {
   pollIntervalMs: { minimum: 1_000, maximum: 300_000 },
   unhealthyThreshold: { minimum: 2, maximum: 100 },
   retentionDays: { minimum: 1, maximum: 3_650 },
+  pipelineVersionsRetained: { minimum: 10, maximum: 10_000 },
+  logsMibPerNodeHour: { minimum: 1, maximum: 102_400 },
+  logsMibTotal: { minimum: 100, maximum: 104_857_600 },
 } as const;
 export const UpdateFleet = Input({
   pollIntervalMs: Type.Integer(FleetLimits.pollIntervalMs),
   unhealthyThreshold: Type.Integer(FleetLimits.unhealthyThreshold),
   metricsRetentionDays: Type.Optional(Type.Integer(FleetLimits.retentionDays)),
   logsRetentionDays: Type.Optional(Type.Integer(FleetLimits.retentionDays)),
+  /** The newest versions that each pipeline keeps at least. */
+  pipelineVersionsRetained: Type.Optional(Type.Integer(FleetLimits.pipelineVersionsRetained)),
+  /** Log lines of one node that are stored in an hour. */
+  logsMibPerNodeHour: Type.Optional(Type.Integer(FleetLimits.logsMibPerNodeHour)),
+  /** All stored log lines together: above, the oldest day is dropped. */
+  logsMibTotal: Type.Optional(Type.Integer(FleetLimits.logsMibTotal)),
 });
 export const FleetView = Type.Object({
   pollIntervalMs: Type.Integer(),
   unhealthyThreshold: Type.Integer(),
   metricsRetentionDays: Type.Integer(),
   logsRetentionDays: Type.Integer(),
+  pipelineVersionsRetained: Type.Integer(),
+  logsMibPerNodeHour: Type.Integer(),
+  logsMibTotal: Type.Integer(),
 });
 export type FleetView = Static<typeof FleetView>;
 
@@ -133,6 +145,10 @@ export const SettingsView = Type.Object({
   groups: GroupsView,
   scim: ScimView,
   fleet: FleetView,
-  audit: Type.Object({ retentionDays: Nullable(Type.Integer()) }),
+  audit: Type.Object({
+    retentionDays: Nullable(Type.Integer()),
+    /** False until somebody has set it: then it is kept for ever, and the first set-up asks. */
+    isChosen: Type.Boolean(),
+  }),
 });
 export type SettingsView = Static<typeof SettingsView>;

@@ -76,6 +76,11 @@ export const metadata = (name: typeof PrintableName) =>
 
 export type ManifestMetadata = Static<ReturnType<typeof metadata>>;
 
+/** As in Compose files: a place for anchors, which means nothing by itself. */
+const ANCHORS = Type.Unknown({
+  description: 'A place for what aliases in the spec repeat. By itself it means nothing.',
+});
+
 /** One YAML document. `kind` tells which spec it carries. */
 export const manifest = <K extends ManifestKind, S extends TSchema>(
   kind: K,
@@ -83,12 +88,15 @@ export const manifest = <K extends ManifestKind, S extends TSchema>(
   name: typeof PrintableName,
   spec: S,
 ) =>
-  Strict(description, {
-    apiVersion: Type.Literal(API_VERSION, { description: 'The format of this document.' }),
-    kind: Type.Literal(kind, { description: 'What the document declares.' }),
-    metadata: metadata(name),
-    spec,
-  });
+  Type.Object(
+    {
+      apiVersion: Type.Literal(API_VERSION, { description: 'The format of this document.' }),
+      kind: Type.Literal(kind, { description: 'What the document declares.' }),
+      metadata: metadata(name),
+      spec,
+    },
+    { description, patternProperties: { '^x-': ANCHORS }, additionalProperties: false },
+  );
 
 /** Fields that have a default are always there once a spec was read. */
 export type WithDefaults<T, K extends keyof T> = Omit<T, K> & Required<Pick<T, K>>;

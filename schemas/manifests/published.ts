@@ -43,19 +43,21 @@ function admitFiles(schema: unknown): unknown {
   );
 }
 
+/** Where a server at `baseUrl` publishes the schema of a kind. */
+export const schemaAddress = (baseUrl: string, kind: keyof typeof MANIFESTS): string =>
+  `${baseUrl.replace(/\/+$/, '')}/schemas/v1/${DOCUMENT_NAMES[kind]}.json`;
+
 /** The published schemas by document name (`pipeline`, `alert-rule`, …), JSON Schema draft 2020-12. */
 export function publishedSchemas(baseUrl: string): Record<string, object> {
-  const root = baseUrl.replace(/\/+$/, '');
   const published: Record<string, object> = {};
-  for (const [kind, document] of Object.entries(DOCUMENT_NAMES)) {
-    const schema: Record<string, unknown> = JSON.parse(
-      JSON.stringify(MANIFESTS[kind as keyof typeof MANIFESTS]),
-    );
+  for (const [name, document] of Object.entries(DOCUMENT_NAMES)) {
+    const kind = name as keyof typeof MANIFESTS;
+    const schema: Record<string, unknown> = JSON.parse(JSON.stringify(MANIFESTS[kind]));
     const properties = schema.properties;
     if (!isRecord(properties)) continue;
     published[document] = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
-      $id: `${root}/schemas/v1/${document}.json`,
+      $id: schemaAddress(baseUrl, kind),
       title: `Headgate ${kind}`,
       ...schema,
       properties: { ...properties, spec: admitFiles(properties.spec) },

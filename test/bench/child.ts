@@ -22,7 +22,7 @@ export interface ControllerOptions {
   /** A free one unless given. */
   port?: number;
   /** Where to leave a CPU profile at its end; none is taken otherwise. */
-  profileDir?: string;
+  profileDir?: string | undefined;
 }
 
 /** `headgate serve`; resolves with its first healthy answer. */

@@ -1,7 +1,7 @@
 /**
  * `make bench`: measures what docs/benchmarks.md promises, prints a table and writes it to test/.artifacts/bench.md.
  * Names after the command pick rows: node test/bench/run.ts config heartbeat. `--profile` tells where the controller's
- * time went in the row `fleet`; `--nodes` and `--seconds` make a row smaller, `--rows` says how long an audit log `audit` has.
+ * time went in the rows `fleet` and `heartbeat`; `--nodes` and `--seconds` make a row smaller, `--rows` says how long an audit log `audit` has.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,9 +19,11 @@ import { heartbeats } from './rows/heartbeats.ts';
 import { herd } from './rows/herd.ts';
 import { idleAgent } from './rows/idle-agent.ts';
 import { lists } from './rows/lists.ts';
+import { overload } from './rows/overload.ts';
 import { pass } from './rows/pass.ts';
 import { pushToEngine } from './rows/push-to-engine.ts';
 import { readManifests } from './rows/read-manifests.ts';
+import { receive } from './rows/receive.ts';
 import { recovery } from './rows/recovery.ts';
 import { scim } from './rows/scim.ts';
 import { validate } from './rows/validate.ts';
@@ -33,9 +35,11 @@ const ROWS: Readonly<Record<string, (say: Say, options: RowOptions) => Promise<R
   herd,
   recovery,
   lists: (say) => lists(say),
+  overload,
   scim: (say) => scim(say),
   audit,
   push: pushToEngine,
+  receive: (say) => receive(say),
   source: (say) => readManifests(say),
   validate: (say) => validate(say),
   pass: (say) => pass(say),

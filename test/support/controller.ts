@@ -10,6 +10,7 @@ import { connect } from '../../controller/database/connect.ts';
 import { type Controller, startController } from '../../controller/main.ts';
 import { createLogger } from '../../controller/platform/logger.ts';
 import { NO_PROXIES } from '../../controller/platform/proxies.ts';
+import { LOCAL_TARGETS } from './local-targets.ts';
 import { signIn } from './person.ts';
 import { testDatabase } from './postgres.ts';
 
@@ -58,7 +59,7 @@ export async function startTestController(options: TestControllerOptions = {}): 
     logLevel: 'debug',
     trustedProxies: [],
     outgoingProxies: NO_PROXIES,
-    privateTargets: [],
+    privateTargets: LOCAL_TARGETS,
     engineBin: null,
     enrollPerMinute: 10_000,
     agentReleases: join(dataDir, 'agent-release'),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { createKeyring } from '../../controller/platform/keyring.ts';
 import { createLogger } from '../../controller/platform/logger.ts';
+import { createTargetGuard } from '../../controller/platform/outgoing/index.ts';
 import type { ProxySettings } from '../../controller/platform/proxies.ts';
 import {
   type BoundRepository,
@@ -15,6 +16,7 @@ import {
 } from '../../controller/repository/index.ts';
 import type { GitCredentials } from '../../schemas/api/git-sync.ts';
 import { git } from './fast-import.ts';
+import { LOCAL_TARGETS } from './local-targets.ts';
 
 export class MirrorScene {
   readonly root: string;
@@ -22,7 +24,14 @@ export class MirrorScene {
   readonly repositories: Repositories;
   #log = '';
 
-  constructor(options: { root?: string; deadlineMs?: number; proxies?: ProxySettings } = {}) {
+  constructor(
+    options: {
+      root?: string;
+      deadlineMs?: number;
+      proxies?: ProxySettings;
+      privateTargets?: string[];
+    } = {},
+  ) {
     this.root = options.root ?? mkdtempSync(join(tmpdir(), 'headgate mirrors-'));
     const sink = new Writable({
       write: (chunk: Buffer, _encoding, done) => {
@@ -30,11 +39,13 @@ export class MirrorScene {
         done();
       },
     });
+    const log = createLogger('debug', sink);
     this.repositories = createRepositories({
       root: this.root,
       gitdir: join(this.root, 'config.git'),
       keyring: this.keyring,
-      log: createLogger('debug', sink),
+      log,
+      guard: createTargetGuard(options.privateTargets ?? LOCAL_TARGETS, log),
       ...(options.deadlineMs === undefined ? {} : { deadlineMs: options.deadlineMs }),
       ...(options.proxies ? { proxies: options.proxies } : {}),
     });

@@ -4,10 +4,11 @@ import { connect } from '../../controller/database/connect.ts';
 import { type Bus, createBus } from '../../controller/platform/bus.ts';
 import type { Actor, Context } from '../../controller/platform/context.ts';
 import { createJobs } from '../../controller/platform/jobs.ts';
-import { createKeyring } from '../../controller/platform/keyring.ts';
+import { createKeyring, type Keyring } from '../../controller/platform/keyring.ts';
 import { createLogger } from '../../controller/platform/logger.ts';
 import { createSecretStores } from '../../controller/secrets/index.ts';
 import { systemClock } from '../../reconcilers/engine/clock.ts';
+import { localGuard } from './local-targets.ts';
 import { testDatabase } from './postgres.ts';
 
 export const QUIET = createLogger('silent');
@@ -15,6 +16,7 @@ export const QUIET = createLogger('silent');
 export interface TestPlatform {
   url: string;
   db: Knex;
+  keyring: Keyring;
   context(actor: Actor): Context;
   stop(): Promise<void>;
 }
@@ -30,11 +32,12 @@ export async function startTestPlatform(): Promise<TestPlatform> {
     bus,
     jobs: createJobs({ url, log: QUIET }),
     keyring,
-    secretStores: createSecretStores({ keyring, execCommands: [] }),
+    secretStores: createSecretStores({ keyring, guard: localGuard(), execCommands: [] }),
   };
   return {
     url,
     db,
+    keyring,
     context: (actor) => ({
       db,
       actor,

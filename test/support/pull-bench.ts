@@ -12,6 +12,7 @@ import { localGit } from '../../reconcilers/pull-requests/git.ts';
 import { mergePull } from '../../reconcilers/pull-requests/merging.ts';
 import type { MergeMethod } from '../../schemas/api/pull-requests.ts';
 import { commit, createBareRepository, git, type ImportedCommit } from './fast-import.ts';
+import { localGuard } from './local-targets.ts';
 
 export const GRACE = { name: 'Grace Hopper', email: 'grace@example.org' };
 export const HEADGATE = { name: 'Headgate', email: 'headgate@localhost' };
@@ -25,7 +26,13 @@ export class PullBench {
     createBareRepository(this.gitdir);
     const keyring = createKeyring('0123456789abcdef0123456789abcdef');
     this.handle = createRepositories({
-      ...{ root: this.folder, gitdir: this.gitdir, keyring, log: createLogger('silent') },
+      ...{
+        root: this.folder,
+        gitdir: this.gitdir,
+        keyring,
+        guard: localGuard(),
+        log: createLogger('silent'),
+      },
     }).of({
       ...{ id: 'binding', repositoryUrl: 'embedded', ref: 'main', sealedCredentials: null },
       ...{ knownHosts: null, caCertificate: null, headCommit: null, appliedCommit: null },

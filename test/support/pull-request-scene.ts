@@ -25,6 +25,7 @@ import {
 } from '../../reconcilers/pull-requests/loop.ts';
 import { git } from './fast-import.ts';
 import { GitServer } from './git-server.ts';
+import { localGuard } from './local-targets.ts';
 import { MemoryForge } from './memory-forge.ts';
 import { testDatabase } from './postgres.ts';
 import { type BoundEnvironment, ReconcileScene } from './reconcile.ts';
@@ -99,7 +100,7 @@ export class PullRequestScene {
     const url = where === 'here' ? 'embedded' : this.#server.url(name);
     await this.db('git_bindings')
       .where({ id: env.bindingId })
-      .update({ repository_url: url, forge: where === 'forge' ? 'github' : 'none' });
+      .update({ repository_url: url, forge: where === 'forge' ? 'github' : 'none', read_at: new Date() });
     return env;
   }
 
@@ -114,7 +115,7 @@ export class PullRequestScene {
     const services: Services = {
       ...this.scene.services,
       bus,
-      repositories: createRepositories({ root, gitdir, keyring, log: silent }),
+      repositories: createRepositories({ root, gitdir, keyring, guard: localGuard(), log: silent }),
     };
     const { db } = this;
     const lease = createLease({ db, key: 'leader', log: silent, ttlMs: 60_000, renewMs: 200 });

@@ -25,7 +25,7 @@ import { createRepositories } from '../../controller/repository/index.ts';
 import { createSecretStores } from '../../controller/secrets/index.ts';
 import { createSnapshots } from '../../controller/status/index.ts';
 import { insertTeam } from '../../controller/teams/store.ts';
-import { systemClock } from '../../reconcilers/engine/clock.ts';
+import { type Clock, systemClock } from '../../reconcilers/engine/clock.ts';
 import { createForges } from '../../reconcilers/forges/index.ts';
 import { createGitGateway } from '../../reconcilers/git/gateway.ts';
 import { createPassMemory } from '../../reconcilers/git/memory.ts';
@@ -38,6 +38,7 @@ import type { Condition } from '../../schemas/api/common.ts';
 import type { GitPolicy } from '../../schemas/api/git-policy.ts';
 import { ConfigRepository, PRODUCTION } from './config-repository.ts';
 import type { ImportedCommit } from './fast-import.ts';
+import { localGuard } from './local-targets.ts';
 import { type TestDatabase, testDatabase } from './postgres.ts';
 
 export interface PipelineState {
@@ -75,6 +76,7 @@ export interface PassAsked {
   fence?: NonNullable<Context['fence']>;
   execute?: Execute;
   batch?: number;
+  clock?: Clock;
   /** The repository is the copy of one elsewhere. */
   remote?: Remote;
   /** False for a pass of a process that has just become the leader: it reads everything again. */
@@ -98,13 +100,14 @@ export class ReconcileScene {
     this.db = connect(database.url, { poolSize: 4, name: 'headgate-test' });
     const keyring = createKeyring('0123456789abcdef0123456789abcdef');
     const bus = createBus({ url: database.url, log: silent });
-    const forges = createForges({ keyring, log: silent, proxies: NO_PROXIES });
-    const outgoing = createOutgoing({ privateTargets: [], proxies: NO_PROXIES, log: silent });
+    const targetGuard = localGuard();
+    const forges = createForges({ keyring, guard: targetGuard, log: silent, proxies: NO_PROXIES });
+    const outgoing = createOutgoing({ guard: targetGuard, proxies: NO_PROXIES, log: silent });
     this.services = {
       bus,
       jobs: createJobs({ url: database.url, log: silent }),
       keyring,
-      secretStores: createSecretStores({ keyring, execCommands: [] }),
+      secretStores: createSecretStores({ keyring, guard: targetGuard, execCommands: [] }),
       engine: createEngineChecks({ engineBin: null, log: silent }),
       baseUrl: 'http://localhost',
       releases: { list: async () => ({ releases: [], checkedAt: new Date(0) }), find: async () => null },
@@ -113,10 +116,13 @@ export class ReconcileScene {
       forges,
       promotions: createPromotionGateway(),
       pullRequests: createPullRequestGateway({ forges, resolve: resolveManifests }),
-      repositories: createRepositories({ root: NOWHERE, gitdir: NOWHERE, keyring, log: silent }),
+      repositories: createRepositories({
+        ...{ root: NOWHERE, gitdir: NOWHERE, keyring, guard: targetGuard, log: silent },
+      }),
       listeningSince: () => 0,
       statuses: createSnapshots({ bus, clock: systemClock }),
       servedChecksums: async () => new Map(),
+      targetGuard,
       outgoing,
       identityProvider: createIdentityProvider({ outgoing, bus, clock: systemClock }),
     };
@@ -195,7 +201,11 @@ export class BoundEnvironment {
     // Whoever led before has no say any more: the notes of what changed are taken by the other.
     if (asked.remembering === false) this.#memory.forget();
     return runPass({
-      ctx: this.scene.context(this.id, { signal, ...(asked.fence ? { fence: asked.fence } : {}) }),
+      ctx: this.scene.context(this.id, {
+        signal,
+        ...(asked.fence ? { fence: asked.fence } : {}),
+        ...(asked.clock ? { clock: asked.clock } : {}),
+      }),
       execute: asked.execute ?? this.scene.execute,
       binding,
       repository: this.repository.repo,

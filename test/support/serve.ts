@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { ROOT } from './controller.ts';
 import { freePort } from './headgate.ts';
+import { LOCAL_TARGETS } from './local-targets.ts';
 import { until } from './until.ts';
 
 export interface Replica {
@@ -33,6 +34,7 @@ export async function serve(dataDir: string, options: ServeOptions = {}): Promis
       HEADGATE_LOG_LEVEL: 'info',
       HEADGATE_ADMIN_EMAIL: ROOT.email,
       HEADGATE_ADMIN_PASSWORD: ROOT.password,
+      HEADGATE_PRIVATE_TARGETS: LOCAL_TARGETS.join(),
       ...options.variables,
     },
   });

@@ -56,6 +56,17 @@ export class SshServer {
     await this.#run();
   }
 
+  /** It shows a certificate for these names from now on. Answers the public key of the authority that signed it. */
+  async certify(...names: string[]): Promise<string> {
+    await this.#end();
+    for (const name of ['authority', 'authority.pub']) rmSync(join(this.root, name), { force: true });
+    this.makeKey('authority');
+    const sign = ['-q', '-s', join(this.root, 'authority'), '-I', 'host', '-h', '-n', names.join(',')];
+    execFileSync('ssh-keygen', [...sign, join(this.root, 'host.pub')]);
+    await this.#run();
+    return readFileSync(join(this.root, 'authority.pub'), 'utf8').trim();
+  }
+
   gitdir(repository = 'config'): string {
     return join(this.root, `${repository}.git`);
   }
@@ -90,6 +101,9 @@ export class SshServer {
         'ListenAddress 127.0.0.1',
         `Port ${this.port}`,
         `HostKey ${join(this.root, 'host')}`,
+        ...(existsSync(join(this.root, 'host-cert.pub'))
+          ? [`HostCertificate ${join(this.root, 'host-cert.pub')}`]
+          : []),
         `AuthorizedKeysFile ${join(this.root, 'authorized_keys')}`,
         'PidFile none',
         'StrictModes no',

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { connect } from '../../controller/database/connect.ts';
 import type { Actor } from '../../controller/platform/context.ts';
 import type { Operation } from '../../controller/platform/operation.ts';
@@ -27,4 +28,22 @@ export async function countStatements(
   } finally {
     await db.destroy();
   }
+}
+
+/** Every statement that this process sends from now on, over whichever pool of whichever controller. `stop` ends it. */
+export function watchStatements(): { seen: readonly string[]; stop(): void } {
+  const seen: string[] = [];
+  const { prototype } = pg.Client as unknown as { prototype: { query: (...args: unknown[]) => unknown } };
+  const send = prototype.query;
+  prototype.query = function query(...args) {
+    const [first] = args as [string | { text?: string }];
+    seen.push(typeof first === 'string' ? first : (first?.text ?? ''));
+    return send.apply(this, args);
+  };
+  return {
+    seen,
+    stop() {
+      prototype.query = send;
+    },
+  };
 }

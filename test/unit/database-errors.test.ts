@@ -1,6 +1,6 @@
 /** Which errors mean that the database cannot be used at the moment. */
 import { expect } from 'chai';
-import { unlessAway } from '../../controller/database/errors.ts';
+import { isConnectionLost, unlessAway } from '../../controller/database/errors.ts';
 import { conflict, DomainError } from '../../controller/platform/errors.ts';
 
 const coded = (code: string, message = 'something') => Object.assign(new Error(message), { code });
@@ -35,6 +35,11 @@ describe('an error of the database', () => {
       says: /does not answer/,
     },
     { reason: 'its disk is full', error: coded('53100'), says: /disk of the database is full/ },
+    {
+      reason: 'a statement took too long',
+      error: coded('57014'),
+      says: /took too long .*waited for another change.*narrow a search/,
+    },
     { reason: 'two transactions waited for each other', error: coded('40P01'), says: /Try again/ },
   ];
   for (const { reason, error, says } of AWAY) {
@@ -45,6 +50,18 @@ describe('an error of the database', () => {
       expect((answer as DomainError).message).to.match(says);
     });
   }
+
+  it('says when to try again', () => {
+    for (const { error } of AWAY)
+      expect((unlessAway(error) as DomainError).details).to.have.property('retryAfterSeconds', 2);
+  });
+
+  it('leaves the outcome of a commit unknown only where the connection was lost', () => {
+    const lost = AWAY.filter(({ error }) => isConnectionLost(error)).map(({ says }) => says.source);
+    expect(new Set(lost)).to.deep.equal(new Set(['does not answer']));
+    expect(isConnectionLost(Object.assign(coded('23503'), { detail: 'x is not present' }))).to.equal(false);
+    for (const { error } of OTHERS) expect(isConnectionLost(error)).to.equal(false);
+  });
 
   it('is NOT_FOUND where what a new row belongs to was deleted just now', () => {
     const detail = 'Key (environment_id)=(1) is not present in table "environments".';

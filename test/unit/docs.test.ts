@@ -3,6 +3,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { appRouter } from '../../api/procedures/router.ts';
+import { REST_ROWS } from '../../api/rest/rows.ts';
+import { PERMISSIONS } from '../../schemas/api/service-accounts.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -72,8 +74,21 @@ describe('the documentation', () => {
   it('lists every procedure in docs/api.md, and none that is not there', () => {
     const procedures = Object.keys(appRouter._def.procedures).sort();
     expect(procedures).to.include('gitSync.status');
-    const listed = allMatches(read('docs/api.md'), /^\| `(\w+\.\w+)` \|/gm).sort();
+    const listed = allMatches(read('docs/api.md'), /^\| `(\w+\.\w+)` \| (?:query|mutation) \|/gm).sort();
     expect(listed).to.deep.equal(procedures);
+  });
+
+  it('lists every row of REST in docs/api.md with its permission, and what each permission opens', () => {
+    const rows = REST_ROWS.map(
+      ({ method, path, operation }) => `${method} ${path.replace('{id}', '<id>')} ${operation.permission}`,
+    );
+    const page = read('docs/api.md');
+    const listed = [...page.matchAll(/^\| `([A-Z]+ \/\S+)` \| `([a-z.]+)` \|/gm)].map(
+      ([, row, permission]) => `${row} ${permission}`,
+    );
+    expect(listed.sort()).to.deep.equal(rows.sort());
+    const explained = allMatches(page, /^\| `([a-z]+\.[a-z]+)` \| (?=[^|`]*`(?:GET|POST)|nothing yet)/gm);
+    expect(explained.sort()).to.deep.equal([...PERMISSIONS].sort());
   });
 
   it('explains every reason of a condition in docs/when-something-goes-wrong.md', () => {
@@ -87,9 +102,12 @@ describe('the documentation', () => {
   });
 
   it('quotes messages of git and of its servers as they are said', () => {
-    const sources = globSync('{controller/{repository,platform},reconcilers/{git,source}}/*.ts', {
-      cwd: root,
-    })
+    const sources = globSync(
+      '{controller/{repository,platform,platform/outgoing},reconcilers/{git,source}}/*.ts',
+      {
+        cwd: root,
+      },
+    )
       .map(read)
       .join('\n');
     const rows = allMatches(

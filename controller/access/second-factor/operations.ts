@@ -6,7 +6,7 @@ import { badRequest, preconditionFailed } from '../../platform/errors.ts';
 import { mutation, ownScope } from '../../platform/operation.ts';
 import { sealedPlace } from '../../platform/sealed-columns.ts';
 import { caller, callersAccount, lockCallersAccount } from '../caller.ts';
-import { confirmedBy } from '../confirmation.ts';
+import { assertConfirmed, confirmedBy } from '../confirmation.ts';
 import { endSessions } from '../sessions.ts';
 import type { User } from '../users-store.ts';
 import { backupCodeHash, newBackupCodes, newTotpSecret, stepOf, totpUri } from './codes.ts';
@@ -52,6 +52,7 @@ export const setupTotp = mutation({
       throw preconditionFailed(
         'You have no password here: the second factor is asked for by your identity provider. Set it up there',
       );
+    await assertConfirmed(ctx);
     const secret = newTotpSecret();
     const backupCodes = newBackupCodes();
     await setPending(ctx.db, user.id, {

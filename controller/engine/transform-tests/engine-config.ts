@@ -30,20 +30,40 @@ const COMPUTING: ReadonlySet<string> = new Set([
 /** Of VRL: what they ask is not in the event. */
 const REACHING_OUT =
   /\b(?:http_request|dns_lookup|reverse_dns|get_env_var|get_hostname|find_enrichment_table_records|get_enrichment_table_record)\b/;
+/** Of VRL: functions, and an argument of one, that read a file of the machine while they are compiled. */
+const READING_FILES = /\b(?:parse_proto|encode_proto|validate_json_schema|alias_sources)\b/;
+/**
+ * The engine expands variables before it reads anything, so a default can end a text of the program and begin code. Only
+ * what is replaced here is taken: a secret, and the folder of certificates, each without a default. `$$` is a dollar.
+ */
+const VARIABLE =
+  /\$\$|\$\{(?:SVC_SECRET_[A-Z0-9_]+|SVC_CERT_DIR)\}|\$(?:SVC_SECRET_[A-Z0-9_]+|SVC_CERT_DIR)(?![\w.])|(\$\{|\$[\w.])/g;
 /** Other sections that a transform may depend on, and that name no file. */
 const SECTIONS = ['log_schema', 'schema', 'timezone'];
 
 /** Why the controller does not let its engine run a test; null where it does. */
-export function keptFromEngine({ type, options, expect }: TransformCase): string | null {
+export function keptFromEngine(
+  { key, type, options, port, expect }: TransformCase,
+  global: Record<string, unknown>,
+): string | null {
   if (!COMPUTING.has(type)) return `transforms of type ${type} are not run on the controller`;
   if (options.file !== undefined || options.files !== undefined) {
     return 'its program is in a file on the nodes';
   }
   // It would end the condition as if it were met.
   if (/\babort\b/.test(codeOf(expect))) return 'expect calls abort';
-  const found = REACHING_OUT.exec(JSON.stringify([options, expect]));
-  return found ? `the VRL function ${found[0]} is not run on the controller` : null;
+  const programs = JSON.stringify([options, expect]);
+  const found = REACHING_OUT.exec(programs);
+  if (found) return `the VRL function ${found[0]} is not run on the controller`;
+  const reading = READING_FILES.exec(programs);
+  if (reading) return `${reading[0]} would read a file of the controller`;
+  const around = SECTIONS.map((name) => global[name]);
+  return expands(JSON.stringify([key, port, options, around]))
+    ? 'it takes a variable with a default, or of the node'
+    : null;
 }
+
+const expands = (text: string): boolean => [...text.matchAll(VARIABLE)].some(([, of]) => of !== undefined);
 
 /** Names that no pipeline uses: keys that begin so are refused. */
 export const testerName = (index: number): string => `svc_expect_${index}`;

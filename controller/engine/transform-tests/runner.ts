@@ -71,7 +71,7 @@ export function createTestRunner({
     { cases, global }: TransformSuite,
     signal?: AbortSignal,
   ): Promise<Map<number, Verdict> | null> {
-    const fit = new Map([...cases.entries()].filter(([, one]) => keptFromEngine(one) === null));
+    const fit = new Map([...cases.entries()].filter(([, one]) => keptFromEngine(one, global) === null));
     if (fit.size === 0) return new Map();
     try {
       return await inTurn(() => askEngine(bin, fit, global, signal));

@@ -9,27 +9,33 @@ import {
   type HeartbeatResponse,
   HOST_METRIC_NAMES,
   type LogEntry,
-  PipelineReport,
+  type PipelineReport,
 } from '../../../schemas/agent/protocol.ts';
-import { validator } from '../../../schemas/validate.ts';
+import type { UiTopic } from '../../../schemas/api/git-sync.ts';
 import type { LogIngest } from '../../logs/index.ts';
 import type { StoredComponent } from '../../pipelines/index.ts';
-import type { Bus } from '../../platform/bus.ts';
+import type { Bus, PublishedSignal } from '../../platform/bus.ts';
 import { messageOf } from '../../platform/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { storableText } from '../../platform/storable-text.ts';
 import { DEFAULT_FLEET_SETTINGS } from '../../settings/index.ts';
 import type { KnownNode, NodeDirectory } from '../node-directory.ts';
 import type { ConfigServer } from '../served-config.ts';
 import type { UpdateTracker } from '../updates/tracker.ts';
 import { type CpuSample, nextCpuSample } from './cpu.ts';
+import { normalizeEntry } from './normalize-entry.ts';
+import { createRate } from './rate.ts';
 import { type NodeReport, type PipelineReportRow, writeReports } from './store.ts';
 
 export interface HeartbeatIngest {
-  take(node: KnownNode, request: HeartbeatRequest): Promise<HeartbeatResponse>;
+  /** `leftOut` says what was left out of the request already, and is told in the answer. */
+  take(node: KnownNode, request: HeartbeatRequest, leftOut?: readonly string[]): Promise<HeartbeatResponse>;
   /** Writes what is waiting. */
   flush(): Promise<void>;
   /** Whether reports wait for the database for longer than usual. */
   behind(): boolean;
+  /** Entries in memory, for diagnostics. */
+  sizes(): { waiting: number; lastReports: number };
   stop(): Promise<void>;
 }
 
@@ -46,14 +52,17 @@ export interface IngestOptions {
   caughtUp: () => void;
 }
 
-/** A few nodes are written almost at once; under load, once a second in large batches. */
+/** A few nodes are written almost at once; above so many heartbeats a second, once a second in large batches. */
 const QUICK_FLUSH_MS = 50;
 const BUSY_FLUSH_MS = 1_000;
-const BUSY_BATCH = 200;
+const BUSY_PER_SECOND = 100;
 /** A batch under way for longer has waited for the database. */
 const LATE_MS = 2_500;
 /** Nodes of one transaction: while its statements are put together nothing else runs, some 10 ms for this many. */
 const PART = 500;
+
+/** Entries and left out metrics that one answer names. */
+const MOST_NAMED = 100;
 
 /** Another replica may have stored rows of a node that this one does not know of: looked for this often. */
 const LEFTOVERS_EVERY_MS = 60_000;
@@ -78,19 +87,23 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
   const before = new Map<string, Before>();
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> | null = null;
-  let lastBatch = 0;
-  let lastFlushAt = 0;
+  const rate = createRate();
+  let lastFlushAt = Number.NEGATIVE_INFINITY;
   let failed = false;
   let stopped = false;
+  directory.onGone((nodeId) => before.delete(nodeId));
 
   function schedule(): void {
     if (timer || flushing || stopped || waiting.size === 0) return;
     timer = setTimeout(() => void flush(), pause());
   }
 
-  /** Under load, a second from the start of one batch to that of the next. */
+  /**
+   * Under load, or after a failure, a second from the start of one batch to that of the next. What counts is how many come,
+   * and not how large the batch before was: small ones would keep themselves small.
+   */
   function pause(): number {
-    if (lastBatch <= BUSY_BATCH) return QUICK_FLUSH_MS;
+    if (!failed && rate.perSecond() <= BUSY_PER_SECOND) return QUICK_FLUSH_MS;
     return Math.max(QUICK_FLUSH_MS, BUSY_FLUSH_MS - (performance.now() - lastFlushAt));
   }
 
@@ -108,14 +121,13 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
 
   async function writeWaiting(): Promise<void> {
     const batch = [...waiting.values()];
+    const stored: NodeReport[] = [];
     waiting.clear();
-    lastBatch = batch.length;
     lastFlushAt = performance.now();
     for (let first = 0; first < batch.length; first += PART) {
-      if (await write(batch.slice(first, first + PART))) continue;
+      if (await write(batch.slice(first, first + PART), stored)) continue;
       keep(batch.slice(first + PART));
       // Not again before a second has passed.
-      lastBatch = BUSY_BATCH + 1;
       lastFlushAt = performance.now();
       break;
     }
@@ -124,33 +136,40 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       log.warn({ nodes: batch.length, tookMs }, 'heartbeats were stored late, the database is slow');
       options.caughtUp();
     }
-    const environments = new Set(batch.map((report) => report.environmentId));
-    for (const environmentId of environments) {
-      await bus.publish(db, { type: 'ui', environmentId, topics: ['fleet', 'pipelines'] }).catch(() => {});
-    }
+    await publish(stored);
+  }
+
+  /** In one statement. Here, the labels hold since they came; the other controllers read those nodes again. */
+  async function publish(stored: readonly NodeReport[]): Promise<void> {
+    const relabelled = stored.filter((report) => report.labelChanges > 0);
+    const environmentIds = new Set(stored.map(({ environmentId }) => environmentId));
+    const signals: PublishedSignal[] = [
+      ...relabelled.map(({ nodeId, environmentId }) => ({ type: 'node' as const, nodeId, environmentId })),
+      ...[...environmentIds].map((environmentId) => {
+        const topics: UiTopic[] = ['fleet', 'pipelines'];
+        return { type: 'ui' as const, environmentId, topics };
+      }),
+    ];
+    await bus.publish(db, signals, { appliedHere: ['node'] }).catch(() => {});
   }
 
   /** False when the database could not be reached; the reports are kept then. */
-  async function write(part: NodeReport[]): Promise<boolean> {
+  async function write(part: NodeReport[], stored: NodeReport[]): Promise<boolean> {
     try {
       await writeReports(db, part);
     } catch (error) {
-      return writeFailed(part, error);
+      return writeFailed(part, stored, error);
     }
     if (failed) options.caughtUp();
     failed = false;
-    for (const report of part) {
-      if (!report.labelsChanged) continue;
-      directory.agentLabelsSettled(report.nodeId, report.labels);
-      await bus
-        .publish(db, { type: 'node', nodeId: report.nodeId, environmentId: report.environmentId })
-        .catch(() => {});
-    }
+    for (const report of part)
+      if (report.labelChanges > 0) directory.agentLabelsSettled(report.nodeId, report.labels);
+    stored.push(...part);
     return true;
   }
 
   /** Data that Postgres refuses is found by halving; anything else is a lost connection, and the part is kept. */
-  async function writeFailed(part: NodeReport[], error: unknown): Promise<boolean> {
+  async function writeFailed(part: NodeReport[], stored: NodeReport[], error: unknown): Promise<boolean> {
     const code = (error as { code?: string }).code ?? '';
     if (/^2[23]/.test(code)) {
       if (part.length === 1) {
@@ -160,7 +179,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
         return true;
       }
       const half = Math.ceil(part.length / 2);
-      if (await write(part.slice(0, half))) return write(part.slice(half));
+      if (await write(part.slice(0, half), stored)) return write(part.slice(half), stored);
       keep(part.slice(half));
       return false;
     }
@@ -173,43 +192,52 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
     return false;
   }
 
+  /** A newer one that waits by now holds, with what the older one alone had to say. */
   function keep(reports: readonly NodeReport[]): void {
-    for (const report of reports) if (!waiting.has(report.nodeId)) waiting.set(report.nodeId, report);
+    for (const report of reports) {
+      const newer = waiting.get(report.nodeId);
+      waiting.set(report.nodeId, newer ? merged(report, newer) : report);
+    }
   }
 
   return {
-    async take(node, request) {
+    async take(node, request, leftOut = []) {
       const known = await configs.knownPipelines(node.environmentId);
       const receivedAt = options.now();
       const earlier = before.get(node.nodeId);
       const rejected: { pipelineId: string; reason: string }[] = [];
+      const warnings = leftOut.map((reason) => ({ pipelineId: '', reason }));
       const rows = new Map<string, PipelineReportRow>();
       const counted = new Map<string, Counted>();
       const intervalMs = request.pollIntervalMs ?? DEFAULT_FLEET_SETTINGS.pollIntervalMs;
       const accepted: PipelineReport[] = [];
-      const check = validator(PipelineReport);
-      for (const entry of request.pipelines) {
-        const reason = !check.fits(entry)
-          ? 'the entry does not have the form of a pipeline report'
-          : !known.has(entry.pipelineId)
-            ? 'no such pipeline in this environment'
-            : rows.has(entry.pipelineId)
-              ? 'reported twice'
-              : null;
-        if (reason === null) {
-          accepted.push(entry);
-          const then = earlier?.rows.get(entry.pipelineId);
-          const row = toRow(entry, then?.row, receivedAt - (then?.at ?? 0), intervalMs);
-          rows.set(entry.pipelineId, row);
-          counted.set(
-            entry.pipelineId,
-            then && row.rates === then.row.rates ? then : { row, at: receivedAt },
-          );
-        } else if (rejected.length < 100)
-          rejected.push({
-            pipelineId: clean(String((entry as { pipelineId?: unknown })?.pipelineId ?? ''), 64) ?? '',
-            reason,
-          });
+      const reject = (entry: unknown, reason: string) => {
+        if (rejected.length < MOST_NAMED)
+          rejected.push({ pipelineId: idOf(entry), reason: reasonText(reason) });
+      };
+      for (const given of request.pipelines) {
+        const entry = normalizeEntry(given);
+        if ('reason' in entry) {
+          reject(given, entry.reason);
+          continue;
+        }
+        const { report } = entry;
+        if (!known.has(report.pipelineId)) {
+          reject(given, 'pipelineId: no such pipeline in this environment');
+          continue;
+        }
+        if (rows.has(report.pipelineId)) {
+          reject(given, 'pipelineId: reported twice');
+          continue;
+        }
+        accepted.push(report);
+        for (const warning of entry.warnings)
+          if (warnings.length < MOST_NAMED)
+            warnings.push({ pipelineId: report.pipelineId, reason: reasonText(warning) });
+        const then = earlier?.rows.get(report.pipelineId);
+        const row = toRow(report, then?.row, receivedAt - (then?.at ?? 0), intervalMs);
+        rows.set(report.pipelineId, row);
+        counted.set(report.pipelineId, then && row.rates === then.row.rates ? then : { row, at: receivedAt });
       }
       const labels = cleanMap(request.labels ?? {});
       const labelText = sortedText(labels);
@@ -222,42 +250,50 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       const cpu = nextCpuSample(hostMetrics, receivedAt, earlier?.cpu ?? null);
       const mayHaveLess =
         !earlier || receivedAt - earlier.clearedAt >= LEFTOVERS_EVERY_MS || hasOther(earlier.rows, rows);
-      before.set(node.nodeId, {
-        clearedAt: mayHaveLess ? receivedAt : earlier.clearedAt,
-        rows: counted,
-        labels: labelText,
-        cpu,
-      });
-      const agentVersion = clean(request.agentVersion, 64);
+      const clearedAt = mayHaveLess ? receivedAt : earlier.clearedAt;
+      // It may have been deleted while this was read.
+      if (directory.has(node.nodeId))
+        before.set(node.nodeId, { clearedAt, rows: counted, labels: labelText, cpu });
+      const agentVersion = storableText(request.agentVersion, 64);
       const agentHealth = healthOf(request.agentHealth);
-      const updateError = clean(request.updateError, 4096);
+      const updateError = storableText(request.updateError, 4096);
       waiting.set(node.nodeId, {
         nodeId: node.nodeId,
         environmentId: node.environmentId,
         receivedAt: new Date(receivedAt),
         agentVersion,
-        engineVersion: clean(request.engineVersion, 256),
+        engineVersion:
+          storableText(request.engineVersion ?? request.vectorVersion, 256) ??
+          waitingNow?.engineVersion ??
+          null,
         deploymentMode: request.deploymentMode ?? null,
         labels,
-        labelsChanged: labelsChanged || (waitingNow?.labelsChanged ?? false),
+        labelChanges: (labelsChanged ? 1 : 0) + (waitingNow?.labelChanges ?? 0),
         hostMetrics: { ...hostMetrics, ...(cpu && cpu.percent !== null ? { cpuPercent: cpu.percent } : {}) },
         agentHealth,
-        runningAs: clean(request.runningAs, 128),
+        runningAs: storableText(request.runningAs, 128),
         updateError,
         pollIntervalMs: request.pollIntervalMs ?? null,
         deliversLogs,
         pipelines: [...rows.values()],
         mayHaveLess: mayHaveLess || (waitingNow?.mayHaveLess ?? false),
       });
+      rate.count();
       schedule();
       if (node.update) {
         const { uptimeSeconds } = request.agentHealth ?? {};
         updates.heard(node, { agentVersion, updateError, uptimeSeconds: finite(uptimeSeconds) });
       }
       const configRevision = await configs.revisionFor(node);
-      return { ok: true, configRevision, ...(rejected.length > 0 ? { rejected } : {}) };
+      return {
+        ok: true,
+        configRevision,
+        ...(rejected.length > 0 ? { rejected } : {}),
+        ...(warnings.length > 0 ? { warnings } : {}),
+      };
     },
     flush,
+    sizes: () => ({ waiting: waiting.size, lastReports: before.size }),
     behind: () => failed || (flushing !== null && performance.now() - lastFlushAt > LATE_MS),
     async stop() {
       stopped = true;
@@ -271,6 +307,20 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
     },
   };
 }
+
+const merged = (older: NodeReport, newer: NodeReport): NodeReport => ({
+  ...newer,
+  engineVersion: newer.engineVersion ?? older.engineVersion,
+  labelChanges: older.labelChanges + newer.labelChanges,
+  mayHaveLess: older.mayHaveLess || newer.mayHaveLess,
+});
+
+function idOf(entry: unknown): string {
+  const id = (entry as { pipelineId?: unknown } | null)?.pipelineId;
+  return typeof id === 'string' ? storableText(id, 64) : '';
+}
+
+const reasonText = (reason: string): string => storableText(reason, 512) ?? '';
 
 function hasOther(earlier: ReadonlyMap<string, unknown>, now: ReadonlyMap<string, unknown>): boolean {
   for (const pipelineId of earlier.keys()) if (!now.has(pipelineId)) return true;
@@ -309,9 +359,11 @@ export function toRow(
     errorsTotal: entry.errorsTotal ?? earlier?.errorsTotal ?? 0,
     eventsDiscarded: entry.eventsDiscarded ?? earlier?.eventsDiscarded ?? 0,
     utilization: finite(entry.utilization),
-    configChecksum: clean(entry.configChecksum, 128),
+    configChecksum: storableText(entry.configChecksum, 128),
     restarts: entry.restarts ?? 0,
-    lastError: clean(entry.lastError, 4096),
+    metricsPort: entry.metricsPort ?? null,
+    apiPort: entry.apiPort ?? null,
+    lastError: storableText(entry.lastError, 4096),
   };
   const seconds = elapsedMs / 1000;
   const usable =
@@ -333,7 +385,7 @@ export function toRow(
   const components = (entry.componentMetrics ?? []).map((metric): StoredComponent => {
     const then = earlier?.components.find((component) => component.id === metric.componentId);
     return {
-      id: clean(metric.componentId, 256) ?? '',
+      id: storableText(metric.componentId, 256) ?? '',
       kind: String(metric.componentKind),
       in: metric.receivedEvents,
       out: metric.sentEvents,
@@ -351,20 +403,13 @@ function linesOf(accepted: readonly PipelineReport[]): LogEntry[] {
   );
 }
 
-/** Postgres text cannot hold NUL. */
-function clean(text: string | null | undefined, limit: number): string | null {
-  if (text === null || text === undefined) return null;
-  const safe = text.includes('\0') ? text.replaceAll('\0', '') : text;
-  return (safe.length > limit ? safe.slice(0, limit) : safe).toWellFormed();
-}
-
 /** superjson refuses to answer with an object that has one of these keys. */
 const UNSPEAKABLE = new Set(['__proto__', 'constructor', 'prototype']);
 
 function cleanMap(map: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(map)
-      .map(([key, value]) => [clean(key, 128) ?? '', clean(value, 256) ?? ''] as const)
+      .map(([key, value]) => [storableText(key, 128) ?? '', storableText(value, 256) ?? ''] as const)
       .filter(([key]) => !UNSPEAKABLE.has(key)),
   );
 }

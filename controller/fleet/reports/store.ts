@@ -10,8 +10,8 @@ export interface NodeReport {
   engineVersion: string | null;
   deploymentMode: string | null;
   labels: Record<string, string>;
-  /** The labels are not those of the report before: what the node is served may change. */
-  labelsChanged: boolean;
+  /** How often the labels became others since the last report that was stored: each changes what the node is served. */
+  labelChanges: number;
   hostMetrics: Record<string, number>;
   agentHealth: Record<string, number | boolean>;
   runningAs: string | null;
@@ -40,6 +40,8 @@ export interface PipelineReportRow {
   rates: { eventsIn: number; eventsOut: number; bytesIn: number; bytesOut: number; errors: number };
   configChecksum: string | null;
   restarts: number;
+  metricsPort: number | null;
+  apiPort: number | null;
   lastError: string | null;
   components: StoredComponent[];
 }
@@ -88,9 +90,21 @@ export async function writeReports(db: Knex, all: readonly NodeReport[]): Promis
     if (reports.length === 0) return;
     await writeNodes(tx, reports);
     await writePipelines(tx, reports);
-    const changed = reports.filter((report) => report.labelsChanged).map((report) => report.nodeId);
-    if (changed.length > 0) await tx('nodes').whereIn('id', changed).increment('config_revision', 1);
+    await countLabelChanges(
+      tx,
+      reports.filter((report) => report.labelChanges > 0),
+    );
   });
+}
+
+/** As many as were counted in memory, so that the revision that a node was told of is the one that is stored. */
+async function countLabelChanges(tx: Knex, reports: readonly NodeReport[]): Promise<void> {
+  if (reports.length === 0) return;
+  await tx.raw(
+    `UPDATE nodes n SET config_revision = n.config_revision + b.changes
+     FROM unnest(?::text[], ?::integer[]) AS b(id, changes) WHERE n.id = b.id`,
+    [reports.map((report) => report.nodeId), reports.map((report) => report.labelChanges)],
+  );
 }
 
 async function writeNodes(tx: Knex, reports: readonly NodeReport[]): Promise<void> {
@@ -114,7 +128,8 @@ async function writeNodes(tx: Knex, reports: readonly NodeReport[]): Promise<voi
      SELECT ${batch.picked} FROM ${batch.source} ORDER BY b.node_id
      ON CONFLICT (node_id) DO UPDATE SET
        reported_at = excluded.reported_at, agent_version = excluded.agent_version,
-       engine_version = excluded.engine_version, deployment_mode = excluded.deployment_mode,
+       -- A heartbeat that does not say it keeps the one of before.
+       engine_version = COALESCE(excluded.engine_version, r.engine_version), deployment_mode = excluded.deployment_mode,
        agent_labels = excluded.agent_labels, host_metrics = excluded.host_metrics, agent_health = excluded.agent_health,
        running_as = excluded.running_as, update_error = excluded.update_error,
        poll_interval_ms = excluded.poll_interval_ms, delivers_logs = r.delivers_logs OR excluded.delivers_logs
@@ -149,6 +164,8 @@ async function writePipelines(tx: Knex, reports: readonly NodeReport[]): Promise
       ['rate_errors', 'double precision', of((r) => r.rates.errors)],
       ['config_checksum', 'text', of((r) => r.configChecksum)],
       ['restarts', 'integer', of((r) => r.restarts)],
+      ['metrics_port', 'integer', of((r) => r.metricsPort)],
+      ['api_port', 'integer', of((r) => r.apiPort)],
       ['last_error', 'text', of((r) => r.lastError)],
       ['components', 'jsonb', of((r) => JSON.stringify(r.components))],
       ['status_since', 'timestamptz', reportedAt],

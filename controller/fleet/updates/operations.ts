@@ -13,7 +13,7 @@ import { mutation } from '../../platform/operation.ts';
 import { type NodeStatus, readStatus } from '../../status/index.ts';
 import { checkedDownload, shownDownload } from './download.ts';
 import { endUpdate, lockUpdatable, type UpdatableNode, writeUpdate } from './store.ts';
-import { channelOf, pendingOf, sameVersion, type UpdateUnderWay } from './under-way.ts';
+import { channelOf, isRefusal, pendingOf, sameVersion, type UpdateUnderWay } from './under-way.ts';
 
 declare module '../../platform/context.ts' {
   interface Services {
@@ -60,7 +60,7 @@ function refuseUpdate(node: UpdatableNode, status: NodeStatus, action: PendingAc
       `${named} follows the channel ${node.channel}, and ${targetVersion} is of the other one; choose a version of its own channel, or install the agent anew`,
     );
   const failed = node.failedUpdates.find(
-    (one) => one.targetVersion === targetVersion && one.checksum === checksum,
+    (one) => one.targetVersion === targetVersion && one.checksum === checksum && !isRefusal(one.reason),
   );
   if (failed)
     throw preconditionFailed(

@@ -58,7 +58,10 @@ export function pendingOf(update: UpdateUnderWay): PendingUpdate {
 }
 
 /** The version that an agent names in its error. */
-const NAMED_VERSION = /^update to (\S+) failed: /;
+const NAMED_VERSION = /^update to (\S+) (?:failed|refused): /;
+
+/** The agent has fetched nothing: with other settings or a signature the same file may be asked for again. */
+export const isRefusal = (reason: string): boolean => /^update to \S+ refused: /.test(reason);
 
 /** What a heartbeat says of it; null where it goes on. */
 export function reportedOutcome(

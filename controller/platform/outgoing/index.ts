@@ -5,12 +5,12 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
-import { lookupElsewhere } from '../link-local.ts';
 import type { Logger } from '../logger.ts';
 import { ProxyError, type ProxySettings, proxyFor } from '../proxies.ts';
-import { createTargetPolicy } from './addresses.ts';
+import { checkedLookup, type TargetGuard } from './guard.ts';
 import { OutgoingError, readTarget, type Target, unreachable } from './target.ts';
 
+export { createTargetGuard, isUntrusted, type TargetGuard, TargetRefusedError } from './guard.ts';
 export { OutgoingError, type OutgoingFault } from './target.ts';
 
 export const OUTGOING_LIMITS = { deadlineMs: 10_000, replyBytes: 1024 * 1024, redirects: 3 };
@@ -44,22 +44,20 @@ declare module '../context.ts' {
 }
 
 export interface OutgoingOptions {
-  /** HEADGATE_PRIVATE_TARGETS. */
-  privateTargets: readonly string[];
+  guard: TargetGuard;
   proxies: ProxySettings;
   log: Logger;
 }
 
-export function createOutgoing({ privateTargets, proxies, log }: OutgoingOptions): Outgoing {
-  const policy = createTargetPolicy(privateTargets);
+export function createOutgoing({ guard, proxies, log }: OutgoingOptions): Outgoing {
+  const { policy } = guard;
   const ways = new Map<string, Dispatcher>();
   const common = { keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS };
 
   /** Names are looked up as the connection is made, and the addresses that were checked are the ones connected to. */
   function direct({ listedOnly }: Target): Dispatcher {
-    const refused = (host: string) => new Error(`${host} leads to where nothing is asked`);
-    const mayNot = (address: string, host: string) => !policy.permits(host, address, listedOnly);
-    return new Agent({ ...common, connect: { lookup: lookupElsewhere(refused, mayNot) } });
+    const lookup = checkedLookup((host, address) => policy.permits(host, address, listedOnly));
+    return new Agent({ ...common, connect: { lookup } });
   }
 
   function wayTo(target: Target): Dispatcher {

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { CloudConfig } from '../../../schemas/api/secret-backends.ts';
 import { messageOf } from '../../platform/errors.ts';
+import { isUntrusted, type TargetGuard } from '../../platform/outgoing/index.ts';
 import {
   BACKEND_LIMITS,
   BackendError,
@@ -13,7 +14,6 @@ import {
   readingOfFault,
   type SecretBackend,
 } from './backend.ts';
-import { lookupElsewhere } from './link-local.ts';
 
 /** Half a megabyte of code, which only those load who use it. */
 const load = () => import('@aws-sdk/client-secrets-manager');
@@ -21,7 +21,12 @@ const load = () => import('@aws-sdk/client-secrets-manager');
 /** A name that nobody has: to be told that it is not there is to be let in. */
 const PROBE = 'headgate-reachability-check';
 
-export function createCloudBackend(config: CloudConfig): SecretBackend {
+/**
+ * The guard checks every request to Secrets Manager. Without an access key the client looks for the identity of the machine
+ * by its own chain (environment, container, instance metadata): those addresses come from the operator's environment and
+ * never from a user, so they do not pass the guard; who may use them is checked in `backend-change.ts`.
+ */
+export function createCloudBackend(config: CloudConfig, guard: TargetGuard): SecretBackend {
   const prefix = config.prefix ?? '';
   const secrets = [config.secretAccessKey, config.sessionToken];
   let client: Promise<SecretsManagerClient> | null = null;
@@ -36,8 +41,8 @@ export function createCloudBackend(config: CloudConfig): SecretBackend {
         connectionTimeout: BACKEND_LIMITS.deadlineMs,
         requestTimeout: BACKEND_LIMITS.deadlineMs,
         throwOnRequestTimeout: true,
-        httpAgent: { lookup: lookupElsewhere },
-        httpsAgent: { lookup: lookupElsewhere },
+        httpAgent: { lookup: guard.lookup },
+        httpsAgent: { lookup: guard.lookup },
       },
       ...(config.endpoint === undefined ? {} : { endpoint: config.endpoint }),
       // Without them the client looks for the identity of the machine itself.
@@ -68,10 +73,11 @@ export function createCloudBackend(config: CloudConfig): SecretBackend {
     const deadline = AbortSignal.timeout(BACKEND_LIMITS.deadlineMs);
     client ??= connect();
     try {
+      if (config.endpoint !== undefined) guard.assertHost(new URL(config.endpoint).hostname);
       return await call(await client, { abortSignal: AbortSignal.any([signal, deadline]) });
     } catch (error) {
       signal.throwIfAborted();
-      throw explain(error, { wanted, late: deadline.aborted, config, secrets: [...secrets, ...alsoSecret] });
+      throw explain(error, { wanted, config, guard, secrets: [...secrets, ...alsoSecret] });
     }
   }
 
@@ -150,7 +156,12 @@ function limit(body: Readable): void {
 
 function explain(
   error: unknown,
-  of: { wanted: string; late: boolean; config: CloudConfig; secrets: readonly (string | undefined)[] },
+  of: {
+    wanted: string;
+    config: CloudConfig;
+    guard: TargetGuard;
+    secrets: readonly (string | undefined)[];
+  },
 ): BackendError {
   if (error instanceof BackendError) return error;
   const where = of.config.endpoint ?? `Secrets Manager in ${of.config.region}`;
@@ -163,8 +174,6 @@ function explain(
     code?: string;
     $metadata?: { httpStatusCode?: number };
   };
-  if (of.late || name === 'TimeoutError' || name === 'AbortError')
-    return new BackendError('unreachable', `${where} did not answer within 10 s; is the way there open?`);
   // Its message quotes what was answered, by whomever.
   if (error instanceof SyntaxError)
     return new BackendError(
@@ -184,6 +193,8 @@ function explain(
       'forbidden',
       `${where} does not allow us to ${of.wanted} (${said}); extend the policy`,
     );
+  if (status === 0 && !isUntrusted(code ?? ''))
+    return new BackendError('unreachable', of.guard.unreachable(where, error));
   if (code !== undefined || status >= 500 || /Throttl|InternalService/.test(name))
     return new BackendError('unreachable', `${where} cannot be asked (${said}); it is tried again`);
   return new BackendError(

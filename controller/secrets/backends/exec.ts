@@ -114,14 +114,15 @@ async function run(config: ExecConfig, input: string, signal: AbortSignal): Prom
   const chunks: Buffer[] = [];
   let size = 0;
   let late = false;
-  child.stdout.on('data', (chunk: Buffer) => {
+  // Out of file descriptors it has no pipes, and says why by the event below.
+  child.stdout?.on('data', (chunk: Buffer) => {
     size += chunk.length;
     if (size > BACKEND_LIMITS.replyBytes) end();
     else chunks.push(chunk);
   });
   // It may end without reading on.
-  child.stdin.on('error', () => {});
-  child.stdin.end(input);
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(input);
   const timer = setTimeout(() => {
     late = true;
     end();

@@ -1,9 +1,8 @@
 /** One bounded HTTP call. Redirects are told and not followed: what goes along are credentials. */
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { messageOf } from '../../platform/errors.ts';
+import { isUntrusted, type TargetGuard } from '../../platform/outgoing/index.ts';
 import { BACKEND_LIMITS, BackendError } from './backend.ts';
-import { lookupElsewhere } from './link-local.ts';
 
 export interface Reply {
   status: number;
@@ -28,15 +27,15 @@ export interface Caller {
 }
 
 /** `base` may have a path, which `path` follows. `ca` is PEM that is trusted in the place of the system's authorities. */
-export function createCaller(base: string, ca: string | undefined): Caller {
-  const { protocol } = new URL(base);
+export function createCaller(base: string, ca: string | undefined, guard: TargetGuard): Caller {
+  const { protocol, hostname } = new URL(base);
   const root = base.replace(/\/+$/, '');
   const secure = protocol === 'https:';
   const options = {
     keepAlive: true,
     maxSockets: BACKEND_LIMITS.parallel,
     timeout: IDLE_MS,
-    lookup: lookupElsewhere,
+    lookup: guard.lookup,
   };
   const agent = secure
     ? new https.Agent({ ...options, ...(ca === undefined ? {} : { ca }) })
@@ -59,6 +58,7 @@ export function createCaller(base: string, ca: string | undefined): Caller {
         signal: AbortSignal.any([signal, deadline]),
       };
       try {
+        guard.assertHost(hostname);
         return await new Promise<Reply>((resolve, reject) => {
           const outgoing = request(url, send, (incoming) =>
             receive(incoming, outgoing, root).then(resolve, reject),
@@ -68,7 +68,7 @@ export function createCaller(base: string, ca: string | undefined): Caller {
         });
       } catch (error) {
         signal.throwIfAborted();
-        throw explain(error, root, deadline.aborted);
+        throw explain(error, root, guard);
       }
     },
     close: () => agent.destroy(),
@@ -111,29 +111,14 @@ async function receive(
   }
 }
 
-/** Codes of certificates that are not trusted. */
-const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|ERR_TLS/;
-
-function explain(error: unknown, root: string, late: boolean): BackendError {
+function explain(error: unknown, root: string, guard: TargetGuard): BackendError {
   if (error instanceof BackendError) return error;
-  const code = (error as NodeJS.ErrnoException).code ?? messageOf(error);
-  if (late) {
-    return new BackendError(
-      'unreachable',
-      `${root} did not answer within 10 s; is it up, and the way there open?`,
-    );
-  }
-  if (UNTRUSTED.test(code)) {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== undefined && isUntrusted(code)) {
     return new BackendError(
       'refused',
       `the certificate of ${root} is not trusted (${code}); give the authority that signed it in "ca", and an address that stands in the certificate`,
     );
   }
-  if (code === 'EPROTO') {
-    return new BackendError('refused', `${root} does not speak TLS; does its address begin with http://?`);
-  }
-  return new BackendError(
-    'unreachable',
-    `${root} cannot be reached (${code}); check the address, and that it is up`,
-  );
+  return new BackendError('unreachable', guard.unreachable(root, error));
 }

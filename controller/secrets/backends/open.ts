@@ -20,7 +20,7 @@ export function openBackend(setting: BackendSetting, parts: VaultParts): SecretB
     case 'VAULT':
       return createVaultBackend(setting.config, parts);
     case 'CLOUD_SM':
-      return createCloudBackend(setting.config);
+      return createCloudBackend(setting.config, parts.guard);
     case 'EXEC':
       return createExecBackend(setting.config);
   }

@@ -1,9 +1,11 @@
 /** How Vault lets us in: with a token as it is, or one that a login gives for a while. */
 import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
+import type { TargetGuard } from '../../platform/outgoing/index.ts';
 import { BackendError, quoted } from './backend.ts';
 import { type Caller, type Reply, recordOf } from './http-call.ts';
 
 export interface VaultParts {
+  guard: TargetGuard;
   /** The controller's own service account in Kubernetes. */
   serviceAccountToken(): Promise<string>;
 }
@@ -25,12 +27,23 @@ export interface VaultSession {
 /** A token is used for this part of its life. */
 const USED = 0.8;
 const SHORTEST_MS = 5_000;
+/** A login has up to three secrets; answers that are still on their way are of the last few logins. */
+const KNOWN = 12;
 
 export function createVaultSession(config: VaultConfig, caller: Caller, parts: VaultParts): VaultSession {
   const { auth, namespace } = config;
   let login: { token: Promise<string>; until: number } | null = null;
-  /** What must not be told, whatever Vault echoes. */
+  /** What must not be told, whatever Vault echoes: of the last logins, the newest at the end. */
   const known = new Set<string>();
+
+  function remember(secret: string): void {
+    known.delete(secret);
+    known.add(secret);
+    for (const oldest of known) {
+      if (known.size <= KNOWN) break;
+      known.delete(oldest);
+    }
+  }
 
   const headers = (token?: string): Record<string, string> => ({
     'x-vault-request': 'true',
@@ -70,7 +83,7 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
       auth.method === 'approle'
         ? { role_id: auth.roleId, secret_id: auth.secretId }
         : { role: auth.role, jwt: await parts.serviceAccountToken() };
-    for (const secret of Object.values(body)) if (secret !== undefined) known.add(secret);
+    for (const secret of Object.values(body)) if (secret !== undefined) remember(secret);
     const path = `/v1/auth/${mount.split('/').map(encodeURIComponent).join('/')}/login`;
     const reply = await caller.call(path, { method: 'POST', headers: headers(), body, signal });
     const given = recordOf(recordOf(reply.body)?.auth);
@@ -92,7 +105,7 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
       };
       entry.token = logIn(signal).then(({ token, forMs }) => {
         entry.until = performance.now() + Math.max(forMs, SHORTEST_MS);
-        known.add(token);
+        remember(token);
         return token;
       });
       entry.token.catch(() => {

@@ -13,7 +13,7 @@ import { createCaller, type Reply, recordOf } from './http-call.ts';
 import { createVaultSession, errorsOf, type VaultParts } from './vault-session.ts';
 
 export function createVaultBackend(config: VaultConfig, parts: VaultParts): SecretBackend {
-  const caller = createCaller(config.address, config.ca);
+  const caller = createCaller(config.address, config.ca, parts.guard);
   const { mount = 'secret', field = 'value', prefix } = config;
   const session = createVaultSession(config, caller, parts);
   const placeOf = (name: string) => [mount, 'data', ...(prefix ? [prefix] : []), name].join('/');

@@ -10,6 +10,8 @@ import { type Child, startBare, startController } from '../child.ts';
 import { type BenchFleet, makeFleet } from '../fleet.ts';
 import { drive } from '../load.ts';
 import { cpuMs } from '../machine.ts';
+import type { RowOptions } from '../options.ts';
+import { profileFolder } from '../profile.ts';
 import { COUNTER_BASE, heartbeatWriter } from '../requests.ts';
 import { median, ms, percent, percentile, type Result, type Say, whole } from '../result.ts';
 import { storedOtherwise, storedSum } from '../stored.ts';
@@ -30,7 +32,7 @@ interface Side {
   cpuMicros: number[];
 }
 
-export async function heartbeats(say: Say): Promise<Result[]> {
+export async function heartbeats(say: Say, options: RowOptions): Promise<Result[]> {
   say('heartbeat: making a fleet …');
   const fleet = await makeFleet();
   const ends: (() => Promise<unknown>)[] = [() => fleet.remove()];
@@ -43,9 +45,14 @@ export async function heartbeats(say: Say): Promise<Result[]> {
       return { child, db, sent: new Int32Array(fleet.nodes.length), turn: 0, perSecond: [], cpuMicros: [] };
     };
     const dataDir = join(fleet.folder, 'data');
+    const profile = options.profile ? profileFolder() : undefined;
+    if (profile) ends.push(async () => say(`the controller in row heartbeat, ${profile.summary()}`));
     const headgate = await open(
       fleet.url,
-      await startController(dataDir, { variables: { HEADGATE_DATABASE_URL: fleet.url } }),
+      await startController(dataDir, {
+        variables: { HEADGATE_DATABASE_URL: fleet.url },
+        profileDir: profile?.path,
+      }),
     );
     const bare = await open(bareUrl, await startBare('heartbeat', { BARE_DATABASE_URL: bareUrl }));
     for (let round = -1; round < ROUNDS; round += 1) {

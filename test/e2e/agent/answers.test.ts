@@ -43,7 +43,7 @@ describe('what the controller may answer without a pipeline being stopped', func
     ['an empty object', raw('{}')],
     ['an array', raw('[]')],
     ['pipelines that are null', raw(JSON.stringify({ ...good(), pipelines: null }))],
-    ['an entry without secrets', raw(JSON.stringify({ ...good(), pipelines: [{ pipelineId: 'p1' }] }))],
+    ['an entry that is only an id', raw(JSON.stringify({ ...good(), pipelines: [{ pipelineId: 'p1' }] }))],
     [
       'a version that is text',
       raw(JSON.stringify({ ...good(), pipelines: [{ ...pipeline('p1'), version: '1' }] })),
@@ -117,6 +117,25 @@ describe('what the controller may answer without a pipeline being stopped', func
       what: 'the failures are reported',
     });
     expect(place.engines()).to.deep.equal([engine]);
+  });
+
+  it('runs a config without its optional parts, and counts a heartbeat answered {"ok": true} as delivered', async () => {
+    const { logLevel: _, secrets: __, certFiles: ___, ...bare } = pipeline('p2');
+    const answer = JSON.stringify({ pipelines: [pipeline('p1'), { ...bare, logLevel: null }] });
+    let beats = 0;
+    server.override.config = (_, response) => raw(answer)(response);
+    server.override.heartbeat = (_, response) => {
+      beats += 1;
+      raw('{"ok": true}')(response);
+    };
+    await until(() => place.engines().length === 2, { what: 'the second engine runs' });
+    const { pollErrorsTotal, heartbeatErrorsTotal } = server.heartbeats.at(-1)?.agentHealth ?? {};
+    const before = beats;
+    await until(() => beats >= before + 2, { what: 'heartbeats go on' });
+    server.override.heartbeat = undefined;
+    await until(() => server.report('p2')?.status === 'RUNNING', { what: 'it is reported' });
+    expect(server.heartbeats.at(-1)?.agentHealth).to.include({ pollErrorsTotal, heartbeatErrorsTotal });
+    expect(server.report('p1')).to.include({ status: 'RUNNING', pid: engine });
   });
 
   it('stops pipelines only on a well-formed empty list', async () => {

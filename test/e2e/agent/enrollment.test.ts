@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -80,6 +80,25 @@ describe('enrollment and the start of the agent', function () {
     place.run({ SVC_URL: server.url });
     await heartbeat();
     expect(mode(place.path('node-token'))).to.equal('600');
+  });
+
+  it('writes a lost token file again, but not while the controller refuses the token', async () => {
+    const agent = place.run({ ...env(), SVC_POLL_INTERVAL: '500ms' });
+    await heartbeat();
+    rmSync(place.path('node-token'));
+    await until(() => existsSync(place.path('node-token')), { what: 'the file is back' });
+    expect(readFileSync(place.path('node-token'), 'utf8')).to.equal(`${server.token}\n`);
+    expect(mode(place.path('node-token'))).to.equal('600');
+    server.override.config = (_, response) => send(response, 401, { error: 'revoked', code: 'NODE_REVOKED' });
+    const refusals = () => server.polls.filter(({ status }) => status === 401).length;
+    await until(() => refusals() >= 1, { what: 'the token is refused' });
+    rmSync(place.path('node-token'));
+    const before = refusals();
+    await until(() => refusals() >= before + 2, { what: 'it is asked for on' });
+    expect(existsSync(place.path('node-token'))).to.equal(false);
+    agent.child.kill('SIGTERM');
+    expect(await agent.ended).to.equal(0);
+    expect(existsSync(place.path('node-token'))).to.equal(false);
   });
 
   it('replaces a symbolic link at the token file and leaves its target alone', async () => {

@@ -95,21 +95,31 @@ describe('faults of engines, disks and hostile input on a node', function () {
     expect(server.report('p1')?.lastError).to.equal(null);
   });
 
-  it('says which port is taken; the other pipelines have theirs', async () => {
-    const holder = createServer().listen(place.portBase + 1, '127.0.0.1');
+  it('takes the next free ports where one is taken, reports them, and keeps them; the others have theirs', async () => {
+    const { portBase } = place;
+    const holder = createServer().listen(portBase + 1, '127.0.0.1');
     await once(holder, 'listening');
     server.pipelines = [pipeline('p1'), pipeline('p2')];
-    run();
+    const agent = run();
     await reach('p2', 'RUNNING');
-    expect(server.report('p1')?.status).to.be.oneOf(['CRASHED', 'STARTING']);
-    expect(server.report('p1')?.lastError).to.match(
-      new RegExp(`^address already in use: 127.0.0.1:${place.portBase + 1}`),
-    );
-    expect(readFileSync(place.path('pipelines/p2.yaml.svc-metrics.yaml'), 'utf8')).to.contain(
-      `:${place.portBase + 2}\n`,
-    );
-    holder.close();
     await reach('p1', 'RUNNING');
+    expect(server.report('p2')).to.include({ metricsPort: portBase + 2, apiPort: portBase + 3 });
+    const moved = { metricsPort: portBase + 4, apiPort: portBase + 5 };
+    expect(server.report('p1')).to.include({ ...moved, lastError: null, restarts: 0 });
+    const sidecar = () => readFileSync(place.path('pipelines/p1.yaml.svc-metrics.yaml'), 'utf8');
+    expect(sidecar())
+      .to.contain(`:${portBase + 4}\n`)
+      .and.to.contain(`:${portBase + 5}\n`);
+    expect(agent.output()).to.match(/msg="port taken, the next free ones are used" pipeline=p1/);
+    holder.close();
+    await once(holder, 'close');
+    process.kill(-(server.report('p1')?.pid ?? 0), 'SIGKILL');
+    await until(() => server.report('p1')?.restarts === 1, { what: 'the crash is reported' });
+    await reach('p1', 'RUNNING');
+    expect(server.report('p1')).to.include(moved);
+    server.pipelines.push(pipeline('p3'));
+    await reach('p3', 'RUNNING');
+    expect(server.report('p3')).to.include({ metricsPort: portBase + 6, apiPort: portBase + 7 });
   });
 
   it('ends what a crashed engine forked, and leaves no zombie', async () => {
@@ -343,15 +353,19 @@ describe('faults of engines, disks and hostile input on a node', function () {
     expect(server.polls.length).to.be.within(2, 3);
   });
 
-  it('follows the period that a push message sets', async () => {
+  it('follows the period that a push message sets, and ignores one over an hour', async () => {
     server.pollIntervalMs = 60_000;
-    run();
+    const agent = run();
     await until(() => server.pushStreams.length === 1, { what: 'the push stream is open' });
     server.push({ type: 'sample_request' });
     server.push({ type: 'unheard_of' });
+    for (let n = 0; n < 3; n += 1) server.push({ type: 'poll_interval', intervalMs: 3_600_001 });
+    await until(() => agent.output().includes('over 1 h'), { what: 'the value is logged' });
     server.push({ type: 'poll_interval', intervalMs: 500 } as never);
     await until(() => server.polls.length >= 4, { what: 'polls come at the new period' });
     expect(server.heartbeats.at(-1)?.pollIntervalMs).to.equal(500);
+    expect(agent.output().match(/over 1 h/g)).to.have.length(1);
+    expect(server.heartbeats.map(({ pollIntervalMs }) => pollIntervalMs)).not.to.include(3_600_000);
   });
 });
 

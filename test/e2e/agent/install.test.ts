@@ -1,5 +1,5 @@
 /** The install script, run as a person would, into folders of the test's own. */
-import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -17,6 +17,7 @@ import { type BuiltRelease, buildRelease } from '../../../agent/release.ts';
 import { AGENT_VERSION } from '../../../agent/version.ts';
 import { installScript } from '../../../controller/releases/index.ts';
 import { startTestController, type TestController } from '../../support/controller.ts';
+import { until } from '../../support/until.ts';
 import { type ScriptedServer, startServer } from './scripted-server.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../controller/releases/install.sh');
@@ -283,7 +284,8 @@ describe('the install script', function () {
       const again = await service('--user root', { SVC_TOKEN: 'hge_other' });
       expect(again.stdout)
         .to.include(`kept ${settings()}`)
-        .and.to.include('SVC_TOKEN given now is not in it');
+        .and.to.include('SVC_TOKEN given now is not in it')
+        .and.to.match(/stop the agent, delete \S+\/node-token, and start it again$/m);
       expect(readFileSync(settings(), 'utf8')).to.equal(text);
       expect(unit()).to.include('\nUser=root\n').and.not.to.include('hge_');
     });
@@ -345,6 +347,28 @@ describe('the install script', function () {
       await service('', { SVC_DATA_DIR: '/srv/shared' });
       expect((await service('--uninstall --purge')).code).to.equal(0);
       expect(readdirSync(data)).to.deep.equal(['data', 'of-others']);
+    });
+
+    it('stops an agent that runs without a service, which would write its token again', async () => {
+      await service('', { SVC_DATA_DIR: '/srv/agent' });
+      const server = await startServer();
+      const data = join(prefix, 'srv/agent');
+      const program = join(prefix, 'usr/local/lib/headgate-agent/headgate-agent');
+      const agent = spawn(program, [], {
+        env: { SVC_URL: server.url, SVC_TOKEN: 'hge_x', SVC_DATA_DIR: data, SVC_METRICS_PORT: '0' },
+        stdio: 'ignore',
+      });
+      try {
+        await until(() => server.heartbeats.length > 0, { what: 'a heartbeat' });
+        expect(readdirSync(data)).to.include('node-token');
+        expect((await service('--uninstall --purge')).code).to.equal(0);
+        await until(() => agent.exitCode !== null, { what: 'the agent to be told', timeoutMs: 5_000 });
+        expect(agent.exitCode).to.equal(0);
+        expect(existsSync(data)).to.equal(false);
+      } finally {
+        agent.kill('SIGKILL');
+        await server.close();
+      }
     });
   });
 });

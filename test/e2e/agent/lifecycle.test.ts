@@ -136,6 +136,23 @@ sinks:
     expect([status('p1'), status('p2')]).to.deep.equal(['STOPPED', 'STOPPED']);
   });
 
+  it('goes on after SIGHUP, SIGUSR1 and SIGUSR2, and says that they change nothing', async () => {
+    server.pipelines = [pipeline('p1')];
+    const agent = run();
+    await reach('p1', 'RUNNING');
+    const { pid } = server.report('p1') ?? {};
+    for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) {
+      agent.child.kill(signal);
+      await until(() => agent.output().includes(`signal=${signal}`), { what: `${signal} is logged` });
+    }
+    expect(agent.output()).to.match(/msg="signal ignored: .*reopens no files.*" signal=SIGHUP/);
+    const beats = server.heartbeats.length;
+    await until(() => server.heartbeats.length > beats, { what: 'heartbeats go on' });
+    expect(server.report('p1')).to.include({ status: 'RUNNING', pid });
+    agent.child.kill('SIGTERM');
+    expect(await agent.ended).to.equal(0);
+  });
+
   it('goes on when whoever reads its log has ended', async () => {
     server.pipelines = [pipeline('p1')];
     const agent = run();

@@ -48,7 +48,8 @@ describe('a release of the agent', function () {
     const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64');
     const key = readPublicKey(raw);
     if (!key) throw new Error('the key is not read');
-    checkSignature(key, digest, readFileSync(join(folder, `${NAME}.sig`), 'utf8').trim());
+    const release = { ...HOST, version: 'dev-1a2b3c4', os: 'linux', sha256: digest.toString('hex') };
+    checkSignature(key, release, readFileSync(join(folder, `${NAME}.sig`), 'utf8').trim());
   });
 
   it('is the same to the byte when it is built again, and replaces the one before', async () => {

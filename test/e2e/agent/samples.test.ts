@@ -35,6 +35,8 @@ sinks:
   quiet: { type: blackhole, inputs: [silent, split.none, split._unmatched], print_interval_secs: 0 }
 `;
 
+type FullResult = SampleResult & Required<Pick<SampleResult, 'events' | 'schema'>>;
+
 describe('samples of events on a node', function () {
   this.timeout(40_000);
   let server: ScriptedServer;
@@ -67,12 +69,13 @@ describe('samples of events on a node', function () {
     server.push({ type: 'sample_request', ...request });
     return requestId;
   };
-  const answers = async (requestId: string, count: number, timeoutMs = 10_000): Promise<SampleResult[]> => {
+  const answers = async (requestId: string, count: number, timeoutMs = 10_000): Promise<FullResult[]> => {
     await until(() => server.resultsOf(requestId).length >= count, {
       what: () => `${count} results are there: ${JSON.stringify(server.resultsOf(requestId)).slice(0, 300)}`,
       timeoutMs,
     });
-    return server.resultsOf(requestId);
+    // Our own agent always brings both.
+    return server.resultsOf(requestId) as FullResult[];
   };
   const taps = () => tapsOf(place.portBase + 1, place.portBase + 3);
 

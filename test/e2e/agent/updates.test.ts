@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { buildAgent } from '../../../agent/build.ts';
+import { releaseStatement } from '../../../agent/update/statement.ts';
 import { processesNaming } from '../../support/processes.ts';
 import { until } from '../../support/until.ts';
 import {
@@ -41,6 +42,11 @@ const isRoot = process.getuid?.() === 0;
 const script = (version: string, otherwise = 'exit 1') =>
   Buffer.from(`#!/bin/sh\n[ "$1" = --version ] && { echo ${version}; exit 0; }\n${otherwise}\n`);
 const digestOf = (data: Buffer) => createHash('sha256').update(data).digest('hex');
+/** By the pinned key unless another is given, for this machine. */
+function signed(version: string, sha256: string, { privateKey } = keys): string {
+  const { platform: os, arch } = process;
+  return sign(null, releaseStatement({ version, os, arch, sha256 }), privateKey).toString('base64');
+}
 
 describe('updates of an agent', function () {
   this.timeout(60_000);
@@ -189,8 +195,7 @@ describe('updates of an agent', function () {
     it('are accepted where a key is pinned and has signed them', async () => {
       run({ SVC_UPDATE_PUBLIC_KEY: RAW_KEY });
       await running();
-      const signature = sign(null, Buffer.from(next.digest, 'hex'), keys.privateKey).toString('base64');
-      offer(next.path, { signature });
+      offer(next.path, { signature: signed(NEXT, next.digest) });
       await until(() => version() === NEXT, {
         what: () => `the new version is told:\n${said()}`,
         timeoutMs: 20_000,
@@ -237,6 +242,29 @@ describe('updates of an agent', function () {
     });
   });
 
+  it('stop no engine for a restart while the executable is gone, and restart once it is back', async () => {
+    await setUp();
+    try {
+      run();
+      await running();
+      const engines = place.engines();
+      rmSync(executable);
+      server.push({ type: 'action', action: 'restart' });
+      await until(() => agent.output().includes('restart refused'), {
+        what: () => `it is refused:\n${said()}`,
+      });
+      expect(place.engines()).to.deep.equal(engines);
+      install(dirname(executable));
+      server.push({ type: 'action', action: 'restart' });
+      await until(() => agent.output().split('msg="agent started"').length === 3, {
+        what: () => `it starts again:\n${said()}`,
+        timeoutMs: 10_000,
+      });
+    } finally {
+      await tearDown();
+    }
+  });
+
   describe('that fail', () => {
     let before_: { ino: number; digest: string; engines: number[] };
     let n = 0;
@@ -261,7 +289,10 @@ describe('updates of an agent', function () {
       n += 1;
       const targetVersion = fields.targetVersion ?? `v0.3.${n}`;
       ask({ ...fields, targetVersion });
-      await until(() => error()?.startsWith(`update to ${targetVersion.slice(0, 64)} failed: `) ?? false, {
+      const start = `update to ${targetVersion.slice(0, 64)}`;
+      const isTold = (text: string) =>
+        text.startsWith(`${start} failed: `) || text.startsWith(`${start} refused: `);
+      await until(() => isTold(error() ?? ''), {
         what: () => `the failure is told, and not ${error()}:\n${said()}`,
         timeoutMs,
       });
@@ -368,6 +399,10 @@ describe('updates of an agent', function () {
       await refused(/the server sent nothing for 30 s/, {}, 40_000);
     });
 
+    it('on a lower version', async () => {
+      await refused(/is lower than v0\.1\.0.*SVC_ALLOW_DOWNGRADE=1/, { targetVersion: 'v0.0.9' });
+    });
+
     it('on a version of the other channel, or of none', async () => {
       await refused(/follows the channel stable/, { targetVersion: 'dev-1a2b3c4' });
       await refused(/no version such as/, { targetVersion: '../../v1' });
@@ -451,23 +486,35 @@ describe('updates of an agent', function () {
     });
     after(tearDown);
     const other = generateKeyPairSync('ed25519');
-    const small = script(NEXT);
-    const by = (key: typeof keys, data: Buffer) =>
-      sign(null, Buffer.from(digestOf(data), 'hex'), key.privateKey).toString('base64');
-    const cases: [what: string, signature: string | undefined, reason: RegExp][] = [
-      ['no signature', undefined, /it is not signed/],
-      ['a signature by another key', by(other, small), /not by the key of SVC_UPDATE_PUBLIC_KEY/],
-      ['a signature of another file', by(keys, script('v0.9.9')), /not by the key/],
-      ['a signature that is none', 'AAAA', /not by the key/],
+    const cases: [
+      what: string,
+      signature: (version: string, digest: string) => string | undefined,
+      reason: RegExp,
+    ][] = [
+      ['no signature', () => undefined, /it is not signed/],
+      [
+        'a signature by another key',
+        (version, digest) => signed(version, digest, other),
+        /does not hold .* the key of SVC_UPDATE_PUBLIC_KEY/,
+      ],
+      [
+        'a signature of another version',
+        (_, digest) => signed('v0.9.9', digest),
+        /does not hold for headgate-agent v0\.2\.3/,
+      ],
+      [
+        'a signature of the checksum alone',
+        (_, digest) => sign(null, Buffer.from(digest, 'hex'), keys.privateKey).toString('base64'),
+        /build the release again/,
+      ],
     ];
     for (const [index, [what, signature, reason]] of cases.entries()) {
       it(`refuse ${what}, and run nothing`, async () => {
         const ran = join(place.dir, 'ran');
-        offer(Buffer.from(`#!/bin/sh\ntouch ${ran}\necho v0.2.${index + 1}\n`), {
-          targetVersion: `v0.2.${index + 1}`,
-          signature,
-        });
-        await until(() => error()?.includes(`v0.2.${index + 1} failed`) ?? false, { what: () => said() });
+        const targetVersion = `v0.2.${index + 1}`;
+        const file = Buffer.from(`#!/bin/sh\ntouch ${ran}\necho ${targetVersion}\n`);
+        offer(file, { targetVersion, signature: signature(targetVersion, digestOf(file)) });
+        await until(() => error()?.includes(`${targetVersion} refused`) ?? false, { what: () => said() });
         expect(error()).to.match(reason);
         expect(existsSync(ran)).to.equal(false);
         expect(beside()).to.deep.equal([]);
@@ -576,7 +623,7 @@ describe('updates of an agent', function () {
       };
       ask({});
       await until(() => error() !== null, { what: () => `it is told\n${said()}` });
-      expect(error()).to.equal('update to v0.2.0 failed: runs in a container: pull a new image');
+      expect(error()).to.equal('update to v0.2.0 refused: runs in a container: pull a new image');
       expect(server.heartbeats.at(-1)?.deploymentMode).to.equal('DOCKER');
       expect(requests).to.equal(0);
     } finally {

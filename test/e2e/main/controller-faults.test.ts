@@ -139,11 +139,10 @@ describe('when the controller', function () {
   });
 
   async function skipped(): Promise<string[]> {
-    const jobs: { commit: { sha: string } | null }[] = await site
+    const jobs: { skipped: { sha: string }[] }[] = await site
       .db('git_jobs')
-      .where({ outcome: 'skipped' })
-      .select({ commit: 'commit_info' });
-    return jobs.flatMap(({ commit }) => commit?.sha ?? []);
+      .select({ skipped: 'skipped_commits' });
+    return jobs.flatMap(({ skipped: commits }) => commits.map(({ sha }) => sha));
   }
 
   /** Versions of the pipeline that the audit log tells of, newest first. */

@@ -56,6 +56,16 @@ describe('checks without a server', function () {
       /^ {2}environments\/staging\/pipelines\/broken\.yaml:9:\d+\n {6}input "tikcs" of "discard" matches no component\n {6}did you mean "ticks"\?$/m,
     );
     expect((await run(['validate', '--path', 'environments/production'])).code).to.equal(0);
+    files.write({
+      'environments/production/one.yaml': `${idleManifest('one')}  dependsOn: [two]\n`,
+      'environments/production/two.yaml': `${idleManifest('two')}  dependsOn: [one]\n`,
+    });
+    const circle = await run(['validate', '--path', 'environments/production', '--allow-outside']);
+    expect(circle.code).to.equal(1);
+    expect(circle.stdout).to.match(
+      /production\/two\.yaml:10:\d+\n.* two \(.*two\.yaml:10:\d+\) → one \(.*one\.yaml:10:\d+\) → two\n/,
+    );
+    files.write({ 'environments/production/one.yaml': idleManifest('one') });
     expect((await run(['validate', join(files.folder, 'environments/production')])).code).to.equal(0);
   });
 

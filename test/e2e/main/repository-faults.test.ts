@@ -67,7 +67,7 @@ describe('when the repository', function () {
   it('loses the bound branch, everything is kept until the branch is pushed again', async () => {
     const before = site.engines();
     const main = await site.git.run('push', '--delete', 'origin', 'main');
-    expect(main.stderr, 'the branch of HEAD').to.contain('refusing to delete the current branch');
+    expect(main.stderr, 'the branch of HEAD').to.contain('the default branch cannot be deleted');
 
     const deleted = await site.git.run('push', '--delete', 'origin', BRANCH);
     expect(deleted.code, deleted.stderr).to.equal(0);

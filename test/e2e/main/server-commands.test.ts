@@ -248,7 +248,9 @@ describe('commands that ask a server', function () {
 
   describe('audit verify', () => {
     const verify = (more: readonly string[] = []) =>
-      headgate(['audit', 'verify', ...more], { env: { HEADGATE_DATABASE_URL: test.databaseUrl } });
+      headgate(['audit', 'verify', ...more], {
+        env: { HEADGATE_DATABASE_URL: test.databaseUrl, HEADGATE_DATA_DIR: test.config.dataDir },
+      });
 
     it('finds a log whole, and names the first event that was changed', async () => {
       await until(async () => (await test.db('audit_log').whereNull('seq')).length === 0, {
@@ -275,6 +277,51 @@ describe('commands that ask a server', function () {
       expect((await verify()).code).to.equal(0);
     });
 
+    it('compares the log with a head that was noted elsewhere', async () => {
+      const { hash } = await test.db('audit_log').where({ seq: 2 }).first('hash');
+      expect((await verify(['--head', `2:${hash}`])).code).to.equal(0);
+      const other = await verify(['--head', `2:${'0'.repeat(64)}`]);
+      expect([other.code, other.stdout.includes('from event 2 of')]).to.deep.equal([1, true]);
+      expect((await verify(['--head', '2'])).stderr).to.include('--head takes the seq and the hash');
+    });
+
+    it('compares where its key begins with what was noted elsewhere', async () => {
+      const { code, stdout } = await verify(['--keyed-from', '1', '--format', 'json']);
+      expect(code, stdout).to.equal(0);
+      expect(JSON.parse(stdout)).to.include({ keyedFrom: 1, keyLost: false });
+      const [row] = await test.db('audit_keys').delete().returning('*');
+      const macs = await test.db('audit_log').whereNotNull('mac').select('id', 'mac');
+      await test.db('audit_log').update({ mac: null });
+      try {
+        expect((await verify()).code, 'nothing in the database tells').to.equal(0);
+        const lost = await verify(['--keyed-from', '1']);
+        expect([lost.code, lost.stdout]).to.deep.equal([
+          1,
+          'The key of the audit log is not the one that began with event 1: it was taken away, and the log may have been made anew since. Put the table audit_keys back from a backup of the database, and compare with --head.\n',
+        ]);
+        const json = JSON.parse((await verify(['--keyed-from', '1', '--format', 'json'])).stdout);
+        expect(json).to.include({ broken: null, keyedFrom: null, keyLost: true });
+      } finally {
+        await test.db('audit_keys').insert(row);
+        for (const { id, mac } of macs) await test.db('audit_log').where({ id }).update({ mac });
+      }
+      expect((await verify(['--keyed-from', '1'])).code).to.equal(0);
+      expect((await verify(['--keyed-from', 'x'])).stderr).to.include('--keyed-from takes the number');
+    });
+
+    it('takes the secret key of the controllers', async () => {
+      const without = await headgate(['audit', 'verify'], {
+        env: { HEADGATE_DATABASE_URL: test.databaseUrl, HEADGATE_DATA_DIR: files.folder },
+      });
+      expect([without.code, without.stderr]).to.deep.equal([
+        2,
+        `headgate: there is no key in ${files.folder}; set HEADGATE_DATA_DIR to the controller's, or HEADGATE_SECRET_KEY\n`,
+      ]);
+      const env = { HEADGATE_DATABASE_URL: test.databaseUrl, HEADGATE_SECRET_KEY: 'another'.repeat(6) };
+      const other = await headgate(['audit', 'verify'], { env });
+      expect([other.code, other.stderr.includes('sealed with key')], other.stderr).to.deep.equal([2, true]);
+    });
+
     it('says from which event on it proves, where older ones were deleted as the retention says', async () => {
       await test.db('settings').insert({ key: 'audit', value: JSON.stringify({ retentionDays: 30 }) });
       const clock = manualClock(Date.now() + 40 * 86_400_000);
@@ -289,7 +336,7 @@ describe('commands that ask a server', function () {
         `The audit log is whole from event ${deleted + 1} on, to event ${deleted + 1}; those before were deleted as its retention says.\n`,
       ]);
       expect(JSON.parse((await verify(['--format', 'json'])).stdout)).to.deep.equal({
-        ...{ events: deleted + 1, from: deleted + 1, unnumbered: false, broken: null },
+        ...{ events: deleted + 1, from: deleted + 1, keyedFrom: 1, unnumbered: false, broken: null },
       });
     });
 

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../controller/demo/client.ts';
+import type { SettingsView } from '../../../schemas/api/settings.ts';
 import { trySignIn } from '../../support/person.ts';
 import { beyondAPhone, closeByEscape, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import {
@@ -151,6 +152,19 @@ describe('an account', function () {
       const ways = page.getByRole('list', { name: 'Ways to sign in' });
       await ways.getByRole('button', { name: 'Set up two-factor' }).click();
       const setUp = dialog('Set up two-factor', page);
+      await session.site
+        .db('sessions')
+        .where({ user_id: person.id })
+        .update({ confirmed_at: new Date(Date.now() - 11 * 60_000) });
+      await setUp.getByRole('button', { name: 'Show the code to scan' }).click();
+      await setUp.getByLabel('Current password').fill('not that one');
+      await setUp.getByRole('button', { name: 'Show the code to scan' }).click();
+      await setUp
+        .getByRole('alert')
+        .getByText(/The current password is wrong/)
+        .waitFor();
+      await isUsable(page, 'the password before a second factor');
+      await setUp.getByLabel('Current password').fill(person.password);
       const { secret, backupCodes } = await setUpTwoFactor(setUp);
       await isUsable(page, 'backup codes in a dialog');
       await setUp.getByLabel('I have kept them').check();
@@ -301,9 +315,16 @@ describe('an account', function () {
       await page.waitForURL(`${session.url}/settings?tab=users`);
       await page.getByText('ada@example.org').waitFor();
       await page.getByRole('link', { name: 'Headgate' }).click();
+      // The first set-up asks how long the audit log is kept.
+      const retention = page.getByRole('group', { name: 'Keep the audit log' });
+      await retention.getByRole('button', { name: 'For a year', pressed: true }).waitFor();
+      await retention.getByRole('button', { name: 'For 7 years' }).click();
+      await isUsable(page, 'the first set-up');
       await page.getByLabel('Name').fill('Theirs');
       await page.getByRole('button', { name: 'Create the team' }).click();
       await page.getByRole('heading', { name: 'Theirs has no environment yet' }).waitFor();
+      const { audit } = await api.query<SettingsView>('settings.get', {});
+      expect(audit).to.deep.equal({ retentionDays: 2_555, isChosen: true });
       await page.getByRole('link', { name: 'Members of Theirs' }).click();
       await page.getByText(person.email).first().waitFor();
       await page.getByRole('link', { name: 'Headgate' }).click();

@@ -112,8 +112,11 @@ describe('the page of the API', function () {
 
   it('leads back to the pages who is signed in, and is found from there', async () => {
     const root = await test.root();
-    const [name = '', value = ''] = root.cookie.split('=');
-    await context.addCookies([{ name, value, url: test.url }]);
+    const cookies = root.cookie.split('; ').map((one) => {
+      const [name = '', value = ''] = one.split('=');
+      return { name, value, url: test.url };
+    });
+    await context.addCookies(cookies);
     const team = await root.mutate<{ id: string }>('team.create', { name: `Readers ${Date.now()}` });
     const { id } = await root.mutate<{ id: string }>('environment.create', {
       name: 'staging',

@@ -48,11 +48,15 @@ describe('the settings of an environment', function () {
       await general.getByLabel('Limit of nodes').fill('0');
       await general.getByText('A whole number from 1 to 1,000,000, or nothing.').waitFor();
       await general.getByLabel('Limit of nodes').fill('3');
+      await general.getByLabel('Archive nodes after so many silent days').fill('3651');
+      await general.getByText('A whole number of days from 0 to 3,650.').waitFor();
+      await general.getByLabel('Archive nodes after so many silent days').fill('14');
       await general.getByRole('button', { name: 'Save' }).click();
       await note('test bench was saved.').waitFor();
       await page.getByRole('button', { name: /environment test bench/ }).waitFor();
       await page.reload();
       await settles(() => general.getByLabel('Limit of nodes').inputValue(), '3');
+      await settles(() => general.getByLabel('Archive nodes after so many silent days').inputValue(), '14');
       await settles(() => general.getByLabel('needs the approval of a second person').isChecked(), true);
     });
 
@@ -157,7 +161,7 @@ describe('the settings of an environment', function () {
     it('only registers names where a program keeps the secrets', async () => {
       await page.goto(session.at('settings?tab=environment'));
       await store().getByLabel('Secrets are kept in').selectOption('A program on the controller');
-      await store().getByLabel('Program', { exact: true }).fill(PROGRAM);
+      await store().getByLabel('Program', { exact: true }).selectOption(PROGRAM);
       await save();
       await note('are kept in A program on the controller').waitFor();
       await page.goto(session.at('secrets'));

@@ -348,12 +348,12 @@ describe('the pages of nodes', function () {
       expect(await violationsInBothSchemes(page, 'restarting')).to.deep.equal([]);
       await form.getByRole('button', { name: 'Restart the agent' }).click();
       await note('The agent of hub-1 was told to start anew.').waitFor();
+      // The heartbeats that go on say that it is connected.
+      clearInterval(beating);
       await nodes.get('hub-1')?.heartbeat(heartbeat({ agentHealth: { pushConnected: false } }));
       await until(async () => (await seen('hub-1')).agentHealth.pushConnected === false, {
         what: 'the channel to be lost',
       });
-      clearInterval(beating);
-      await nodes.get('hub-1')?.heartbeat(heartbeat({ agentHealth: { pushConnected: false } }));
       await act('hub-1', 'Restart the agent…');
       await form.getByRole('button', { name: 'Restart the agent' }).click();
       await form
@@ -422,6 +422,30 @@ describe('the pages of nodes', function () {
       await other.getByRole('link', { name: 'Fleet' }).last().click();
       await other.getByRole('heading', { name: 'Fleet', level: 1 }).waitFor();
       await other.context().close();
+    });
+
+    it('is out of the list once it is archived, until archived nodes are asked for', async () => {
+      // Its token was revoked, so that its agent does not bring it back.
+      const archive = (archived_at: Date | null) =>
+        session.site
+          .db('nodes')
+          .where({ id: idOf('hub-2') })
+          .update({ archived_at });
+      await archive(new Date(Date.now() - 3_600_000));
+      await page.goto(session.at('fleet'));
+      await table().waitFor();
+      await settles(() => row('hub-2').count(), 0);
+      await page.getByLabel('Show archived').check();
+      await row('hub-2').getByText('Archived', { exact: true }).waitFor();
+      await row('hub-2').getByText('Archived since').waitFor();
+      const found = await violationsInBothSchemes(page, 'archived nodes');
+      found.push(...(await beyondAPhone(page, 'archived nodes')));
+      expect(found, found.join('\n')).to.deep.equal([]);
+      await page.reload();
+      await row('hub-2').waitFor();
+      await page.getByLabel('Show archived').uncheck();
+      await settles(() => row('hub-2').count(), 0);
+      await archive(null);
     });
   });
 

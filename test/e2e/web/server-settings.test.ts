@@ -41,6 +41,14 @@ describe('the settings of the server', function () {
     await fleet.getByText('1 min 15 s', { exact: true }).waitFor();
     await fleet.getByLabel('Days that log lines are kept').fill('1');
     await fleet.getByText('Older lines are deleted soon, and do not come back.').waitFor();
+    await fleet.getByLabel('Versions that each pipeline keeps at least').fill('20');
+    await fleet.getByText('Older ones are deleted in the next night, and do not come back.').waitFor();
+    await fleet.getByLabel('MiB of log lines of a node in an hour').fill('0');
+    await fleet.getByText('A whole number from 1 to 102,400.').waitFor();
+    await settles(() => save.isDisabled(), true, 'a wrong number of MiB');
+    await fleet.getByLabel('MiB of log lines of a node in an hour').fill('20');
+    await fleet.getByLabel('MiB of all log lines').fill('5000');
+    await fleet.getByText('the oldest days are deleted soon and do not come back').waitFor();
     await isUsable('the settings of the fleet');
     await save.click();
     await note('The fleet settings are saved.');
@@ -48,6 +56,9 @@ describe('the settings of the server', function () {
     await settles(() => fleet.getByLabel('Seconds between two polls').inputValue(), '7.5');
     await settles(() => fleet.getByLabel('Missed polls until UNREACHABLE').inputValue(), '10');
     await settles(() => fleet.getByLabel('Days that metrics are kept').inputValue(), '7');
+    await settles(() => fleet.getByLabel('Versions that each pipeline keeps at least').inputValue(), '20');
+    await settles(() => fleet.getByLabel('MiB of log lines of a node in an hour').inputValue(), '20');
+    await settles(() => fleet.getByLabel('MiB of all log lines').inputValue(), '5000');
   });
 
   it('shortens the life of the audit log only once that was typed', async () => {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../controller/demo/client.ts';
+import { ROOT } from '../../support/controller.ts';
 import { trySignIn } from '../../support/person.ts';
 import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import {
@@ -109,6 +110,7 @@ describe('signing in', function () {
     before(async () => {
       person = await makePerson(session, 'second', { role: 'VIEWER' });
       // Who asks others for it has one.
+      await api.mutate('user.confirmPassword', { currentPassword: ROOT.password });
       const own = await api.mutate<{ secret: string }>('user.setupTotp', {});
       await api.mutate('user.verifyAndEnableTotp', { code: codeOf(own.secret) });
     });

@@ -15,7 +15,7 @@ import { until } from '../../support/until.ts';
 
 const OPEN: Record<Obligation, string[]> = {
   CHANGE_PASSWORD: ['user.changePassword', 'user.me'],
-  SET_UP_TWO_FACTOR: ['user.me', 'user.setupTotp', 'user.verifyAndEnableTotp'],
+  SET_UP_TWO_FACTOR: ['user.confirmPassword', 'user.me', 'user.setupTotp', 'user.verifyAndEnableTotp'],
 };
 const SAYS: Record<Obligation, RegExp> = {
   CHANGE_PASSWORD: /Change your password first/,

@@ -44,23 +44,37 @@ describe('changing a password', () => {
     expect((await trySignIn(test.url, person.email, PASSWORD)).status).to.equal(200);
   });
 
-  it('counts wrong ones as failed sign-ins: whoever finds a page open has ten guesses', async () => {
+  it('counts wrong ones by session: whoever finds a page open has ten guesses, and keeps nobody from signing in', async () => {
     const person = await join();
     await change(person, 'wrong', NEW);
-    const key = `account:${person.email}`;
+    const { id } = await test.db('sessions').where({ user_id: person.id }).first('id');
+    const key = `session:${id}`;
     expect((await test.db('sign_in_throttles').where({ key }).first()).failures).to.equal(1);
     await test.db('sign_in_throttles').where({ key }).update({ failures: 9 });
     expect(await change(person, 'wrong', NEW)).to.match(/^BAD_REQUEST/);
     expect(await change(person, PASSWORD, NEW)).to.match(/^TOO_MANY_REQUESTS: .*15 minutes/);
+    expect((await trySignIn(test.url, person.email, PASSWORD)).status).to.equal(200);
+  });
+
+  it('is not hindered by strangers who guess at the account', async () => {
+    const person = await join();
+    await trySignIn(test.url, person.email, 'wrong');
+    await test
+      .db('sign_in_throttles')
+      .where({ key: `account:${person.email}` })
+      .update({ failures: 9 });
+    await trySignIn(test.url, person.email, 'wrong');
     expect((await trySignIn(test.url, person.email, PASSWORD)).status).to.equal(429);
+    expect(await change(person, PASSWORD, NEW)).to.equal('OK');
   });
 
   it('does not count right ones, whatever is wrong with the new one', async () => {
     const person = await join();
     await change(person, PASSWORD, 'iloveyou');
+    const { id } = await test.db('sessions').where({ user_id: person.id }).first('id');
     const { failures } = await test
       .db('sign_in_throttles')
-      .where({ key: `account:${person.email}` })
+      .where({ key: `session:${id}` })
       .first();
     expect(failures).to.equal(0);
   });

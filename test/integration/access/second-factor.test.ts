@@ -96,6 +96,62 @@ describe('two-factor sign-in', () => {
     );
   });
 
+  describe('where the last sign-in was more than ten minutes ago', () => {
+    const signedInAgo = (person: { id: string }, minutes: number | null) =>
+      test
+        .db('sessions')
+        .where({ user_id: person.id })
+        .update({ confirmed_at: minutes === null ? null : new Date(Date.now() - minutes * 60_000) });
+    const setUp = (person: Person) => person.call('mutation', 'user.setupTotp');
+    const confirm = (person: Person, currentPassword: string) =>
+      refusal(person, 'mutation', 'user.confirmPassword', { currentPassword });
+
+    for (const { reason, minutes } of [
+      { reason: 'eleven minutes ago', minutes: 11 },
+      { reason: 'before this was stored', minutes: null },
+    ]) {
+      it(`asks for the password before it shows a secret: ${reason}`, async () => {
+        const person = await join();
+        await signedInAgo(person, minutes);
+        const { fault } = await setUp(person);
+        expect(fault?.data).to.include({ code: 'PRECONDITION_FAILED', confirmWith: 'user.confirmPassword' });
+        expect(fault?.message).to.match(/^Confirm your password first/);
+        const user = await test.db('users').where({ id: person.id }).first('sealed_totp_secret');
+        expect(user.sealed_totp_secret).to.equal(null);
+        expect(await confirm(person, 'wrong')).to.equal('BAD_REQUEST: The current password is wrong');
+        expect((await setUp(person)).status).to.equal(412);
+        expect(await confirm(person, PASSWORD)).to.equal('OK');
+        expect((await setUp(person)).status).to.equal(200);
+      });
+    }
+
+    it('takes what was confirmed in this session alone', async () => {
+      const person = await join();
+      const elsewhere = await signIn(test.url, person.email);
+      await signedInAgo(person, 11);
+      expect(await confirm(elsewhere, PASSWORD)).to.equal('OK');
+      expect((await setUp(person)).status).to.equal(412);
+      expect((await setUp(elsewhere)).status).to.equal(200);
+    });
+
+    it('counts guesses in that session, which are none of a sign-in', async () => {
+      const person = await join();
+      await confirm(person, 'wrong');
+      await test.db('sign_in_throttles').where('key', 'like', 'session:%').update({ failures: 9 });
+      expect(await confirm(person, 'wrong')).to.match(/^BAD_REQUEST/);
+      expect(await confirm(person, PASSWORD)).to.match(/^TOO_MANY_REQUESTS: .*in this session.*15 minutes/);
+      expect(await statusWith(person)).to.equal(200);
+    });
+
+    it('is told in the audit log, right or wrong, without the password', async () => {
+      const person = await join();
+      await confirm(person, 'wrong');
+      await confirm(person, PASSWORD);
+      const rows = await test.db('audit_log').where({ user_id: person.id }).orderBy('id').pluck('action');
+      expect(rows.slice(-2)).to.deep.equal(['user.confirmationFailed', 'user.passwordConfirmed']);
+    });
+  });
+
   describe('asks at sign-in for a code', () => {
     it('after the right password only, and that is no failure', async () => {
       const { person } = await enrolled();
@@ -173,7 +229,7 @@ describe('two-factor sign-in', () => {
     let clock: ManualClock;
     const enter = (person: Person, totp: string): Promise<string> => {
       const ctx: Context = { ...test.controller.systemContext('test'), clock };
-      return signInBy(ctx, { email: person.email, password: PASSWORD, totp }, null).then(
+      return signInBy(ctx, { email: person.email, password: PASSWORD, totp }, { userAgent: null }).then(
         () => 'in',
         (error: DomainError) => error.code,
       );
@@ -224,15 +280,14 @@ describe('two-factor sign-in', () => {
     }
   });
 
-  it('counts wrong codes of who is signed in as failed sign-ins', async () => {
+  it('counts wrong codes of who is signed in by session', async () => {
     const { person, backupCodes } = await enrolled();
     await turnOff(person, '000000');
     await refusal(person, 'mutation', 'user.renewBackupCodes', { code: '000001' });
-    expect(await failuresOf(person)).to.equal(2);
-    await test
-      .db('sign_in_throttles')
-      .where({ key: `account:${person.email}` })
-      .update({ failures: 9 });
+    const { id } = await test.db('sessions').where({ user_id: person.id }).first('id');
+    const counted = test.db('sign_in_throttles').where({ key: `session:${id}` });
+    expect((await counted.clone().first()).failures).to.equal(2);
+    await counted.clone().update({ failures: 9 });
     expect(await turnOff(person, '000002')).to.match(/^BAD_REQUEST/);
     expect(await turnOff(person, backupCodes[0] ?? '')).to.match(/^TOO_MANY_REQUESTS/);
   });

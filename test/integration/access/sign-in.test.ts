@@ -38,8 +38,9 @@ describe('sign-in', () => {
       user: { id, email, name: email.split('@')[0], isSuperAdmin: false, owes: null },
     });
     expect(answer.headers['cache-control']).to.equal('no-store');
-    const [cookie = '', ...others] = answer.headers['set-cookie'] ?? [];
+    const [cookie = '', device = '', ...others] = answer.headers['set-cookie'] ?? [];
     expect(others).to.deep.equal([]);
+    expect(device).to.match(/^headgate\.known-device=/);
     const [pair = '', ...attributes] = cookie.split('; ');
     expect(pair).to.match(/^headgate\.session-token=hgs_[0-9a-z]{26}_[0-9a-f]{64}$/);
     const names = attributes.map((attribute) => attribute.replace(/^expires=.*/, 'expires'));
@@ -313,12 +314,15 @@ describe('sign-in over https', () => {
     const headers = { origin: 'https://headgate.example.org' };
     const answer = await tryFrom(test.url, email, PASSWORD, headers);
     expect(answer.status).to.equal(200);
-    const cookie = answer.headers['set-cookie']?.[0] ?? '';
+    const [cookie = '', device = ''] = answer.headers['set-cookie'] ?? [];
     expect(cookie).to.match(/^__Host-headgate\.session-token=hgs_/);
-    expect(cookie.toLowerCase()).to.match(/; secure/);
-    expect(cookie.toLowerCase())
-      .to.match(/; path=\//)
-      .and.not.match(/domain=/);
+    expect(device).to.match(/^__Host-headgate\.known-device=/);
+    for (const one of [cookie, device])
+      expect(one.toLowerCase())
+        .to.match(/; secure/)
+        .and.match(/; httponly/)
+        .and.match(/; path=\//)
+        .and.not.match(/domain=/);
     const me = await send(`${test.url}/api/auth/session`, { headers: { cookie: cookie.split(';')[0] } });
     expect(me.status).to.equal(200);
     expect(me.headers['strict-transport-security']).to.match(/max-age=(\d{8,})/);

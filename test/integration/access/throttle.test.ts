@@ -1,11 +1,11 @@
 /** Guessing: how many are looked at, by account and by address, however many controllers are asked at once. */
 import { expect } from 'chai';
-import { signIn } from '../../../controller/access/index.ts';
+import { signIn as signInHere } from '../../../controller/access/index.ts';
 import type { Context } from '../../../controller/platform/context.ts';
 import type { DomainError } from '../../../controller/platform/errors.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import { startTestController, type TestController } from '../../support/controller.ts';
-import { makeUser, PASSWORD, trySignIn } from '../../support/person.ts';
+import { makeUser, PASSWORD, signIn, trySignIn } from '../../support/person.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -70,6 +70,87 @@ describe('guesses', function () {
     }
   });
 
+  describe('where somebody has signed in before', () => {
+    const failures = async (key: string) => {
+      const row = await test.db('sign_in_throttles').where('key', 'like', key).first('failures');
+      return row?.failures ?? 0;
+    };
+    /** The tenth closes it. */
+    const nineFailed = (key: string) =>
+      test.db('sign_in_throttles').where('key', 'like', key).update({ failures: 9 });
+    const deviceOf = async (email: string, password = PASSWORD): Promise<string> => {
+      const cookies = (await trySignIn(test.url, email, password)).headers['set-cookie'] ?? [];
+      const cookie = cookies.find((one) => one.startsWith('headgate.known-device='));
+      expect(cookie)
+        .to.match(/; httponly/i)
+        .and.match(/; samesite=lax/i)
+        .and.match(/; path=\//i);
+      return cookie?.split(';')[0] ?? '';
+    };
+    const status = async (email: string, password: string, cookie = '', url = test.url) =>
+      (await trySignIn(url, email, password, { cookie })).status;
+
+    it('strangers do not keep its owner out, at any controller', async function () {
+      this.timeout(30_000);
+      const email = await newUser();
+      const cookie = await deviceOf(email);
+      expect(await status(email, 'wrong')).to.equal(401);
+      await nineFailed(`account:${email}`);
+      expect(await status(email, 'wrong')).to.equal(401);
+      expect(await status(email, PASSWORD), 'elsewhere the account is closed').to.equal(429);
+      const second = await startTestController({
+        databaseUrl: test.databaseUrl,
+        dataDir: test.config.dataDir,
+      });
+      try {
+        for (const url of [test.url, second.url])
+          expect(await status(email, PASSWORD, cookie, url)).to.equal(200);
+      } finally {
+        await second.stop();
+      }
+      expect(await status(email, PASSWORD), 'and stays so').to.equal(429);
+    });
+
+    it('are counted by device, which is closed by ten of its own', async () => {
+      const email = await newUser();
+      const id = (await test.db('users').where({ email }).first('id')).id;
+      const [cookie, other] = [await deviceOf(email), await deviceOf(email)];
+      expect(await status(email, 'wrong', cookie)).to.equal(401);
+      expect(await failures(`device:${id}:%`)).to.equal(1);
+      expect(await failures(`account:${email}`)).to.equal(0);
+      await nineFailed(`device:${id}:%`);
+      expect(await status(email, 'wrong', cookie)).to.equal(401);
+      const closed = await trySignIn(test.url, email, PASSWORD, { cookie });
+      expect([closed.status, closed.json().error]).to.deep.equal([
+        429,
+        'Too many failed sign-ins from this device. Try again in 15 minutes',
+      ]);
+      expect(await status(email, PASSWORD, other), 'on another device of theirs').to.equal(200);
+      expect(await status(email, PASSWORD), 'on a new one').to.equal(200);
+    });
+
+    it('only its own account knows a device, until the password changes', async () => {
+      const [email, another] = [await newUser(), await newUser()];
+      const cookie = await deviceOf(email);
+      for (const spoilt of [cookie.replace(/.$/, (last) => (last === 'A' ? 'E' : 'A')), `${cookie}x`, 'x'])
+        await status(email, 'wrong', spoilt);
+      expect(await failures(`account:${email}`)).to.equal(3);
+      await status(another, 'wrong', cookie);
+      expect(await failures(`account:${another}`)).to.equal(1);
+      const person = await signIn(test.url, email);
+      await person.mutate('user.changePassword', {
+        currentPassword: PASSWORD,
+        newPassword: `${PASSWORD} and another`,
+      });
+      await test
+        .db('sign_in_throttles')
+        .where({ key: `account:${email}` })
+        .delete();
+      await status(email, 'wrong', cookie);
+      expect(await failures(`account:${email}`)).to.equal(1);
+    });
+  });
+
   describe('on a clock that is moved by hand', () => {
     let clock: ReturnType<typeof manualClock>;
     let addresses = 0;
@@ -82,7 +163,7 @@ describe('guesses', function () {
     });
     /** `401`, `429 after 900 s`, or `in`. */
     const attempt = (email: string, password = 'wrong', from = address): Promise<string> =>
-      signIn(context(from), { email, password }, null).then(
+      signInHere(context(from), { email, password }, { userAgent: null }).then(
         () => 'in',
         (error: DomainError) =>
           error.status === 429 ? `429 after ${error.details?.retryAfterSeconds} s` : String(error.status),
@@ -112,6 +193,30 @@ describe('guesses', function () {
         .first();
       expect([row.failures, row.blocked_until]).to.deep.equal([1, null]);
       expect(await attempt(email, PASSWORD)).to.equal('in');
+    });
+
+    it('of a device are its own for 180 days after its last sign-in', async () => {
+      const email = await newUser();
+      const browser = { userAgent: null };
+      const { device } = await signInHere(context(), { email, password: PASSWORD }, browser);
+      const id = (await test.db('users').where({ email }).first('id')).id;
+      const keys = async () =>
+        (
+          await test
+            .db('sign_in_throttles')
+            .where('key', 'like', `%:${id}:%`)
+            .orWhere({ key: `account:${email}` })
+        ).map(({ key }) => key.split(':')[0]);
+      const guess = () =>
+        signInHere(context(), { email, password: 'wrong' }, { ...browser, deviceToken: device.token }).catch(
+          () => {},
+        );
+      clock.advance(180 * 24 * HOUR_MS - 1);
+      await guess();
+      expect(await keys()).to.deep.equal(['device']);
+      clock.advance(1);
+      await guess();
+      expect((await keys()).sort()).to.deep.equal(['account', 'device']);
     });
 
     it('are not made good by waiting, but by a day', async () => {

@@ -13,6 +13,8 @@ import { until } from '../../support/until.ts';
 
 const DEFAULTS = {
   ...{ pollIntervalMs: 5_000, unhealthyThreshold: 3, metricsRetentionDays: 7, logsRetentionDays: 3 },
+  pipelineVersionsRetained: 50,
+  ...{ logsMibPerNodeHour: 100, logsMibTotal: 10_240 },
 };
 
 describe('the settings', () => {
@@ -59,7 +61,11 @@ describe('the settings', () => {
 
   it('of a new installation are the defaults, with the addresses that a provider needs', async () => {
     const told = await root.query<SettingsView>('settings.get');
-    expect(told).to.deep.include({ oidc: null, fleet: DEFAULTS, audit: { retentionDays: null } });
+    expect(told).to.deep.include({
+      oidc: null,
+      fleet: DEFAULTS,
+      audit: { retentionDays: null, isChosen: false },
+    });
     expect(told.oidcRedirectUri).to.equal(`${test.config.baseUrl}/api/auth/oidc/callback`);
     expect(told.scim).to.deep.equal({
       ...{ enabled: false, baseUrl: `${test.config.baseUrl}/api/scim/v2` },
@@ -122,6 +128,10 @@ describe('the settings', () => {
         { unhealthyThreshold: 1 },
         { logsRetentionDays: 0 },
         { metricsRetentionDays: 3_651 },
+        { pipelineVersionsRetained: 9 },
+        { logsMibPerNodeHour: 0 },
+        { logsMibTotal: 99 },
+        { logsMibTotal: 1_000.5 },
       ])
         expect((await update(wrong)).status, JSON.stringify(wrong)).to.equal(400);
     });

@@ -10,6 +10,7 @@ interface Reply {
   ok: boolean;
   configRevision: number;
   rejected?: { pipelineId: string; reason: string }[];
+  warnings?: { pipelineId: string; reason: string }[];
 }
 type Seen = Omit<FleetNode, 'lastHeartbeatAt'> & { lastHeartbeatAt: string | null };
 
@@ -114,10 +115,11 @@ describe('a heartbeat', () => {
   });
 
   it('shows a crash, and what a node no longer reports is gone', async () => {
-    await beat({ pipelines: [entry({ status: 'CRASHED', restarts: 2, lastError: 'exit code 78' })] });
+    const crash = { status: 'CRASHED', restarts: 2, lastError: 'exit code 78' };
+    await beat({ pipelines: [entry({ ...crash, metricsPort: 8_690, apiPort: 8_691 })] });
     const crashed = await seen('the crash', (one) => one.status === 'DEGRADED');
     expect(crashed.statusReason).to.include('orders');
-    expect(onNode(crashed)).to.include({ status: 'CRASHED', restarts: 2, lastError: 'exit code 78' });
+    expect(onNode(crashed)).to.include({ ...crash, metricsPort: 8_690, apiPort: 8_691 });
     await beat({ pipelines: [] });
     await seen('the pipeline to be pending again', (one) => onNode(one)?.status === 'PENDING');
   });
@@ -128,38 +130,96 @@ describe('a heartbeat', () => {
   });
 
   describe('with one bad entry', () => {
-    const BAD: { reason: string; bad: () => unknown }[] = [
-      { reason: 'an unknown status', bad: () => entry({ pipelineId: other, status: 'DANCING' }) },
-      { reason: 'a negative counter', bad: () => entry({ pipelineId: other, eventsIn: -1 }) },
-      { reason: 'a counter over 2^63', bad: () => entry({ pipelineId: other, eventsIn: 2 ** 64 }) },
-      { reason: 'a counter that is text', bad: () => entry({ pipelineId: other, eventsIn: '7' }) },
-      { reason: 'a process id that no system has', bad: () => entry({ pipelineId: other, pid: 2 ** 40 }) },
-      { reason: 'more restarts than can be', bad: () => entry({ pipelineId: other, restarts: 2 ** 40 }) },
-      { reason: 'no id', bad: () => entry({ pipelineId: undefined }) },
-      { reason: 'an id with a path in it', bad: () => entry({ pipelineId: '../../etc' }) },
+    const BAD: { reason: string; field: string; bad: () => unknown }[] = [
+      {
+        reason: 'an unknown status',
+        field: 'status must be one of RUNNING',
+        bad: () => entry({ pipelineId: other, status: 'DANCING' }),
+      },
+      {
+        reason: 'a negative counter',
+        field: 'eventsIn',
+        bad: () => entry({ pipelineId: other, eventsIn: -1 }),
+      },
+      {
+        reason: 'a counter over 2^63',
+        field: 'eventsIn',
+        bad: () => entry({ pipelineId: other, eventsIn: 2 ** 64 }),
+      },
+      {
+        reason: 'a counter that is text',
+        field: 'eventsIn',
+        bad: () => entry({ pipelineId: other, eventsIn: '7' }),
+      },
+      {
+        reason: 'a process id that no system has',
+        field: 'pid',
+        bad: () => entry({ pipelineId: other, pid: 2 ** 40 }),
+      },
+      {
+        reason: 'more restarts than can be',
+        field: 'restarts',
+        bad: () => entry({ pipelineId: other, restarts: 2 ** 40 }),
+      },
+      { reason: 'no id', field: 'pipelineId is required', bad: () => entry({ pipelineId: undefined }) },
+      {
+        reason: 'an id with a path in it',
+        field: 'pipelineId',
+        bad: () => entry({ pipelineId: '../../etc' }),
+      },
       {
         reason: 'NUL in the id, and logs',
+        field: 'pipelineId',
         bad: () => entry({ pipelineId: 'a\0b', recentLogs: ['a line of nobody'] }),
       },
       {
         reason: 'an error text without end',
+        field: 'lastError',
         bad: () => entry({ pipelineId: other, lastError: 'x'.repeat(5_000) }),
       },
-      { reason: 'null', bad: () => null },
-      { reason: 'a text', bad: () => 'pipeline' },
-      { reason: 'logs that are no list', bad: () => entry({ pipelineId: other, recentLogs: 'text' }) },
-      { reason: 'a pipeline that does not exist', bad: () => entry({ pipelineId: 'nothing-of-ours' }) },
+      {
+        reason: 'an id that is an object which no text can be made of',
+        field: 'pipelineId must be a string',
+        bad: () => entry({ pipelineId: { toString: 1 } }),
+      },
+      {
+        reason: 'a million faults',
+        field: 'recentLogs',
+        bad: () => entry({ pipelineId: other, recentLogs: Array(1_000_000).fill(7) }),
+      },
+      {
+        reason: 'a million component metrics, none of which fits',
+        field: 'componentMetrics',
+        bad: () => entry({ pipelineId: other, componentMetrics: Array(1_000_000).fill(7) }),
+      },
+      { reason: 'null', field: 'must be an object', bad: () => null },
+      { reason: 'a text', field: 'must be an object', bad: () => 'pipeline' },
+      {
+        reason: 'logs that are no list',
+        field: 'recentLogs',
+        bad: () => entry({ pipelineId: other, recentLogs: 'text' }),
+      },
+      {
+        reason: 'a pipeline that does not exist',
+        field: 'pipelineId',
+        bad: () => entry({ pipelineId: 'nothing-of-ours' }),
+      },
       {
         reason: 'a pipeline of another environment',
+        field: 'pipelineId',
         bad: () => entry({ pipelineId: teams.theirs.pipelineId, recentLogs: ['a line of nobody'] }),
       },
-      { reason: 'the same pipeline a second time', bad: () => entry({ version: 9 }) },
+      {
+        reason: 'the same pipeline a second time',
+        field: 'reported twice',
+        bad: () => entry({ version: 9 }),
+      },
     ];
-    for (const { reason, bad } of BAD) {
+    for (const { reason, field, bad } of BAD) {
       it(`(${reason}) refuses that entry alone`, async () => {
         const reply = await beat({ pipelines: [entry({ recentLogs: ['a line of ours'] }), bad()] });
         expect(reply.rejected).to.have.length(1);
-        expect(reply.rejected?.[0]?.reason).to.be.a('string');
+        expect(reply.rejected?.[0]?.reason).to.include(field);
         const view = await seen('the good entry', (one) => onNode(one)?.status === 'RUNNING');
         expect(onNode(view)?.version).to.equal(1);
         const lines = () =>
@@ -214,6 +274,121 @@ describe('a heartbeat', () => {
     });
   }
 
+  describe('of an agent that somebody else wrote', () => {
+    const components = async () =>
+      (await test.db('node_pipelines').where({ node_id: node.nodeId }).first('components'))?.components as
+        | { id: string; in: number }[]
+        | undefined;
+
+    it('may leave out the bytes of a component', async () => {
+      const { receivedBytes: _, ...bare } = metric('in');
+      expect(await beat({ pipelines: [entry({ componentMetrics: [bare] })] })).to.not.have.any.keys(
+        'rejected',
+        'warnings',
+      );
+      await until(async () => (await components())?.[0]?.in === 1, { what: 'the component' });
+    });
+
+    it('loses one bad component metric, and nothing else of the entry', async () => {
+      const bad = { ...metric('broken'), receivedEvents: -5 };
+      const reply = await beat({
+        pipelines: [entry({ componentMetrics: [metric('a'), bad, 7, metric('b')] })],
+      });
+      expect(reply.rejected).to.equal(undefined);
+      expect(reply.warnings?.map(({ pipelineId: id }) => id)).to.deep.equal([pipelineId, pipelineId]);
+      expect(reply.warnings?.[0]?.reason).to.include('componentMetrics.1').and.include('receivedEvents');
+      await until(async () => (await components()) !== undefined, { what: 'the entry' });
+      expect((await components())?.map(({ id }) => id)).to.deep.equal(['a', 'b']);
+    });
+
+    it('may send null for what it does not know', async () => {
+      const reply = await beat({
+        pipelines: [entry({ eventsIn: null, utilization: null, recentLogs: null })],
+      });
+      expect(reply.rejected).to.equal(undefined);
+      expect(onNode(await seen('the entry', (one) => onNode(one)?.status === 'RUNNING'))?.eventsIn).to.equal(
+        0,
+      );
+    });
+
+    it('loses a port that is none, and nothing else of the entry', async () => {
+      const reply = await beat({ pipelines: [entry({ metricsPort: 0, apiPort: '8686' })] });
+      expect(reply.rejected).to.equal(undefined);
+      expect(reply.warnings).to.deep.equal([
+        { pipelineId, reason: 'metricsPort left out: must be >= 1' },
+        { pipelineId, reason: 'apiPort left out: must be an integer' },
+      ]);
+      const view = await seen('the entry', (one) => onNode(one)?.status === 'RUNNING');
+      expect(onNode(view)).to.include({ metricsPort: null, apiPort: null, pid: 42 });
+    });
+
+    it('loses one bad host metric, and nothing else of the heartbeat', async () => {
+      const hostMetrics = { memoryTotalBytes: 8e9, loadAvg1: '0.5', loadAvg5: null, disks: [1] };
+      const reply = await beat({ hostMetrics, pipelines: [entry()] });
+      expect(reply.rejected).to.equal(undefined);
+      expect(reply.warnings).to.deep.equal([
+        { pipelineId: '', reason: 'hostMetrics.loadAvg1 left out: must be a number' },
+      ]);
+      const view = await seen('the entry', (one) => onNode(one)?.status === 'RUNNING');
+      expect(view.hostMetrics).to.deep.equal({ memoryTotalBytes: 8e9 });
+    });
+
+    it('loses host metrics of another form', async () => {
+      const reply = await beat({ hostMetrics: ['0.5'], pipelines: [entry()] });
+      expect(reply.warnings?.[0]?.reason).to.equal('hostMetrics left out: must be an object');
+      await seen('the entry', (one) => onNode(one)?.status === 'RUNNING');
+    });
+
+    it('may send null for all of a heartbeat that it does not know', async () => {
+      const reply = await beat({
+        ...{ hostMetrics: null, agentVersion: null, deploymentMode: null, labels: null, agentHealth: null },
+        ...{ runningAs: null, pollIntervalMs: null, deliversLogs: null, pipelines: [entry()] },
+      });
+      expect(reply).to.not.have.any.keys('rejected', 'warnings');
+      await seen('the entry', (one) => onNode(one)?.status === 'RUNNING');
+    });
+
+    for (const status of ['CRASH_LOOP', 'crashed', 'CrashLoopBackOff']) {
+      it(`counts the status ${status} as CRASHED`, async () => {
+        expect((await beat({ pipelines: [entry({ status })] })).rejected).to.equal(undefined);
+        await seen('the crash', (one) => onNode(one)?.status === 'CRASHED');
+      });
+    }
+
+    it('keeps the engine version that was reported last where one says none, and takes vectorVersion for it', async () => {
+      await beat({ engineVersion: undefined, vectorVersion: 'vector 0.55.0' });
+      await seen('the alias', (one) => one.engineVersion === 'vector 0.55.0');
+      await beat({ engineVersion: undefined, runningAs: 'later' });
+      const later = await seen('the heartbeat without one', (one) => one.runningAs === 'later');
+      expect(later.engineVersion).to.equal('vector 0.55.0');
+    });
+
+    it('keeps the engine version of a heartbeat that the next one overtook before it was stored', async () => {
+      // Which of the two comes first is not for the sender to say.
+      await Promise.all([
+        beat({ engineVersion: 'vector 0.56.0', runningAs: 'next' }),
+        beat({ engineVersion: undefined, runningAs: 'next' }),
+      ]);
+      await seen(
+        'what each of them says',
+        (one) => one.runningAs === 'next' && one.engineVersion === 'vector 0.56.0',
+      );
+    });
+
+    it('shows the engine version of its enrollment until a heartbeat says one', async () => {
+      const { token } = await teams.root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
+        environmentId: teams.ours.environmentId,
+      });
+      const { nodeId } = await enrollNode(test.url, token, {
+        hostname: 'foreign',
+        engineVersion: undefined,
+        vectorVersion: 'vector 0.54.0',
+      });
+      const view = await teams.root.query<Seen>('fleet.get', { id: nodeId });
+      expect(view.engineVersion).to.equal('vector 0.54.0');
+    });
+  });
+
   it('never leads to negative rates, though counters shrink', async () => {
     await beat({ pipelines: [entry({ eventsIn: 1_000, bytesIn: 5_000 })] });
     await seen('the first', (one) => onNode(one)?.eventsIn === 1_000);
@@ -251,6 +426,13 @@ describe('a heartbeat', () => {
       body: '{"pipelines":[],"deploymentMode":"MOON"}',
     },
   ];
+  it('is refused with its first fault, however many it has', async () => {
+    const labels = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`label-${n}`, n]));
+    const answer = await node.heartbeat(heartbeat({ labels }));
+    expect(answer.status).to.equal(400);
+    expect(answer.json().error).to.equal('labels.label-0 must be a string');
+  });
+
   for (const { reason, status, body } of REFUSED) {
     it(`answers ${status} to ${reason}`, async () => {
       const answer = await node.heartbeat(body, { 'content-type': 'application/json' });

@@ -5,6 +5,7 @@ import type { LogLine, LogPage } from '../../../schemas/api/logs.ts';
 import { enrollNode, heartbeat, type TestNode } from '../../support/agent-client.ts';
 import { startTestController, type TestController } from '../../support/controller.ts';
 import { openStream } from '../../support/http.ts';
+import { watchStatements } from '../../support/statements.ts';
 import { makeTwoTeams, type TwoTeams } from '../../support/two-teams.ts';
 import { until } from '../../support/until.ts';
 
@@ -182,6 +183,16 @@ describe('a delivery of log lines', () => {
     expect(answer.json().error).to.include('8388608');
   });
 
+  it('answers 413 to more lines than one statement should have, however short they are', async () => {
+    const entry = { pipelineId, lines: Array(500).fill('') };
+    const answer = await node.logs(Array(41).fill(entry));
+    expect(answer.status).to.equal(413);
+    expect(answer.json().error).to.match(/20500 lines.* 20000 .*several requests/);
+    expect(await stored()).to.deep.equal([]);
+    expect(await delivered(Array(40).fill(entry))).to.equal(0);
+    expect(await stored()).to.have.length(20_000);
+  });
+
   it('answers 401 to a token that is wrong or missing', async () => {
     const answer = await node.logs([], { authorization: 'Bearer hgn_0_0' });
     expect(answer.status).to.equal(401);
@@ -213,6 +224,98 @@ describe('a delivery of log lines', () => {
     expect((await node.heartbeat(heartbeat())).status).to.equal(200);
   });
 
+  describe('of a node that writes more than it may in an hour', () => {
+    const MIB = 1024 * 1024;
+    const line = 'x'.repeat(4_000);
+    const much = () => [{ pipelineId, lines: Array.from({ length: 300 }, () => line) }];
+    const limitTo = (logsMibPerNodeHour: number) =>
+      teams.root.mutate('settings.updateFleet', {
+        ...{ pollIntervalMs: 5_000, unhealthyThreshold: 3, logsMibPerNodeHour },
+      });
+    before(() => limitTo(1));
+    after(() => limitTo(100));
+
+    it('is answered 429 with Retry-After, and nothing of it is stored', async () => {
+      expect(await delivered(much())).to.equal(0);
+      const before = (await stored()).length;
+      const answer = await node.logs(much());
+      expect(answer.status).to.equal(429);
+      expect(answer.json().error).to.include('1 MiB an hour').and.to.include('fleet settings');
+      expect(Number(answer.headers['retry-after'])).to.be.within(1, 3_600);
+      expect((await stored()).length).to.equal(before);
+      expect(test.log()).to.include('a node sends more log lines than the settings allow in an hour');
+    });
+
+    it('is answered 429 for what comes beside what is being stored', async () => {
+      const statuses = await Promise.all(
+        Array.from({ length: 6 }, async () => (await node.logs(much())).status),
+      );
+      expect(statuses.sort()).to.deep.equal([200, 429, 429, 429, 429, 429]);
+      expect((await stored()).length).to.equal(300);
+    });
+
+    it('has used nothing for what could not be stored', async () => {
+      await test.db.raw('ALTER TABLE log_lines RENAME TO log_lines_away');
+      try {
+        expect((await node.logs(much())).status).to.equal(503);
+      } finally {
+        await test.db.raw('ALTER TABLE log_lines_away RENAME TO log_lines');
+      }
+      expect(await delivered(much())).to.equal(0);
+    });
+
+    it('is stored again once the setting allows more, and of other nodes as before', async () => {
+      const other = await newNode();
+      await delivered(much());
+      expect((await node.logs(much())).status).to.equal(429);
+      await delivered([{ pipelineId, lines: ['of another'] }], other);
+      await limitTo(10);
+      const again = async () => (await node.logs([{ pipelineId, lines: ['again'] }])).status === 200;
+      await until(again, { what: 'the setting to be followed', everyMs: 400 });
+      await limitTo(1);
+      expect((await stored()).at(-1)).to.equal('again');
+    });
+
+    it('is left out where it comes by heartbeats, and the heartbeat is taken', async () => {
+      const beat = (lines: string[]) =>
+        node.heartbeat(
+          heartbeat({ pipelines: [{ pipelineId, version: 1, status: 'RUNNING', recentLogs: lines }] }),
+        );
+      await beat(much()[0]?.lines ?? []);
+      await until(async () => (await stored()).length === 300, { what: 'the first lines' });
+      expect((await beat(['too much'])).status).to.equal(200);
+      await limitTo(10);
+      const isStored = async () => {
+        await beat(['again']);
+        return (await stored()).includes('again');
+      };
+      await until(isStored, { what: 'a later line', everyMs: 200 });
+      await limitTo(1);
+      expect(await stored()).to.not.include('too much');
+    });
+
+    it('is counted by about what its lines take on disk', async () => {
+      const lines = Array.from({ length: 400 }, (_, n) => `${n} `.padEnd(60, String(Math.random()).slice(2)));
+      const sizeOf = async () =>
+        Number(
+          (
+            await test.db.raw(
+              `SELECT sum(pg_total_relation_size(inhrelid)) AS bytes FROM pg_inherits
+               WHERE inhparent = 'log_lines'::regclass`,
+            )
+          ).rows[0].bytes,
+        );
+      await limitTo(100);
+      const before = await sizeOf();
+      for (let n = 0; n < 30; n += 1) await delivered([{ pipelineId, lines }]);
+      const perLine = ((await sizeOf()) - before) / (30 * lines.length);
+      await limitTo(1);
+      expect(perLine - 60).to.be.within(200, 400);
+      expect(30 * lines.length * (60 + 300)).to.be.above(MIB);
+      expect((await node.logs(much())).status).to.equal(429);
+    });
+  });
+
   it('makes the day’s partition where it is missing', async () => {
     const { rows } = await test.db.raw(
       `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
@@ -225,29 +328,25 @@ describe('a delivery of log lines', () => {
   });
 
   it('shares statements among requests that wait', async () => {
-    const statements: string[] = [];
-    const { db } = test.controller.systemContext('test');
-    const note = ({ sql }: { sql: string }) => {
-      if (sql.includes('INSERT INTO log_lines')) statements.push(sql);
-    };
     const all = await Promise.all(Array.from({ length: 20 }, newNode));
     const holder = await test.db.transaction();
     await holder.raw('LOCK TABLE log_lines IN EXCLUSIVE MODE');
-    db.client.on('query', note);
+    const watched = watchStatements();
+    const statements = () => watched.seen.filter((sql) => sql.includes('INSERT INTO log_lines'));
     try {
       const first = delivered([{ pipelineId, lines: ['held'] }]);
-      await until(() => statements.length === 1, { what: 'the first statement' });
+      await until(() => statements().length === 1, { what: 'the first statement' });
       const rest = all.map((one) => delivered([{ pipelineId, lines: ['a', 'b'] }], one));
       const asked = Date.now();
       await until(() => Date.now() - asked > 200, { what: 'the others to have come' });
-      expect(statements).to.have.length(1);
+      expect(statements()).to.have.length(1);
       await holder.commit();
       await Promise.all([first, ...rest]);
     } finally {
       if (!holder.isCompleted()) await holder.rollback();
-      db.client.off('query', note);
+      watched.stop();
     }
-    expect(statements.length).to.be.within(2, 4);
+    expect(statements().length).to.be.within(2, 4);
     for (const one of all) expect(await stored(one)).to.deep.equal(['a', 'b']);
   });
 

@@ -131,6 +131,7 @@ describe('the calling convention', () => {
       expect(answer.status, fault?.message).to.equal(status);
       expect(fault?.data.httpStatus).to.equal(status);
       expect(fault?.data.code).to.be.a('string');
+      expect(fault?.data.requestId).to.equal(answer.headers['x-request-id']);
       expect(Object.keys(answer.json<{ error: object }>().error)).to.deep.equal(['json']);
       expect(answer.text).not.to.match(/node_modules|\.ts:\d|"stack"/);
     });

@@ -1,4 +1,6 @@
 /** The procedures against the contract: names, kinds, roles, and the fields that they take. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { OPERATIONS } from '../../support/operations.ts';
 import { CONTRACT, type ContractField, PROCEDURE_KINDS } from '../../support/procedures.ts';
@@ -53,6 +55,7 @@ const BESIDE: Record<string, string> = {
   'secret.register': 'mutation EDITOR',
   'settings.disableOidc': 'mutation SUPER_ADMIN',
   'settings.updateAudit': 'mutation SUPER_ADMIN',
+  'user.confirmPassword': 'mutation VIEWER',
   'user.createToken': 'mutation VIEWER',
   'user.deleteToken': 'mutation VIEWER',
   'user.endOtherSessions': 'mutation VIEWER',
@@ -63,35 +66,29 @@ const BESIDE: Record<string, string> = {
   'user.unlinkProvider': 'mutation VIEWER',
 };
 
-/** Procedures of the contract that later versions bring, by router or by name. */
-const LATER = [
-  ...['fleet', 'nodeGroup', 'settings'],
-  ...[
-    'serviceAccount',
-    'metrics',
-    'analytics',
-    'anomaly',
-    'costRecommendation',
-    'webhookEndpoint',
-    'migration',
-    'ai',
-  ],
-  ...['alert.listWebhooks', 'alert.createWebhook', 'alert.updateWebhook', 'alert.deleteWebhook'],
-  ...['alert.testWebhook', 'alert.listEvents', 'pipeline.metrics', 'dashboard.chartMetrics'],
-];
-
-/** And of those routers, what is there already. */
-const HERE = [
-  'settings.checkVersion',
-  'settings.generateScimToken',
-  'settings.get',
-  'settings.testOidc',
-  'settings.updateFleet',
-  'settings.updateOidc',
-  'settings.updateOidcRoleMapping',
-  'settings.updateOidcTeamMappings',
-  'settings.updateScim',
-];
+/** Procedures of the contract that later versions bring, each under words of the list "Not yet" in README.md. */
+const LATER: Record<string, string> = {
+  'nothing evaluates them': 'alert.listEvents',
+  'Alerts are sent nowhere': `alert.createWebhook alert.deleteWebhook alert.listWebhooks alert.testWebhook alert.updateWebhook
+    webhookEndpoint.create webhookEndpoint.delete webhookEndpoint.list webhookEndpoint.listDeliveries
+    webhookEndpoint.testDelivery webhookEndpoint.toggleEnabled webhookEndpoint.update`,
+  'Metrics are not stored': `dashboard.chartMetrics fleet.nodeMetrics pipeline.metrics metrics.getComponentLatencyHistory
+    metrics.getComponentMetrics metrics.getLiveRates metrics.getNodePipelineRates metrics.getPipelineMetrics`,
+  'Anomalies are not detected': `anomaly.acknowledge anomaly.countByPipeline anomaly.dismiss anomaly.list
+    anomaly.maxSeverityByPipeline settings.updateAnomalyConfig`,
+  'Costs are not computed': `analytics.costByEnvironment analytics.costByPipeline analytics.costByTeam analytics.costCsv
+    analytics.costSummary analytics.costTimeSeries analytics.topPipelines costRecommendation.dismiss
+    costRecommendation.getById costRecommendation.list costRecommendation.markApplied costRecommendation.summary
+    costRecommendation.triggerAnalysis`,
+  'Configurations of Fluentd are not migrated': `migration.create migration.delete migration.generate migration.get
+    migration.list migration.parse migration.retranslateBlock migration.translate migration.updateBlockConfig
+    migration.validate`,
+  'There is no AI assistant': `ai.getConversation ai.getDebugConversation ai.getVrlConversation ai.markSuggestionsApplied
+    ai.markVrlSuggestionsApplied ai.startNewConversation`,
+  'Headgate makes no backups of itself': `settings.createBackup settings.deleteBackup settings.listBackups
+    settings.previewBackup settings.restoreBackup settings.testS3Connection settings.updateBackupSchedule
+    settings.updateStorageBackend`,
+};
 
 interface FieldSchema {
   type?: string;
@@ -161,16 +158,21 @@ describe('the contract of the procedures', () => {
   });
 
   it('is met under its own names, with nothing beside it but what is known', () => {
-    const isLater = (name: string) =>
-      LATER.includes(name) || (LATER.includes(name.split('.')[0] ?? '') && !HERE.includes(name));
-    const lacking = [...CONTRACT.keys()].filter((name) => !NAMES.includes(name) && !isLater(name));
-    expect(lacking.sort()).to.deep.equal([]);
+    const lacking = [...CONTRACT.keys()].filter((name) => !NAMES.includes(name)).sort();
+    const later = Object.values(LATER).flatMap((names) => names.split(/\s+/));
+    expect(lacking).to.deep.equal(later.sort());
     const beside = NAMES.filter((name) => !CONTRACT.has(name)).sort();
     expect(beside).to.deep.equal(Object.keys(BESIDE).sort());
     for (const name of beside) {
       const operation = OPERATIONS.get(name);
       expect(`${PROCEDURE_KINDS.get(name)} ${operation?.role}`, name).to.equal(BESIDE[name]);
     }
+  });
+
+  it('is not met where README.md says so', () => {
+    const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8');
+    const notYet = readme.split('## Not yet')[1] ?? '';
+    expect(Object.keys(LATER).filter((words) => !notYet.includes(words))).to.deep.equal([]);
   });
 
   for (const { name, contract, operation, input } of described) {

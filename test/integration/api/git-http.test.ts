@@ -1,7 +1,9 @@
 /** The embedded repository over git's smart HTTP: the real git command against the real server. */
+import { chmod, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { startTestController, type TestController } from '../../support/controller.ts';
-import { GitClient, runGit, withCredentials } from '../../support/git-client.ts';
+import { GitClient, type GitOutcome, runGit, withCredentials } from '../../support/git-client.ts';
 import { send } from '../../support/http.ts';
 import type { Person } from '../../support/person.ts';
 import { makeTwoTeams, manifest, type TwoTeams } from '../../support/two-teams.ts';
@@ -150,19 +152,117 @@ describe('git over HTTP', () => {
     expect(hidden.stderr).to.match(/\[remote rejected\].*(hidden|deny)/);
   });
 
+  const remoteLines = ({ stderr }: GitOutcome) =>
+    stderr.split('\n').flatMap((line) => /^remote: (.*?)\s*$/.exec(line)?.[1] ?? []);
+
   it('says of a branch that no environment follows that nothing comes of it, and of what is followed no less', async () => {
     const topic = client(await tokenOf(teams.root));
     await topic.clone();
     await topic.commit({ 'notes/topic.md': 'topic\n' });
-    const aside = await topic.run('push', 'origin', 'HEAD:refs/heads/topic', 'HEAD:refs/tags/mark');
+    const aside = await topic.run('push', 'origin', 'HEAD:refs/heads/topic');
     expect(aside.code, aside.stderr).to.equal(0);
-    expect(aside.stderr)
-      .to.match(/no environment follows topic, mark, nothing is deployed from it; main is followed/)
-      .and.not.match(/nothing to do|applied/);
+    expect(remoteLines(aside)).to.deep.equal([
+      'Headgate: no environment follows topic, nothing is deployed from it; main is followed: open a pull request',
+    ]);
     const both = await topic.run('push', 'origin', 'HEAD:main', 'HEAD:refs/heads/topic-2');
     expect(both.stderr)
       .to.match(/remote: ours: /)
       .and.not.include('no environment follows');
+  });
+
+  it('says what a pushed tag means, and what the deletion of a branch or tag does', async () => {
+    const topic = client(await tokenOf(teams.root));
+    await topic.clone();
+    const tagged = await topic.run('push', 'origin', 'HEAD:refs/tags/mark', 'HEAD:refs/heads/short-lived');
+    expect(remoteLines(tagged)[1]).to.equal(
+      'Headgate: the tag mark is stored; no environment follows it, so nothing is deployed. To deploy a tag, bind an environment to it',
+    );
+    const deleted = await topic.run('push', 'origin', ':refs/tags/mark', ':refs/heads/short-lived');
+    expect(deleted.code, deleted.stderr).to.equal(0);
+    expect(remoteLines(deleted)).to.deep.equal([
+      'Headgate: the branch short-lived is deleted; no environment followed it, so nothing changes',
+      'Headgate: the tag mark is deleted; no environment followed it, so nothing changes',
+    ]);
+  });
+
+  it('refuses to delete the default branch, and says what to do instead', async () => {
+    const editor = client(await tokenOf(teams.editor));
+    await editor.clone();
+    const { code, stderr } = await editor.run('push', 'origin', ':main', 'HEAD:refs/heads/beside');
+    expect(code).to.equal(1);
+    expect(stderr)
+      .to.match(/! \[remote rejected\] main \(the default branch cannot be deleted\)/)
+      .and.match(/HEAD -> beside \(not pushed with the deletion of the default branch: push it alone\)/)
+      .and.match(/remote: Headgate: main is the default branch/)
+      .and.match(/remote: .*push a commit without those manifests.*bind the environment to another branch/)
+      .and.not.include('denyDeleteCurrent');
+    const listed = await editor.run('ls-remote', 'origin');
+    expect(listed.stdout).to.include('refs/heads/main').and.not.include('beside');
+  });
+
+  it('shows in the answer to a refused push nothing of what another push did meanwhile', async () => {
+    const token = await tokenOf(teams.editor);
+    const [winner, loser] = [client(token), client(token)];
+    await winner.clone();
+    await loser.clone();
+    await winner.commit({ 'ours/of-the-winner.yaml': manifest('of the winner') });
+    await loser.commit({ 'notes/loser.md': 'loser\n' });
+    // Between git's look at the branches and its push.
+    const hook = join(loser.folder, '.git/hooks/pre-push');
+    await writeFile(
+      hook,
+      `#!/bin/sh\nunset GIT_DIR\ngit -C '${winner.folder}' push --quiet origin main 2>/dev/null\n`,
+    );
+    await chmod(hook, 0o755);
+    const late = await loser.run('push', 'origin', 'main', 'main:refs/heads/of-the-loser');
+    expect(late.code).to.equal(1);
+    expect(late.stderr)
+      .to.match(/! \[remote rejected\] main -> main/)
+      .and.match(/\[new branch\]\s+main -> of-the-loser/);
+    expect(remoteLines(late).filter((line) => !line.startsWith('error: '))).to.deep.equal([
+      'Headgate: no environment follows of-the-loser, nothing is deployed from it; main is followed: open a pull request',
+    ]);
+    await rm(hook);
+    const again = await loser.run('push', 'origin', 'main:refs/headgate/forged');
+    expect([again.code, remoteLines(again)]).to.deep.equal([1, []]);
+  });
+
+  it('names the Git page of an environment whose pass takes long', async () => {
+    const editor = client(await tokenOf(teams.editor));
+    await editor.clone();
+    await editor.commit({ 'notes/slow.md': 'slow\n' });
+    const { environmentId } = teams.ours;
+    const held = await test.db.transaction();
+    try {
+      // What passes of the environment take turns by.
+      await held.raw('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [
+        `git pass of ${environmentId}`,
+      ]);
+      const pushed = await editor.push();
+      expect(pushed.code, pushed.stderr).to.equal(0);
+      expect(remoteLines(pushed)).to.deep.equal([
+        `ours: still working; follow it at ${test.controller.url}/e/${environmentId}/git`,
+      ]);
+    } finally {
+      await held.rollback();
+    }
+  });
+
+  it('calls a followed tag that is gone a tag', async () => {
+    const editor = client(await tokenOf(teams.editor));
+    const configure = { environmentId: teams.ours.environmentId, mode: 'sync', path: 'ours' };
+    await editor.clone();
+    try {
+      await teams.root.mutate('gitSync.configure', { ...configure, branch: 'v1' });
+      const tagged = await editor.run('push', 'origin', 'HEAD:refs/tags/v1');
+      expect(remoteLines(tagged).join('\n')).to.match(/^ours/);
+      const gone = await editor.run('push', 'origin', ':refs/tags/v1');
+      expect(remoteLines(gone)).to.deep.equal([
+        'ours: the tag "v1" does not exist in the repository any more; push it again, or bind the environment to another one. Everything runs on as it was',
+      ]);
+    } finally {
+      await teams.root.mutate('gitSync.configure', { ...configure, branch: 'main' });
+    }
   });
 
   it('keeps the refs of its own out of sight', async () => {

@@ -114,6 +114,31 @@ describe('a push to a protected branch', function () {
     });
   });
 
+  it('is told from one to a tag that is followed by its full name, which is protected too', async () => {
+    const row = test.db('git_bindings').where({ repository_url: 'embedded', mode: 'sync' });
+    const first = await client.run('push', 'origin', 'HEAD:refs/tags/v1', 'HEAD:refs/heads/v1');
+    expect(first.code, first.stderr).to.equal(0);
+    await row.clone().update({ ref: 'refs/tags/v1' });
+    try {
+      await client.run('commit', '--quiet', '--allow-empty', '--message', 'on');
+      const branch = await client.run('push', 'origin', 'HEAD:refs/heads/v1');
+      expect(branch.code, branch.stderr).to.equal(0);
+      expect(branch.stderr).to.contain('no environment follows v1');
+      const tag = await client.run('push', '--force', 'origin', 'HEAD:refs/tags/v1');
+      expect([tag.code, tag.stderr.includes('protected: open a pull request')], tag.stderr).to.deep.equal([
+        1,
+        true,
+      ]);
+      await row.clone().update({ protect_branch: false });
+      const free = await client.run('push', '--force', 'origin', 'HEAD:refs/tags/v1');
+      expect(free.code, free.stderr).to.equal(0);
+      expect(free.stderr).to.not.contain('no environment follows');
+    } finally {
+      await row.clone().update({ ref: 'main' });
+      await client.run('push', 'origin', ':refs/heads/v1', ':refs/tags/v1');
+    }
+  });
+
   it('goes through once the branch is not protected any more', async () => {
     await test.db('git_bindings').update({ protect_branch: false });
     await client.commit({ 'free.md': 'by hand\n' });

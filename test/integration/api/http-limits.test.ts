@@ -10,10 +10,13 @@ import { perMinute } from '../../../api/middleware/rate-limit.ts';
 import { createAddressReader, withRequest } from '../../../api/middleware/request.ts';
 import { STRANGERS_PER_MINUTE } from '../../../api/middleware/strangers.ts';
 import { procedureRoutes } from '../../../api/procedures/routes.ts';
+import { mintToken } from '../../../controller/platform/tokens.ts';
 import { SCIM_LIMITS } from '../../../schemas/scim/common.ts';
+import { enrollNode } from '../../support/agent-client.ts';
 import { startTestController, type TestController } from '../../support/controller.ts';
 import { type Doors, makeDoors } from '../../support/doors.ts';
 import { send } from '../../support/http.ts';
+import { watchStatements } from '../../support/statements.ts';
 import { until } from '../../support/until.ts';
 
 const SHORT: HttpLimits = { headBytes: 4_096, headMs: 250, requestMs: 500, checkMs: 50 };
@@ -22,11 +25,14 @@ describe('the HTTP server', () => {
   let server: Server;
   let port = 0;
   let read = '';
+  let heldUp = Promise.withResolvers<void>();
 
   before(async () => {
     server = createHttpServer(async (request, response) => {
       if (request.url === '/stream') return void response.write('first\n');
       if (request.url === '/git/early') return void response.writeHead(401).end('no\n');
+      if (request.url === '/early') return void response.writeHead(413).end('no\n');
+      if (request.url === '/held') await heldUp.promise;
       for await (const chunk of request) read += String(chunk);
       response.end('done\n');
     }, SHORT);
@@ -86,6 +92,12 @@ describe('the HTTP server', () => {
     {
       what: 'a method that there is not',
       request: 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n',
+      status: 400,
+      says: 'no HTTP',
+    },
+    {
+      what: 'what goes on without end after it was refused',
+      request: `BREW / HTTP/1.1\r\nHost: x\r\n\r\n${'x'.repeat(4_000_000)}`,
       status: 400,
       says: 'no HTTP',
     },
@@ -158,6 +170,50 @@ describe('the HTTP server', () => {
     await until(ended, { what: 'the connection to end' });
     expect(told()).to.match(/^HTTP\/1\.1 401 /);
   });
+
+  const headOf = (told: string) => told.split('\r\n\r\n')[0] ?? '';
+
+  it('says that it closes where it does not read the rest of a body, and lets the answer through', async () => {
+    const part = 'x'.repeat(65_536);
+    for (const [length, chunk] of [
+      ['Content-Length: 40000000', part],
+      ['Transfer-Encoding: chunked', `10000\r\n${part}\r\n`],
+    ] as const) {
+      // More than the socket takes at once, as by a client that looks for an answer when it has sent all.
+      const { told, ended } = open(
+        `POST /early HTTP/1.1\r\nHost: x\r\n${length}\r\n\r\n${chunk.repeat(100)}`,
+      );
+      await until(ended, { what: 'the connection to end' });
+      expect(told()).to.match(/^HTTP\/1\.1 413 .*no\n/s);
+      expect(headOf(told()))
+        .to.match(/\r\nConnection: close/i)
+        .and.not.match(/keep-alive/i);
+      expect(told().match(/HTTP\/1\.1/g), 'one answer').to.have.length(1);
+    }
+  });
+
+  it('keeps the connection where a body was read, or is there as a whole', async () => {
+    const { socket, told } = open('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab');
+    await until(() => told().includes('done'), { what: 'an answer' });
+    expect(headOf(told())).to.match(/keep-alive/i);
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => told().match(/done/g)?.length === 2, { what: 'another one' });
+    socket.destroy();
+  });
+
+  it('says with each answer that it closes once it is to stop', async () => {
+    heldUp = Promise.withResolvers<void>();
+    const first = open('GET /held HTTP/1.1\r\nHost: x\r\n\r\n');
+    const second = open('GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /held HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => second.told().includes('done'), { what: 'an answer before' });
+    expect(headOf(second.told())).to.match(/keep-alive/i);
+    server.close();
+    heldUp.resolve();
+    await until(() => first.ended() && second.ended(), { what: 'both to end' });
+    for (const { told } of [first, second])
+      expect(told().slice(told().lastIndexOf('HTTP/1.1'))).to.match(/\r\nConnection: close.*done/is);
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  });
 });
 
 describe('the limits of the doors', function () {
@@ -226,6 +282,34 @@ describe('the limits of the doors', function () {
     });
   }
 
+  it('say that they close where they do not read the rest of a body, and keep the connection otherwise', async () => {
+    const { port } = new URL(test.url);
+    for (const { path, bytes, as } of BODIES) {
+      for (const [length, status, connection] of [
+        [bytes + 1_000_000, 413, 'close'],
+        [2, null, 'keep-alive'],
+      ] as const) {
+        const head = Object.entries({
+          host: 'x',
+          'content-type': 'application/json',
+          'content-length': String(length),
+          ...credentials(as),
+        }).map(([name, value]) => `${name}: ${value}\r\n`);
+        let told = '';
+        const socket = connect(Number(port), '127.0.0.1');
+        socket.on('error', () => {});
+        socket.on('data', (chunk: Buffer) => (told += chunk.toString('utf8')));
+        socket.write(`POST ${path} HTTP/1.1\r\n${head.join('')}\r\n{}`);
+        await until(() => told.includes('\r\n\r\n'), { what: `an answer at ${path}` });
+        socket.destroy();
+        if (status) expect(told, path).to.match(new RegExp(`^HTTP/1\\.1 ${status} `));
+        expect(told, `${path}, ${length} bytes`).to.match(
+          new RegExp(`\r\nConnection: ${connection}\r\n`, 'i'),
+        );
+      }
+    }
+  });
+
   it('refuse a query parameter that is given twice, at every door', async () => {
     const session = { cookie: doors.teams.root.cookie };
     const me = encodeURIComponent('{"json":{}}');
@@ -251,6 +335,7 @@ describe('the limits of the doors', function () {
     const made = createDoor({
       baseUrl: test.url,
       db: test.db,
+      essential: test.db,
       clock,
       log: test.controller.systemContext('test').log,
       services,
@@ -278,6 +363,63 @@ describe('the limits of the doors', function () {
     } finally {
       server.close();
     }
+  });
+
+  it('count by address who sends node tokens that nobody knows, and ask the database little', async () => {
+    const statements = watchStatements();
+    let from = 0;
+    /** Since they were asked for the last time. */
+    const reads = () => {
+      const count = statements.seen.slice(from).filter((sql) => sql.includes('FROM nodes n')).length;
+      from = statements.seen.length;
+      return count;
+    };
+    const ask = async (token: string, path: string) => {
+      const method = path.endsWith('config') || path.endsWith('push') ? 'GET' : 'POST';
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      return send(`${test.url}/api/agent/${path}`, {
+        ...{ method, headers },
+        ...(method === 'POST' ? { body: '{"pipelines": []}' } : {}),
+      });
+    };
+    const same = mintToken('hgn').token;
+    try {
+      for (let n = 0; n < 200; n += 1) expect((await ask(same, 'config')).status).to.equal(401);
+      // One, and another each time that it was forgotten, after some seconds.
+      expect(reads()).to.be.within(1, 10);
+      const paths = ['config', 'heartbeat', 'logs', 'samples', 'tap-events', 'push'];
+      const statuses = new Map<number, number>();
+      let asked = 0;
+      while (asked < STRANGERS_PER_MINUTE + 200 && !statuses.has(429))
+        await Promise.all(
+          Array.from({ length: 40 }, async () => {
+            asked += 1;
+            const { status } = await ask(mintToken('hgn').token, paths[asked % paths.length]!);
+            statuses.set(status, (statuses.get(status) ?? 0) + 1);
+          }),
+        );
+      expect([...statuses.keys()].sort()).to.deep.equal([401, 429]);
+      // Those of one moment share a statement.
+      expect(reads()).to.be.below(asked / 2);
+      for (const path of paths) {
+        const refused = await ask(mintToken('hgn').token, path);
+        expect(refused.status, path).to.equal(429);
+        expect(Number(refused.headers['retry-after'])).to.be.within(1, 60);
+      }
+      expect(reads()).to.equal(0);
+    } finally {
+      statements.stop();
+    }
+    // Nodes that are known, and those that come, are not counted by their address; nor is who signs in.
+    const { node, environmentId } = doors.teams.ours;
+    expect((await node.config()).status).to.equal(200);
+    const { token } = await doors.teams.root.mutate<{ token: string }>(
+      'environment.generateEnrollmentToken',
+      { environmentId },
+    );
+    const joined = await enrollNode(test.url, token, { hostname: 'late' });
+    await until(async () => (await joined.config()).status === 200, { what: 'the new node to be known' });
+    expect((await send(`${test.url}/api/auth/providers`)).status).to.equal(200);
   });
 
   it('count by address what is not signed in, whatever a stranger says of where he comes from', async () => {

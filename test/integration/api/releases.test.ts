@@ -99,6 +99,19 @@ describe('releases of the agent', () => {
       expect(test.log()).to.match(new RegExp(`"name":"${version}".*a release of the agent is not served`));
   });
 
+  it('are told of once as long as they are wrong, and again once they were right', async () => {
+    const told = () => test.log().split('"name":"v9.0.0"').length - 1;
+    write('v9.0.0', { bytes: 7 });
+    await look();
+    await look();
+    expect(told()).to.equal(1);
+    write('v9.0.0');
+    await look();
+    write('v9.0.0', { bytes: 7 });
+    await look();
+    expect(told()).to.equal(2);
+  });
+
   it('are served without a sign-in, with sums and signature', async () => {
     const content = write('v1.0.0');
     await look();

@@ -57,7 +57,7 @@ describe('the audit log', () => {
       await sleep(holdMs);
     });
   const numberAll = async () => {
-    while ((await numberNext(platform.db, async () => {})) > 0);
+    while ((await numberNext(platform.context(SYSTEM), async () => {})) > 0);
   };
   const since = (input: { after?: string; limit?: number; action?: string; environmentId?: string } = {}) =>
     execute(auditOperations.after, platform.context(SYSTEM), { environmentId: 'env', ...input });
@@ -77,7 +77,13 @@ describe('the audit log', () => {
     return bus;
   }
   function chainer(lease: Lease, bus: Bus, clock = systemClock): AuditChainer {
-    const made = createAuditChainer({ db: platform.db, bus, lease, clock, log: QUIET });
+    const made = createAuditChainer({
+      db: platform.db,
+      services: { bus, keyring: platform.keyring },
+      lease,
+      clock,
+      log: QUIET,
+    });
     ends.push(() => made.stop());
     made.start();
     return made;
@@ -95,7 +101,7 @@ describe('the audit log', () => {
         '3 first 2',
         '4 second 0',
       ]);
-      expect(await verifyAuditChain(platform.db)).to.equal(null);
+      expect(await verifyAuditChain(platform.db, platform.keyring)).to.equal(null);
     });
 
     it('lets anybody check it from the JSON alone', async () => {
@@ -116,7 +122,7 @@ describe('the audit log', () => {
       expect((await rows()).map(({ seq }) => seq)).to.deep.equal(
         Array.from({ length: 1_201 }, (_, n) => n + 1),
       );
-      expect(await verifyAuditChain(platform.db)).to.equal(null);
+      expect(await verifyAuditChain(platform.db, platform.keyring)).to.equal(null);
     });
 
     const SPOILT: { reason: string; sql: string; broken: number }[] = [
@@ -153,7 +159,7 @@ describe('the audit log', () => {
         await write('told', { count: 6 });
         await numberAll();
         await platform.db.raw(sql);
-        expect(await verifyAuditChain(platform.db)).to.equal(broken);
+        expect(await verifyAuditChain(platform.db, platform.keyring)).to.equal(broken);
       });
     }
 
@@ -164,7 +170,7 @@ describe('the audit log', () => {
       await write('later');
       await numberAll();
       expect((await since({ after: '4' })).events.map(({ seq }) => seq)).to.deep.equal([7]);
-      expect(await verifyAuditChain(platform.db)).to.equal(5);
+      expect(await verifyAuditChain(platform.db, platform.keyring)).to.equal(5);
     });
   });
 
@@ -208,14 +214,16 @@ describe('the audit log', () => {
       const next = await leader({ ttlMs: 2_000, renewMs: 20 });
       await until(() => next.epoch() !== null, { what: 'the second to lead' });
       await write('told');
-      const late = await numberNext(platform.db, (tx) => paused.fence(tx, 1)).then(
+      const late = await numberNext(platform.context(SYSTEM), (tx) => paused.fence(tx, 1)).then(
         () => null,
         (error: unknown) => error,
       );
       expect((late as DomainError).code).to.equal('UNAVAILABLE');
       expect(late).to.be.instanceOf(DomainError);
       expect((await rows()).map(({ seq }) => seq)).to.deep.equal([null]);
-      expect(await numberNext(platform.db, (tx) => next.fence(tx, next.epoch() ?? 0))).to.equal(1);
+      expect(await numberNext(platform.context(SYSTEM), (tx) => next.fence(tx, next.epoch() ?? 0))).to.equal(
+        1,
+      );
     });
   });
 
@@ -280,7 +288,7 @@ describe('the audit log', () => {
       expect(new Set(seen.map(({ id }) => id)).size).to.equal(WRITERS * EVENTS_OF_EACH);
       for (let writer = 0; writer < WRITERS; writer++)
         expect(seen.filter(({ action }) => action === `w${writer}`)).to.have.length(EVENTS_OF_EACH);
-      expect(await verifyAuditChain(platform.db)).to.equal(null);
+      expect(await verifyAuditChain(platform.db, platform.keyring)).to.equal(null);
     });
   });
 });

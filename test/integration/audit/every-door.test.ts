@@ -126,6 +126,23 @@ describe('the audit log of every door', () => {
           },
         }),
       },
+      'POST /git/sync': {
+        of: 'gitSync.requested GitBinding',
+        request: async () => ({ path: '/git/sync' }),
+      },
+      'POST /git/jobs/{id}/retry': {
+        of: 'gitSync.retried GitJob',
+        request: async () => {
+          const binding = await test
+            .db('git_bindings')
+            .where({ environment_id: teams.ours.environmentId })
+            .first('id');
+          const id = `failed-${++made}`;
+          const job = { id, binding_id: binding.id, type: 'pass', status: 'failed', trigger: 'timer' };
+          await test.db('git_jobs').insert(job);
+          return { path: `/git/jobs/${id}/retry` };
+        },
+      },
     };
 
     it('is tried with every row that changes something', () => {

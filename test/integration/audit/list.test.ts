@@ -72,7 +72,7 @@ describe('the audit log as it is looked at', () => {
         action,
       );
       if (at) await platform.db('audit_log').whereNull('seq').update({ created_at: at });
-      await numberNext(platform.db, async () => {});
+      await numberNext(platform.context(ADA), async () => {});
     }
   }
   const list = (actor: Actor, input: Partial<ListAudit> = {}) =>
@@ -289,7 +289,7 @@ describe('the audit log as it is looked at', () => {
       const ctx = platform.context(ADA);
       await writeAudit(ctx, { teamId: 'one' }, [{ entityType: 'Thing', entityId: 'x' }], 'thing.changed');
       expect((await list(ADA)).entries).to.deep.equal([]);
-      await numberNext(platform.db, async () => {});
+      await numberNext(platform.context(ADA), async () => {});
       expect((await list(ADA)).entries).to.have.length(1);
     });
 

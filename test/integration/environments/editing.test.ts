@@ -69,7 +69,12 @@ describe('environments', () => {
 
     it('do not let an EDITOR do away with approvals, or with the limit', async () => {
       const id = await create();
-      for (const more of [{ requireApproval: false }, { maxNodes: null }, { maxNodes: 5, name: 'other' }])
+      for (const more of [
+        { requireApproval: false },
+        { maxNodes: null },
+        { maxNodes: 5, name: 'other' },
+        { archiveNodesAfterDays: 0 },
+      ])
         expect(await tryUpdate(id, more)).to.match(/^FORBIDDEN: .*ADMIN/);
       expect((await get(id)).name).not.to.equal('other');
     });

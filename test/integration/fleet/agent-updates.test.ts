@@ -1,7 +1,7 @@
 /** Updates of agents from the controller's side: who may be asked, what the agent is told, and how it ends. */
 import { expect } from 'chai';
 import { createUpdateTracker, type UpdateTracker } from '../../../controller/fleet/index.ts';
-import { findIdentity } from '../../../controller/fleet/store.ts';
+import { findIdentities } from '../../../controller/fleet/store.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
 import type { PendingAction } from '../../../schemas/agent/protocol.ts';
 import type { FleetNode, TriggeredUpdate } from '../../../schemas/api/fleet.ts';
@@ -257,6 +257,15 @@ describe('updates of agents', () => {
       await seen('it to be well', ({ status }) => status === 'HEALTHY');
     });
 
+    it('with a refusal, which is noted, and the same file may be asked for again', async () => {
+      await trigger();
+      await told(SUM);
+      await beat({ updateError: 'update to v0.7.0 refused: it is not signed' });
+      const view = await seen('the end', ({ updateTo }) => updateTo === null);
+      expect(view.failedUpdates[0]?.reason).to.equal('update to v0.7.0 refused: it is not signed');
+      expect(await refused({ signature: `${'A'.repeat(86)}==` })).to.equal('OK');
+    });
+
     it('with a second one in their place, and the log tells of both', async () => {
       await trigger();
       await trigger({ targetVersion: 'v0.8.0' });
@@ -311,7 +320,7 @@ describe('updates of agents', () => {
 
     async function identity() {
       const { token_id } = await test.db('nodes').where({ id: node.nodeId }).first('token_id');
-      const found = await findIdentity(test.db, token_id);
+      const [found] = await findIdentities(test.db, { nodeIds: [], tokenIds: [token_id] });
       if (!found) throw new Error('the node is gone');
       return found;
     }

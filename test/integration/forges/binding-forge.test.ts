@@ -129,7 +129,7 @@ describe('the forge of a binding', function () {
       [forge({ url: 'http://git.example.org' }), /^forge\.url: the token would travel in the clear/],
       [forge({ url: 'https://a:b@git.example.org' }), /^forge\.url: the token does not belong/],
       [forge({ url: 'https://git.example.org/?x' }), /^forge\.url: .* no \? and no #/],
-      [forge({ url: 'https://169.254.169.254/' }), /^forge\.url: .*link-local/],
+      [forge({ url: 'https://169.254.169.254/' }), /^forge\.url: .*HEADGATE_PRIVATE_TARGETS/],
       [forge({ project: 'acme' }), /^forge\.project: this is none; write owner\/name/],
       [forge({ project: 'a/../b' }), /^forge\.project/],
       [forge({}, 'https://git.example.org/pipes.git'), /^forge\.project: the address of the repository/],

@@ -4,6 +4,7 @@ import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
 import { createTransport } from '../../../reconcilers/forges/transport.ts';
 import { BitbucketServer, bindingTo, clientOf, GiteaServer } from '../../support/forges/index.ts';
 import { writtenForms } from '../../support/kept-secrets.ts';
+import { localGuard } from '../../support/local-targets.ts';
 
 const told = (work: Promise<unknown>) =>
   work.then(
@@ -22,6 +23,26 @@ describe('the clients of forges', () => {
       expect(forges.of(binding)).to.equal(first);
       expect(forges.of({ ...binding, revision: 2 })).not.to.equal(first);
       expect(forges.of({ ...binding, revision: 3, forge: 'none' })).to.equal(null);
+    } finally {
+      await forges.close();
+      await server.stop();
+    }
+  });
+
+  it('are given up an hour after they were used last, as those of bindings that are gone', async () => {
+    const server = await new GiteaServer().listen();
+    let now = 0;
+    const { forges } = clientOf(server, {}, { now: () => now });
+    try {
+      const [gone, used, next] = ['gone', 'used', 'next'].map((id) => bindingTo(server, { id }));
+      if (!gone || !used || !next) throw new Error('unreachable');
+      const [first, second] = [forges.of(gone), forges.of(used)];
+      now += 40 * 60_000;
+      expect(forges.of(used)).to.equal(second);
+      now += 40 * 60_000;
+      forges.of(next);
+      expect(forges.of(used)).to.equal(second);
+      expect(forges.of(gone)).not.to.equal(first);
     } finally {
       await forges.close();
       await server.stop();
@@ -48,7 +69,7 @@ describe('the clients of forges', () => {
   it('ask nothing that lies beside their address', async () => {
     const { fetch, destroy } = createTransport({
       ...{ base: 'http://localhost:9/api/v1', label: 'X', token: 't', caCertificate: null },
-      ...{ proxies: NO_PROXIES, log: { debug() {} } as never },
+      ...{ guard: localGuard(), proxies: NO_PROXIES, log: { debug() {} } as never },
     });
     for (const url of [
       'http://localhost:9/api/v10/x',

@@ -204,7 +204,7 @@ describe('a signed webhook', function () {
     await untilWoken(environmentId, 1);
   });
 
-  it('wakes every environment of the repository, and nobody else’s', async () => {
+  it('wakes the environments of the repository that have the same secret, and nobody else’s', async () => {
     const one = await bind('gitea');
     const two = await bind('gitea');
     const { repositoryUrl } = await root.query<GitSyncStatus>('gitSync.status', {
@@ -214,11 +214,41 @@ describe('a signed webhook', function () {
       name: 'beside',
       teamId,
     });
-    await root.mutate('gitSync.configure', { environmentId: beside, mode: 'off', repositoryUrl });
+    const forge = { name: 'gitea', token: 'x', webhookSecret: SECRET };
+    await root.mutate('gitSync.configure', { environmentId: beside, mode: 'off', repositoryUrl, forge });
     expect((await call(one.hook, '{}', FORGES.gitea?.sign('{}', 'x'))).status).to.equal(202);
     await untilWoken(one.environmentId, 1);
     await untilWoken(beside, 1);
     expect(wakes(two.environmentId)).to.deep.equal([]);
+    // Its own alone, where the other one has another secret, or none.
+    for (const webhookSecret of ['another-secret-of-ours', null]) {
+      await root.mutate('gitSync.configure', {
+        ...{ environmentId: beside, mode: 'off', forge: { ...forge, webhookSecret } },
+      });
+      woken.length = 0;
+      const id = `x-${webhookSecret}`;
+      expect((await call(one.hook, '{}', FORGES.gitea?.sign('{}', id))).status).to.equal(202);
+      await untilWoken(one.environmentId, 1);
+      expect(wakes(beside), String(webhookSecret)).to.deep.equal([]);
+    }
+  });
+
+  it('wakes its own environment alone where it needs no signature', async () => {
+    const one = await bind('gitea');
+    const { repositoryUrl } = await root.query<GitSyncStatus>('gitSync.status', {
+      environmentId: one.environmentId,
+    });
+    const { id: beside } = await root.mutate<{ id: string }>('environment.create', {
+      name: 'beside-without',
+      teamId,
+    });
+    const { webhookUrl } = await root.mutate<GitSyncStatus>('gitSync.configure', {
+      ...{ environmentId: beside, mode: 'off', repositoryUrl },
+    });
+    const hook = webhookUrl?.replace(test.controller.url, test.url) ?? '';
+    expect((await call(hook, '{}')).status).to.equal(202);
+    await untilWoken(beside, 1);
+    expect(wakes(one.environmentId)).to.deep.equal([]);
   });
 
   it('is not let in while its secret cannot be opened', async () => {

@@ -1,6 +1,6 @@
 /** Days of log lines come and go with the clock, and replicas that do the same at once do not clash. */
 import { expect } from 'chai';
-import { keepLogDays } from '../../../controller/logs/index.ts';
+import { keepLogDays, limitLogSize } from '../../../controller/logs/index.ts';
 import { dayOf, ensureDays, insertLines } from '../../../controller/logs/store.ts';
 import { writeSetting } from '../../../controller/settings/index.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
@@ -70,6 +70,46 @@ describe('the retention of log lines', () => {
     await writeSetting(platform.db, 'fleet', { logsRetentionDays: 1 });
     await keep();
     expect(await lines()).to.deep.equal([]);
+  });
+
+  describe('by their size', () => {
+    const limit = () => limitLogSize({ db: platform.db, clock, log: QUIET });
+    /** Some 4 MiB of a day, which compression does not make smaller. */
+    const fill = (line: string) =>
+      platform.db.raw(
+        `INSERT INTO log_lines (received_at, node_id, pipeline_id, level, line)
+         SELECT ?, 'n', 'p', 'INFO', ? || string_agg(md5(n::text || m::text), '') FROM
+           generate_series(1, 1300) n, generate_series(1, 100) m GROUP BY n`,
+        [new Date(clock.now()), line],
+      );
+    const firsts = async () => [...new Set((await lines()).map((line) => line.split(':')[0]))].sort();
+
+    it('drops the oldest day once all together are larger than the setting, and no more than that', async () => {
+      await writeSetting(platform.db, 'fleet', { logsMibTotal: 11, logsRetentionDays: 30 });
+      await keep();
+      await fill('oldest:');
+      clock.advance(DAY_MS);
+      await keep();
+      await fill('newer:');
+      await limit();
+      expect(await firsts()).to.deep.equal(['newer', 'oldest']);
+      clock.advance(DAY_MS);
+      await keep();
+      await fill('today:');
+      await Promise.all([limit(), limit()]);
+      expect(await firsts()).to.deep.equal(['newer', 'today']);
+    });
+
+    it('drops today too where it alone is too large, and goes on storing', async () => {
+      await writeSetting(platform.db, 'fleet', { logsMibTotal: 3 });
+      await keep();
+      await fill('flood:');
+      await limit();
+      expect(await lines()).to.deep.equal([]);
+      await write('after');
+      await limit();
+      expect(await lines()).to.deep.equal(['after']);
+    });
   });
 
   it('has all at once in several replicas, with lines coming in', async () => {

@@ -123,7 +123,7 @@ describe('accounts and what a provider says of an address', () => {
     const browserOf = async (email: string) => {
       const person = await signIn(scene.test.url, email, PASSWORD);
       const walker = new Walker({ 'x-forwarded-for': `10.2.0.${accounts & 255}` });
-      walker.setCookie(SESSION, person.cookie.split('=')[1] ?? '');
+      walker.setCookie(SESSION, person.cookie.split(/[=;]/)[1] ?? '');
       return { person, walker };
     };
     const linked = async () => {

@@ -86,8 +86,8 @@ describe('the variables of the controller', () => {
       is: { previousSecretKeys: ['o'.repeat(40), 'p'.repeat(40)] },
     },
     {
-      env: { HEADGATE_EXEC_SECRET_COMMANDS: '/opt/secrets, /usr/local/bin/pass' },
-      is: { execSecretCommands: ['/opt/secrets', '/usr/local/bin/pass'] },
+      env: { HEADGATE_EXEC_SECRET_COMMANDS: '/opt/secrets, /usr/local/bin/pass  show  --all' },
+      is: { execSecretCommands: ['/opt/secrets', '/usr/local/bin/pass show --all'] },
     },
     { env: { HEADGATE_ADMIN_EMAIL: 'ada@example.org' }, is: { adminEmail: 'ada@example.org' } },
     { env: { HEADGATE_ADMIN_PASSWORD: 'long enough' }, is: { adminPassword: 'long enough' } },

@@ -1,8 +1,19 @@
 /** Changing the key for encryption at rest: nothing is lost, wherever it is ended and whoever writes meanwhile. */
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import fs, {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
@@ -25,6 +36,23 @@ const RUNS = Number(process.env.HEADGATE_TEST_SEQUENCES ?? 25);
 const ROOT = join(import.meta.dirname, '../../..');
 const OLD = 'the first key of the test, which is long';
 const NEW = 'the second key of the test, which is long';
+
+function fault(code: string): never {
+  throw Object.assign(new Error(code), { code });
+}
+/** Some of what the system does of files goes so for the length of `work`. */
+function withFaults(faults: Partial<typeof fs>, work: () => void): void {
+  const names = Object.keys(faults) as (keyof typeof fs)[];
+  const real = Object.fromEntries(names.map((name) => [name, fs[name]]));
+  Object.assign(fs, faults);
+  syncBuiltinESMExports();
+  try {
+    work();
+  } finally {
+    Object.assign(fs, real);
+    syncBuiltinESMExports();
+  }
+}
 
 describe('the keys', function () {
   this.timeout(30_000);
@@ -142,6 +170,66 @@ describe('the keys', function () {
     addKey(file);
     expect(readKeyFile(file).slice(1)).to.deep.equal(keys);
     expect(existsSync(`${file}.new`)).to.equal(false);
+  });
+
+  it('stay where they are when no file can be opened any more', () => {
+    const file = keyFile(dataDir());
+    ensureKeyFile(file);
+    const keys = readKeyFile(file);
+    // As the system answers a process that has too many files open: it does not look whether there is one.
+    const full = { openSync: () => fault('EMFILE'), writeFileSync: () => fault('EMFILE') };
+    for (const faults of [full, { ...full, existsSync: () => false }]) {
+      expect(() => withFaults(faults, () => ensureKeyFile(file))).to.throw('EMFILE');
+      expect(readKeyFile(file)).to.deep.equal(keys);
+    }
+  });
+
+  it('are whole or not there: one that could not be written leaves no file, nor does another that was quicker', () => {
+    const file = keyFile(dataDir());
+    for (const faults of [{}, { linkSync: () => fault('EPERM') }]) {
+      const full = { ...faults, fsyncSync: () => fault('ENOSPC') };
+      expect(() => withFaults(full, () => ensureKeyFile(file))).to.throw('ENOSPC');
+      expect(readdirSync(dirname(file))).to.deep.equal([]);
+    }
+    const link = fs.linkSync;
+    const linkSync = (from: fs.PathLike, to: fs.PathLike) => {
+      writeFileSync(file, 'the key of another controller\n');
+      link(from, to);
+    };
+    withFaults({ linkSync }, () => ensureKeyFile(file));
+    expect(readKeyFile(file)).to.deep.equal(['the key of another controller']);
+    expect(readdirSync(dirname(file))).to.deep.equal(['secret-key']);
+  });
+
+  for (const code of ['EPERM', 'ENOTSUP', 'ENOSYS', 'EOPNOTSUPP']) {
+    it(`are made where a file system has no hard links: ${code}`, () => {
+      const file = keyFile(dataDir());
+      withFaults({ linkSync: () => fault(code) }, () => ensureKeyFile(file));
+      const keys = readKeyFile(file);
+      expect(keys[0]).to.match(/^[0-9a-f]{64}$/);
+      expect(statSync(file).mode & 0o777).to.equal(0o600);
+      withFaults({ linkSync: () => fault(code) }, () => ensureKeyFile(file));
+      expect(readKeyFile(file)).to.deep.equal(keys);
+      expect(readdirSync(dirname(file))).to.deep.equal(['secret-key']);
+    });
+  }
+
+  it('are on the disk before anything is sealed with them: the first file is flushed, and its folder', () => {
+    const file = keyFile(dataDir());
+    const flushed: string[] = [];
+    const real = fs.fsyncSync;
+    const fsyncSync = (handle: number) => {
+      const path = readlinkSync(`/proc/self/fd/${handle}`);
+      flushed.push(path === dirname(file) ? path : `${readFileSync(path, 'utf8')}${existsSync(file)}`);
+      real(handle);
+    };
+    withFaults({ fsyncSync }, () => ensureKeyFile(file));
+    const [key] = readKeyFile(file);
+    expect(flushed, 'the whole key before it has its name, then the folder that names it').to.deep.equal([
+      `${key}\nfalse`,
+      `${key}\ntrue`,
+      dirname(file),
+    ]);
   });
 
   it('change in the data directory, and everything is sealed with the new one', async () => {
@@ -333,7 +421,12 @@ describe('the keys', function () {
         const after = openKeyring(test.config);
         expect(after.fingerprint).not.to.equal(before.fingerprint);
         await root.mutate('secret.create', { environmentId: id, name: 'second', value: 'two' });
-        expect([...(await countByKey(test.db))]).to.deep.equal([[keyIdOf(after.fingerprint), 2]]);
+        await until(async () => (await test.db('audit_keys')).length === 1, {
+          what: 'the key of the audit log',
+        });
+        expect([...(await countByKey(test.db))], 'two secrets, the key of the audit log').to.deep.equal([
+          [keyIdOf(after.fingerprint), 3],
+        ]);
         const opened = await readSecrets(test.db, test.controller.systemContext('t').services.keyring, id);
         expect([...opened].map(([name, open]) => [name, open()])).to.deep.equal([
           ['SVC_SECRET_FIRST', 'one'],

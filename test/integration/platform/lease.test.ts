@@ -125,6 +125,22 @@ describe('the lease', () => {
     await until(() => second.epoch() === 2, { what: 'the second to take over' });
   });
 
+  it('stays with the first while a fenced transaction of its own takes longer than a term, also where another waits for it', async () => {
+    const [first, second] = [lease(), lease()];
+    const told: boolean[] = [];
+    first.onChange((leading) => told.push(leading));
+    await first.start();
+    await second.start();
+    await platform.db.transaction(async (tx) => {
+      await first.fence(tx, 1);
+      const since = Date.now();
+      await until(() => Date.now() - since > 3 * TTL_MS || first.epoch() === null, { what: 'three terms' });
+      expect([first.epoch(), second.epoch()]).to.deep.equal([1, null]);
+      await fence(first, 1);
+    });
+    expect(told).to.deep.equal([true]);
+  });
+
   it('goes to the second though the first hangs in a fenced transaction, which is lost', async function () {
     this.timeout(15_000);
     this.slow(12_000);

@@ -5,12 +5,14 @@ import Type from 'typebox';
 import { writeAudit } from '../../../controller/audit/index.ts';
 import type { Actor, MutationContext } from '../../../controller/platform/context.ts';
 import { DomainError, notFound } from '../../../controller/platform/errors.ts';
+import { createHeavySlots } from '../../../controller/platform/heavy-slots.ts';
 import { createLogger } from '../../../controller/platform/logger.ts';
 import {
   type Access,
   allows,
   createExecute,
   mutation,
+  query,
   type Scope,
 } from '../../../controller/platform/operation.ts';
 import { type Role, Timestamp } from '../../../schemas/api/common.ts';
@@ -228,6 +230,40 @@ describe('an operation', () => {
     expect(await codeOf(execute(operation(), ctx, { key: 'bad date', at: new Date(Number.NaN) }))).to.equal(
       'BAD_REQUEST',
     );
+  });
+
+  it('that is heavy for its input is refused where as many run as may, but not to git and the system', async () => {
+    const slots = createHeavySlots({
+      perKey: 2,
+      total: 2,
+      waitingPerKey: 0,
+      waiting: 0,
+      waitMs: 1_000,
+      longMs: 60_000,
+    });
+    const limited = createExecute(writeAudit, () => {}, slots);
+    const going = Promise.withResolvers<void>();
+    const search = query({
+      name: 'test.search',
+      summary: '',
+      role: 'VIEWER',
+      weight: ({ key }) => (key === 'heavy' ? 'heavy' : 'light'),
+      input: Input,
+      output: Type.Object({ ok: Type.Literal(true) }),
+      scope: () => ({ teamId: 'team', environmentId: 'env' }),
+      async run() {
+        await going.promise;
+        return { ok: true as const };
+      },
+    });
+    const ask = (actor: Actor, key = 'heavy') => codeOf(limited(search, platform.context(actor), { key }));
+    const viewer = user({ team: 'VIEWER' });
+    const running = [ask(viewer), ask(viewer), ask(viewer, 'light'), ask({ type: 'system', name: 'test' })];
+    expect(await ask(viewer)).to.equal('TOO_MANY_REQUESTS');
+    expect(await ask(user({ other: 'VIEWER' })), 'the role comes first').to.equal('FORBIDDEN');
+    going.resolve();
+    expect(await Promise.all(running)).to.deep.equal(['OK', 'OK', 'OK', 'OK']);
+    expect(await ask(viewer)).to.equal('OK');
   });
 
   describe('allows', () => {

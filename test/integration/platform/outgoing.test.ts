@@ -3,7 +3,12 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { createOutgoing, type Outgoing, OutgoingError } from '../../../controller/platform/outgoing/index.ts';
+import {
+  createOutgoing,
+  createTargetGuard,
+  type Outgoing,
+  OutgoingError,
+} from '../../../controller/platform/outgoing/index.ts';
 import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
 import { ForwardProxy } from '../../support/forward-proxy.ts';
 import { QUIET } from '../../support/platform.ts';
@@ -36,7 +41,7 @@ describe('an outgoing request', () => {
     return { url: `http://127.0.0.1:${port}`, port, asked };
   };
   const outgoing = (privateTargets: string[] = ['127.0.0.1'], proxies = NO_PROXIES): Outgoing => {
-    const one = createOutgoing({ privateTargets, proxies, log: QUIET });
+    const one = createOutgoing({ guard: createTargetGuard(privateTargets, QUIET), proxies, log: QUIET });
     made.push(one);
     return one;
   };

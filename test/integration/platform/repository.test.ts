@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { seedExample } from '../../../controller/demo/example-repository.ts';
 import {
   ensureEmbeddedRepository,
   gitEnvironment,
@@ -72,6 +73,20 @@ describe('the embedded repository', () => {
     ]);
     expect(git(gitdir, 'log', '--format=%an <%ae>', 'main')).to.equal('Ada Example <ada@example.org>');
     expect(git(gitdir, 'show', 'main:headgate.yaml')).to.equal('kind: Repository');
+  });
+
+  it('is seeded with the example, whose manifests name the schemas of the running server', async () => {
+    const { gitdir } = await ensureEmbeddedRepository(dataDir);
+    await seedExample(gitdir, AUTHOR, 'https://headgate.example:8443/');
+    const paths = git(gitdir, 'ls-tree', '-r', '--name-only', 'main').split('\n');
+    const manifests = paths.filter((path) => /^environments\/.*\.yaml$/.test(path));
+    expect(manifests).to.include('environments/staging/alerts/node-unreachable.yaml');
+    for (const path of manifests)
+      expect(git(gitdir, 'show', `main:${path}`), path).to.match(
+        /^# yaml-language-server: \$schema=https:\/\/headgate\.example:8443\/schemas\/v1\/[a-z-]+\.json$/m,
+      );
+    const all = paths.map((path) => git(gitdir, 'show', `main:${path}`)).join('\n');
+    expect(all).not.to.contain('localhost:8080');
   });
 
   it('is not seeded over commits that are there', async () => {

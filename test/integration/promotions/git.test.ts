@@ -388,6 +388,51 @@ describe('a promotion into an environment that git describes', function () {
     expect(await get(requestId)).to.include({ status: 'CANCELLED', decidedBy: 'editor' });
   });
 
+  it('outlives its source environment: history keeps the name, what is open is closed with a comment', async () => {
+    const { id: sourceId } = await places.admin.mutate<{ id: string }>('environment.create', {
+      ...{ teamId: places.teamId, name: `source ${made}` },
+    });
+    const drawThere = () => drawPipeline(places.editor, sourceId, soundGraph(), name);
+    const done = await initiate((await drawThere()).id);
+    await mergeByHand((await pullOf(done.requestId)).branch);
+    await becomes(done.requestId, 'DEPLOYED');
+    const first = name;
+    name = `${first} open`;
+    const open = await initiate((await drawThere()).id);
+    await places.admin.mutate('environment.delete', { id: sourceId });
+    const history = await places.viewer.query<Promotion[]>('promotion.list', {
+      environmentId: target.environmentId,
+    });
+    const gone = { sourceEnvironmentId: null, sourceEnvironmentName: `source ${made}`, pipelineId: null };
+    expect(history.find(({ id }) => id === done.requestId)).to.deep.include({
+      ...{ ...gone, status: 'DEPLOYED', pipelineName: first, sourceVersion: null, targetVersion: 1 },
+    });
+    const cancelled = history.find(({ id }) => id === open.requestId);
+    expect(cancelled).to.deep.include({ ...gone, status: 'CANCELLED' });
+    expect(cancelled?.note).to.match(/^The environment "source \d+".* was deleted$/);
+    let pull: { state: string; comments: { body: string; author: string }[] } | undefined;
+    await until(
+      async () => {
+        const of = { environmentId: target.environmentId, number: open.pullRequest?.number };
+        pull = await places.viewer.query('pullRequest.get', of);
+        return pull?.state === 'closed';
+      },
+      { what: () => `the pull request to be closed: ${JSON.stringify(pull)}`, everyMs: 50 },
+    );
+    expect(pull?.comments).to.have.length(1);
+    expect(pull?.comments[0]?.body).to.contain(`\`source ${made}\``).and.contain('was deleted');
+    const audit = await test
+      .db('audit_log')
+      .where({ entity_id: open.requestId })
+      .orderBy('id')
+      .pluck('action');
+    expect(audit).to.deep.equal([
+      'promotion.initiated',
+      'promotion.cancelled',
+      'promotion.pullRequestClosed',
+    ]);
+  });
+
   it('ends with its pull request where that is closed, or its branch deleted', async () => {
     const closed = await initiate((await draw()).id);
     await places.admin.mutate('pullRequest.close', {

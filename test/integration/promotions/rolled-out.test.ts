@@ -107,6 +107,19 @@ describe('a promotion that was merged', function () {
     });
   });
 
+  it('is not waited for by nodes that do not answer, which it names', async () => {
+    const { environmentId } = target;
+    const { token } = await places.admin.mutate<{ token: string }>('environment.generateEnrollmentToken', {
+      environmentId,
+    });
+    const away = await enrollNode(test.url, token, { hostname: 'edge-2' });
+    const { requestId } = await merged();
+    const done = await runsAndIsDeployed(requestId);
+    expect(done).to.deep.include({ silentNodes: ['edge-2'], lastError: null });
+    expect(done.note).to.equal('Not waited for 1 node that does not answer: edge-2');
+    await test.db('nodes').where({ id: away.nodeId }).delete();
+  });
+
   it('says that the plan waits for an ADMIN, and goes on once that is approved', async () => {
     await target.policy({ maxNodeRestartPercent: 0 });
     // The node runs the one of before: another version restarts it.

@@ -1,7 +1,11 @@
 /** A plan on every pull request: of the merge, made again where anything is another, and only there. */
 import { expect } from 'chai';
 import { preconditionFailed } from '../../../controller/platform/errors.ts';
-import { insertPullRequest, updatePullRequest } from '../../../controller/pull-requests/index.ts';
+import {
+  clearOldPlans,
+  insertPullRequest,
+  updatePullRequest,
+} from '../../../controller/pull-requests/index.ts';
 import { idleManifest } from '../../support/pipelines.ts';
 import { PullRequestScene } from '../../support/pull-request-scene.ts';
 import { type BoundEnvironment, pathOf } from '../../support/reconcile.ts';
@@ -198,6 +202,22 @@ describe('the check of a pull request that is kept here', () => {
     expect(await scene.said(env)).to.equal('success: 1 changed, 1 created');
   });
 
+  it('is made anew for one that is reopened after its plan was removed', async () => {
+    const head = scene.branch(env, 'topic', { web: idleManifest('web', 'x') });
+    const { id } = await scene.openHere(env, 'topic', head);
+    await scene.look(env);
+    const { plan } = await scene.check(env);
+    await updatePullRequest(scene.db, id, { state: 'closed' });
+    const gone = { closedBefore: new Date(Date.now() + 60_000), reason: 'The plan was removed' };
+    expect(await clearOldPlans(scene.db, gone, 100)).to.equal(1);
+    expect(await scene.check(env)).to.include({ plan: null, reason: 'The plan was removed' });
+    await updatePullRequest(scene.db, id, { state: 'open' });
+    await scene.look(env);
+    const check = await scene.check(env);
+    expect(check).to.include({ state: 'success', reason: null, headSha: head });
+    expect(check.plan?.counts).to.deep.equal(plan?.counts);
+  });
+
   it('tells only what the tree says of one from another repository', async () => {
     const asking = idleManifest('web').replace(
       'interval: 1',
@@ -207,7 +227,9 @@ describe('the check of a pull request that is kept here', () => {
     const good = await scene.openHere(env, 'good', scene.branch(env, 'good', files));
     const bad = idleManifest('web').replace('inputs: [ticks]', 'inputs: [tocks]');
     const wrong = await scene.openHere(env, 'wrong', scene.branch(env, 'wrong', { web: bad }));
-    await scene.db('pull_requests').whereIn('id', [good.id, wrong.id]).update({ is_fork: true });
+    const self = `${idleManifest('web')}  dependsOn: [web]\n`;
+    const round = await scene.openHere(env, 'round', scene.branch(env, 'round', { web: self }));
+    await scene.db('pull_requests').whereIn('id', [good.id, wrong.id, round.id]).update({ is_fork: true });
     await scene.look(env);
     const check = await scene.check(env, 1);
     expect(check).to.include({
@@ -218,6 +240,7 @@ describe('the check of a pull request that is kept here', () => {
     expect(check.reason).to.include('Checked: parse, schema').and.include('1 name not in the tree');
     expect(JSON.stringify(check)).to.not.include('TOKEN').and.not.include('hidden');
     expect(await scene.said(env, 2)).to.match(/^failure: 1 fault: .*web\.yaml:\d+: input "tocks"/);
+    expect(await scene.said(env, 3)).to.match(/^failure: 1 fault: .*web\.yaml:\d+: "web" depends on itself/);
     expect(scene.plans).to.have.length(0);
     await env.apply({ other: idleManifest('other') });
     const before = await scene.check(env, 1);

@@ -1,5 +1,8 @@
 /** Who only knows the address of a repository learns nothing of its pull requests. */
 import { expect } from 'chai';
+import { environmentsBeside } from '../../../controller/git-sync/index.ts';
+import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
+import type { PullRequest } from '../../../schemas/api/pull-requests.ts';
 import { startTestController, type TestController } from '../../support/controller.ts';
 import { git } from '../../support/fast-import.ts';
 import { GitServer } from '../../support/git-server.ts';
@@ -71,5 +74,90 @@ describe('pull requests of a repository that needs a password', function () {
       expect(await refusal(stranger, 'mutation', name, { ...of, ...more }), name).to.match(/^NOT_FOUND/);
     const open = { environmentId, branch: 'topic', title: 'x' };
     expect(await refusal(stranger, 'mutation', 'pullRequest.open', open)).not.to.equal('OK');
+  });
+
+  it('are not there for a binding with other credentials, before it has read by them', async () => {
+    const { environmentId } = places;
+    const list = () => places.admin.query<unknown[]>('pullRequest.list', { environmentId });
+    expect(await list()).to.have.length(1);
+    await places.admin.mutate('gitSync.configure', {
+      ...{ environmentId, mode: 'sync', intervalSeconds: 3_600 },
+      credentials: { type: 'basic', username: 'git', password: 'pass-of-nobody' },
+    });
+    expect(await list()).to.deep.equal([]);
+    await places.admin.mutate('gitSync.configure', {
+      ...{ environmentId, mode: 'sync' },
+      credentials: { type: 'basic', username: 'git', password: 'pass-of-ours' },
+    });
+    await until(async () => (await list()).length === 1, { what: 'it was read again' });
+  });
+
+  it('are merged by who may push where they have been read, whoever else has bound the address', async () => {
+    const { environmentId } = places;
+    const status = () => stranger.query<GitSyncStatus>('gitSync.status', { environmentId: places.foreignId });
+    await until(async () => (await status()).lastError !== null, { what: 'the other binding was refused' });
+    const of = { environmentId, number };
+    const { merge } = await places.editor.query<PullRequest>('pullRequest.get', of);
+    expect(merge.refusal).to.equal(null);
+    expect(
+      await refusal(places.editor, 'mutation', 'pullRequest.merge', { ...of, headSha, method: 'merge' }),
+    ).to.equal('OK');
+  });
+});
+
+describe('pull requests of a repository that anybody may read', function () {
+  this.timeout(60_000);
+  let server: GitServer;
+  let test: TestController;
+  let places: Places;
+
+  before(async () => {
+    server = await GitServer.start();
+    const gitdir = server.create();
+    server.commit({ files: { [`${FOLDER}/pipelines/web.yaml`]: idleManifest('web') } });
+    git(gitdir, 'update-ref', 'refs/heads/topic', 'refs/heads/main');
+    test = await startTestController();
+    places = await makePlaces(test);
+  });
+  after(async () => {
+    await test?.stop();
+    await server?.stop();
+  });
+
+  it('are merged by who is let in there, whoever else has only read it', async () => {
+    const { environmentId, foreignId } = places;
+    const repositoryUrl = server.url();
+    const own = { environmentId, mode: 'sync', repositoryUrl, path: FOLDER };
+    await places.admin.mutate('gitSync.configure', {
+      ...own,
+      credentials: { type: 'basic', username: 'git', password: 'pass-of-ours' },
+    });
+    await until(async () => (await test.db('pipelines')).length === 1, { what: 'it was applied' });
+    const headSha = server.commit({
+      branch: 'topic',
+      files: { [`${FOLDER}/pipelines/more.yaml`]: idleManifest('more') },
+    });
+    const { number } = await places.editor.mutate<{ number: number }>('pullRequest.open', {
+      ...{ environmentId, branch: 'topic', title: 'Ours' },
+    });
+    await makeUser(test.db, { email: 'mallory@example.org', teams: { [places.otherTeamId]: 'ADMIN' } });
+    const stranger = await signIn(test.url, 'mallory@example.org');
+    await stranger.mutate('gitSync.configure', {
+      ...{ environmentId: foreignId, mode: 'observe', repositoryUrl, path: 'nowhere' },
+    });
+    const theirs = () => test.db('git_bindings').where({ environment_id: foreignId }).first();
+    await until(async () => (await theirs()).read_at !== null, { what: 'they have read it' });
+    const get = () => places.editor.query<PullRequest>('pullRequest.get', { environmentId, number });
+    expect((await get()).merge.refusal).to.equal(null);
+    const bindings = await test.db('git_bindings').select('id', 'environment_id');
+    const besideOf = async (id: string) => {
+      const found = bindings.find((one) => one.environment_id === id);
+      return new Set(await environmentsBeside(test.db, found.id));
+    };
+    expect(await besideOf(environmentId)).to.deep.equal(new Set([environmentId]));
+    expect(await besideOf(foreignId)).to.deep.equal(new Set([environmentId, foreignId]));
+
+    const merge = { environmentId, number, headSha, method: 'merge' };
+    expect(await refusal(places.editor, 'mutation', 'pullRequest.merge', merge)).to.equal('OK');
   });
 });

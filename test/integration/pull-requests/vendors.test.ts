@@ -5,6 +5,7 @@ import { createLogger } from '../../../controller/platform/logger.ts';
 import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
 import { createForges, type Forges } from '../../../reconcilers/forges/index.ts';
 import { type ForgeServer, SERVERS } from '../../support/forges/index.ts';
+import { localGuard } from '../../support/local-targets.ts';
 import { idleManifest } from '../../support/pipelines.ts';
 import { PullRequestScene } from '../../support/pull-request-scene.ts';
 import type { BoundEnvironment } from '../../support/reconcile.ts';
@@ -21,7 +22,8 @@ for (const Server of SERVERS)
       env = await scene.environment();
       const { keyring } = scene.scene.services;
       forges = createForges({
-        ...{ keyring, log: createLogger('silent'), proxies: NO_PROXIES, limits: { retryMs: 5 } },
+        ...{ keyring, guard: localGuard(), log: createLogger('silent'), proxies: NO_PROXIES },
+        limits: { retryMs: 5 },
         now: () => scene.clock.now(),
       });
       scene.forges = forges;

@@ -1,5 +1,8 @@
 import { expect } from 'chai';
+import { gitSyncOperations } from '../../../controller/git-sync/index.ts';
+import { listJobs } from '../../../controller/git-sync/jobs-store.ts';
 import { purgeTombstone } from '../../../controller/ownership/index.ts';
+import { systemClock } from '../../../reconcilers/engine/clock.ts';
 import { idleManifest } from '../../support/pipelines.ts';
 import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/reconcile.ts';
 
@@ -171,7 +174,7 @@ describe('applying what git says', () => {
     expect(await env.condition('web', 'Applied')).to.include({ status: 'True' });
   });
 
-  it('applies only the newest of many commits and records the others as skipped', async () => {
+  it('applies only the newest of many commits, in one job that counts them and names the others as skipped', async () => {
     await env.apply({ web: idleManifest('web') });
     const skipped: string[] = [];
     for (let n = 1; n <= 20; n += 1)
@@ -181,13 +184,67 @@ describe('applying what git says', () => {
     expect(result.commit?.sha).to.equal(newest);
     const web = await env.pipeline('web');
     expect((await env.versions(web.id)).map((one) => one.changelog)).to.deep.equal(['change', 'Step 20']);
-    const jobs = await scene
-      .db('git_jobs')
-      .where({ binding_id: env.bindingId, outcome: 'skipped' })
-      .orderBy('id')
-      .pluck('commit_info');
-    expect(jobs.map((commit) => commit.sha)).to.deep.equal(skipped);
+    const jobs = await listJobs(scene.db, env.bindingId, { limit: 100 });
+    expect(jobs.map((job) => [job.outcome, job.commit?.sha, job.commitCount])).to.deep.equal([
+      ['applied', newest, 20],
+      ['applied', jobs[1]?.commit?.sha, 1],
+    ]);
+    expect(jobs[0]?.skippedCommits).to.deep.equal(
+      skipped.map((sha, index) => ({ sha, subject: `Step ${index + 1}` })).reverse(),
+    );
+    expect(result.report[1]).to.equal(`  20 commits, newest ${newest?.slice(0, 7)}; older ones were skipped`);
+    await env.pass({ trigger: 'syncNow' });
+    expect((await listJobs(scene.db, env.bindingId, { limit: 1 }))[0]).to.include({ commitCount: 20 });
   });
+
+  it('counts no commits where what was applied before was merged from the side', async () => {
+    const { repository } = env;
+    const ada = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org'];
+    await env.apply({ web: idleManifest('web') });
+    const before = repository.git('rev-parse', 'main');
+    const aside = repository.git(...ada, 'commit-tree', '-m', 'Another beginning', 'main^{tree}');
+    const merge = repository.git(
+      ...ada,
+      'commit-tree',
+      '-m',
+      'Merge',
+      '-p',
+      aside,
+      '-p',
+      before,
+      'main^{tree}',
+    );
+    repository.git('update-ref', 'refs/heads/main', merge);
+    await env.pass();
+    const [job] = await listJobs(scene.db, env.bindingId, { limit: 1 });
+    expect([job?.commit?.sha, job?.commitCount, job?.skippedCommits]).to.deep.equal([merge, 1, []]);
+  });
+
+  for (const [reason, hours] of [
+    ['ahead', 1],
+    ['behind', -1],
+  ] as const)
+    it(`notes the times of jobs in order where the controller's clock is ${reason}`, async () => {
+      const clock = { ...systemClock, now: () => Date.now() + hours * 3_600_000 };
+      await env.say(gitSyncOperations.syncNow, {});
+      env.commit({ web: idleManifest('web') });
+      await env.pass({ clock });
+      env.commit({ web: 'kind: [' });
+      await env.pass({ clock });
+      env.repository.git('update-ref', '-d', 'refs/heads/main');
+      await env.pass({ clock });
+      const { rows } = await scene.db.raw(
+        `SELECT status, queued_at <= started_at AND started_at <= finished_at AS ordered,
+           clock_timestamp() - finished_at < interval '1 minute' AS now FROM git_jobs WHERE binding_id = ? ORDER BY seq`,
+        [env.bindingId],
+      );
+      const good = { ordered: true, now: true };
+      expect(rows).to.deep.equal([
+        { status: 'completed', ...good },
+        { status: 'completed', ...good },
+        { status: 'failed', ...good },
+      ]);
+    });
 
   it('only observes in mode observe: it says what would change and changes nothing', async () => {
     const watched = await scene.environment('observe');

@@ -211,11 +211,13 @@ describe('a plan that is asked for', () => {
       dangling: rule('dangling', 'pipelineRef: wbe, metric: pipeline_crashed, condition: eq, threshold: 1'),
       secret: pipeline('secret', `"\${SVC_SECRET_NOT_THERE}"`),
       after: pipeline('after', 'x', '  dependsOn: [secret]\n'),
+      'round-a': pipeline('round-a', 'x', '  dependsOn: [round-b]\n'),
+      'round-b': pipeline('round-b', 'x', '  dependsOn: [round-a]\n'),
       junk: 'a: [\n',
     });
     const found = await plan();
     expect(found.state).to.equal('partial');
-    expect(found.counts).to.include({ update: 1, refuse: 4 });
+    expect(found.counts).to.include({ update: 1, refuse: 6 });
     expect(named(found, 'broken').findings[0]).to.include({
       stage: 'schema',
       path: pathOf('broken'),
@@ -227,6 +229,9 @@ describe('a plan that is asked for', () => {
     });
     expect(named(found, 'secret').reason?.code).to.equal('Invalid');
     expect(named(found, 'after').reason).to.include({ code: 'Blocked' });
+    expect(named(found, 'round-b').reason?.message)
+      .to.include(`round-a (${pathOf('round-a')}:`)
+      .and.include(`round-b (${pathOf('round-b')}:`);
     expect(found.findings.map(({ path, stage }) => `${stage} ${path}`)).to.deep.equal([
       `parse ${pathOf('junk')}`,
     ]);

@@ -114,9 +114,88 @@ describe('refusing what is wrong', () => {
       c: `${idleManifest('c')}  dependsOn: [c]\n`,
     });
     const found = await errors();
-    expect(found.map((one) => one.stage)).to.deep.equal(['references', 'references']);
+    expect(found.map((one) => one.stage)).to.deep.equal(['references', 'graph']);
     expect(found[0]?.hint).to.equal('did you mean "web"?');
     expect(found[1]?.message).to.match(/depends on itself/);
+  });
+
+  const dependingOn = (name: string, ...dependsOn: string[]) =>
+    `${idleManifest(name)}  dependsOn: [${dependsOn.join(', ')}]\n`;
+  const insertByHand = (name: string) =>
+    insertPipeline(scene.db, env.id, {
+      ...{ name, description: null, nodeSelector: null, logLevel: 'info', nodes: [], edges: [] },
+      ...{ globalConfig: {}, labels: {}, dependsOn: [] },
+    });
+
+  it('refuses a circle of dependencies with all files and lines, keeps what ran, and applies the others', async () => {
+    await env.apply({ a: idleManifest('a'), b: dependingOn('b', 'a') });
+    const before = await env.pipelines();
+    const result = await env.apply({
+      a: dependingOn('a', 'b'),
+      c: idleManifest('c'),
+      d: dependingOn('d', 'a'),
+    });
+    expect(result.counts).to.include({ created: 1, refused: 3 });
+    expect((await env.pipelines()).slice(0, 2)).to.deep.equal(before);
+    const [a, b, ...more] = await errors();
+    expect(more).to.deep.equal([]);
+    for (const one of [a, b])
+      for (const file of ['a', 'b']) expect(one?.message).to.match(new RegExp(`${pathOf(file)}:\\d+:\\d+`));
+    expect(a?.message).to.include(`a (${pathOf('a')}:${a?.line}:`);
+    expect(await env.condition('b', 'Validated')).to.include({ status: 'False', reason: 'GraphInvalid' });
+    expect((await env.condition('a', 'Applied')).message).to.match(/version 1 runs on/);
+    expect(await env.condition('d', 'Applied')).to.include({ status: 'False', reason: 'Blocked' });
+    expect((await env.pass()).counts).to.include({ refused: 3 });
+    const repaired = await env.apply({ b: idleManifest('b') });
+    expect(repaired.counts).to.include({ changed: 2, created: 1, refused: 0 });
+    expect(await env.living()).to.deep.equal(['a', 'b', 'c', 'd']);
+  });
+
+  it('refuses a circle that is closed by a dependency made by hand, in the plan and at the last moment', async () => {
+    await env.apply({ web: idleManifest('web') });
+    const [web, mine] = [(await env.pipeline('web')).id, await insertByHand('mine')];
+    const depend = () =>
+      scene.db('pipeline_dependencies').insert({ id: `${env.id}-1`, upstream_id: web, downstream_id: mine });
+    env.commit({ web: dependingOn('web', 'mine') });
+    // Somebody makes it between the plan and the write.
+    const late = await env.pass({
+      execute: async (operation, ctx, input) => {
+        await depend();
+        return scene.execute(operation, ctx, input);
+      },
+    });
+    expect(late.counts).to.include({ refused: 1, changed: 0 });
+    expect((await env.condition('web', 'Applied')).message).to.match(/circle.*: web → mine → web/);
+    expect((await env.pass()).counts).to.include({ refused: 1, changed: 0 });
+    expect((await errors())[0]?.message).to.match(/→ mine \(in the web UI\) → web/);
+    await scene.db('pipeline_dependencies').where({ downstream_id: mine }).delete();
+    expect((await env.pass()).counts).to.include({ refused: 0, changed: 1 });
+  });
+
+  it('blocks changes of what depends on one that was refused, also through others and under a new name', async () => {
+    await env.apply({
+      a: idleManifest('a'),
+      b: dependingOn('b', 'a'),
+      c: dependingOn('c', 'b'),
+      still: dependingOn('still', 'a'),
+    });
+    const before = await env.pipelines();
+    const bad = idleManifest('a', 'new').replace('inputs: [ticks]', 'inputs: [tick]');
+    const renamed = `${idleManifest('other b', '', ', previousName: b')}  dependsOn: [a]\n`;
+    const result = await env.apply({
+      a: bad,
+      b: renamed,
+      c: dependingOn('c', 'other b'),
+      free: idleManifest('free'),
+    });
+    expect(result.counts).to.include({ created: 1, changed: 0, renamed: 0, refused: 3 });
+    expect((await env.pipelines()).filter(({ name }) => name !== 'free')).to.deep.equal(before);
+    const waits = await env.condition('c', 'Applied');
+    expect(waits).to.include({ status: 'False', reason: 'Blocked' });
+    expect(waits.message).to.match(/^waits for "other b"/);
+    expect((await env.condition('still', 'Applied')).status).to.equal('True');
+    const repaired = await env.apply({ a: idleManifest('a', 'newer') });
+    expect(repaired.counts).to.include({ changed: 2, renamed: 1, refused: 0 });
   });
 
   it('leaves a namesake that the UI owns alone, says Conflict, and takes the name once it is free', async () => {

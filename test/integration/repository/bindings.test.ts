@@ -72,6 +72,21 @@ describe('a binding to a git server', function () {
   const push = (name: string, path = `prod/${name}.yaml`) =>
     server.commit({ files: { [path]: idleManifest(name) } });
 
+  it('says how to allow its address where it is private and was bound by an earlier version, and is turned off', async () => {
+    const id = await environment();
+    await bind(id);
+    await test
+      .db('git_bindings')
+      .where({ environment_id: id })
+      .update({ repository_url: 'https://10.0.0.1/x.git' });
+    await configure(id, { intervalSeconds: 60 });
+    await untilError(
+      id,
+      /^10\.0\.0\.1 cannot be reached: .* private address that HEADGATE_PRIVATE_TARGETS does not/,
+    );
+    expect((await configure(id, { mode: 'off' })).status).to.equal(200);
+  });
+
   it('applies what the branch holds, and follows it by its timer', async () => {
     push('first');
     const environmentId = await environment();
@@ -86,22 +101,23 @@ describe('a binding to a git server', function () {
     });
   });
 
-  it('is woken by a webhook, whatever that says, and so are the others of the repository', async () => {
+  it('is woken by its own webhook, whatever that says', async () => {
     push('first');
     const one = await environment();
     const two = await environment();
-    const { webhookUrl } = await bind(one, { intervalSeconds: 86_400 });
-    await bind(two, { intervalSeconds: 86_400 });
+    const hooks: [string, string | null][] = [];
+    for (const id of [one, two]) hooks.push([id, (await bind(id, { intervalSeconds: 86_400 })).webhookUrl]);
     for (const id of [one, two])
       await until(async () => (await names(id)).includes('first'), { what: 'the first pipeline' });
     push('second');
-    const hook = webhookUrl?.replace(test.controller.url, test.url) ?? '';
-    expect(hook).to.match(/\/api\/git\/webhook\/[^/]+$/);
-    const answer = await send(hook, { body: '\0 not json {', method: 'POST' });
-    expect(answer.status).to.equal(202);
-    expect(answer.json()).to.deep.equal({ ok: true });
-    for (const id of [one, two])
+    for (const [id, webhookUrl] of hooks) {
+      const hook = webhookUrl?.replace(test.controller.url, test.url) ?? '';
+      expect(hook).to.match(/\/api\/git\/webhook\/[^/]+$/);
+      const answer = await send(hook, { body: '\0 not json {', method: 'POST' });
+      expect(answer.status).to.equal(202);
+      expect(answer.json()).to.deep.equal({ ok: true });
       await until(async () => (await names(id)).includes('second'), { what: 'the second pipeline' });
+    }
   });
 
   it('has a webhook that knows its ids, bounds what it takes, and how often', async () => {
@@ -246,7 +262,8 @@ describe('a binding to a git server', function () {
       [{ repositoryUrl: 'ext::sh -c id' }, /^repositoryUrl: /],
       [{ repositoryUrl: 'file:///etc' }, /^repositoryUrl: folders of the controller/],
       [{ repositoryUrl: 'https://bot:token@host/x.git' }, /^repositoryUrl: .*give them as credentials/],
-      [{ repositoryUrl: 'http://169.254.169.254/x.git' }, /^repositoryUrl: .*link-local/],
+      [{ repositoryUrl: 'http://169.254.169.254/x.git' }, /^repositoryUrl: .*HEADGATE_PRIVATE_TARGETS/],
+      [{ repositoryUrl: 'https://10.0.0.1/x.git' }, /^repositoryUrl: .*HEADGATE_PRIVATE_TARGETS/],
       [
         { repositoryUrl: 'git@host:x.git', credentials: basic },
         /^knownHosts is required .*`ssh-keyscan host`/,

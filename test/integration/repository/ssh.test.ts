@@ -57,6 +57,23 @@ describe('a repository of a git server over ssh', () => {
     expect(await refusal(unknown.fetch(never))).to.match(/knownHosts of the binding has no key of localhost/);
   });
 
+  it('is known by an authority that certifies its host key, at any port', async () => {
+    const first = server.commit({ files: { 'a.yaml': 'a: 1' } });
+    const authority = await server.certify('localhost');
+    for (const pattern of [`[localhost]:${server.port}`, 'localhost', `[*host]:${server.port},other`]) {
+      const handle = bound({ knownHosts: `# ours\n@cert-authority ${pattern} ${authority}\n` });
+      await handle.fetch(never);
+      expect(headOf(handle), pattern).to.equal(first);
+    }
+    const plain = `@cert-authority elsewhere ${authority}\n${server.knownHosts}`;
+    await bound({ knownHosts: plain }).fetch(never);
+    const elsewhere = bound({ knownHosts: `@cert-authority [localhost]:1 ${authority}` });
+    expect(await refusal(elsewhere.fetch(never))).to.match(/has no key of localhost/);
+    const other = await server.certify('elsewhere');
+    const certified = bound({ knownHosts: `@cert-authority [localhost]:${server.port} ${other}` });
+    expect(await refusal(certified.fetch(never)), 'a certificate of another host').not.to.equal('');
+  });
+
   it('is refused with a key that the server does not know, or that is none', async () => {
     const handle = bound({ privateKey: server.makeKey('other') });
     expect(await refusal(handle.fetch(never))).to.match(
@@ -68,6 +85,16 @@ describe('a repository of a git server over ssh', () => {
     expect(await refusal(bound({ url: `${server.url()}x` }).fetch(never))).to.match(
       /has no repository ssh:.* compare the address/,
     );
+  });
+
+  it('is not connected to where the operator does not allow its address', async () => {
+    scene.close();
+    scene = new MirrorScene({ privateTargets: [] });
+    for (const host of ['localhost', '127.0.0.1', '127.1'])
+      expect(await refusal(bound({ url: server.url().replace('localhost', host) }).fetch(never))).to.equal(
+        `${host} cannot be reached: nothing answers there, or it is at a private address that HEADGATE_PRIVATE_TARGETS does not list; check the address, or ask the operator of this controller, whose log names the reason; it is tried again by itself`,
+      );
+    expect(scene.log, 'the reason').to.include('not in HEADGATE_PRIVATE_TARGETS');
   });
 
   for (const type of ['ed25519', 'rsa', 'ec'] as const) {

@@ -19,6 +19,11 @@ const TOKEN = 'glpat-wh0le/canary+%"\'1';
 const FOLDER = 'environments/staging';
 /** No timer falls due while the test runs. */
 const NEVER_BY_ITSELF = 86_400;
+/** Ranges, patterns, options, paths and lines of another protocol. */
+const NO_REFS = [
+  ...['../../config', '-x', 'a..b', 'a b', 'a\nref-prefix refs/', 'main^{commit}', 'main~1', 'refs/heads/*'],
+  ...['a:b', 'refs/heads/../../config', '../heads/main', 'refs/tags/../heads/main'],
+];
 
 interface Remote {
   server: GitServer | SshServer;
@@ -184,6 +189,25 @@ for (const [how, open] of Object.entries(REMOTES)) {
       expect((await status()).appliedCommit?.sha).not.to.equal(sha);
       const { fault } = await places.viewer.call('query', 'gitSync.plan', { environmentId, ref: 'nowhere' });
       expect(fault?.message).to.match(/nowhere/);
+    });
+
+    it('refuses what is no name of a branch, tag or commit, as in the embedded repository', async () => {
+      await places.admin.mutate('gitSync.configure', {
+        ...{ environmentId: places.siblingId, mode: 'observe', repositoryUrl: 'embedded' },
+      });
+      for (const ref of NO_REFS) {
+        const answers = await Promise.all(
+          [environmentId, places.siblingId].map((id) =>
+            places.admin.call('query', 'gitSync.plan', { environmentId: id, ref }),
+          ),
+        );
+        for (const { fault } of answers) {
+          expect(fault?.data.code, `${ref}: ${fault?.message}`).to.equal('BAD_REQUEST');
+          expect(fault?.message, ref).to.equal(`The repository has no branch, tag or commit "${ref}"`);
+        }
+      }
+      expect(test.log(), 'the copy stayed as it was').not.to.include('is made anew');
+      await test.db('git_bindings').where({ environment_id: places.siblingId }).delete();
     });
 
     it('writes changes by hand there: as a proposal, and as a commit', async () => {

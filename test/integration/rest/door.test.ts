@@ -147,11 +147,31 @@ describe('the REST interface', () => {
       );
     });
 
+    it('names the service account that created a version, also when that is gone', async () => {
+      const account = await teams.root.mutate<{ id: string; key: string }>('serviceAccount.create', {
+        environmentId: teams.ours.environmentId,
+        name: 'release robot',
+        permissions: ['pipelines.deploy'],
+      });
+      const id = await draft();
+      const deploy = { body: { changelog: 'by the robot' } };
+      await restClient(test.url, account.key)('POST', `/pipelines/${id}/deploy`, deploy);
+      const created = { createdById: account.id, createdByName: 'release robot', source: 'api' };
+      expect((await versionsOf(id))[0]).to.include(created);
+      await teams.root.mutate('serviceAccount.delete', { id: account.id });
+      expect((await versionsOf(id))[0]).to.include(created);
+      const [listed] = await teams.root.query<{ id: string }[]>('pipeline.versions', { pipelineId: id });
+      expect(listed).to.include(created);
+      expect(
+        await teams.root.query<object>('pipeline.getVersion', { versionId: listed?.id }),
+      ).to.deep.include(created);
+    });
+
     it('keeps the types that are promised where nothing is known', async () => {
       const id = await draft();
       await call('POST', `/pipelines/${id}/deploy`, { body: { changelog: '' } });
       const [version] = await versionsOf(id);
-      expect(version).to.include({ changelog: '', createdById: '', version: 1, isDeployed: true });
+      expect(version).to.include({ changelog: '', version: 1, isDeployed: true });
       const { pipelines } = (await call('GET', '/pipelines')).json<{
         pipelines: Record<string, unknown>[];
       }>();

@@ -40,6 +40,19 @@ interface Document {
 
 const run = promisify(execFile);
 
+/**
+ * Options of the engine's components and their schemas; what an audit event changed and tells; what superjson annotates; what
+ * errors carry beside their sentence.
+ */
+const OPEN_OBJECTS = ['RestError', 'config', 'data', 'diff', 'globalConfig', 'meta', 'metadata', 'schema'];
+
+/** Any field may stand there. */
+const isOpen = (schema: object): boolean => {
+  if (!('additionalProperties' in schema)) return true;
+  const { additionalProperties: more } = schema;
+  return more === true || (typeof more === 'object' && more !== null && Object.keys(more).length === 0);
+};
+
 describe('the OpenAPI description', () => {
   const text = JSON.stringify(
     describeApi({ baseUrl: 'http://localhost:8080', cookieName: 'headgate.session-token' }),
@@ -112,6 +125,20 @@ describe('the OpenAPI description', () => {
       });
       const body = document.paths['/api/v1/secrets']?.post?.requestBody?.content['application/json'];
       expect(body?.schema).to.deep.equal({ $ref: '#/components/schemas/NewSecret' });
+    });
+
+    it('names every field of every object, but of those whose fields are others’ to choose', () => {
+      const open: string[] = [];
+      const visit = (value: unknown, pointer: string): void => {
+        if (typeof value !== 'object' || value === null) return;
+        if ('type' in value && [value.type].flat().includes('object') && isOpen(value)) open.push(pointer);
+        for (const [key, item] of Object.entries(value))
+          if (key !== 'example') visit(item, `${pointer}/${key}`);
+      };
+      visit(document.components, '');
+      visit(document.paths, '');
+      const places = open.map((pointer) => pointer.replace(/^.*\/(schemas|properties)\//, ''));
+      expect([...new Set(places)].sort()).to.deep.equal(OPEN_OBJECTS);
     });
 
     it('knows every file of schemas', () => {

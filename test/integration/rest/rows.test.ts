@@ -10,7 +10,7 @@ import { mintToken } from '../../../controller/platform/tokens.ts';
 import { PERMISSIONS, type Permission } from '../../../schemas/api/service-accounts.ts';
 import { validator } from '../../../schemas/validate.ts';
 import { startTestController, type TestController } from '../../support/controller.ts';
-import type { Answer, SendOptions } from '../../support/http.ts';
+import { type Answer, type SendOptions, send } from '../../support/http.ts';
 import { unknownFields } from '../../support/operations.ts';
 import { draftPipeline, makeKey, type RestKey, restClient } from '../../support/rest.ts';
 import { makeTwoTeams, SECRET_VALUE, type Side, type TwoTeams } from '../../support/two-teams.ts';
@@ -34,10 +34,16 @@ GET /alerts/rules alerts.read 200 rules
 POST /alerts/rules alerts.manage 201 rule
 GET /audit audit.read 200 cursor,events,hasMore
 GET /git/export gitops.read 200 files,skipped
+GET /git/jobs gitops.read 200 jobs
 GET /git/status gitops.read 200 status
+POST /git/jobs/{id}/retry gitops.manage 200 jobId
+POST /git/sync gitops.manage 200 jobId
 POST /git/plan gitops.read 200 plan
 `;
 
+interface Described {
+  paths: Record<string, Record<string, { responses: Record<string, unknown> }>>;
+}
 interface Request {
   /** In the place of `{id}`. */
   id?: string;
@@ -61,6 +67,8 @@ describe('every row of the REST interface', () => {
   let teams: TwoTeams;
   let all: RestKey;
   let made = 0;
+  /** Row and status of every answer. */
+  const answered = new Set<string>();
 
   before(async function () {
     this.timeout(30_000);
@@ -146,7 +154,18 @@ describe('every row of the REST interface', () => {
       elsewhere: (ours, { pipelineId }) => [{ body: { ...ours.body, pipelineId } }],
     },
     'GET /git/export': { request: () => ({}) },
+    'GET /git/jobs': { request: () => ({ query: { status: 'failed', limit: '3' } }) },
     'GET /git/status': { request: () => ({}) },
+    'POST /git/jobs/{id}/retry': {
+      async request({ environmentId }, n) {
+        const binding = await test.db('git_bindings').where({ environment_id: environmentId }).first('id');
+        const id = `failed-${n}`;
+        const job = { id, binding_id: binding.id, type: 'pass', status: 'failed', trigger: 'timer' };
+        await test.db('git_jobs').insert(job);
+        return { id };
+      },
+    },
+    'POST /git/sync': { request: () => ({}) },
     'POST /git/plan': { request: () => ({ body: { ref: 'main' } }) },
     'GET /audit': { request: () => ({ query: { after: '0', limit: '3', action: 'secret.created' } }) },
   };
@@ -159,10 +178,12 @@ describe('every row of the REST interface', () => {
   ): Promise<Answer> {
     const query = new URLSearchParams(request.query).toString();
     const path = row.path.replace('{id}', encodeURIComponent(request.id ?? ''));
-    return restClient(test.url, key)(row.method, query ? `${path}?${query}` : path, {
+    const answer = await restClient(test.url, key)(row.method, query ? `${path}?${query}` : path, {
       ...(request.body === undefined ? {} : { body: request.body }),
       ...more,
     });
+    answered.add(`${keyOf(row)} ${answer.status}`);
+    return answer;
   }
   const requestOf = (row: RestRow, side = teams.ours): Promise<Request> =>
     Promise.resolve(CASES[keyOf(row)]!.request(side, ++made));
@@ -297,6 +318,19 @@ describe('every row of the REST interface', () => {
       }
     });
   }
+
+  describe('as it is described', () => {
+    it('answers with no status that its description does not name', async () => {
+      const { paths } = (await send(`${test.url}/api/v1/openapi.json`)).json<Described>();
+      const described = REST_ROWS.flatMap((row) =>
+        Object.keys(paths[`/api/v1${row.path}`]?.[row.method.toLowerCase()]?.responses ?? {}).map(
+          (status) => `${keyOf(row)} ${status}`,
+        ),
+      );
+      expect([...answered].filter((one) => !described.includes(one))).to.deep.equal([]);
+      expect(answered.size).to.be.above(4 * REST_ROWS.length);
+    });
+  });
 
   it('leaves an audit row for each that changes something, in the name of the service account', async () => {
     for (const row of REST_ROWS) {

@@ -341,6 +341,19 @@ describe('samples of events', () => {
       }
     });
 
+    it('where a component brings an error alone, and not where it brings nothing at all', async () => {
+      const { requestId } = await ask(['lines', 'out']);
+      const alone = await answer([{ requestId, componentKey: 'lines', error: 'no tap here' }]);
+      expect(alone.json()).to.deep.equal({ ok: true });
+      expect((await result(requestId)).results).to.have.length(1);
+      expect((await result(requestId)).results[0]).to.include({
+        componentKey: 'lines',
+        error: 'no tap here',
+      });
+      const nothing = await answer([{ requestId, componentKey: 'out' }]);
+      expect(nothing.json<{ rejected: { reason: string }[] }>().rejected[0]?.reason).to.include('events');
+    });
+
     it('with fewer events than were brought above the limit', async () => {
       const { requestId } = await ask(['lines'], { limit: 2 });
       await answer([answerOf(requestId, 'lines', { events: [1, 2, 3] })]);

@@ -131,6 +131,22 @@ describe('who watches a live tap', () => {
     expect((await findTap(test.db, tap.tapId))?.watchedBy).to.equal(null);
   });
 
+  it('has left also where it was being looked at whether he is there', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const tap = await started();
+      await taps.claim(tap);
+      const detach = taps.attach(tap, viewer());
+      clock.advance(15_000);
+      detach();
+      await taps.claim(tap);
+      taps.attach(tap, viewer())();
+      await until(async () => (await findTap(test.db, tap.tapId))?.watchedBy === null, {
+        what: 'him to leave',
+      });
+      await test.db('taps').delete();
+    }
+  });
+
   it('stays when his stream before this one ends only after he has come back', async () => {
     const tap = await started();
     await taps.claim(tap);

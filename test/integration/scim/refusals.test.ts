@@ -131,6 +131,10 @@ describe('SCIM', () => {
     it('values that are too long, of the wrong form, or that nothing can keep', async () => {
       for (const more of [
         { userName: 7_000, emails: 'none' },
+        { userName: 7_000, emails: [{ value: 'wrong@example.org' }] },
+        { userName: [{ value: 7 }], emails: [{ value: 'wrong@example.org' }] },
+        { displayName: 7 },
+        { name: { formatted: 7 } },
         { userName: 'x'.repeat(400) },
         { userName: ['a', 'b'] },
         { userName: { a: 1 } },
@@ -158,6 +162,7 @@ describe('SCIM', () => {
           'invalidSyntax',
         );
       for (const more of [
+        { displayName: 7 },
         { displayName: '' },
         { displayName: ' ' },
         { displayName: 'x'.repeat(300) },
@@ -171,6 +176,14 @@ describe('SCIM', () => {
           400,
           'invalidValue',
         );
+      for (const [path, attribute] of [
+        [`/Users/${userId}`, 'userName'],
+        [`/Users/${userId}`, 'displayName'],
+        [`/Groups/${groupId}`, 'displayName'],
+      ] as const) {
+        const Operations = [{ op: 'replace', path: attribute, value: 7 }];
+        expectError(await scim.call('PATCH', path, { Operations }), 400, 'invalidValue');
+      }
       expect(await test.db('users').where('email', 'like', 'wrong%')).to.have.length(0);
     });
 

@@ -1,8 +1,11 @@
 /** Secrets in AWS Secrets Manager: the official client against a server that speaks the documented protocol. */
 import { expect } from 'chai';
+import { createLogger } from '../../../controller/platform/logger.ts';
+import { createTargetGuard } from '../../../controller/platform/outgoing/index.ts';
 import { BackendError, type SecretBackend } from '../../../controller/secrets/backends/backend.ts';
 import { createCloudBackend } from '../../../controller/secrets/backends/cloud-sm.ts';
 import type { CloudConfig } from '../../../schemas/api/secret-backends.ts';
+import { localGuard } from '../../support/local-targets.ts';
 import { patient } from '../../support/patience.ts';
 import { ACCESS_KEY, SecretsManagerServer } from '../../support/secrets-manager-server.ts';
 
@@ -22,14 +25,10 @@ describe('secrets in AWS Secrets Manager', function () {
     await aws.close();
   });
 
-  function backend(more: Partial<CloudConfig> = {}): SecretBackend {
+  function backend(more: Partial<CloudConfig> = {}, guard = localGuard()): SecretBackend {
     const credentials = { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY };
-    const made = createCloudBackend({
-      region: 'eu-central-1',
-      endpoint: aws.url,
-      ...credentials,
-      ...more,
-    });
+    const config = { region: 'eu-central-1', endpoint: aws.url, ...credentials, ...more };
+    const made = createCloudBackend(config, guard);
     open.push(made);
     return made;
   }
@@ -132,8 +131,20 @@ describe('secrets in AWS Secrets Manager', function () {
     const given = backend().read(['db'], stopping.signal);
     stopping.abort(new Error('stopping'));
     expect(await given.catch((error: Error) => error.message)).to.equal('stopping');
-    expect((await late).message).to.include('did not answer within 10 s');
+    expect((await late).message).to.include('cannot be reached: nothing answers there');
     expect(performance.now() - began).to.be.within(9_500, patient(13_000));
+  });
+
+  it('are not asked for at an address that the operator does not allow', async () => {
+    const none = createTargetGuard([], createLogger('silent'));
+    for (const endpoint of [aws.url, aws.url.replace('127.0.0.1', 'localhost')]) {
+      const fault = await faultOf(backend({ endpoint }, none).check(still));
+      expect(fault.fault).to.equal('unreachable');
+      expect(fault.message).to.match(
+        /cannot be reached: nothing answers there, or .*HEADGATE_PRIVATE_TARGETS/,
+      );
+    }
+    expect(aws.requests).to.deep.equal([]);
   });
 
   it('are out of reach where nobody listens', async () => {
@@ -141,7 +152,7 @@ describe('secrets in AWS Secrets Manager', function () {
     await aws.close();
     const fault = await faultOf(made.check(still));
     expect(fault.fault).to.equal('unreachable');
-    expect(fault.message).to.include('ECONNREFUSED');
+    expect(fault.message).to.include('cannot be reached: nothing answers there');
     aws = await SecretsManagerServer.start();
   });
 });

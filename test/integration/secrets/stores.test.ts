@@ -1,6 +1,7 @@
 /** An environment whose secrets are kept outside: through the API, the reconciler and the config that its nodes are served. */
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { sealedPlace } from '../../../controller/platform/sealed-columns.ts';
 import type { PipelineEntry } from '../../../schemas/agent/protocol.ts';
 import type { Environment, SecretSummary } from '../../../schemas/api/environments.ts';
 import { enrollNode, type TestNode } from '../../support/agent-client.ts';
@@ -29,7 +30,7 @@ describe('an environment whose secrets are kept outside', function () {
   let made = 0;
 
   before(async () => {
-    test = await startTestController({ execSecretCommands: [PROGRAM] });
+    test = await startTestController({ execSecretCommands: [PROGRAM, `/usr/bin/env sh ${PROGRAM}`] });
     root = await test.root();
     ({ id: teamId } = await root.mutate<{ id: string }>('team.create', { name: 'Shop' }));
     await makeUser(test.db, { email: 'editor@example.org', teams: { [teamId]: 'EDITOR' } });
@@ -150,7 +151,7 @@ describe('an environment whose secrets are kept outside', function () {
           secretBackend: 'VAULT',
           secretBackendConfig: vaultConfig({ address: 'http://[::ffff:169.254.169.254]/latest' }),
         }),
-        says: /secretBackendConfig\.address: .* is a link-local address/,
+        says: /secretBackendConfig: http:\/\/\[::ffff:a9fe:a9fe\]\/latest cannot be reached: nothing answers there, or .*HEADGATE_PRIVATE_TARGETS/,
       },
       {
         of: 'with a password in the address',
@@ -215,17 +216,52 @@ describe('an environment whose secrets are kept outside', function () {
       });
     }
 
-    it('may name a program of the list by every editor, another one by a super admin alone', async () => {
+    it('may name a command of the list as it stands there, and no super admin another one', async () => {
       const id = await newEnvironment();
-      const input = (command: string) => ({ secretBackend: 'EXEC', secretBackendConfig: { command } });
-      const refused = await update(id, input('/bin/cat'));
-      expect(refused.status).to.equal(403);
-      expect(refused.fault?.message).to.include('HEADGATE_EXEC_SECRET_COMMANDS');
+      const input = (command: string, ...args: string[]) => ({
+        secretBackend: 'EXEC',
+        secretBackendConfig: { command, ...(args.length > 0 ? { args } : {}) },
+      });
+      for (const who of [editor, root])
+        for (const wrong of [
+          input('/bin/cat'),
+          input(PROGRAM, '--all'),
+          input('/usr/bin/env'),
+          input('/usr/bin/env', 'cat', '/etc/passwd'),
+          input('/usr/bin/env', `cat ${PROGRAM}`),
+        ]) {
+          const refused = await update(id, wrong, who);
+          expect(refused.status, JSON.stringify(wrong)).to.equal(403);
+          expect(refused.fault?.message).to.include('HEADGATE_EXEC_SECRET_COMMANDS');
+        }
       expect((await update(id, input(PROGRAM))).status).to.equal(200);
-      // It prints what it is told, which is a JSON object.
-      expect((await update(id, input('/bin/cat'), root)).status).to.equal(200);
-      const { status } = await update(id, { secretBackendConfig: { command: '/bin/cat', args: ['-u'] } });
-      expect(status, 'a change by an editor').to.equal(403);
+      expect((await update(id, input('/usr/bin/env', 'sh', PROGRAM))).status).to.equal(200);
+      expect((await get(id)).secretCommands).to.deep.equal([PROGRAM, `/usr/bin/env sh ${PROGRAM}`]);
+    });
+
+    it('is not asked any longer once its command is not on the list as it was set', async () => {
+      const id = await newEnvironment();
+      const before = { secretBackend: 'EXEC', secretBackendConfig: { command: PROGRAM } };
+      expect((await update(id, before)).status).to.equal(200);
+      const { keyring } = test.controller.systemContext('test').services;
+      const setting = { kind: 'EXEC', config: { command: PROGRAM, args: ['--everything'] } };
+      await test
+        .db('environments')
+        .where({ id })
+        .update({
+          sealed_secret_backend_config: keyring.seal(
+            JSON.stringify(setting),
+            sealedPlace('environments', id),
+          ),
+        });
+      const { status, fault } = await editor.call('mutation', 'secret.register', {
+        environmentId: id,
+        name: 'db',
+      });
+      expect(status).to.equal(412);
+      expect(fault?.message).to.equal(
+        `${PROGRAM} --everything is not one of the commands that the operator of this controller lists in HEADGATE_EXEC_SECRET_COMMANDS, which fixes the arguments too; choose one of them, or ask the operator to list this one`,
+      );
     });
 
     it('may use the controller’s own identity only where a super admin says so', async () => {

@@ -1,9 +1,12 @@
 /** Secrets in Vault, against a server that speaks the documented protocol. */
 import { expect } from 'chai';
+import { createLogger } from '../../../controller/platform/logger.ts';
+import { createTargetGuard } from '../../../controller/platform/outgoing/index.ts';
 import { BackendError, type SecretBackend } from '../../../controller/secrets/backends/backend.ts';
 import { createVaultBackend } from '../../../controller/secrets/backends/vault.ts';
 import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
 import { AUTHORITY } from '../../support/certificates.ts';
+import { localGuard } from '../../support/local-targets.ts';
 import { patient } from '../../support/patience.ts';
 import { VaultServer } from '../../support/vault-server.ts';
 
@@ -22,11 +25,15 @@ describe('secrets in Vault', () => {
     await vault.close();
   });
 
-  function backend(more: Partial<VaultConfig> = {}, serviceAccount = 'jwt-of-the-controller'): SecretBackend {
+  function backend(
+    more: Partial<VaultConfig> = {},
+    serviceAccount = 'jwt-of-the-controller',
+    guard = localGuard(),
+  ): SecretBackend {
     const auth = { method: 'token' as const, token: TOKEN };
     const made = createVaultBackend(
       { address: vault.url, auth, ...more },
-      { serviceAccountToken: async () => serviceAccount },
+      { guard, serviceAccountToken: async () => serviceAccount },
     );
     open.push(made);
     return made;
@@ -153,7 +160,7 @@ describe('secrets in Vault', () => {
       expect(fault.fault).to.equal('refused');
       expect(fault.message).to.match(/certificate of https:\/\/localhost:\d+ is not trusted .* "ca"/);
       const plain = await faultOf(backend({ address: vault.url.replace('http:', 'https:') }).check(still));
-      expect(plain.message).to.include('does not speak TLS');
+      expect(plain.message).to.match(/^https:\/\/localhost:\d+ cannot be reached: nothing answers there/);
     } finally {
       await secure.close();
     }
@@ -199,7 +206,7 @@ describe('secrets in Vault', () => {
     const began = performance.now();
     const fault = await faultOf(backend().check(still));
     expect(performance.now() - began).to.be.within(9_500, patient(12_000));
-    expect(fault.message).to.include('did not answer within 10 s');
+    expect(fault.message).to.include('cannot be reached: nothing answers there');
   });
 
   it('are given up at once when nobody wants them any longer', async () => {
@@ -210,12 +217,27 @@ describe('secrets in Vault', () => {
     expect(await work.catch((error: Error) => error.message)).to.equal('stopping');
   });
 
+  it('are not asked for at an address that the operator does not allow', async () => {
+    const none = createTargetGuard([], createLogger('silent'));
+    const made = [vault.url, vault.url.replace('127.0.0.1', 'localhost')].map((address) =>
+      backend({ address }, undefined, none),
+    );
+    for (const one of made) {
+      const fault = await faultOf(one.check(still));
+      expect(fault.fault).to.equal('unreachable');
+      expect(fault.message).to.match(
+        /cannot be reached: nothing answers there, or .*HEADGATE_PRIVATE_TARGETS/,
+      );
+    }
+    expect(vault.requests).to.deep.equal([]);
+  });
+
   it('are out of reach where nobody listens', async () => {
     const made = backend();
     await vault.close();
     const fault = await faultOf(made.check(still));
     expect(fault.fault).to.equal('unreachable');
-    expect(fault.message).to.match(/cannot be reached \(ECONNREFUSED\)/);
+    expect(fault.message).to.include('cannot be reached: nothing answers there');
     vault = await VaultServer.start();
   });
 });

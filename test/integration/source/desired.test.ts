@@ -114,8 +114,8 @@ describe('Desired state', () => {
       path: `${ROOT}/a.yaml`,
       line: 4,
       stage: 'references',
-      message: '$file: shared/vrl/t.vrl does not exist',
-      hint: 'Did you mean `tt.vrl`?',
+      message: '$file: shared/vrl/t.vrl does not exist (from the root of the repository)',
+      hint: `Did you mean \`tt.vrl\`? A $file is relative to its manifest, and may lie in ${ROOT}/, shared/, tests/.`,
     });
     expect(await source(repository.commit({ 'shared/vrl/t.vrl': '.a = 3\n' }))).to.deep.equal([
       '.a = 3\n',

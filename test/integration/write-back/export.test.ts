@@ -84,6 +84,13 @@ describe('an export that is committed and bound', () => {
     expect(files.find(({ path }) => path === 'pipelines/returns.yaml')?.text).to.contain(
       'dependsOn: [ Orders of the day ]',
     );
+    for (const { path, text } of files) {
+      const kind =
+        { alerts: 'alert-rule', 'node-groups': 'node-group' }[path.split('/')[0] ?? ''] ?? 'pipeline';
+      expect(text.split('\n')[0]).to.equal(
+        `# yaml-language-server: $schema=${test.config.baseUrl}/schemas/v1/${kind}.json`,
+      );
+    }
     commit(test.controller.gitdir, {
       branch: 'main',
       message: 'export',

@@ -45,8 +45,9 @@ spec: {metric: disk_usage, condition: gt, threshold: 90}
 const GROUP = `apiVersion: headgate/v1
 kind: NodeGroup
 metadata: { name: edge }
+x-parts:   { who:   &who { role: edge } } # two blanks too many
 spec:
-  criteria: { role: edge }
+  criteria: *who
 `;
 const INCLUDING = `apiVersion: headgate/v1
 kind: Pipeline
@@ -298,7 +299,9 @@ describe('changes by hand of what git describes', () => {
     const theirs = place.push({ 'alerts/rules.yaml': RULES.replace('threshold: 10', 'threshold: 20') });
     const answer = await place.editor.call('mutation', 'alert.updateRule', { id, threshold: 11 });
     expect(answer.status).to.equal(409);
-    expect(answer.fault?.message).to.match(/\/spec\/threshold is 20 in git and 11 in your change/);
+    expect(answer.fault?.message).to.match(
+      /\/spec\/threshold is 20 in git and 11 in your change\. What git has stays, and your change was not made;/,
+    );
     expect(place.head()).to.equal(theirs);
     expect(
       await test.db('audit_log').where({ action: 'gitSync.conflict', entity_id: id }).count(),

@@ -7,6 +7,7 @@ import { createLogger } from '../../../controller/platform/logger.ts';
 import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
 import type { Forge } from '../../../reconcilers/forges/forge.ts';
 import { createForges, type ForgeOptions, type Forges } from '../../../reconcilers/forges/index.ts';
+import { localGuard } from '../local-targets.ts';
 import { BitbucketServer } from './bitbucket-server.ts';
 import type { ForgeServer, ForgeServerOptions } from './forge-server.ts';
 import { GiteaServer } from './gitea-server.ts';
@@ -69,6 +70,7 @@ export function clientOf(
   });
   const forges = createForges({
     keyring,
+    guard: localGuard(),
     log: createLogger('debug', stream),
     proxies: NO_PROXIES,
     limits: { retryMs: 5 },

@@ -36,6 +36,7 @@ async function freshSession(side: Side, caller: Person) {
   await insertSession(side.db, {
     ...{ id, tokenHash: hash, userId: await idOf(side, caller), method: 'password' },
     ...{ sealedIdToken: null, ipAddress: '192.0.2.7', userAgent: 'curl/8' },
+    confirmedAt: new Date(),
     expiresAt: new Date(Date.now() + 60_000),
   });
   return { id };
@@ -47,6 +48,13 @@ export const OWN_ACCOUNT: Rows = {
     input: async (side, n, caller) => {
       await knownPassword(side, caller);
       return { currentPassword: PASSWORD, newPassword: `${PASSWORD} ${n}` };
+    },
+  },
+  'user.confirmPassword': {
+    names: 'own',
+    input: async (side, _, caller) => {
+      await knownPassword(side, caller);
+      return { currentPassword: PASSWORD };
     },
   },
   'user.updateProfile': { names: 'own', input: (_, n) => ({ name: `Ada ${n}` }) },

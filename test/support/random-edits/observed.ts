@@ -135,7 +135,9 @@ export async function observe(env: BoundEnvironment): Promise<Observed> {
     ),
     ask<VersionRow>(
       `SELECT v.id, v.pipeline_id AS "pipelineId", v.version, v.spec_hash AS "specHash", v.changelog,
-         v.commit_sha AS commit, v.commit_path AS path, v.commit_author AS author, md5(v::text) AS digest,
+         v.commit_sha AS commit, v.commit_path AS path, v.commit_author AS author, 
+         -- When it may be deleted is no part of what was written.
+         md5((to_jsonb(v) - 'deployed_until')::text) AS digest,
          EXISTS (SELECT FROM audit_log a WHERE a.environment_id = p.environment_id AND a.entity_id = p.id
            AND a.commit_sha = v.commit_sha) AS audited
        FROM pipeline_versions v JOIN pipelines p ON p.id = v.pipeline_id

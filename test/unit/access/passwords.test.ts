@@ -1,6 +1,5 @@
 /** Hashes of passwords, what a new password may not be, and from where attempts are counted together. */
 import { expect } from 'chai';
-import { networkOf } from '../../../controller/access/attempts.ts';
 import { refuseWeakPassword } from '../../../controller/access/password-rules.ts';
 import { hashPassword, isOutdated, verifyPassword } from '../../../controller/access/passwords.ts';
 import { DomainError } from '../../../controller/platform/errors.ts';
@@ -84,22 +83,5 @@ describe('a new password', () => {
   ])
     it(`may be ${password.slice(0, 30)}`, async () => {
       expect(await refusal(password)).to.equal('taken');
-    });
-});
-
-describe('the network that attempts are counted by', () => {
-  const CASES: { address: string; network: string }[] = [
-    { address: '192.0.2.7', network: '192.0.2.7' },
-    { address: '2001:db8:1:2:3:4:5:6', network: '2001:db8:1:2::/64' },
-    { address: '2001:0DB8:0001:0002::1', network: '2001:db8:1:2::/64' },
-    { address: '2001:db8::1', network: '2001:db8:0:0::/64' },
-    { address: '::1', network: '0:0:0:0::/64' },
-    { address: 'fe80::1%eth0', network: 'fe80:0:0:0::/64' },
-    { address: '64:ff9b::192.0.2.7', network: '64:ff9b:0:0::/64' },
-    { address: '1::2:3:4:5:6:7', network: '1:0:2:3::/64' },
-  ];
-  for (const { address, network } of CASES)
-    it(`of ${address} is ${network}`, () => {
-      expect(networkOf(address)).to.equal(network);
     });
 });

@@ -45,9 +45,46 @@ describe('answers of the controller', () => {
     expect(parseConfig(JSON.stringify(newer))).to.deep.equal(config);
   });
 
+  it('takes a config without its optional parts', () => {
+    const { logLevel: _, secrets: __, certFiles: ___, ...bare } = entry;
+    const parsed = parseConfig(JSON.stringify({ pipelines: [bare] }));
+    expect(parsed).to.deep.equal({
+      pipelines: [{ ...bare, logLevel: 'info', secrets: {}, certFiles: [] }],
+      pollIntervalMs: undefined,
+      secretBackend: '',
+      sampleRequests: [],
+      pendingAction: null,
+      configRevision: undefined,
+      pushUrl: undefined,
+    });
+    const nulls = { ...bare, logLevel: null, secrets: null, certFiles: null };
+    const answer = { pipelines: [nulls], pollIntervalMs: null, sampleRequests: null, secretBackend: null };
+    expect(parseConfig(JSON.stringify(answer))).to.deep.equal(parsed);
+  });
+
+  it('refuses optional parts of another type, and an answer without a list of pipelines', () => {
+    for (const fields of [{ pollIntervalMs: '5000' }, { sampleRequests: {} }, { pipelines: null }])
+      expect(() => parseConfig(JSON.stringify({ ...config, ...fields }))).to.throw(MalformedAnswer);
+    for (const text of ['{}', 'null', '[]', '', '<html>', '{"ok":true}', '{"pollIntervalMs":5000}'])
+      expect(() => parseConfig(text), text).to.throw(MalformedAnswer);
+  });
+
+  it('counts a heartbeat as delivered when the answer says ok or says nothing', () => {
+    for (const text of ['{"ok":true}', '', '  ', '{"ok":true,"configRevision":null}'])
+      expect(parseHeartbeatReply(text), text).to.deep.equal({ ok: true });
+    expect(parseHeartbeatReply('{"ok":true,"configRevision":4}')).to.deep.equal({
+      ok: true,
+      configRevision: 4,
+    });
+    for (const text of ['{}', 'null', '[]', '<html>', '{"ok":false}', '{"ok":"true"}', '{"ok":tr'])
+      expect(() => parseHeartbeatReply(text), text).to.throw(MalformedAnswer);
+  });
+
+  const OPTIONAL = ['logLevel', 'secrets', 'certFiles'];
   for (const field of Object.keys(entry)) {
-    it(`refuses an entry whose ${field} is missing or of another type`, () => {
-      for (const value of [undefined, null, 1.5, true]) {
+    const wrong = OPTIONAL.includes(field) ? [1.5, true] : [undefined, null, 1.5, true];
+    it(`refuses an entry whose ${field} is of another type${wrong.length > 2 ? ' or missing' : ''}`, () => {
+      for (const value of wrong) {
         const answer = JSON.stringify({ ...config, pipelines: [{ ...entry, [field]: value }] });
         expect(() => parseConfig(answer)).to.throw(MalformedAnswer, field);
       }

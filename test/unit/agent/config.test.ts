@@ -30,7 +30,15 @@ describe('settings of the agent', () => {
       metricsHost: '0.0.0.0',
       portBase: 8688,
       updateKey: undefined,
+      allowDowngrade: false,
     });
+  });
+
+  it('allows lower versions only where that is said', () => {
+    const { allowDowngrade: allowed } = readConfig({ SVC_URL: 'http://c', SVC_ALLOW_DOWNGRADE: '1' });
+    expect(allowed).to.equal(true);
+    for (const SVC_ALLOW_DOWNGRADE of ['', '0', 'false'])
+      expect(readConfig({ SVC_URL: 'http://c', SVC_ALLOW_DOWNGRADE }).allowDowngrade).to.equal(false);
   });
 
   it('joins both label variables; SVC_NODE_LABELS wins', () => {
@@ -55,6 +63,7 @@ describe('settings of the agent', () => {
     ['SVC_LABELS', Array.from({ length: 65 }, (_, n) => `k${n}=v`).join(), /more than 64/],
     ['SVC_METRICS_PORT', '65536', /a port from 0/],
     ['SVC_PORT_BASE', '0', /a port from 1/],
+    ['SVC_ALLOW_DOWNGRADE', 'perhaps', /SVC_ALLOW_DOWNGRADE must be 1 or 0/],
     ['SVC_UPDATE_PUBLIC_KEY', 'bm90IGEga2V5', /Ed25519 public key/],
     ['SVC_DATA_DIR', '/data/{a,b}', /SVC_DATA_DIR must not contain/],
   ];

@@ -136,6 +136,16 @@ describe('the delivery of log lines', () => {
     expect(sent).to.have.length(3);
   });
 
+  it('sends no more lines in one request than the controller takes, and the others with the next', async () => {
+    const sources = Array.from({ length: 60 }, (_, n) => source(`p${n}`));
+    for (const one of sources) one.write(...Array(AGENT_LIMITS.logRingLines).fill(''));
+    await pass(INTERVAL_MS);
+    await pass(INTERVAL_MS);
+    const counts = sent.map((entries) => entries.flatMap(({ lines }) => lines).length);
+    expect(counts).to.deep.equal([AGENT_LIMITS.logRequestLines, 60 * 500 - AGENT_LIMITS.logRequestLines]);
+    for (const { id } of sources) expect(linesOf(id)).to.have.length(500);
+  });
+
   it('tells once how many lines were lost while the controller was away', async () => {
     answers = [failed(undefined), failed(undefined), STORED];
     const a = source('a');
@@ -157,6 +167,26 @@ describe('the delivery of log lines', () => {
     a.write(...numbered(0, 600));
     await pass(INTERVAL_MS);
     expect(sent[0]?.[0]?.lines[0]).to.match(/^… 100 lines or more were left out/);
+  });
+
+  it('keeps the newest lines while the controller takes no more in an hour, and tells what was left out', async () => {
+    answers = [failed(429, 60_000), failed(503), STORED];
+    const a = source('a');
+    a.write(...numbered(0, 2_000));
+    await pass(INTERVAL_MS);
+    a.write(...numbered(2_000, 3_000));
+    await pass(90_000);
+    await pass(90_000);
+    expect(sent).to.have.length(3);
+    expect(sent[2]?.[0]?.lines).to.deep.equal([
+      '… 2,500 lines were left out: this node writes more log lines than the controller stores in an hour',
+      ...numbered(2_500, 2_999),
+    ]);
+    answers = [failed(undefined), STORED];
+    a.write(...numbered(0, 600));
+    await pass(INTERVAL_MS);
+    await pass(90_000);
+    expect(sent.at(-1)?.[0]?.lines[0]).to.match(/were lost while the controller was away$/);
   });
 
   it('waits as long as a 429 asks', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   chmodSync,
   mkdtempSync,
@@ -8,16 +9,27 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { createLogger } from '../../../agent/log.ts';
+import { HeartbeatBuilder } from '../../../agent/report/heartbeat-body.ts';
 import { Certificates } from '../../../agent/supervise/certificates.ts';
+import { DataDirectory } from '../../../agent/supervise/directories.ts';
 import { engineEnvironment } from '../../../agent/supervise/environment.ts';
 import { WriteError, writeFilesAtomically } from '../../../agent/supervise/files.ts';
 import { lockDirectory } from '../../../agent/supervise/lock.ts';
 import { PortCounter } from '../../../agent/supervise/ports.ts';
 import { renderSidecar } from '../../../agent/supervise/sidecar.ts';
+import { Supervisor } from '../../../agent/supervise/supervisor.ts';
+import { freePort } from '../../../controller/demo/free-ports.ts';
+import { systemClock } from '../../../reconcilers/engine/clock.ts';
+import { PipelineReport } from '../../../schemas/agent/protocol.ts';
+import { validator } from '../../../schemas/validate.ts';
+import { until } from '../../support/until.ts';
 
 describe('what an engine is given', () => {
   let folder: string;
@@ -102,6 +114,69 @@ describe('what an engine is given', () => {
       { metrics: 8688, api: 8689 },
       { metrics: 8690, api: 8691 },
     ]);
+  });
+
+  it('keeps its ports while they are free, and gets the next free pair where one is taken', async () => {
+    const holder = createServer().listen(await freePort(24_001), '127.0.0.1');
+    await once(holder, 'listening');
+    const base = (holder.address() as AddressInfo).port - 1;
+    try {
+      const ports = new PortCounter(base);
+      const [first, second] = [ports.allocate(), ports.allocate()];
+      expect(await ports.ensureFree(second)).to.deep.equal(second);
+      // Not the second's, which its engine may be about to take; and no pair twice.
+      const moved = await Promise.all([ports.ensureFree(first), ports.ensureFree(first)]);
+      expect(new Set(moved.map(({ metrics }) => metrics)).size).to.equal(2);
+      for (const { metrics, api } of moved) {
+        expect(metrics).to.be.at.least(base + 4);
+        expect(api).to.equal(metrics + 1);
+      }
+      const next = Math.max(...moved.map(({ api }) => api)) + 1;
+      expect(ports.allocate().metrics).to.equal(next);
+    } finally {
+      holder.close();
+    }
+  });
+
+  it('gets no ports above 65535, and is told which setting to change', async () => {
+    const holder = createServer().listen(65_535, '127.0.0.1');
+    await once(holder, 'listening');
+    try {
+      const ports = new PortCounter(65_534);
+      const none = await ports.ensureFree(ports.allocate()).catch(String);
+      expect(none)
+        .to.match(
+          /^PortError: address already in use: 127\.0\.0\.1:65535.*no free pair of ports up to 65535: .*SVC_PORT_BASE/,
+        )
+        .and.not.match(/restart the agent/);
+      // What was not found costs nothing: the same search succeeds once the port is free.
+      expect(await ports.ensureFree({ metrics: 65_532, api: 65_533 })).to.include({ metrics: 65_532 });
+    } finally {
+      holder.close();
+    }
+  });
+
+  it('reports no port above 65535, so that the controller stores why its pipeline does not run', async () => {
+    const directory = new DataDirectory(folder);
+    directory.ensureRoot();
+    const supervisor = new Supervisor({
+      ...{ directory, portBase: 65_535, engineBin: '/bin/true', env: {}, clock: systemClock },
+      ...{ log: createLogger('error', () => {}), onChange: () => {}, onLine: () => {} },
+    });
+    try {
+      for (const pipelineId of ['one', 'two']) {
+        const entry = { pipelineId, pipelineName: '', version: 1, configYaml: '', checksum: 'sha256:1' };
+        supervisor.apply([{ ...entry, logLevel: 'info', secrets: {}, certFiles: [] }]);
+        const problem = () => supervisor.find(pipelineId)?.lastError ?? '';
+        await until(() => problem() !== '', { what: 'the start to fail' });
+        expect(problem()).to.match(/is above 65535, and no free pair of ports .*SVC_PORT_BASE/);
+      }
+      const { body } = new HeartbeatBuilder().build(supervisor.list(), () => undefined, {});
+      const sent = JSON.parse(JSON.stringify(body.pipelines)) as unknown[];
+      expect(sent.map((report) => validator(PipelineReport).issues(report))).to.deep.equal([[], []]);
+    } finally {
+      await supervisor.stopAll();
+    }
   });
 
   it('gets certificate files under plain names; two pipelines may share one but not differ in it', () => {

@@ -12,9 +12,10 @@ import { createLogger } from '../../../agent/log.ts';
 import { startOf } from '../../../agent/supervise/orphans.ts';
 import { addressProblem } from '../../../agent/update/address.ts';
 import { download } from '../../../agent/update/download.ts';
-import { channelOf, digestOf, refusal, sameVersion } from '../../../agent/update/order.ts';
+import { channelOf, compareVersions, digestOf, refusal, sameVersion } from '../../../agent/update/order.ts';
+import { releaseStatement } from '../../../agent/update/statement.ts';
 import { confirm, failedOf, pendingOf, previousOf, readSwap } from '../../../agent/update/swap.ts';
-import { Updates } from '../../../agent/update/updates.ts';
+import { type UpdateParts, Updates } from '../../../agent/update/updates.ts';
 import { checkSignature, checkVersion, readPublicKey } from '../../../agent/update/verify.ts';
 import { watch } from '../../../agent/update/watchdog.ts';
 import { AGENT_VERSION } from '../../../agent/version.ts';
@@ -54,9 +55,37 @@ describe('what an update may be', () => {
       expect(refusal({ ...order, ...fields }, 'v0.1.0')).to.match(reason);
     });
   }
-  it('accepts an earlier version, and dev for dev', () => {
-    expect(refusal({ ...order, targetVersion: 'v0.0.9' }, 'v0.1.0')).to.equal(undefined);
+  it('accepts dev for dev, whose versions have no order', () => {
     expect(refusal({ ...order, targetVersion: 'dev-1a2b3c4' }, 'dev-ffff')).to.equal(undefined);
+  });
+
+  it('orders versions as semantic versioning does', () => {
+    const ascending = ['v0.9.10', '0.10.0', 'v1.0.0-alpha', 'v1.0.0-alpha.1', 'v1.0.0-alpha.beta'];
+    ascending.push('v1.0.0-beta.2', 'v1.0.0-beta.11', '1.0.0-rc.1', 'v1.0.0', 'v1.0.1', 'v1.10.0', 'v10.0.0');
+    for (const [index, lower] of ascending.entries()) {
+      for (const higher of ascending.slice(index + 1)) {
+        expect(compareVersions(lower, higher), `${lower} ${higher}`).to.be.below(0);
+        expect(compareVersions(higher, lower), `${higher} ${lower}`).to.be.above(0);
+      }
+    }
+    for (const [a, b] of [
+      ['v1.2.3', '1.2.3'],
+      ['v1.2.3+a', 'v1.2.3+b'],
+      ['v1.2.3-rc.1', 'v1.2.3-rc.1'],
+    ] as const)
+      expect(compareVersions(a, b), `${a} ${b}`).to.equal(0);
+  });
+
+  it('refuses a lower version, and says how to allow it', () => {
+    for (const targetVersion of ['v0.0.9', '0.0.9', 'v0.1.0-rc.1']) {
+      const lower = { ...order, targetVersion };
+      expect(refusal(lower, 'v0.1.0')).to.match(/lower than v0\.1\.0.*SVC_ALLOW_DOWNGRADE=1/);
+      expect(refusal(lower, 'v0.1.0', { allowDowngrade: true })).to.equal(undefined);
+    }
+    expect(refusal({ ...order, targetVersion: 'v0.10.0' }, 'v0.9.0')).to.equal(undefined);
+    expect(refusal({ ...order, targetVersion: 'dev-1a2b' }, 'v0.1.0', { allowDowngrade: true })).to.match(
+      /channel/,
+    );
   });
 
   const addresses: [address: string, from: string | undefined, good: boolean][] = [
@@ -120,18 +149,45 @@ describe('what is asked of a new version', () => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64');
   const pem = publicKey.export({ format: 'pem', type: 'spki' }).toString();
+  const release = { version: 'v0.2.0', os: 'linux', arch: 'x64', sha256: sha256('x') };
 
   it('reads a key in base64, as PEM, and as PEM on one line', () => {
-    const digest = Buffer.from(sha256('x'), 'hex');
-    const signature = sign(null, digest, privateKey).toString('base64');
+    const signature = sign(null, releaseStatement(release), privateKey).toString('base64');
     for (const text of [raw, ` ${raw}\n`, pem, pem.trim().replaceAll('\n', '\\n')]) {
       const key = readPublicKey(text);
       expect(key, text).not.to.equal(undefined);
-      if (key) checkSignature(key, digest, signature);
+      if (key) checkSignature(key, release, signature);
     }
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 }).publicKey;
     for (const text of ['', 'x', raw.slice(4), rsa.export({ format: 'pem', type: 'spki' }).toString()])
       expect(readPublicKey(text), text).to.equal(undefined);
+  });
+
+  it('has a signature over name, version, system, processor and checksum', () => {
+    expect(releaseStatement({ ...release, version: '0.2.0' }).toString()).to.equal(
+      `{"name":"headgate-agent","version":"v0.2.0","os":"linux","arch":"x64","sha256":"${release.sha256}"}`,
+    );
+    const signature = sign(null, releaseStatement(release), privateKey).toString('base64');
+    checkSignature(publicKey, release, signature);
+    checkSignature(publicKey, { ...release, version: '0.2.0' }, signature);
+    const others = [{ version: 'v0.2.1' }, { os: 'freebsd' }, { arch: 'arm64' }, { sha256: sha256('y') }];
+    for (const other of others)
+      expect(
+        () => checkSignature(publicKey, { ...release, ...other }, signature),
+        JSON.stringify(other),
+      ).to.throw(/the signature does not hold for headgate-agent .* SVC_UPDATE_PUBLIC_KEY/);
+    const { publicKey: anotherKey } = generateKeyPairSync('ed25519');
+    for (const text of ['AAAA', '', signature.slice(4)])
+      expect(() => checkSignature(publicKey, release, text), text).to.throw(/signature|not signed/);
+    expect(() => checkSignature(anotherKey, release, signature)).to.throw(/does not hold/);
+    expect(() => checkSignature(publicKey, release, undefined)).to.throw(/it is not signed/);
+  });
+
+  it('is refused with a signature of the older form, which covers the checksum alone', () => {
+    const older = sign(null, Buffer.from(release.sha256, 'hex'), privateKey).toString('base64');
+    expect(() => checkSignature(publicKey, release, older)).to.throw(
+      /covers the checksum alone.*build the release again/,
+    );
   });
 
   it('sees nothing of the environment of the agent', async () => {
@@ -256,13 +312,14 @@ describe('an update that cannot be begun in the end', () => {
     checksum: sha256(fresh),
   });
   /** `execs` gets what is at the executable's path when it is to be started. */
-  function make(exec: (content: string) => void, leave = async () => {}) {
+  function make(exec: (content: string) => void, leave = async () => {}, more: Partial<UpdateParts> = {}) {
     return new Updates({
       ...{
         executable,
         inContainer: false,
         serviceUrl: new URL(order().downloadUrl).origin,
         publicKey: undefined,
+        allowDowngrade: false,
       },
       ...{
         env: { ...process.env, SVC_SUPERVISED: '1' },
@@ -272,6 +329,7 @@ describe('an update that cannot be begun in the end', () => {
         onError: () => {},
       },
       exec: () => exec(readFileSync(executable, 'utf8')),
+      ...more,
     });
   }
 
@@ -326,6 +384,86 @@ describe('an update that cannot be begun in the end', () => {
     });
     make(() => {}).confirm();
     expect(readdirSync(dir)).to.deep.equal(['agent']);
+  });
+
+  it('is refused before anything is fetched, and may be asked for again with what was missing', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    let requests = 0;
+    server.on('request', () => (requests += 1));
+    const updates = make(
+      () => {},
+      async () => {},
+      { publicKey },
+    );
+    await updates.update(order());
+    expect(updates.error).to.match(/^update to v0\.2\.0 refused: it is not signed/);
+    const signed = (version: string) => {
+      const { platform: os, arch } = process;
+      const statement = releaseStatement({ version, os, arch, sha256: sha256(fresh) });
+      return sign(null, statement, privateKey).toString('base64');
+    };
+    await updates.update({ ...order(), signature: signed('v0.1.0') });
+    expect(updates.error).to.match(/refused: the signature does not hold/);
+    await updates.update({ ...order(), targetVersion: 'v0.0.1', signature: signed('v0.0.1') });
+    expect(updates.error).to.match(/^update to v0\.0\.1 refused: it is lower than/);
+    expect(requests).to.equal(0);
+    await updates.update({ ...order(), signature: signed('v0.2.0') });
+    expect(readFileSync(executable, 'utf8')).to.equal(fresh);
+  });
+
+  it('goes to a lower version only where that is allowed', async () => {
+    const lower = Buffer.from('#!/bin/sh\necho v0.0.1\n');
+    server.removeAllListeners('request').on('request', (_, response) => response.end(lower));
+    const asked = { ...order(), targetVersion: 'v0.0.1', checksum: sha256(lower) };
+    await make(() => {}).update(asked);
+    expect(readFileSync(executable, 'utf8')).to.equal('the old one');
+    await make(
+      () => {},
+      async () => {},
+      { allowDowngrade: true },
+    ).update(asked);
+    expect(readFileSync(executable)).to.deep.equal(lower);
+  });
+
+  describe('like a restart', () => {
+    const says: [what: string, content: string | null, reason: RegExp][] = [
+      ['is gone', null, /ENOENT/],
+      ['cannot be run', 'no program', /ENOEXEC|code 127/],
+      ['fails', '#!/bin/sh\nexit 3\n', /ended with code 3/],
+      ['says no version', '#!/bin/sh\necho hello\n', /says that it is version \\?"hello/],
+    ];
+    for (const [what, content, reason] of says) {
+      it(`stops nothing where the executable ${what}`, async () => {
+        if (content === null) rmSync(executable);
+        else writeFileSync(executable, content);
+        const lines: string[] = [];
+        const did: string[] = [];
+        const updates = make(
+          () => did.push('start'),
+          async () => void did.push('stop'),
+          { log: createLogger('error', (line) => lines.push(line)) },
+        );
+        await updates.restart();
+        expect(did).to.deep.equal([]);
+        expect(lines).to.have.length(1);
+        expect(lines[0])
+          .to.match(/restart refused/)
+          .and.match(reason);
+        // It still takes orders.
+        await updates.update({ ...order(), targetVersion: 'latest' });
+        expect(updates.error).to.match(/refused/);
+      });
+    }
+
+    it('starts what is there, of whatever version, once the engines are stopped', async () => {
+      writeFileSync(executable, '#!/bin/sh\necho v9.9.9\n');
+      const did: string[] = [];
+      await make(
+        () => did.push('start'),
+        async () => void did.push('stop'),
+      ).restart();
+      expect(did).to.deep.equal(['stop', 'start']);
+    });
   });
 
   it('is not misled by what lies beside the executable', () => {

@@ -72,6 +72,17 @@ describe('an update of an agent', () => {
       is: null,
     },
     {
+      reason: 'is not ended by a refusal of one that it has taken the place of',
+      update: { tries: 1, triedAt: NOW - 7 * MINUTE },
+      report: { updateError: 'update to v1.3.0 refused: it is not signed' },
+      is: null,
+    },
+    {
+      reason: 'is ended by its own refusal',
+      report: { updateError: 'update to 1.2.0 refused: it is not signed' },
+      is: failed('update to 1.2.0 refused: it is not signed'),
+    },
+    {
       reason: 'is ended by its own',
       report: { updateError: 'update to 1.2.0 failed: no space' },
       is: failed('update to 1.2.0 failed: no space'),

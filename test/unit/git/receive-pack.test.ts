@@ -1,7 +1,11 @@
 /** The part of a push that comes before its pack. */
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { PushTooLargeError, parsePush, refusalReport } from '../../../api/git/receive-pack.ts';
+import { PacketsTooLargeError } from '../../../api/git/packet-reader.ts';
+import { createPushParser, readPush, refusalReport } from '../../../api/git/receive-pack.ts';
 
 const A = 'a'.repeat(40);
 const B = 'b'.repeat(40);
@@ -11,6 +15,43 @@ const line = (text: string) => {
 };
 const FLUSH = Buffer.from('0000');
 const PACK = Buffer.from('PACK\0\0\0\x02');
+const parsePush = (bytes: Buffer) => createPushParser().take(bytes);
+
+/** Bytes that `work` joins, copies or decodes. */
+async function bytesHandled(work: () => Promise<unknown>): Promise<number> {
+  const { concat } = Buffer;
+  const { copy, toString: decode } = Buffer.prototype;
+  let bytes = 0;
+  Buffer.concat = (list: readonly Uint8Array[], length?: number) => {
+    const joined = concat(list, length);
+    bytes += joined.length;
+    return joined;
+  };
+  Buffer.prototype.copy = function (this: Buffer, ...args: Parameters<Buffer['copy']>) {
+    const copied = copy.apply(this, args);
+    bytes += copied;
+    return copied;
+  };
+  Buffer.prototype.toString = function (
+    this: Buffer,
+    encoding?: BufferEncoding,
+    start = 0,
+    end = this.length,
+  ) {
+    bytes += end - start;
+    return decode.call(this, encoding, start, end);
+  };
+  try {
+    await work();
+  } finally {
+    Object.assign(Buffer, { concat });
+    Object.assign(Buffer.prototype, { copy, toString: decode });
+  }
+  return bytes;
+}
+
+const requestOf = (chunks: Iterable<Buffer>, headers: Record<string, string> = {}) =>
+  Object.assign(Readable.from(chunks), { headers }) as unknown as IncomingMessage;
 
 describe('the commands of a push', () => {
   it('are read with the capabilities of the client, up to the flush packet', () => {
@@ -57,10 +98,13 @@ describe('the commands of a push', () => {
   it('are refused where they do not end', () => {
     const one = line(`${A} ${B} refs/heads/main`);
     const many = Buffer.concat(Array.from({ length: 20_000 }, () => one));
-    expect(() => parsePush(many)).to.throw(PushTooLargeError);
+    expect(() => parsePush(many)).to.throw(PacketsTooLargeError);
+    expect(() => parsePush(Buffer.concat([many, FLUSH])), 'whatever chunks it comes in').to.throw(
+      PacketsTooLargeError,
+    );
   });
 
-  it('are the same however the bytes come', () => {
+  it('are null until the flush packet has come', () => {
     const bytes = Buffer.concat([
       line(`${A} ${B} refs/heads/ä\0report-status`),
       line(`${B} ${A} refs/heads/x`),
@@ -73,6 +117,69 @@ describe('the commands of a push', () => {
         else expect(found).to.have.property('commands').with.lengthOf(2);
       }),
     );
+  });
+
+  const anyLine = fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.string({ unit: 'grapheme', minLength: 1 }).map((name) => `${A} ${B} refs/heads/${name}`),
+    },
+    fc.constant(`${A} ${B} refs/heads/main\0report-status side-band-64k`),
+    fc.constantFrom(`shallow ${A}`, '', 'hello', 'push-cert\0'),
+  );
+  const anyRequest = fc
+    .tuple(
+      fc.array(anyLine, { maxLength: 8 }),
+      fc.constantFrom(FLUSH, PACK, Buffer.from('000z'), Buffer.alloc(0)),
+    )
+    .map(([lines, ending]) => Buffer.concat([...lines.map(line), ending, PACK]));
+
+  it('are the same in whatever chunks the bytes come', () => {
+    fc.assert(
+      fc.property(anyRequest, fc.array(fc.integer({ min: 1, max: 70 }), { minLength: 1 }), (bytes, sizes) => {
+        const parser = createPushParser();
+        let found: ReturnType<typeof parser.take> = null;
+        for (let at = 0, n = 0; at < bytes.length; n += 1) {
+          const size = sizes[n % sizes.length] as number;
+          found = parser.take(bytes.subarray(at, at + size));
+          at += size;
+        }
+        expect(found).to.deep.equal(parsePush(bytes));
+      }),
+    );
+  });
+
+  it('are read from 10,000 chunks of one byte with work that grows with the bytes and not with their square', async () => {
+    const lines = Array.from({ length: 10_000 / 67 }, (_, n) =>
+      line(`${A} ${B} refs/heads/b${10_000 + n}`.slice(0, -1)),
+    );
+    const bytes = Buffer.concat([...lines, FLUSH, PACK]);
+    const chunks = Array.from(bytes, (_, at) => bytes.subarray(at, at + 1));
+    expect(chunks).to.have.length.within(10_000, 20_000);
+    let found: Awaited<ReturnType<typeof readPush>> | undefined;
+    const handled = await bytesHandled(async () => {
+      found = await readPush(requestOf(chunks));
+    });
+    expect(found?.push?.commands).to.have.lengthOf(lines.length);
+    expect(found?.read.equals(bytes.subarray(0, -PACK.length)), 'what goes to git first').to.equal(true);
+    expect(handled).to.be.at.most(8 * bytes.length);
+  });
+
+  it('are read from a compressed request, of which no more is taken than they may be long', async () => {
+    const bytes = Buffer.concat([line(`${A} ${B} refs/heads/main\0report-status`), FLUSH, PACK]);
+    const zipped = gzipSync(bytes);
+    const gzip = { 'content-encoding': 'gzip' };
+    const chunks = Array.from(zipped, (_, at) => zipped.subarray(at, at + 1));
+    const { push, read } = await readPush(requestOf(chunks, gzip));
+    expect(push?.commands).to.have.lengthOf(1);
+    expect(read.equals(zipped.subarray(0, read.length))).to.equal(true);
+    // Blocks that hold nothing, after gzip's header of ten bytes.
+    function* nothing(): Generator<Buffer> {
+      yield gzipSync('').subarray(0, 10);
+      for (;;) yield Buffer.from('\x00\x00\x00\xff\xff'.repeat(10_000), 'latin1');
+    }
+    const failure = await readPush(requestOf(nothing(), gzip)).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(PacketsTooLargeError);
   });
 
   it('never throw anything else, whatever the bytes', () => {

@@ -154,6 +154,30 @@ describe('the operator’s list of private targets', () => {
       expect(policy.permits(host, address, listedOnly)).to.equal(is);
     });
 
+  const everything = createTargetPolicy(['0.0.0.0/0', '::/0', 'fd00::/8', '64:ff9b::/96', 'service.example']);
+  for (const [address, reason] of [
+    ['169.254.169.254', 'most clouds'],
+    ['169.254.169.252', 'pods of Google'],
+    ['169.254.170.2', 'containers of AWS'],
+    ['100.100.100.200', 'Alibaba'],
+    ['168.63.129.16', 'Azure’s wire server'],
+    ['::ffff:169.254.169.252', 'IPv4 in IPv6'],
+    ['64:ff9b::a9fe:a9fe', 'NAT64'],
+    ['64:ff9b::a83f:8110', 'Azure’s by NAT64'],
+    ['64:ff9b::6464:64c8', 'Alibaba’s by NAT64'],
+    ['fd00:ec2::254', 'AWS'],
+    ['fd00:a9fe:a9fe::1', 'Akamai'],
+    ['fd00:c1::a9fe:a9fe', 'Oracle'],
+    ['fd20:ce::254', 'Google'],
+  ] as const)
+    it(`opens no service that hands out the machine’s identity: ${address}, ${reason}`, () => {
+      for (const host of [address, 'service.example']) {
+        expect(everything.permits(host, address, false), host).to.equal(false);
+        expect(everything.permits(host, address, true), host).to.equal(false);
+      }
+      expect(everything.permitsUnseen(address, false)).to.equal(false);
+    });
+
   it('tells a proxy’s target by its name alone', () => {
     expect(policy.permitsUnseen('anywhere.example', false)).to.equal(true);
     expect(policy.permitsUnseen('anywhere.example', true), 'http').to.equal(false);

@@ -63,6 +63,22 @@ describe('a promotion, put together with what the target has', () => {
       gives: of({ transforms: { a: { type: 'filter' } } }),
     },
     {
+      reason: 'leaves a field out that both sides together have emptied',
+      base: of({ sources: { a: { type: 'http' }, b: { type: 'file' } } }),
+      source: of({ sources: { b: { type: 'file' } } }),
+      target: of({ sources: { a: { type: 'http' } } }),
+      gives: of({}),
+      kept: ['/sources/b'],
+    },
+    {
+      reason: 'leaves out what the target has taken out of a field that it no longer has',
+      base: of({ sources: { a: { type: 'http' }, b: { type: 'file' } } }),
+      source: of({ sources: { b: { type: 'file' } } }),
+      target: of({}),
+      gives: of({}),
+      kept: ['/sources/b'],
+    },
+    {
       reason: 'takes out what the source has taken out and the target has changed, and names that',
       base: of({ transforms: { a: { type: 'filter' }, b: { type: 'remap' } } }),
       source: of({ transforms: { a: { type: 'filter' } } }),
@@ -171,7 +187,7 @@ const promotable: fc.Arbitrary<Promotable> = fc
     ),
     fc.dictionary(word, word, { maxKeys: 2 }),
   )
-  .map(([spec, labels]) => ({ spec, labels }));
+  .map(([spec, labels]) => promotableOf({ metadata: { labels }, spec }));
 const base = fc.option(promotable);
 
 describe('whatever a promotion brings', () => {

@@ -15,7 +15,7 @@ const condition = (type: string, status: string, reason: string, message: string
   }) as Condition;
 const APPLIED = condition('Applied', 'True', 'Applied', 'applied');
 const manifest = (name: string, ...conditions: Condition[]): ManifestStatus =>
-  ({ name, conditions, ready: true }) as ManifestStatus;
+  ({ name, conditions, ready: true, silentNodes: [], silentNodeCount: 0 }) as unknown as ManifestStatus;
 
 const status = (manifests: ManifestStatus[], more: Partial<GitSyncStatus> = {}): GitSyncStatus =>
   ({
@@ -36,6 +36,25 @@ describe('how far a commit has got', () => {
       reason: 'nothing can be said before anything was read',
       of: status([], { headCommit: null }),
       says: null,
+    },
+    {
+      reason: 'silent nodes are named and not waited for',
+      of: status([
+        {
+          ...manifest('web', APPLIED, condition('RolledOut', 'True', 'NodesUnreachable', 'on 1 of 2 nodes')),
+          silentNodes: ['edge-2'],
+          silentNodeCount: 1,
+        },
+        { ...manifest('api', APPLIED), silentNodes: ['edge-2'], silentNodeCount: 1 },
+      ]),
+      says: 'success: rolled out: 2 manifests; not waited for 1 silent node: edge-2',
+    },
+    {
+      reason: 'silent nodes are counted whole where some of them are named',
+      of: status([
+        { ...manifest('web', APPLIED), silentNodes: ['edge-1', 'edge-2'], silentNodeCount: 5_000 },
+      ]),
+      says: 'success: rolled out: 1 manifest; not waited for 5000 silent nodes: edge-1, edge-2 …',
     },
     { reason: 'an empty tree is applied', of: status([]), says: 'success: applied' },
     {

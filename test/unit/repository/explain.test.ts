@@ -6,6 +6,7 @@ import { redactor } from '../../../controller/repository/credentials.ts';
 import { explainRun, statusError } from '../../../controller/repository/explain.ts';
 import type { Remote } from '../../../controller/repository/remote.ts';
 import type { GitCredentials } from '../../../schemas/api/git-sync.ts';
+import { localGuard } from '../../support/local-targets.ts';
 
 const PASSWORD = 'p/w %"\'ord+1';
 
@@ -27,6 +28,7 @@ function remote(url: string, credentials: GitCredentials): Remote {
     proxy: null,
     key: 'key',
     redact: redactor(credentials),
+    guard: localGuard(),
   };
 }
 const web = remote('https://git.example.org/x.git', { type: 'basic', username: 'bot', password: PASSWORD });
@@ -74,13 +76,13 @@ describe('what git and ssh say', () => {
       "fatal: unable to access 'https://x/': Could not resolve host: git.example.org",
       web,
       'unreachable',
-      /not known to the controller's name server/,
+      /^git\.example\.org cannot be reached: nothing answers there/,
     ],
     [
       "fatal: unable to access 'https://x/': Failed to connect to git.example.org port 443 after 3 ms: Couldn't connect to server",
       web,
       'unreachable',
-      /refuses connections on port 443/,
+      /^git\.example\.org cannot be reached: nothing answers there/,
     ],
     [
       "fatal: unable to access 'https://x/': SSL certificate problem: unable to get local issuer certificate",
@@ -123,13 +125,13 @@ describe('what git and ssh say', () => {
       'ssh: connect to host git.example.org port 2222: Connection refused',
       ssh,
       'unreachable',
-      /refuses connections on port 2222/,
+      /^git\.example\.org cannot be reached: nothing answers there/,
     ],
     [
       'ssh: Could not resolve hostname git.example.org: Name or service not known',
       ssh,
       'unreachable',
-      /name server/,
+      /^git\.example\.org cannot be reached: nothing answers there/,
     ],
     [
       "fatal: unable to access 'https://x/': CONNECT tunnel failed, response 407",
@@ -141,7 +143,7 @@ describe('what git and ssh say', () => {
       "fatal: unable to access 'https://x/': Received HTTP code 403 from proxy after CONNECT",
       proxied,
       'unreachable',
-      /the proxy proxy\.example\.org:3128 does not let us through \(status 403\)/,
+      /the proxy proxy\.example\.org:3128 does not let us through, or does not reach it/,
     ],
     [
       "fatal: unable to access 'https://x/': Could not resolve proxy: proxy.example.org",

@@ -9,7 +9,10 @@ const SETTINGS = {
   pollIntervalMs: 5_000,
   unhealthyThreshold: 3,
   logsRetentionDays: 3,
+  logsMibPerNodeHour: 100,
+  logsMibTotal: 10_240,
   metricsRetentionDays: 7,
+  pipelineVersionsRetained: 50,
 };
 
 interface Has {

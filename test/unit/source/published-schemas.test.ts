@@ -36,6 +36,8 @@ describe('The published schemas', () => {
     const manifest = parse(MANIFEST);
     expect(validate(manifest), JSON.stringify(validate.errors)).to.equal(true);
     expect(validate({ ...manifest, spec: { ...manifest.spec, deployd: true } })).to.equal(false);
+    expect(validate({ ...manifest, 'x-anchors': [1] })).to.equal(true);
+    expect(validate({ ...manifest, anchors: [1] })).to.equal(false);
   });
 
   it('describe every field', () => {

@@ -277,6 +277,40 @@ describe('YAML that means harm, or only means well', () => {
     });
   }
 
+  for (const [what, text, line, column] of [
+    ['a value', 'spec: { description: {{ .Values.text }} }\n', 4, 22],
+    ['a line', '{{- if .Values.on }}\nspec: {}\n{{- end }}\n', 4, 1],
+    ['a map', 'spec:\n  nodeSelector:\n    {{- include "x.labels" . | nindent 4 }}\n', 6, 5],
+    ['a value behind a text', 'spec: { description: "{{ mine }}", logLevel: {{ .Values.level }} }\n', 4, 46],
+  ] as const)
+    it(`knows a template of Helm in the place of ${what}`, () => {
+      const { problems } = readManifests(`${HEAD}${text}`);
+      expect(problems).to.have.length(1);
+      expect(problems[0]).to.deep.include({ stage: 'parse', line, column });
+      expect(problems[0]?.message).to.include('Helm');
+    });
+
+  it("leaves Vector's own templates alone, and says of other faults what they are", () => {
+    const index = (text: string) => readManifests(`${HEAD}spec: { values: { index: ${text} } }\n`);
+    for (const text of ['"{{ host }}-%F"', "'{{ host }}'", '"a {{ .b }} c"'])
+      expect(index(text).problems).to.deep.equal([]);
+    const plain = readManifests(`${HEAD}spec:\n  description: logs-{{ host }}-%F\n`);
+    expect(plain.manifests[0]?.spec).to.have.property('description', 'logs-{{ host }}-%F');
+    expect(index('"{{ host }}" more').problems[0]?.message).to.not.include('Helm');
+  });
+
+  it('allows top-level x- fields for anchors, which mean nothing by themselves', () => {
+    const aliased = readManifests(
+      `${HEAD.replace('metadata', 'x-parts: { text: &text hello }\nmetadata')}spec: { description: *text }\n`,
+    );
+    expect(aliased.problems).to.deep.equal([]);
+    const plain = readManifests(`${HEAD}spec: { description: hello }\n`);
+    expect(aliased.manifests[0]?.hash).to.equal(plain.manifests[0]?.hash);
+    const [unknown] = readManifests(`${HEAD}anchors: 1\nspec: {}\n`).problems;
+    expect(unknown?.hint).to.include('begin with x-');
+    expect(readManifests(`${HEAD}spec: { x-parts: 1 }\n`).problems).to.have.length(1);
+  });
+
   it('reads 012 as twelve and 1.10 as a number, as YAML 1.2 says', () => {
     const { manifests } = readManifests(`${HEAD}spec: { values: { a: 012, b: 1.10, c: 0o14 } }\n`);
     expect(manifests[0]?.spec).to.have.property('values').that.deep.equals({ a: 12, b: 1.1, c: 12 });

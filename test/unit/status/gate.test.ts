@@ -142,9 +142,9 @@ describe('the gate of a pipeline', () => {
     },
     {
       reason: 'the only node that lacks it is not reachable',
-      input: { nodes: [node(), node({ ...behind, ...silent })] },
+      input: { nodes: [node(), node({ ...behind, ...silent, nodeName: 'edge-9' })] },
       states: 'done done held held',
-      says: /1 node not reachable/,
+      says: /1 node not reachable \(edge-9\)/,
     },
     {
       reason: 'a reachable node lacks it, whatever the silent ones have',
@@ -328,9 +328,39 @@ describe('the conditions that only nodes can tell', () => {
       expected: ['RolledOut False InProgress', 'Healthy Unknown InProgress'],
     },
     {
-      reason: 'waiting for a silent node',
+      reason: 'on every node that answers',
       input: { nodes: [node(), node({ ...behind, ...silent })] },
-      expected: ['RolledOut False NodesUnreachable', 'Healthy Unknown InProgress'],
+      expected: ['RolledOut True NodesUnreachable', 'Healthy Unknown InProgress'],
+    },
+    {
+      reason: 'on its way to one that answers, while another is silent',
+      input: { nodes: [node(behind), node({ ...behind, ...silent })] },
+      expected: ['RolledOut False InProgress', 'Healthy Unknown InProgress'],
+    },
+    {
+      reason: 'starting on one that answers, while another is silent',
+      input: { nodes: [node({ status: 'STARTING' }), node({ ...behind, ...silent })] },
+      expected: ['RolledOut False InProgress', 'Healthy Unknown InProgress'],
+    },
+    {
+      reason: 'without any node that answers',
+      input: { nodes: [node({ ...behind, ...silent })] },
+      expected: ['RolledOut True NodesUnreachable', 'Healthy Unknown InProgress'],
+    },
+    {
+      reason: 'running on all when last seen',
+      input: { nodes: [node(), node(silent)] },
+      expected: ['RolledOut True AllNodes', 'Healthy Unknown InProgress'],
+    },
+    {
+      reason: 'crashed with the version before where nobody answers any more',
+      input: { nodes: [node(), node({ ...behind, ...silent, status: 'CRASHED' })] },
+      expected: ['RolledOut True NodesUnreachable', 'Healthy Unknown InProgress'],
+    },
+    {
+      reason: 'crashed with this version on a node that does not answer any more',
+      input: { nodes: [node(), node({ ...silent, status: 'CRASHED' })] },
+      expected: ['RolledOut True NodesUnreachable', 'Healthy False Crashed'],
     },
     {
       reason: 'crashed',

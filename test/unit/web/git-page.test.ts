@@ -59,6 +59,8 @@ const manifest = (name: string, reason: string, kind = 'Pipeline'): ManifestStat
   seenCommit: null,
   ready: false,
   gate: [],
+  silentNodes: [],
+  silentNodeCount: 0,
   conditions: [
     {
       type: 'Applied',

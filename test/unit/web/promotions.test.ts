@@ -48,6 +48,7 @@ const promotion = (change: Partial<Promotion> = {}): Promotion => ({
   createdAt: AT,
   decidedAt: null,
   deployedAt: null,
+  silentNodes: [],
   ...change,
 });
 
@@ -74,6 +75,18 @@ describe('promotions in words', () => {
       of: promotion({ lastError: 'the secret is missing' }),
       status: 'Approved, not deployed',
       way: ['asked ok', 'approved held', 'running failed'],
+    },
+    {
+      reason: 'deployed, and a node did not answer',
+      of: promotion({ status: 'DEPLOYED', silentNodes: ['edge-2'], decidedBy: 'Bea' }),
+      status: 'Deployed; 1 node silent',
+      way: ['asked ok', 'approved ok', 'running ok'],
+    },
+    {
+      reason: 'deployed, and more nodes did not answer than are named',
+      of: promotion({ status: 'DEPLOYED', silentNodes: new Array(100).fill('edge'), decidedBy: 'Bea' }),
+      status: 'Deployed; 100 nodes or more silent',
+      way: ['asked ok', 'approved ok', 'running ok'],
     },
     {
       reason: 'its pull request is open',
@@ -178,6 +191,8 @@ const manifest = (name: string, state: GateState): ManifestStatus => ({
   seenCommit: null,
   ready: state === 'done',
   gate: gateOf(state),
+  silentNodes: [],
+  silentNodeCount: 0,
   conditions: [],
 });
 

@@ -17,9 +17,11 @@ const shown = (
   createdAt: new Date(0),
   requireApproval: false,
   maxNodes: null,
+  archiveNodesAfterDays: 30,
   redactKeys: [],
   redactKeysAreDefault: false,
   enrollmentToken: null,
+  secretCommands: [],
   secretBackend,
   secretStore: config && { config, fetchedAt: null, failing: 0, error: null },
 });
@@ -61,8 +63,8 @@ describe('the form of a secret store', () => {
       },
       {
         kind: 'EXEC',
-        config: { command: '/bin/secrets', args: ['--all', 'two words'] },
-        expected: { command: '/bin/secrets', args: ['--all', 'two words'] },
+        config: { command: '/bin/secrets', args: ['--all', 'twice'] },
+        expected: { command: '/bin/secrets', args: ['--all', 'twice'] },
       },
     ] as const) {
       const draft = storeDraft(shown(kind, structuredClone(config) as ShownBackendConfig));
@@ -104,6 +106,6 @@ describe('the form of a secret store', () => {
       false,
     );
     expect(isComplete({ ...draft, backend: 'CLOUD_SM' })).to.equal(false);
-    expect(isComplete({ ...draft, backend: 'EXEC', command: ' ' })).to.equal(false);
+    expect(isComplete({ ...draft, backend: 'EXEC', command: '' })).to.equal(false);
   });
 });

@@ -177,6 +177,7 @@ describe('export', () => {
     ]);
     expect(files).to.deep.equal([
       {
+        kind: 'Pipeline',
         path: 'pipelines/orders.yaml',
         text: `apiVersion: headgate/v1
 kind: Pipeline

@@ -58,6 +58,8 @@ const MESSAGE_MAY_SAY_IT: ReadonlySet<string> = new Set([
   'BAD_REQUEST',
   'CONFLICT',
   'PRECONDITION_FAILED',
+  'SERVICE_UNAVAILABLE',
+  'TOO_MANY_REQUESTS',
 ]);
 
 function adviceFor(code: string, message: string): string {
@@ -82,17 +84,45 @@ export function describeFailure(error: unknown): Failure {
   return { code: 'UNEXPECTED', message, advice: 'Reload the page and try again.', requestId: null };
 }
 
+/** Answers that come back wrong for a reason that stays are not asked for again. */
+const RETRY_CODES = [
+  'NETWORK',
+  'INTERNAL_SERVER_ERROR',
+  'TIMEOUT',
+  'SERVICE_UNAVAILABLE',
+  'TOO_MANY_REQUESTS',
+];
+const RETRIES = 2;
+
+/** Whether a read that has failed `count` times before is repeated without being asked to. */
+export function mayRetry(count: number, error: unknown): boolean {
+  const tookTooLong = error instanceof TRPCClientError && detailOf(error.data, 'tookTooLong') === true;
+  return count < RETRIES && !tookTooLong && RETRY_CODES.includes(describeFailure(error).code);
+}
+
+/** Milliseconds: what the server asks for, else 1 s, 2 s … */
+export function retryDelayMs(count: number, error: unknown): number {
+  const seconds = error instanceof TRPCClientError ? detailOf(error.data, 'retryAfterSeconds') : undefined;
+  return 1_000 * (typeof seconds === 'number' ? seconds : 2 ** count);
+}
+
 function textOf(value: unknown, key: string): string | null {
-  if (typeof value !== 'object' || value === null) return null;
-  const field: unknown = Reflect.get(value, key);
+  const field = detailOf(value, key);
   return typeof field === 'string' ? field : null;
 }
+
+const detailOf = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
 
 /** What the person has to do before anything else, where that is why a call was refused. */
 export function owedBy(error: unknown): Me['owes'] {
   const owes = error instanceof TRPCClientError ? textOf(error.data, 'owes') : null;
   return owes === 'CHANGE_PASSWORD' || owes === 'SET_UP_TWO_FACTOR' ? owes : null;
 }
+
+/** The call needs a session whose user has given the password a moment ago: `user.confirmPassword`. */
+export const asksToConfirm = (error: unknown): boolean =>
+  error instanceof TRPCClientError && textOf(error.data, 'confirmWith') !== null;
 
 export const isUnauthorized = (error: unknown): boolean =>
   error instanceof TRPCClientError && textOf(error.data, 'code') === 'UNAUTHORIZED';

@@ -343,10 +343,11 @@ export const queries = {
       queryFn: () => api.engine.componentSchema.query({ kind, type }),
       staleTime: ENGINE_MS,
     }),
-  nodes: (environmentId: string) =>
+  /** With the archived ones where they are asked for. */
+  nodes: (environmentId: string, includeArchived = false) =>
     queryOptions({
-      queryKey: ['fleet.list', environmentId],
-      queryFn: () => api.fleet.list.query({ environmentId }),
+      queryKey: ['fleet.list', environmentId, ...(includeArchived ? ['archived'] : [])],
+      queryFn: () => api.fleet.list.query({ environmentId, includeArchived }),
       refetchInterval: HEALTH_MS,
       meta: live(['fleet', 'pipelines'], environmentId),
     }),

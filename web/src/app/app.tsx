@@ -13,7 +13,7 @@ import {
   useRouteError,
 } from 'react-router';
 import type { TeamSummary } from '../../../schemas/api/people.ts';
-import { describeFailure, isUnauthorized, owedBy } from '../api/client.ts';
+import { isUnauthorized, mayRetry, owedBy, retryDelayMs } from '../api/client.ts';
 import { watchReach } from '../api/reach.ts';
 import { type Session, SIGNED_OUT, sessionQuery } from '../api/session.ts';
 import { ErrorState, SkeletonRows } from '../components/states.tsx';
@@ -71,9 +71,6 @@ const NoPlacePage = lazy(() =>
 
 const OwingPage = lazy(() => import('../pages/owing.tsx').then((module) => ({ default: module.OwingPage })));
 
-/** Answers that come back wrong for a reason that stays are not asked for again. */
-const RETRY_CODES = ['NETWORK', 'INTERNAL_SERVER_ERROR', 'TIMEOUT', 'SERVICE_UNAVAILABLE'];
-
 const setSession = (session: Session): void => {
   queryClient.setQueryData(sessionQuery.queryKey, session);
 };
@@ -92,7 +89,8 @@ const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 2_000,
-      retry: (count, error) => count < 2 && RETRY_CODES.includes(describeFailure(error).code),
+      retry: mayRetry,
+      retryDelay: retryDelayMs,
     },
   },
 });

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { queries } from '../api/queries.ts';
+import { useAddressParam } from '../app/address.ts';
 import { usePlace } from '../app/environment.tsx';
 import { useEver } from '../app/ever.ts';
 import { Icon } from '../components/icons.tsx';
@@ -32,6 +33,9 @@ const VIEWS = [
   { value: 'groups', word: 'Groups' },
 ] as const;
 
+/** In the address: archived nodes are shown too. */
+const ALSO = 'also';
+
 /** In the address: the dialog that is open. */
 const NEW = ['node', 'enroll', 'group'] as const;
 
@@ -41,8 +45,12 @@ export const FleetPage = () => {
   const [action, setAction] = useState<NodeAction | null>(null);
   const [groupAction, setGroupAction] = useState<GroupAction | null>(null);
   const view = VIEWS.find(({ value }) => value === params.get('view'))?.value ?? 'nodes';
+  const [archived, setArchived] = useAddressParam('archived');
   // The matrix reads its nodes by itself, in short.
-  const nodes = useQuery({ ...queries.nodes(environment.id), enabled: view === 'nodes' });
+  const nodes = useQuery({
+    ...queries.nodes(environment.id, archived === ALSO),
+    enabled: view === 'nodes',
+  });
   const noViewer = whyNot(team.role, 'EDITOR');
   const noEditor = whyNot(team.role, 'ADMIN');
   const asked = NEW.find((each) => each === params.get('new'));
@@ -126,7 +134,7 @@ export const FleetPage = () => {
       {view === 'nodes' && (
         <Loaded query={nodes} what="Nodes" skeleton={<SkeletonRows rows={12} label="Loading nodes" />}>
           {(all) =>
-            all.length === 0 ? (
+            all.length === 0 && archived !== ALSO ? (
               <EmptyState icon="fleet" title="No nodes yet">
                 <p>
                   A node is a machine that runs the agent. Make an enrollment token; the dialog gives you the
@@ -135,12 +143,17 @@ export const FleetPage = () => {
                 <div className="toolbar">
                   {enroll}
                   {addNode}
+                  <button type="button" className="button" onClick={() => setArchived(ALSO)}>
+                    Show archived nodes
+                  </button>
                 </div>
               </EmptyState>
             ) : (
               <NodeTable
                 env={environment.id}
                 nodes={all}
+                archived={archived === ALSO}
+                showArchived={(show) => setArchived(show ? ALSO : '')}
                 start={(kind, chosen) => setAction({ kind, nodes: chosen })}
               />
             )

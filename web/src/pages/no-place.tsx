@@ -7,6 +7,7 @@ import { queries } from '../api/queries.ts';
 import { paths } from '../app/paths.ts';
 import { Copyable } from '../components/bits.tsx';
 import { NameField } from '../components/field.tsx';
+import { Segmented } from '../components/segmented.tsx';
 import { EmptyState, InlineError, SkeletonBlock } from '../components/states.tsx';
 
 /** Signed in, and nothing to look at yet: no team, or a team without an environment. */
@@ -68,15 +69,51 @@ const WhomToAsk = ({ team, email }: { team: TeamSummary | null; email: string | 
     </>
   );
 
-const NewTeam = () => (
-  <NameForm
-    intro="A team holds environments and the people who look after them. Make the first one."
-    suggestion=""
-    noun="team"
-    create={(name) => api.team.create.mutate({ name })}
-    renews="team.list"
-  />
-);
+/** The first set-up of a server: a team, and how long the audit log is kept where nobody has said so yet. */
+const NewTeam = () => {
+  const settings = useQuery(queries.settings());
+  const [retention, setRetention] = useState<string>(AUDIT_RETENTION[0].value);
+  const asks = settings.data?.audit.isChosen === false;
+  return (
+    <NameForm
+      intro="A team holds environments and the people who look after them. Make the first one."
+      suggestion=""
+      noun="team"
+      create={async (name) => {
+        if (asks)
+          await api.settings.updateAudit.mutate({
+            retentionDays: retention === '' ? null : Number(retention),
+          });
+        return api.team.create.mutate({ name });
+      }}
+      renews="team.list"
+      more={
+        asks && (
+          <div className="field">
+            <span className="field-name">Keep the audit log</span>
+            <Segmented
+              label="Keep the audit log"
+              value={retention}
+              options={AUDIT_RETENTION}
+              onChange={setRetention}
+            />
+            <p className="muted">
+              Who did what, and when. Older events are deleted for good. It can be changed later under
+              Settings, Fleet and retention.
+            </p>
+          </div>
+        )
+      }
+    />
+  );
+};
+
+/** In days; empty is for ever. */
+const AUDIT_RETENTION = [
+  { value: '365', word: 'For a year' },
+  { value: '2555', word: 'For 7 years' },
+  { value: '', word: 'For ever' },
+] as const;
 
 const NewEnvironment = ({ teamId }: { teamId: string }) => (
   <NameForm
@@ -95,9 +132,11 @@ interface NameFormProps {
   create: (name: string) => Promise<unknown>;
   /** The query that shows what was made. */
   renews: string;
+  /** Asked beside the name. */
+  more?: React.ReactNode;
 }
 
-const NameForm = ({ intro, suggestion, noun, create, renews }: NameFormProps) => {
+const NameForm = ({ intro, suggestion, noun, create, renews, more }: NameFormProps) => {
   const queryClient = useQueryClient();
   const [name, setName] = useState(suggestion);
   const creation = useMutation({
@@ -107,6 +146,7 @@ const NameForm = ({ intro, suggestion, noun, create, renews }: NameFormProps) =>
   return (
     <>
       <p>{intro}</p>
+      {more}
       <form
         className="inline-form"
         onSubmit={(event) => {

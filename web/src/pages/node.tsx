@@ -40,6 +40,21 @@ const columns: Column<PipelineOnNode>[] = [
     cell: (row) => row.pipelineName,
   },
   ...runColumns,
+  {
+    key: 'ports',
+    title: 'Ports',
+    width: '108px',
+    align: 'end',
+    priority: 3,
+    cell: (row) =>
+      row.metricsPort === null || row.apiPort === null ? (
+        <span className="muted">–</span>
+      ) : (
+        <span className="mono" data-tip="Metrics and API of the engine, on 127.0.0.1 of the node">
+          {row.metricsPort}, {row.apiPort}
+        </span>
+      ),
+  },
 ];
 
 export const NodePage = () => {

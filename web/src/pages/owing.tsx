@@ -34,7 +34,11 @@ export const OwingPage = ({ owes }: { owes: Owed }) => {
               <ChangePassword email={person.email} done={() => void met()} temporary />
             </>
           ) : (
-            <TwoFactorSetup intro={askedForBy(person.twoFactorRequiredBy)} done={() => void met()} />
+            <TwoFactorSetup
+              email={person.email}
+              intro={askedForBy(person.twoFactorRequiredBy)}
+              done={() => void met()}
+            />
           )
         }
       </Loaded>

@@ -367,6 +367,24 @@ describe('the run loop', () => {
     await scene.loop.stop();
   });
 
+  it('keeps nothing of a key that nothing is planned for, and everything of one that has failed', async () => {
+    const scene = new Scene({ resync: () => null });
+    for (let n = 0; n < 100; n += 1) {
+      scene.loop.wake(`rollout-${n}`, 'start');
+      (await scene.current(`rollout-${n}`)).finish();
+    }
+    scene.loop.wake('failing', 'start');
+    (await scene.current('failing')).fail();
+    await scene.loop.idle();
+    await turn();
+    expect(scene.loop.keys()).to.deep.equal(['failing']);
+    scene.loop.wake('rollout-7', 'again');
+    expect((await scene.current('rollout-7')).pass.triggers).to.deep.equal(['again']);
+    expect(scene.loop.keys()).to.deep.equal(['failing', 'rollout-7']);
+    await scene.running.get('rollout-7')?.finish();
+    await scene.loop.stop();
+  });
+
   it('waits for the aborted pass of a forgotten key before it looks at that key again', async () => {
     const scene = new Scene();
     scene.loop.wake('a', 'start');

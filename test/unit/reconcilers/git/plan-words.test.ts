@@ -234,14 +234,14 @@ describe('a plan with words', () => {
       reason: 'one left git while another, which is as it was, names what is not there',
       manifests: [orders],
       recorded: [gone, appliedRecord(orders)],
-      more: { dangling: new Set([orders]) },
+      more: { dangling: new Map([[orders, []]]) },
       expected: ['none orders', 'keep web: broken-manifests'],
     },
     {
       reason: 'one left git while a new one names what is not there',
       manifests: [orders],
       recorded: [gone],
-      more: { dangling: new Set([orders]) },
+      more: { dangling: new Map([[orders, []]]) },
       expected: ['create orders', 'keep web: broken-manifests'],
     },
     {
@@ -255,7 +255,7 @@ describe('a plan with words', () => {
       reason: 'one left git while a suspended one names what is not there',
       manifests: [orders],
       recorded: [gone, appliedRecord(orders)],
-      more: { dangling: new Set([orders]), said: said({ words: [word('orders', 'suspend')] }) },
+      more: { dangling: new Map([[orders, []]]), said: said({ words: [word('orders', 'suspend')] }) },
       expected: ['suspended orders', 'prune web'],
     },
     {

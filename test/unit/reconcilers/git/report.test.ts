@@ -64,8 +64,13 @@ describe('the report of a pass', () => {
       said: '  ~ web: set back to what git says, version 2',
     },
     {
+      reason: 'a draft that was pruned',
+      line: { type: 'pruned', ...name, stopped: false },
+      said: '  - web: deleted; add the manifest back within 24 h to get it back with its history',
+    },
+    {
       reason: 'a pruned one',
-      line: { type: 'pruned', ...name },
+      line: { type: 'pruned', ...name, stopped: true },
       said: '  - web: stopped and deleted; add the manifest back within 24 h to get it back with its history',
     },
     {

@@ -69,6 +69,7 @@ const Body = ({ action, me, close, done }: BodyProps) => {
     case 'two-factor':
       return (
         <TwoFactorSetup
+          email={me.email}
           intro="From then on a code of an app is asked for with your password, each time that you sign in. Your other sessions end."
           close={close}
           done={done('Two-factor is on.')}

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api } from '../../api/client.ts';
+import { api, asksToConfirm } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { Copyable } from '../../components/bits.tsx';
 import { Field } from '../../components/field.tsx';
@@ -9,6 +9,8 @@ import { BackupCodes } from './backup-codes.tsx';
 import { QrCode } from './qr-code.tsx';
 
 interface Props {
+  /** Of the account: password managers fill in its password. */
+  email: string;
   /** What is said first: why it is asked for. */
   intro: string;
   /** Two-factor is on, and the backup codes are kept. */
@@ -18,10 +20,24 @@ interface Props {
 }
 
 /** From nothing to a second factor: the secret, a code that proves it, the backup codes. */
-export const TwoFactorSetup = ({ intro, done, close }: Props) => {
+export const TwoFactorSetup = ({ email, intro, done, close }: Props) => {
   const queryClient = useQueryClient();
   const [code, setCode] = useState('');
-  const begin = useMutation({ mutationFn: () => api.user.setupTotp.mutate({}) });
+  const [mustConfirm, setMustConfirm] = useState(false);
+  const [password, setPassword] = useState('');
+  const begin = useMutation({
+    mutationFn: async () => {
+      if (mustConfirm) await api.user.confirmPassword.mutate({ currentPassword: password });
+      try {
+        return await api.user.setupTotp.mutate({});
+      } catch (error) {
+        if (mustConfirm || !asksToConfirm(error)) throw error;
+        setMustConfirm(true);
+        return null;
+      }
+    },
+    onError: () => setPassword(''),
+  });
   const verify = useMutation({
     mutationFn: () => api.user.verifyAndEnableTotp.mutate({ code: code.replaceAll(/\s/g, '') }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: queries.me().queryKey }),
@@ -29,12 +45,34 @@ export const TwoFactorSetup = ({ intro, done, close }: Props) => {
   });
   if (!begin.data) {
     return (
-      <MutationForm mutation={begin} close={close} submit="Show the code to scan" working="Making a secret…">
+      <MutationForm
+        mutation={begin}
+        close={close}
+        submit="Show the code to scan"
+        working="Making a secret…"
+        disabled={mustConfirm && password === ''}
+      >
         <p>{intro}</p>
         <p className="muted">
           You need an authenticator app, for example on your phone. Any that knows one-time codes by time
           (TOTP) will do.
         </p>
+        {mustConfirm && (
+          <>
+            <input type="text" value={email} autoComplete="username" readOnly hidden />
+            <Field
+              label="Current password"
+              value={password}
+              onChange={setPassword}
+              type="password"
+              autoComplete="current-password"
+              maxLength={1024}
+              hint="You signed in more than 10 minutes ago. Confirm that it is you."
+              required
+              autoFocus
+            />
+          </>
+        )}
       </MutationForm>
     );
   }

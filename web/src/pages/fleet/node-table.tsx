@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react';
 import type { NodeSummary } from '../../../../schemas/api/fleet.ts';
 import { useAddressParam } from '../../app/address.ts';
 import { paths } from '../../app/paths.ts';
-import { Badge, HealthBadge, Labels } from '../../components/bits.tsx';
+import { Badge, HealthBadge, Labels, Time } from '../../components/bits.tsx';
 import { nodeCause } from '../../components/causes.ts';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { GateStrip } from '../../components/gate-strip.tsx';
@@ -22,7 +22,14 @@ const columns = (env: string): Column<NodeSummary>[] => [
     width: '128px',
     sort: (row) => HEALTH_ORDER[row.status],
     cell: (row) =>
-      row.revoked ? (
+      row.archivedAt !== null ? (
+        <Badge
+          tone="unknown"
+          tip="It was silent for long, and counts nowhere. It comes back with its agent’s next call."
+        >
+          Archived
+        </Badge>
+      ) : row.revoked ? (
         <Badge tone="failed" tip={row.statusReason || undefined}>
           Revoked
         </Badge>
@@ -43,6 +50,11 @@ const columns = (env: string): Column<NodeSummary>[] => [
     priority: 3,
     cell: (row) => (
       <span className="muted" data-tip={row.statusReason || undefined}>
+        {row.archivedAt !== null && (
+          <>
+            Archived since <Time at={row.archivedAt} />.{' '}
+          </>
+        )}
         {row.maintenance ? 'In maintenance. ' : ''}
         {row.statusReason}
       </span>
@@ -121,10 +133,13 @@ const searchText = (row: NodeSummary): string =>
 interface Props {
   env: string;
   nodes: readonly NodeSummary[];
+  /** Archived ones are among them. */
+  archived: boolean;
+  showArchived: (show: boolean) => void;
   start: StartNodeAction;
 }
 
-export const NodeTable = ({ env, nodes, start }: Props) => {
+export const NodeTable = ({ env, nodes, archived, showArchived, start }: Props) => {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const { shown, filters } = useNodeFilters(nodes);
   const tableColumns = useMemo(() => columns(env), [env]);
@@ -150,6 +165,14 @@ export const NodeTable = ({ env, nodes, start }: Props) => {
         <>
           <Segmented label="Health" value={health} options={HEALTHS} onChange={setHealth} />
           {filters}
+          <label className="check">
+            <input
+              type="checkbox"
+              checked={archived}
+              onChange={(event) => showArchived(event.target.checked)}
+            />
+            <span>Show archived</span>
+          </label>
         </>
       }
     />

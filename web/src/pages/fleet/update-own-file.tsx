@@ -73,7 +73,7 @@ export const OwnFields = ({ value, onChange, nodes }: Props) => {
         required
         maxLength={64}
         placeholder="v1.2.3"
-        hint="What the file’s own --version says: v1.2.3, or dev- and a short hash."
+        hint="What the file’s own --version says: v1.2.3, or dev- and a short hash. An agent refuses a lower version unless SVC_ALLOW_DOWNGRADE is set on its machine."
       />
       <DraftField
         of={of}

@@ -64,7 +64,9 @@ export const Passes = ({ environmentId, failedCount }: { environmentId: string; 
         {(list) => {
           const shown = list.filter(
             (job) =>
-              (commit === '' || job.commit?.sha.startsWith(commit)) &&
+              (commit === '' ||
+                job.commit?.sha.startsWith(commit) ||
+                job.skippedCommits.some(({ sha }) => sha.startsWith(commit))) &&
               (only !== 'failed' || job.status === 'failed'),
           );
           if (shown.length === 0) {
@@ -121,6 +123,11 @@ const PassRow = ({ job, mayNot, startOpened }: RowProps) => {
         </span>
         <span className="item-title">
           {job.commit && <Commit sha={job.commit.sha} />} {title}{' '}
+          {(job.commitCount ?? 1) > 1 && (
+            <span className="muted">
+              {job.commitCount} commits, this is the newest; older ones were skipped.{' '}
+            </span>
+          )}
           <span className="muted">{countsOf(job)}</span>
         </span>
         <span className="item-side">
@@ -142,6 +149,7 @@ const PassRow = ({ job, mayNot, startOpened }: RowProps) => {
       </div>
       {opened && (
         <div className="inner">
+          <SkippedCommits job={job} />
           <p className="report mono">
             {job.report.length > 0 ? job.report.join('\n') : (job.error ?? 'Nothing to report.')}
             {job.startedAt && job.finishedAt && (
@@ -151,6 +159,24 @@ const PassRow = ({ job, mayNot, startOpened }: RowProps) => {
         </div>
       )}
     </li>
+  );
+};
+
+const SkippedCommits = ({ job: { commitCount, skippedCommits } }: Pick<RowProps, 'job'>) => {
+  if (skippedCommits.length === 0) return null;
+  const more = (commitCount ?? 1) - 1 - skippedCommits.length;
+  return (
+    <div className="report">
+      <p className="muted">Skipped, since a newer commit came:</p>
+      <ul className="plain-list" aria-label="Skipped commits">
+        {skippedCommits.map(({ sha, subject }) => (
+          <li key={sha}>
+            <Commit sha={sha} /> {subject}
+          </li>
+        ))}
+        {more > 0 && <li className="muted">and {more} more</li>}
+      </ul>
+    </div>
   );
 };
 

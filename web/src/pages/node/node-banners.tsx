@@ -7,6 +7,7 @@ import { Time } from '../../components/bits.tsx';
 
 export const NodeBanner = ({ env, node }: { env: string; node: FleetNode }) => {
   if (node.revoked) return <Revoked env={env} node={node} />;
+  if (node.archivedAt !== null) return <Archived env={env} node={node} />;
   if (node.enrolledAt === null) return <Waiting env={env} node={node} />;
   return node.status === 'UNREACHABLE' ? <Unheard node={node} /> : null;
 };
@@ -23,6 +24,24 @@ const Revoked = ({ env, node }: { env: string; node: FleetNode }) => (
       the agent’s data directory, and start the agent with the new <code>SVC_TOKEN</code>. It comes as a new
       node; then delete this one.
     </p>
+  </Banner>
+);
+
+const Archived = ({ env, node }: { env: string; node: FleetNode }) => (
+  <Banner
+    tone="held"
+    title={
+      <>
+        Archived since <Time at={node.archivedAt} />
+      </>
+    }
+  >
+    <p>
+      Its agent has not called for longer than the{' '}
+      <Link to={paths.settings(env, { tab: 'environment' })}>environment’s settings</Link> allow. It does not
+      count against the limit of nodes, and nothing waits for it. What it said last is shown below.
+    </p>
+    <p>It comes back by itself when its agent calls again. If the machine is gone for good, delete it.</p>
   </Banner>
 );
 

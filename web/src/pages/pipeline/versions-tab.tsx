@@ -11,6 +11,7 @@ import { momentColumn } from '../../components/moment-column.tsx';
 import { EmptyState, Loaded, SkeletonRows } from '../../components/states.tsx';
 import { FixedNotice, useFixed, VIEWER_REASON } from '../pipelines/fixed.tsx';
 import { VersionText } from './versions-compare.tsx';
+import { removedInWords } from './versions-removed.ts';
 
 const RollbackDialog = lazy(() =>
   import('./versions-rollback.tsx').then((module) => ({ default: module.RollbackDialog })),
@@ -104,6 +105,8 @@ const VersionsView = ({ versions, mayNotRollBack, holds, rollback, create }: Vie
       { replace: true },
     );
 
+  const removed = removedInWords(versions);
+
   const columns: Column<VersionSummary>[] = [
     {
       key: 'version',
@@ -128,7 +131,7 @@ const VersionsView = ({ versions, mayNotRollBack, holds, rollback, create }: Vie
       key: 'commit',
       title: 'Commit',
       width: '104px',
-      cell: (row) => (row.commit ? <Commit sha={row.commit} /> : <span className="muted">ui</span>),
+      cell: (row) => (row.commit ? <Commit sha={row.commit} /> : <span className="muted">{row.source}</span>),
     },
     {
       key: 'changelog',
@@ -180,6 +183,7 @@ const VersionsView = ({ versions, mayNotRollBack, holds, rollback, create }: Vie
         paramPrefix="versions-"
         toolbar={create}
       />
+      {removed !== null && <p className="muted">{removed}</p>}
       {shown && <VersionText shown={shown} against={against} versions={versions} choose={choose} />}
     </>
   );

@@ -119,7 +119,7 @@ const hrefOf =
   ({ targetEnvironmentId, targetPipelineId, sourceEnvironmentId, pipelineId }: Promotion): string => {
     const here = targetEnvironmentId === env ? targetPipelineId : pipelineId;
     if (here) return paths.pipeline(env, here);
-    return targetEnvironmentId === env && pipelineId
+    return targetEnvironmentId === env && pipelineId && sourceEnvironmentId
       ? paths.pipeline(sourceEnvironmentId, pipelineId)
       : paths.pipelines(env);
   };

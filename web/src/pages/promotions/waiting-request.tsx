@@ -78,7 +78,9 @@ const WaitingRequest = ({ promotion }: { promotion: Promotion }) => {
     <li>
       <div className="request-head">
         <span className="request-name">
-          {promotion.pipelineId && roleIn(place, promotion.sourceEnvironmentId) !== null ? (
+          {promotion.pipelineId &&
+          promotion.sourceEnvironmentId &&
+          roleIn(place, promotion.sourceEnvironmentId) !== null ? (
             <Link to={paths.pipeline(promotion.sourceEnvironmentId, promotion.pipelineId)}>
               {pipelineName}
             </Link>

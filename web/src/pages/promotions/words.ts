@@ -2,6 +2,7 @@
 import type { Role } from '../../../../schemas/api/common.ts';
 import type { Promotion } from '../../../../schemas/api/promotions.ts';
 import type { CheckState, ForgeName, PullRequestSummary } from '../../../../schemas/api/pull-requests.ts';
+import { plural } from '../../components/format.ts';
 import type { Tone } from '../../components/tone.ts';
 
 export const FORGE_WORDS: Record<ForgeName, string> = {
@@ -49,13 +50,23 @@ export const inOrderOfNeed = <P extends Pick<Promotion, 'status' | 'createdAt'>>
   );
 
 /** Where it stands in a sentence of few words, with what a merged pull request waits for. */
-export function statusInWords({ status, pullRequest, lastError }: Promotion): { tone: Tone; word: string } {
+export function statusInWords({ status, pullRequest, lastError, silentNodes }: Promotion): {
+  tone: Tone;
+  word: string;
+} {
+  if (status === 'DEPLOYED' && silentNodes.length > 0)
+    return { tone: 'ok', word: `Deployed; ${silentInWords(silentNodes)} silent` };
   if (status === 'PENDING' && lastError) return { tone: 'failed', word: 'Approved, not deployed' };
   if (status !== 'AWAITING_PR_MERGE' || pullRequest?.state !== 'merged') return PROMOTION_STATES[status];
   return lastError
     ? { tone: 'failed', word: 'Merged, not running' }
     : { tone: 'moving', word: 'Rolling out' };
 }
+
+/** So many names are kept of a promotion at most; its note has the count. */
+const MOST_NAMED = 100;
+const silentInWords = ({ length }: readonly string[]): string =>
+  length < MOST_NAMED ? plural(length, 'node') : `${length} nodes or more`;
 
 export interface Step {
   word: string;

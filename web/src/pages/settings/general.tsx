@@ -20,12 +20,16 @@ const limitProblem = (text: string): string => {
     : 'A whole number from 1 to 1,000,000, or nothing.';
 };
 
-/** Name, approval, limit of nodes. */
+const daysProblem = (text: string): string =>
+  /^\d{1,4}$/.test(text.trim()) && Number(text) <= 3_650 ? '' : 'A whole number of days from 0 to 3,650.';
+
+/** Name, approval, limit of nodes, when silent ones are archived. */
 export const General = ({ environment, role }: { environment: Environment; role: TeamSummary['role'] }) => {
   const queryClient = useQueryClient();
   const [name, setName] = useState(environment.name);
   const [requireApproval, setRequireApproval] = useState(environment.requireApproval);
   const [maxNodes, setMaxNodes] = useState(environment.maxNodes?.toString() ?? '');
+  const [archiveDays, setArchiveDays] = useState(String(environment.archiveNodesAfterDays));
   const nameProblem = NAME.test(name)
     ? ''
     : 'Letters, digits, spaces, _ and -; begin with a letter or a digit; at most 100.';
@@ -34,6 +38,9 @@ export const General = ({ environment, role }: { environment: Environment; role:
     ...(name === environment.name ? {} : { name }),
     ...(requireApproval === environment.requireApproval ? {} : { requireApproval }),
     ...(limit === environment.maxNodes ? {} : { maxNodes: limit }),
+    ...(Number(archiveDays) === environment.archiveNodesAfterDays
+      ? {}
+      : { archiveNodesAfterDays: Number(archiveDays) }),
   };
   const save = useMutation({
     mutationFn: () => api.environment.update.mutate({ id: environment.id, ...changes }),
@@ -43,6 +50,7 @@ export const General = ({ environment, role }: { environment: Environment; role:
       notify(`${saved.name} was saved.`);
     },
   });
+  const wrong = nameProblem !== '' || limitProblem(maxNodes) !== '' || daysProblem(archiveDays) !== '';
   const over = limit !== null && limit < environment.nodeCount;
   return (
     <Section title="General">
@@ -50,7 +58,7 @@ export const General = ({ environment, role }: { environment: Environment; role:
         mutation={save}
         submit="Save"
         working="Saving…"
-        disabled={Object.keys(changes).length === 0 || nameProblem !== '' || limitProblem(maxNodes) !== ''}
+        disabled={Object.keys(changes).length === 0 || wrong}
         fieldset={{ disabled: role === 'VIEWER' }}
       >
         <NameField
@@ -88,9 +96,22 @@ export const General = ({ environment, role }: { environment: Environment; role:
             }
             autoComplete="off"
           />
+          <Field
+            label="Archive nodes after so many silent days"
+            value={archiveDays}
+            onChange={setArchiveDays}
+            inputMode="numeric"
+            problem={daysProblem(archiveDays)}
+            hint={
+              Number(archiveDays) === 0
+                ? 'Silent nodes are never archived, and count against the limit.'
+                : 'An archived node counts nowhere, and comes back with its agent’s next call. 0 archives none.'
+            }
+            autoComplete="off"
+          />
         </fieldset>
         {role === 'EDITOR' && (
-          <p className="muted">Approval and the limit are changed by an ADMIN of the team.</p>
+          <p className="muted">Approval, the limit and archiving are changed by an ADMIN of the team.</p>
         )}
         {role === 'VIEWER' && <p className="muted">Viewers cannot change these.</p>}
       </MutationForm>

@@ -68,7 +68,7 @@ export const SecretStoreSettings = ({ environment, mayEdit }: Props) => {
         )}
         {backend === 'VAULT' && <VaultFields {...fields} />}
         {backend === 'CLOUD_SM' && <CloudFields {...fields} />}
-        {backend === 'EXEC' && <ExecFields {...fields} />}
+        {backend === 'EXEC' && <ExecFields {...fields} commands={environment.secretCommands} />}
         {moves && <p className="muted">{effectOf(backend)}</p>}
       </MutationForm>
     </Section>

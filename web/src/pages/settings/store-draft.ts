@@ -31,9 +31,8 @@ export interface StoreDraft {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken: string;
+  /** A command line of those that the operator lists. */
   command: string;
-  /** One a line. */
-  args: string;
 }
 
 /** Credentials that the server has; it never gives them back. */
@@ -64,7 +63,6 @@ const EMPTY: Omit<StoreDraft, 'backend'> = {
   secretAccessKey: '',
   sessionToken: '',
   command: '',
-  args: '',
 };
 
 export function storeDraft({ secretBackend, secretStore }: Environment): StoreDraft {
@@ -96,7 +94,7 @@ function textsOf(config: ShownBackendConfig): Partial<StoreDraft> {
       accessKeyId: config.accessKeyId ?? '',
     };
   }
-  return { command: config.command, args: (config.args ?? []).join('\n') };
+  return { command: [config.command, ...(config.args ?? [])].join(' ') };
 }
 
 export function heldBy({ secretStore }: Environment): Held {
@@ -138,8 +136,8 @@ export function configOf(draft: StoreDraft): VaultConfig | CloudConfig | ExecCon
       };
     }
     case 'EXEC': {
-      const args = draft.args.split('\n').filter((arg) => arg !== '');
-      return { command: draft.command.trim(), ...(args.length > 0 ? { args } : {}) };
+      const [command = '', ...args] = draft.command.split(' ');
+      return { command, ...(args.length > 0 ? { args } : {}) };
     }
   }
 }
@@ -176,6 +174,6 @@ export function isComplete(draft: StoreDraft): boolean {
     case 'CLOUD_SM':
       return draft.region.trim() !== '';
     case 'EXEC':
-      return draft.command.trim() !== '';
+      return draft.command !== '';
   }
 }

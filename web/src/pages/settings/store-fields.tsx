@@ -108,17 +108,38 @@ export const CloudFields = (of: Props) => (
   </>
 );
 
-export const ExecFields = (of: Props) => (
-  <>
-    <p className="muted">
-      The program runs on the controller, without a shell and with 10 seconds for an answer. It is one of
-      those that the operator allows in <code>HEADGATE_EXEC_SECRET_COMMANDS</code>. It reads only: values are
-      changed where it takes them from.
-    </p>
-    <DraftField of={of} name="command" label="Program" required placeholder="/usr/local/bin/read-secrets" />
-    <DraftText of={of} name="args" label="Arguments" hint="One a line." />
-  </>
-);
+interface ExecProps extends Props {
+  /** Command lines that the operator lists. */
+  commands: readonly string[];
+}
+
+export const ExecFields = ({ draft, set, commands }: ExecProps) => {
+  const isListed = commands.includes(draft.command);
+  const hint =
+    commands.length === 0
+      ? 'The operator allows none: HEADGATE_EXEC_SECRET_COMMANDS of the controller is empty.'
+      : draft.command !== '' && !isListed
+        ? 'The operator does not list this command any longer. Choose another one.'
+        : 'With its arguments, as the operator lists it in HEADGATE_EXEC_SECRET_COMMANDS.';
+  return (
+    <>
+      <p className="muted">
+        The program runs on the controller, without a shell and with 10 seconds for an answer. It reads only:
+        values are changed where it takes them from.
+      </p>
+      <SelectField
+        label="Program"
+        value={draft.command}
+        onChange={(command) => set({ command })}
+        options={[
+          ...(isListed ? [] : [{ value: draft.command, word: draft.command || 'Choose a program' }]),
+          ...commands.map((value) => ({ value, word: value })),
+        ]}
+        hint={hint}
+      />
+    </>
+  );
+};
 
 interface CredentialProps {
   of: Props;

@@ -14,6 +14,10 @@ interface Draft {
   threshold: string;
   metricsDays: string;
   logsDays: string;
+  /** MiB. */
+  logsPerNode: string;
+  logsTotal: string;
+  versions: string;
 }
 
 const INTERVAL = {
@@ -26,6 +30,9 @@ const draftOf = (fleet: FleetView): Draft => ({
   threshold: String(fleet.unhealthyThreshold),
   metricsDays: String(fleet.metricsRetentionDays),
   logsDays: String(fleet.logsRetentionDays),
+  logsPerNode: String(fleet.logsMibPerNodeHour),
+  logsTotal: String(fleet.logsMibTotal),
+  versions: String(fleet.pipelineVersionsRetained),
 });
 
 /** How often nodes ask, when silence is a fault, how long what they tell is kept. */
@@ -36,6 +43,9 @@ export const FleetForm = ({ fleet }: { fleet: FleetView }) => {
   const threshold = wholeNumber(draft.threshold, FleetLimits.unhealthyThreshold);
   const metricsDays = wholeNumber(draft.metricsDays, FleetLimits.retentionDays);
   const logsDays = wholeNumber(draft.logsDays, FleetLimits.retentionDays);
+  const logsPerNode = wholeNumber(draft.logsPerNode, FleetLimits.logsMibPerNodeHour);
+  const logsTotal = wholeNumber(draft.logsTotal, FleetLimits.logsMibTotal);
+  const versions = wholeNumber(draft.versions, FleetLimits.pipelineVersionsRetained);
   const save = usePeopleAction({
     run: () =>
       api.settings.updateFleet.mutate({
@@ -43,10 +53,13 @@ export const FleetForm = ({ fleet }: { fleet: FleetView }) => {
         unhealthyThreshold: threshold ?? 0,
         metricsRetentionDays: metricsDays ?? 0,
         logsRetentionDays: logsDays ?? 0,
+        pipelineVersionsRetained: versions ?? 0,
+        logsMibPerNodeHour: logsPerNode ?? 0,
+        logsMibTotal: logsTotal ?? 0,
       }),
     done: () => 'The fleet settings are saved. Nodes follow with their next poll.',
   });
-  const wrong = [interval, threshold, metricsDays, logsDays].includes(null);
+  const wrong = [interval, threshold, metricsDays, logsDays, versions, logsPerNode, logsTotal].includes(null);
   return (
     <Section title="Fleet">
       <MutationForm
@@ -110,6 +123,43 @@ export const FleetForm = ({ fleet }: { fleet: FleetView }) => {
             }
           />
         </div>
+        <div className="field-pair">
+          <DraftField
+            of={of}
+            name="logsPerNode"
+            label="MiB of log lines of a node in an hour"
+            mono={false}
+            inputMode="numeric"
+            problem={numberProblem(draft.logsPerNode, FleetLimits.logsMibPerNodeHour)}
+            hint="A node that writes more keeps its newest lines and leaves out the rest."
+          />
+          <DraftField
+            of={of}
+            name="logsTotal"
+            label="MiB of all log lines"
+            mono={false}
+            inputMode="numeric"
+            problem={numberProblem(draft.logsTotal, FleetLimits.logsMibTotal)}
+            hint={
+              logsTotal !== null && logsTotal < fleet.logsMibTotal
+                ? 'If more is stored, the oldest days are deleted soon and do not come back.'
+                : 'Above, the oldest day is deleted.'
+            }
+          />
+        </div>
+        <DraftField
+          of={of}
+          name="versions"
+          label="Versions that each pipeline keeps at least"
+          mono={false}
+          inputMode="numeric"
+          problem={numberProblem(draft.versions, FleetLimits.pipelineVersionsRetained)}
+          hint={
+            versions !== null && versions < fleet.pipelineVersionsRetained
+              ? 'Older ones are deleted in the next night, and do not come back.'
+              : 'What runs, is promoted, held, or was deployed in the last 90 days stays beside them.'
+          }
+        />
       </MutationForm>
     </Section>
   );

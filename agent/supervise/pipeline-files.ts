@@ -1,0 +1,48 @@
+/** The files of one pipeline's engine. Each function throws; `describeWriteError` says what of it failed. */
+import type { PipelineEntry } from '../../schemas/agent/protocol.ts';
+import type { DataDirectory } from './directories.ts';
+import { ensurePrivateDirectory, type FileToWrite, WriteError, writeFilesAtomically } from './files.ts';
+import type { EnginePorts } from './ports.ts';
+import { renderSidecar } from './sidecar.ts';
+
+/** Folders, config, sidecar and certificates: all files or none. */
+export function writePipelineFiles(
+  directory: DataDirectory,
+  entry: PipelineEntry,
+  ports: EnginePorts,
+  certificates: readonly FileToWrite[],
+): void {
+  const folders = [directory.pipelines, directory.certs, directory.data];
+  for (const path of [...folders, directory.engineData(entry.pipelineId)]) ensurePrivateDirectory(path);
+  writeFilesAtomically([
+    ...certificates,
+    sidecarFile(directory, entry, ports),
+    { path: directory.config(entry.pipelineId), data: entry.configYaml },
+  ]);
+}
+
+/** For other ports than those that were written before. */
+export function writeSidecar(directory: DataDirectory, entry: PipelineEntry, ports: EnginePorts): void {
+  writeFilesAtomically([sidecarFile(directory, entry, ports)]);
+}
+
+function sidecarFile(directory: DataDirectory, entry: PipelineEntry, ports: EnginePorts): FileToWrite {
+  const data = renderSidecar({
+    metricsPort: ports.metrics,
+    apiPort: ports.api,
+    dataDir: directory.engineData(entry.pipelineId),
+    configYaml: entry.configYaml,
+  });
+  return { path: directory.sidecar(entry.pipelineId), data };
+}
+
+export function describeWriteError(directory: DataDirectory, pipelineId: string, error: unknown): string {
+  const sidecar = directory.sidecar(pipelineId);
+  const path = error instanceof WriteError ? error.path : sidecar;
+  const names: Record<string, string> = {
+    [sidecar]: 'sidecar config',
+    [directory.config(pipelineId)]: 'pipeline config',
+  };
+  const reason = error instanceof Error ? error.message : String(error);
+  return `failed to write ${names[path] ?? 'certificate file'}: ${reason}`;
+}

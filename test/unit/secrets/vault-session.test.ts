@@ -1,0 +1,35 @@
+import { expect } from 'chai';
+import type { Caller } from '../../../controller/secrets/backends/http-call.ts';
+import { createVaultSession } from '../../../controller/secrets/backends/vault-session.ts';
+import { localGuard } from '../../support/local-targets.ts';
+
+const LOGINS = 200;
+
+describe('a session with Vault', () => {
+  it('remembers what must not be told of the last logins, and not of all', async () => {
+    let logins = 0;
+    // Every token is refused, so that each request logs in anew.
+    const caller: Caller = {
+      async call(path) {
+        if (!path.endsWith('/login')) return { status: 403, body: undefined };
+        logins += 1;
+        return {
+          status: 200,
+          body: { auth: { client_token: `token-${logins}-of-vault`, lease_duration: 60 } },
+        };
+      },
+      close() {},
+    };
+    const auth = { method: 'kubernetes' as const, role: 'headgate-role' };
+    const session = createVaultSession({ address: 'http://vault', mount: 'kv', auth } as never, caller, {
+      serviceAccountToken: async () => `service-account-${logins}`,
+      guard: localGuard(),
+    });
+    while (logins < LOGINS) await session.ask('/v1/kv/data/x', { signal: new AbortController().signal });
+    /** What is told of an answer that echoes the text. */
+    const told = (text: string) => session.refusal({ status: 400, body: { errors: [text] } }, 'read').message;
+    for (const secret of [`token-${logins}-of-vault`, `token-${logins - 1}-of-vault`, 'headgate-role'])
+      expect(told(`no: ${secret}`), secret).to.not.include(secret);
+    expect(told('no: token-1-of-vault')).to.include('token-1-of-vault');
+  });
+});
