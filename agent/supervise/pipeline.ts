@@ -48,6 +48,8 @@ export class Pipeline {
   #startedAt = 0;
   #attempt = 0;
   #redact: Redactor = redactor([]);
+  /** What could not be written; gone once it is. */
+  #unwritten: string | undefined;
   /** What hinders the next start; gone with it. */
   #problem: string | undefined;
   /** How the engine last ended unasked; kept until other content runs. */
@@ -107,7 +109,9 @@ export class Pipeline {
     const exit = this.#lastExit;
     const said = exit?.output.error || exit?.output.last;
     const ended = exit && said ? `${exit.text}: ${said}` : exit?.text;
-    const text = [this.#problem, ended, ...this.#warnings].filter((part) => part !== undefined).join('; ');
+    const text = [this.#unwritten, this.#problem, ended, ...this.#warnings]
+      .filter((part) => part !== undefined)
+      .join('; ');
     return text === '' ? null : text.slice(0, 4096);
   }
 
@@ -204,10 +208,11 @@ export class Pipeline {
     try {
       writePipelineFiles(directory, this.#wanted, this.#ports, plan.write);
     } catch (error) {
-      this.#fail(describeWriteError(directory, this.id, error));
+      this.#unwritten = this.#told(describeWriteError(directory, this.id, error));
       this.#dispatch({ type: 'prepareFailed' });
       return;
     }
+    this.#unwritten = undefined;
     certificates.wrote(plan);
     this.#warnings = plan.refused;
     for (const refusal of plan.refused) this.#parts.log.error(refusal, { pipeline: this.id });
@@ -310,8 +315,14 @@ export class Pipeline {
   }
 
   #fail(problem: string): void {
-    this.#problem = this.#redact(problem);
-    this.#parts.log.error(this.#problem, { pipeline: this.id });
+    this.#problem = this.#told(problem);
+  }
+
+  /** Logs it; answers it without secrets. */
+  #told(problem: string): string {
+    const text = this.#redact(problem);
+    this.#parts.log.error(text, { pipeline: this.id });
+    return text;
   }
 }
 
