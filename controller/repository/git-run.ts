@@ -1,105 +1,92 @@
-/** Runs the system's git to its end: within bounds of time, output and file size, and with nothing left of it. */
-import { spawn } from 'node:child_process';
+/** Runs the system's git, by a process that starts it for this one. */
+import { type ChildProcess, fork } from 'node:child_process';
 import { messageOf } from '../platform/errors.ts';
+import type { GitAsk, GitEnd } from './git-process.ts';
+import type { FromStarter, ToStarter } from './git-starter.ts';
 import { RepositoryError } from './repository-error.ts';
 
-export interface GitRun {
-  cwd: string;
-  env: Record<string, string>;
+export type { GitEnd } from './git-process.ts';
+
+export interface GitRun extends Omit<GitAsk, 'args'> {
   signal: AbortSignal;
-  deadlineMs: number;
-  input?: string;
 }
-
-export interface GitEnd {
-  code: number | null;
-  /** The signal that ended it. */
-  by: NodeJS.Signals | null;
-  stdout: string;
-  stderr: string;
-  /** It was ended for its deadline. */
-  late: boolean;
-}
-
-const OUTPUT_BYTES = 8 * 1024 * 1024;
-const COMPLAINT_BYTES = 64 * 1024;
-/** Of a file that git writes, a pack above all; in blocks of 512 bytes. */
-const FILE_BLOCKS = (2 * 1024 ** 3) / 512;
-/** git takes its locks away when it is asked to end. */
-const ASKED_MS = 1_000;
-
-/** No core, which would hold credentials, and no pack that fills the disk. Nothing that was given is read by the shell. */
-const LIMITED = `ulimit -c 0; ulimit -f ${FILE_BLOCKS}; exec git "$@"`;
 
 /** @throws RepositoryError where git cannot be run at all; the signal's reason where it was aborted. */
-export async function runGit(args: readonly string[], run: GitRun): Promise<GitEnd> {
-  run.signal.throwIfAborted();
-  const child = spawn('/bin/sh', ['-c', LIMITED, 'git', ...args], {
-    cwd: run.cwd,
-    env: run.env,
-    stdio: ['pipe', 'pipe', 'pipe'],
-    // A group of its own, so that ssh and git's helpers end with it.
-    detached: true,
-  });
-  const kill = (signal: NodeJS.Signals) => {
-    if (child.pid === undefined) return;
-    try {
-      process.kill(-child.pid, signal);
-    } catch {
-      // All of it has ended.
-    }
-  };
-  let force: NodeJS.Timeout | undefined;
-  const end = () => {
-    kill('SIGTERM');
-    force ??= setTimeout(() => kill('SIGKILL'), ASKED_MS);
-  };
-  let late = false;
-  const timer = setTimeout(() => {
-    late = true;
-    end();
-  }, run.deadlineMs);
-  run.signal.addEventListener('abort', end, { once: true });
-  // Out of file descriptors it has no pipes, and says why by the event below.
-  const stdout = bounded(child.stdout, OUTPUT_BYTES, end);
-  const stderr = bounded(child.stderr, COMPLAINT_BYTES);
-  // It may end without reading on.
-  child.stdin?.on('error', () => {});
-  child.stdin?.end(run.input ?? '');
-  try {
-    const { code, by } = await new Promise<{ code: number | null; by: NodeJS.Signals | null }>(
-      (resolve, reject) => {
-        child.on('error', (error) =>
-          reject(new RepositoryError('program', `git cannot be run: ${messageOf(error)}`)),
-        );
-        child.on('exit', () => kill('SIGTERM'));
-        child.on('close', (exit, killed) => resolve({ code: exit, by: killed }));
-      },
-    );
-    run.signal.throwIfAborted();
-    if (code === 127)
-      throw new RepositoryError('program', 'git was not found; install it on the controller (package git)');
-    return { code, by, late, stdout: stdout(), stderr: stderr() };
-  } finally {
-    clearTimeout(timer);
-    clearTimeout(force);
-    kill('SIGKILL');
-    run.signal.removeEventListener('abort', end);
+export async function runGit(args: readonly string[], { signal, ...run }: GitRun): Promise<GitEnd> {
+  signal.throwIfAborted();
+  if (!starter || starter.gone) starter = new Starter();
+  const end = await starter.run({ args, ...run }, signal);
+  signal.throwIfAborted();
+  if (end.code === 127)
+    throw new RepositoryError('program', 'git was not found; install it on the controller (package git)');
+  return end;
+}
+
+let starter: Starter | undefined;
+
+interface Waiting {
+  resolve(end: GitEnd): void;
+  reject(error: RepositoryError): void;
+}
+
+/** The other end of `git-starter.ts`, begun with the first git of this process. */
+class Starter {
+  gone = false;
+  readonly #child: ChildProcess;
+  readonly #waiting = new Map<number, Waiting>();
+  #nextId = 1;
+
+  constructor() {
+    const { NODE_COMPILE_CACHE } = process.env;
+    this.#child = fork(new URL('./git-starter.ts', import.meta.url), {
+      // It needs nothing of what the controller was started with, least of all its secrets.
+      env: NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE },
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    this.#child.on('message', (message: FromStarter) => this.#take(message));
+    this.#child.on('error', (error) => this.#leave(messageOf(error)));
+    this.#child.on('exit', () => this.#leave('the process that starts it has ended; try again'));
+    this.#hold();
+  }
+
+  run(ask: GitAsk, signal: AbortSignal): Promise<GitEnd> {
+    const id = this.#nextId++;
+    const stop = () => this.#send({ id, ask: null });
+    signal.addEventListener('abort', stop, { once: true });
+    return new Promise<GitEnd>((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#hold();
+      this.#send({ id, ask });
+    }).finally(() => {
+      signal.removeEventListener('abort', stop);
+      this.#waiting.delete(id);
+      this.#hold();
+    });
+  }
+
+  #send(message: ToStarter): void {
+    // Where it could not be started, and where it has just ended, an event says so.
+    if (this.#child.connected) this.#child.send(message, () => {});
+  }
+
+  #take(message: FromStarter): void {
+    const waiting = this.#waiting.get(message.id);
+    if ('end' in message) waiting?.resolve(message.end);
+    else waiting?.reject(cannotRun(message.problem));
+  }
+
+  #leave(why: string): void {
+    this.gone = true;
+    for (const waiting of this.#waiting.values()) waiting.reject(cannotRun(why));
+  }
+
+  /** This process lives on for the sake of it while git runs, and no longer. */
+  #hold(): void {
+    const ends = [this.#child, this.#child.channel];
+    for (const end of ends) this.#waiting.size > 0 ? end?.ref() : end?.unref();
   }
 }
 
-/** Of a stream what fits; `over` is called once it does not. */
-function bounded(
-  stream: NodeJS.ReadableStream | null | undefined,
-  bytes: number,
-  over?: () => void,
-): () => string {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  stream?.on('data', (chunk: Buffer) => {
-    if (size < bytes) chunks.push(chunk.subarray(0, bytes - size));
-    size += chunk.length;
-    if (size > bytes) over?.();
-  });
-  return () => Buffer.concat(chunks).toString('utf8');
-}
+const cannotRun = (why: string) => new RepositoryError('program', `git cannot be run: ${why}`);

@@ -1,0 +1,36 @@
+/**
+ * A program: starts git for a controller, as a child of it that stays small. To start a process copies the page tables of
+ * whoever starts it, which takes a controller of 600 MB some 20 ms in which it does nothing else.
+ */
+import { type GitAsk, type GitEnd, runProcess } from './git-process.ts';
+
+export type ToStarter = { id: number; ask: GitAsk } | { id: number; ask: null };
+/** `problem`: why git could not be started. */
+export type FromStarter = { id: number; end: GitEnd } | { id: number; problem: string };
+
+const running = new Map<number, AbortController>();
+
+process.on('message', ({ id, ask }: ToStarter) => {
+  if (ask === null) {
+    running.get(id)?.abort();
+    return;
+  }
+  const ending = new AbortController();
+  running.set(id, ending);
+  runProcess(ask, ending.signal)
+    .then(
+      (end) => answer({ id, end }),
+      (error: Error) => answer({ id, problem: error.message }),
+    )
+    .finally(() => running.delete(id));
+});
+
+// What ends a controller reaches its children as well: git ends when the controller says so, or is gone.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+process.on('disconnect', () => {
+  for (const ending of running.values()) ending.abort();
+});
+
+function answer(message: FromStarter): void {
+  if (process.connected) process.send?.(message);
+}
