@@ -37,10 +37,9 @@ class Starter {
   #nextId = 1;
 
   constructor() {
-    const { NODE_COMPILE_CACHE } = process.env;
     this.#child = fork(new URL('./git-starter.ts', import.meta.url), {
       // It needs nothing of what the controller was started with, least of all its secrets.
-      env: NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE },
+      env: {},
       execArgv: ['--disable-warning=ExperimentalWarning'],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -14,6 +14,13 @@ export function processesNaming(text: string): Process[] {
   );
 }
 
+export function childrenOf(parent: number): Process[] {
+  // The fourth field; the second is in parentheses and may hold blanks.
+  return processes().filter(
+    ({ pid }) => Number(read(`/proc/${pid}/stat`).split(') ').at(-1)?.split(' ')[1]) === parent,
+  );
+}
+
 /** Of everything that runs, as any user may read it. */
 const commandLines = (): string[] => processes().map(({ commandLine }) => commandLine.join(' '));
 
