@@ -27,6 +27,8 @@ export const AGENT_LIMITS = {
   logLineChars: 8192,
   startupGraceMs: 2_000,
   gracefulStopMs: 30_000,
+  /** The longest time that an engine may be given to deliver what it holds. */
+  drainSeconds: 600,
   heartbeatDebounceMs: 1_000,
   crashBackoffMs: { first: 1_000, cap: 60_000 },
   pushBackoffMs: { first: 1_000, cap: 30_000 },

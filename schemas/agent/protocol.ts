@@ -66,6 +66,8 @@ export const PipelineEntry = Type.Object({
   logLevel: Type.String(),
   secrets: Type.Record(Type.String(), Type.String()),
   certFiles: Type.Array(CertFile),
+  /** Seconds that the engine gets to deliver what it holds when it is stopped. Absent: 25. */
+  drainSeconds: Optional(Type.Integer({ minimum: 1, maximum: AGENT_LIMITS.drainSeconds })),
 });
 export type PipelineEntry = Static<typeof PipelineEntry>;
 
@@ -123,9 +125,40 @@ export const ComponentMetric = Type.Object({
   sentBytes: Optional(Counter),
   errorsTotal: Optional(Counter),
   discardedEvents: Optional(Counter),
+  /** Left out on purpose, by a filter or `abort`; not part of `discardedEvents`. */
+  filteredEvents: Optional(Counter),
   latencyMeanSeconds: Optional(Gauge),
+  /** 0 to 1. Sources have none. */
+  utilization: Optional(Gauge),
 });
 export type ComponentMetric = Static<typeof ComponentMetric>;
+
+/** A version that the node's engine refused to build, while an older one goes on running. */
+export const RefusedVersion = Type.Object({
+  version: Type.Integer({ minimum: 0, maximum: MAX_INTEGER }),
+  /** Of the refused entry, as it was served. */
+  checksum: Text(128),
+  /** Redacted; what the engine answered. */
+  error: Text(4096),
+});
+export type RefusedVersion = Static<typeof RefusedVersion>;
+
+/** What an engine still held when it was stopped, by the sizes of its buffers. */
+export const DrainReport = Type.Object({
+  /** The version that was stopped. */
+  version: Type.Integer({ minimum: 0, maximum: MAX_INTEGER }),
+  /** RFC 3339. */
+  endedAt: Text(64),
+  /** Events of memory buffers that were not delivered. */
+  lostEvents: Counter,
+  /** Events of disk buffers; the next engine delivers them. */
+  keptEvents: Counter,
+  /** Sinks that still held events. */
+  sinks: Type.Array(Type.Object({ componentId: Text(256), lostEvents: Counter, keptEvents: Counter }), {
+    maxItems: 100,
+  }),
+});
+export type DrainReport = Static<typeof DrainReport>;
 
 export const PipelineReport = Type.Object({
   pipelineId: Id,
@@ -147,6 +180,27 @@ export const PipelineReport = Type.Object({
   apiPort: Optional(Port),
   /** Redacted by the agent; why the engine ended or could not start. */
   lastError: Optional(Type.Union([Text(4096), Type.Null()])),
+  /** It runs, but not all of it: such as a source that has one of its two ports. */
+  degraded: Optional(Type.Union([Text(4096), Type.Null()])),
+  /** What the engine warned of since it started: deprecated options, components without consumers. */
+  warnings: Optional(Type.Array(Text(1_024), { maxItems: 20 })),
+  refused: Optional(Type.Union([RefusedVersion, Type.Null()])),
+  /** The engine of this version is being stopped and still delivers what it holds. */
+  draining: Optional(
+    Type.Union([
+      Type.Object({
+        version: Type.Integer({ minimum: 0, maximum: MAX_INTEGER }),
+        /** How long it may still take. */
+        secondsLeft: Type.Number({ minimum: 0 }),
+        undeliveredEvents: Optional(Counter),
+      }),
+      Type.Null(),
+    ]),
+  ),
+  /** The last stop that left events undelivered. */
+  lastDrain: Optional(Type.Union([DrainReport, Type.Null()])),
+  /** Age of the counters, in seconds, where the last scrape failed. Absent: they are fresh. */
+  metricsAgeSeconds: Optional(Type.Number({ minimum: 0 })),
   componentMetrics: Optional(Type.Array(ComponentMetric, { maxItems: MOST_COMPONENT_METRICS })),
   recentLogs: Optional(Type.Array(Text(16_384), { maxItems: AGENT_LIMITS.logRingLines })),
 });
@@ -183,11 +237,29 @@ export type AgentHealth = Partial<Record<(typeof AGENT_HEALTH_NAMES)[number], nu
   pushConnected?: boolean;
 };
 
+/** What the node's engine has, as its `list` prints it. */
+export const EngineComponents = Type.Object({
+  sources: Type.Array(Text(100), { maxItems: 500 }),
+  transforms: Type.Array(Text(100), { maxItems: 500 }),
+  sinks: Type.Array(Text(100), { maxItems: 500 }),
+  enrichmentTables: Type.Array(Text(100), { maxItems: 500 }),
+});
+export type EngineComponents = Static<typeof EngineComponents>;
+
+export const EngineInventory = Type.Object({
+  /** `sha256:<hex>` over the sorted names, so that the list is sent once for each engine. */
+  componentsDigest: Text(80),
+  components: Optional(EngineComponents),
+});
+export type EngineInventory = Static<typeof EngineInventory>;
+
 /**
  * POST /api/agent/heartbeat. The entries of `pipelines` are checked one by one against `PipelineReport`, so that
  * a bad one is refused alone.
  */
 export const HeartbeatRequest = Type.Object({
+  /** The engine's component types. The list itself is sent where the controller asks for it. */
+  engine: Optional(EngineInventory),
   pipelines: Type.Array(Type.Unsafe<PipelineReport>({}), { maxItems: 2000 }),
   hostMetrics: Optional(
     Type.Unsafe<HostMetrics>({ type: 'object', additionalProperties: Type.Number(), maxProperties: 64 }),
@@ -213,6 +285,8 @@ export const HeartbeatResponse = Type.Object({
   ok: Type.Literal(true),
   /** An agent whose own revision differs polls at once, one extra poll a revision. */
   configRevision: Optional(Type.Number()),
+  /** The next heartbeat is to carry `engine.components`: no node has sent the list of this digest yet. */
+  sendEngineComponents: Optional(Type.Boolean()),
   /** Entries that are not stored, each with the field that is wrong. */
   rejected: Optional(Type.Array(Type.Object({ pipelineId: Type.String(), reason: Type.String() }))),
   /** What was left out of entries that are stored, and beside them: `pipelineId` is empty then. */
