@@ -3,8 +3,11 @@
  * only say "or null" are dropped, and what is too deep, too large or refers to itself becomes a plain object.
  *
  * Beside the keywords of JSON Schema it has `enumDescriptions` (one for each of `enum`), `x-unit`, `x-advanced`,
- * `x-language` (`vrl`), `x-sensitive`, `x-template` (`{{ field }}` may stand in it), and `x-cut` where something was cut off.
+ * `x-language` (`vrl`), `x-sensitive`, `x-template` (`{{ field }}` may stand in it), `x-suggestions` (words that a text is
+ * often one of), and `x-cut` where something was cut off.
  */
+import { simplifyArms } from './form-arms.ts';
+
 export type Schema = { [keyword: string]: unknown };
 
 /** Schemas inside of a component's. Vector's largest component has some hundreds. */
@@ -75,23 +78,34 @@ export class FormSchemas {
     const about = describe(schema);
     if (depth > this.#maxDepth || this.isOver) return { ...cut(), ...about };
     this.#nodes += 1;
-    if (typeof schema.$ref === 'string') return { ...this.#referred(schema.$ref, depth, within), ...about };
+    if (typeof schema.$ref === 'string') {
+      const found = this.#referred(schema.$ref, depth, within);
+      return found['x-sensitive'] ? asCredential({ ...found, ...about }) : { ...found, ...about };
+    }
     const branches = schemasOf(schema.allOf);
     if (branches.length > 0) {
       const { allOf: _, ...own } = schema;
       const parts = [...branches, ...(hasShape(own) ? [own] : [])];
-      return { ...merge(parts.map((part) => this.#schema(part, depth, within))), ...about };
+      return { ...merge(parts.map((part) => this.#part(part, depth, within))), ...about };
     }
-    const arms = schemasOf(schema.oneOf ?? schema.anyOf).filter((arm) => !isNull(arm) && !('not' in arm));
+    const arms = armsOf(schema).filter((arm) => !isNull(arm) && !('not' in arm) && !isHidden(arm));
     if (arms.length > 0) return { ...this.#alternatives(schema, arms, depth, within), ...about };
     return { ...this.#plain(schema, depth, within), ...about };
+  }
+
+  /** One of `allOf`. A part that may be null is optional as a whole: nothing of it is required. */
+  #part(part: Schema, depth: number, within: ReadonlySet<string>): Schema {
+    const found = this.#schema(part, depth, within);
+    if (!armsOf(definitionOf(part.$ref, this.#definitions) ?? part).some(isNull)) return found;
+    const { required: _, ...optional } = found;
+    return optional;
   }
 
   #referred(reference: string, depth: number, within: ReadonlySet<string>): Schema {
     const target = definitionOf(reference, this.#definitions);
     if (!target || within.has(reference)) return cut();
     const found = this.#schema(target, depth, new Set([...within, reference]));
-    return /sensitive_string/i.test(reference) ? { ...found, 'x-sensitive': true } : found;
+    return /sensitive_string/i.test(reference) ? asCredential(found) : found;
   }
 
   #alternatives(schema: Schema, arms: Schema[], depth: number, within: ReadonlySet<string>): Schema {
@@ -99,9 +113,13 @@ export class FormSchemas {
     if (words) return words;
     const { oneOf: _one, anyOf: _any, ...own } = schema;
     const shared = hasShape(own) ? [this.#schema(own, depth, within)] : [];
-    const found = arms.map((arm) => merge([...shared, this.#schema(arm, depth + 1, within)]));
-    if (found.length === 1) return found[0] ?? cut();
-    return { oneOf: found.slice(0, MAX_VARIANTS).map((arm, at) => named(arm, arms[at])) };
+    const found = arms.slice(0, MAX_VARIANTS).map((arm) => {
+      const one = merge([...shared, this.#schema(arm, depth, within)]);
+      const title = armTitle(arm, one);
+      return title === undefined ? one : { ...one, title };
+    });
+    const simple = simplifyArms(found);
+    return metadataOf(schema)['docs::type_override'] === 'condition' ? asCondition(simple) : simple;
   }
 
   #plain(schema: Schema, depth: number, within: ReadonlySet<string>): Schema {
@@ -118,6 +136,7 @@ export class FormSchemas {
       if (value === undefined || (typeof value === 'number' && Math.abs(value) >= MECHANICAL)) continue;
       form[keyword] = value;
     }
+    if (metadataOf(schema)['docs::type_override'] === 'ascii_char') return { type: 'string', maxLength: 1 };
     // A number of which only zero is excluded.
     if (isSchema(schema.not) && schema.not.const === 0 && form.minimum === 0) form.minimum = 1;
     if (isSchema(schema.items)) form.items = this.#schema(schema.items, depth + 1, within);
@@ -154,19 +173,24 @@ function cut(): Schema {
 function describe(schema: Schema): Schema {
   const metadata = metadataOf(schema);
   const about: Schema = {};
-  if (typeof schema.title === 'string') about.title = shorten(schema.title, MAX_TITLE);
-  const human = metadata['docs::human_name'];
-  if (about.title === undefined && typeof human === 'string') about.title = shorten(human, MAX_TITLE);
-  if (typeof schema.description === 'string')
-    about.description = shorten(schema.description, MAX_DESCRIPTION);
+  const title = metadata['docs::human_name'] ?? (isSentence(schema.title) ? undefined : schema.title);
+  if (typeof title === 'string') about.title = shorten(title, MAX_TITLE);
+  // The first sentence of a description comes as title.
+  const sentences = [isSentence(schema.title) ? schema.title : undefined, schema.description];
+  const description = sentences.filter((part) => typeof part === 'string' && part !== '').join('\n\n');
+  if (description !== '') about.description = shorten(description, MAX_DESCRIPTION);
+  const isCharacter = metadata['docs::type_override'] === 'ascii_char';
   if (schema.default !== undefined && schema.default !== null && isSmall(schema.default)) {
-    about.default = schema.default;
+    const code = schema.default;
+    about.default = isCharacter && typeof code === 'number' ? String.fromCharCode(code) : code;
   }
   const examples = [
     ...(Array.isArray(schema.examples) ? schema.examples : []),
     ...examplesOf(metadata['docs::examples'], typeOf(schema)),
-  ].filter(isSmall);
-  if (examples.length > 0) about.examples = examples.slice(0, MAX_EXAMPLES);
+  ].filter((example) => isSmall(example) && !VARIABLE.test(JSON.stringify(example)));
+  const isCredential = metadata.sensitive === true || /sensitive_string/i.test(String(schema.$ref));
+  if (isCredential) about['x-sensitive'] = true;
+  else if (examples.length > 0) about.examples = examples.slice(0, MAX_EXAMPLES);
   if (schema.deprecated === true) about.deprecated = true;
   if (typeof metadata['docs::type_unit'] === 'string') about['x-unit'] = metadata['docs::type_unit'];
   if (metadata['docs::advanced'] === true) about['x-advanced'] = true;
@@ -229,15 +253,38 @@ function mergeTwo(a: Schema, b: Schema): Schema {
   return merged;
 }
 
-/** An alternative has a title to choose it by. */
-function named(arm: Schema, written: Schema | undefined): Schema {
-  if (typeof arm.title === 'string') return arm;
-  const logical = written && metadataOf(written).logical_name;
-  const tag = Object.values(isSchema(arm.properties) ? arm.properties : {}).find(
-    (property) => isSchema(property) && typeof property.const === 'string',
-  ) as Schema | undefined;
-  const title = tag?.const ?? logical ?? arm.const ?? arm.type;
-  return typeof title === 'string' ? { title: shorten(title, MAX_TITLE), ...arm } : arm;
+/** An alternative's own name: what it is called, or the word that tags it. */
+function armTitle(arm: Schema, form: Schema): string | undefined {
+  const metadata = metadataOf(arm);
+  const written = isSentence(arm.title) ? undefined : arm.title;
+  const properties = Object.values(isSchema(form.properties) ? form.properties : {});
+  const tag = properties.find((property) => isSchema(property) && typeof property.const === 'string');
+  const word = isSchema(tag) ? tag.const : arm.const;
+  const title = metadata['docs::human_name'] ?? written ?? word ?? metadata.logical_name;
+  return typeof title === 'string' ? shorten(title, MAX_TITLE) : undefined;
+}
+
+/** A name for a form is no sentence. */
+const isSentence = (title: unknown): boolean =>
+  typeof title === 'string' && (/[.:]$/.test(title.trim()) || title.length > 60);
+
+function asCredential(schema: Schema): Schema {
+  const { examples: _, ...rest } = schema;
+  return { ...rest, 'x-sensitive': true };
+}
+
+/** A text is a VRL expression, and so is the source of the written-out form. */
+function asCondition(schema: Schema): Schema {
+  const arms = schemasOf(schema.oneOf).map((arm): Schema => {
+    if (arm.type === 'string') return { ...arm, 'x-language': 'vrl' };
+    const { type, source } = isSchema(arm.properties) ? arm.properties : {};
+    if (!isSchema(type) || type.const !== 'vrl' || !isSchema(source)) return arm;
+    return {
+      ...arm,
+      properties: { ...(arm.properties as Schema), source: { ...source, 'x-language': 'vrl' } },
+    };
+  });
+  return { ...schema, ...(arms.length > 0 && { oneOf: arms }), 'x-language': 'vrl' };
 }
 
 /** The type without `null`, which says that an option may be left out. */
@@ -247,6 +294,10 @@ function typeOf(schema: Schema): unknown {
   return types.length === 1 ? types[0] : types;
 }
 
+/** Of another configuration than one's own: a push refuses it. */
+const VARIABLE = /\$\{|\$[A-Za-z_]/;
+
+const armsOf = (schema: Schema): Schema[] => schemasOf(schema.oneOf ?? schema.anyOf);
 const hasShape = (schema: Schema): boolean =>
   ['type', 'properties', 'oneOf', 'anyOf', 'items', 'enum', 'const', '$ref'].some((key) => key in schema);
 const isNull = (schema: Schema): boolean =>

@@ -14,6 +14,7 @@ export const TextField = ({ name, schema, value, onChange, pointer, required }: 
   const list = useId();
   const text = typeof value === 'string' ? value : '';
   const isSensitive = schema['x-sensitive'] === true;
+  const offers = isSensitive ? secrets : (schema['x-suggestions'] ?? []);
   const writtenOut = isSensitive && text !== '' && !isVariable(text);
   const props = {
     value: text,
@@ -54,15 +55,15 @@ export const TextField = ({ name, schema, value, onChange, pointer, required }: 
               className="mono"
               autoComplete="off"
               spellCheck={false}
-              list={isSensitive ? list : undefined}
+              list={offers.length > 0 ? list : undefined}
               aria-describedby={describedBy}
               aria-invalid={invalid || undefined}
             />
           )}
-          {isSensitive && (
+          {offers.length > 0 && (
             <datalist id={list}>
-              {secrets.map((secret) => (
-                <option key={secret} value={secret} />
+              {offers.map((offer) => (
+                <option key={offer} value={offer} />
               ))}
             </datalist>
           )}

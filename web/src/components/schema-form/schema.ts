@@ -27,6 +27,8 @@ export interface FormSchema {
   'x-sensitive'?: boolean;
   /** `{{ field }}` may stand in it. */
   'x-template'?: boolean;
+  /** Words that the text is often one of. */
+  'x-suggestions'?: string[];
   /** Something was cut off here: more is allowed than is told. */
   'x-cut'?: boolean;
 }
