@@ -45,7 +45,7 @@ function defaultsFor(configYaml: string, env: Environment): Record<string, strin
   const defaults: Record<string, string> = {};
   const uses = (name: string) =>
     env[name] === undefined &&
-    new RegExp(`(?<!\\$)(?:\\$\\$)*\\$(?:\\{${name}\\b|${name}\\b)`).test(configYaml);
+    new RegExp(`(?<!\\$)(?:\\$\\$)*\\$(?:\\{${name}[}:?-]|${name}(?![\\w.]))`).test(configYaml);
   if (uses('TZ')) defaults.TZ = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
   if (uses('LANG')) defaults.LANG = 'C.UTF-8';
   return defaults;
