@@ -6,8 +6,6 @@ export interface Finding {
   text: string;
   /** Where the text names one. */
   component: string | undefined;
-  /** It was found while a component was built, after the config was read. */
-  whileBuilding: boolean;
 }
 
 const MOST_FINDINGS = 20;
@@ -18,7 +16,6 @@ const LISTED_NAMES = 10;
 
 const MARK = /^([√~x]) /;
 const RULE = /^-{4,}$/;
-const BUILDING = /^(?:Source|Transform|Sink|Enrichment table|Provider) "/;
 
 /** Every finding once. Of stderr only the errors count, and only where stdout has none. */
 export function parseReport(stdout: readonly string[], stderr: readonly string[] = []): Finding[] {
@@ -28,7 +25,6 @@ export function parseReport(stdout: readonly string[], stderr: readonly string[]
   return unique.slice(0, MOST_FINDINGS).map((text) => ({
     text: shorten(text, FINDING_CHARS),
     component: componentOf(text),
-    whileBuilding: BUILDING.test(text),
   }));
 }
 

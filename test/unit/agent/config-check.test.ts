@@ -117,7 +117,7 @@ describe('what the engine answers to the check of a config', () => {
 describe('an address in use', () => {
   const finding = (component = 'in') => ({
     text: `Source "${component}": TCP bind failed: Address already in use (os error 98)`,
-    ...{ component, whileBuilding: true },
+    component,
   });
   const yaml = (address: string | undefined) =>
     stringify({
@@ -157,7 +157,7 @@ describe('an address in use', () => {
   it('is told from other findings, and a lock of the running engine from a fault', () => {
     const entry = { configYaml: yaml(undefined) } as never;
     const excuse = (text: string) =>
-      isExcused({ text, component: 'in', whileBuilding: true }, { entry, enginePid: () => process.pid });
+      isExcused({ text, component: 'in' }, { entry, enginePid: () => process.pid });
     expect(excuse('Source "in": Could not open certificate file "/x"')).to.equal(false);
     expect(excuse('Source "in": TCP bind failed: Permission denied (os error 13)')).to.equal(false);
     expect(excuse('Sink "o": failed to lock buffer.lock; is another Vector process running')).to.equal(true);
@@ -169,7 +169,7 @@ describe('an address in use', () => {
     } as never;
     const excuse = (component: string) =>
       isExcused(
-        { text: `Sink "${component}": invalid uri character`, component, whileBuilding: true },
+        { text: `Sink "${component}": invalid uri character`, component },
         { entry, enginePid: () => undefined },
       );
     expect([excuse('a'), excuse('b')]).to.deep.equal([true, false]);

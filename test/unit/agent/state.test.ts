@@ -114,7 +114,7 @@ describe('the life of an engine', () => {
   });
 
   it('starts what was kept again when it crashes under a refusal, and the new one once that is accepted', () => {
-    const kept = follow([{ type: 'wanted' }, refused, crashed], follow(running).state);
+    const kept = follow([crashed], follow([{ type: 'wanted' }, refused], follow(running).state).state);
     expect(statusOf(kept.state)).to.equal('CRASHED');
     expect(names(kept.effects)).to.include('timer recheckDue').and.to.include('timer retryDue');
     const started = follow([{ type: 'retryDue' }, { type: 'prepared' }, { type: 'spawned' }], kept.state);
