@@ -54,6 +54,7 @@ function report(pipeline: Pipeline, metrics: EngineMetrics | undefined, lines: s
     metricsPort: pipeline.metricsPort,
     apiPort: pipeline.apiPort,
     lastError: pipeline.lastError,
+    refused: pipeline.refused ?? null,
     componentMetrics: metrics?.components,
     recentLogs: lines,
   };

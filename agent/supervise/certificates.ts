@@ -24,16 +24,25 @@ export class Certificates {
     this.#folder = folder;
   }
 
-  /** Takes the whole of what is wanted, so that a changed certificate of several pipelines is no clash. */
-  claim(pipelines: readonly PipelineEntry[]): void {
+  /**
+   * Takes the whole of what is wanted, so that a changed certificate of several pipelines is no clash. Files of `inUse`
+   * stay: an engine may be started with them again.
+   */
+  claim(pipelines: readonly PipelineEntry[], inUse: readonly PipelineEntry[] = []): void {
     this.#claims = new Map();
     for (const { pipelineId, certFiles } of pipelines) {
       for (const { filename, data } of certFiles) {
         if (!this.#claims.has(filename)) this.#claims.set(filename, { data, pipelineId });
       }
     }
+    this.release(inUse);
+  }
+
+  /** Removes the files that were written and that nobody wants or uses. */
+  release(inUse: readonly PipelineEntry[]): void {
+    const used = new Set(inUse.flatMap(({ certFiles }) => certFiles.map(({ filename }) => filename)));
     for (const filename of this.#written) {
-      if (this.#claims.has(filename)) continue;
+      if (this.#claims.has(filename) || used.has(filename)) continue;
       removeFile(join(this.#folder, filename));
       this.#written.delete(filename);
     }
@@ -43,7 +52,7 @@ export class Certificates {
     const write: FileToWrite[] = [];
     const refused: string[] = [];
     for (const file of pipeline.certFiles) {
-      const reason = this.#objection(file);
+      const reason = this.#objection(file, pipeline.pipelineId);
       if (reason)
         refused.push(`certificate file ${JSON.stringify(file.filename.slice(0, 80))} refused: ${reason}`);
       else write.push({ path: join(this.#folder, file.filename), data: Buffer.from(file.data, 'base64') });
@@ -55,11 +64,13 @@ export class Certificates {
     for (const { path } of plan.write) this.#written.add(path.slice(this.#folder.length + 1));
   }
 
-  #objection({ filename, data }: CertFile): string | undefined {
+  #objection({ filename, data }: CertFile, pipelineId: string): string | undefined {
     if (!CERT_FILENAME.test(filename)) return 'its name must be letters, digits, dot, dash and underscore';
     if (!BASE64.test(data.replace(/\s/g, ''))) return 'its content is not base64';
     const claim = this.#claims.get(filename);
-    if (claim && claim.data !== data) return `pipeline ${claim.pipelineId} has other content under that name`;
+    // Its own claim is other content where it is started again with what it ran with before.
+    if (claim && claim.data !== data && claim.pipelineId !== pipelineId)
+      return `pipeline ${claim.pipelineId} has other content under that name`;
     return undefined;
   }
 }

@@ -6,3 +6,9 @@ export const crashBackoff = backoff({
   firstMs: LIMITS.crashBackoffMs.first,
   capMs: LIMITS.crashBackoffMs.cap,
 });
+
+/** Milliseconds until a config that the engine has refused so often is built again: 1 s, 2 s, 4 s … 5 min. */
+export const recheckBackoff = backoff({
+  firstMs: LIMITS.recheckBackoffMs.first,
+  capMs: LIMITS.recheckBackoffMs.cap,
+});

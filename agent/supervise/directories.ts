@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ID } from '../limits.ts';
 import { removeFile, TEMPORARY_FILE } from './files.ts';
@@ -12,6 +12,8 @@ export class DataDirectory {
   readonly pipelines: string;
   readonly certs: string;
   readonly data: string;
+  /** Configs that are only looked at by an engine. Inside of `data`, which may be a disk of its own; no id has a dot. */
+  readonly checks: string;
 
   constructor(root: string) {
     this.root = resolve(root);
@@ -19,6 +21,7 @@ export class DataDirectory {
     this.pipelines = join(this.root, 'pipelines');
     this.certs = join(this.root, 'certs');
     this.data = join(this.root, 'data');
+    this.checks = join(this.data, '.checks');
   }
 
   config(pipelineId: string): string {
@@ -41,7 +44,10 @@ export class DataDirectory {
     chmodSync(this.root, 0o700);
   }
 
-  /** Removes configs of earlier runs that are not wanted, and half-written files. Answers what it removed. */
+  /**
+   * Removes configs of earlier runs that are not wanted or were only checked, and half-written files. Answers which
+   * configs it removed.
+   */
   removeOrphans(wanted: ReadonlySet<string>): string[] {
     const removed: string[] = [];
     for (const name of list(this.pipelines)) {
@@ -54,7 +60,16 @@ export class DataDirectory {
         if (TEMPORARY_FILE.test(name) && removeFile(join(folder, name))) removed.push(name);
       }
     }
+    this.#removeChecks();
     return removed;
+  }
+
+  #removeChecks(): void {
+    try {
+      rmSync(this.checks, { recursive: true, force: true });
+    } catch {
+      // They hold no secrets; the next start tries again.
+    }
   }
 }
 

@@ -32,6 +32,25 @@ export function cleanEnvironment(agent: Environment): Record<string, string> {
   return env;
 }
 
+const LEVEL = '(?:off|error|warn|info|debug|trace)';
+const FILTER_PART = `(?:${LEVEL}|[\\w:.-]+=${LEVEL})`;
+/** A level, or a list of `target=level`. */
+const LOG_FILTER = new RegExp(`^(?=.{1,256}$)${FILTER_PART}(?:,${FILTER_PART})*$`, 'i');
+
+/**
+ * `TZ` and `LANG` where a config uses them and the agent has none: a missing variable would end the engine. Not set
+ * otherwise, since both change how the engine itself finds the machine's time zone.
+ */
+function defaultsFor(configYaml: string, env: Environment): Record<string, string> {
+  const defaults: Record<string, string> = {};
+  const uses = (name: string) =>
+    env[name] === undefined &&
+    new RegExp(`(?<!\\$)(?:\\$\\$)*\\$(?:\\{${name}[}:?-]|${name}(?![\\w.]))`).test(configYaml);
+  if (uses('TZ')) defaults.TZ = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
+  if (uses('LANG')) defaults.LANG = 'C.UTF-8';
+  return defaults;
+}
+
 export interface EngineEnvironment {
   env: Record<string, string>;
   /** Names of secrets that do not reach the engine. */
@@ -43,7 +62,7 @@ export interface EngineEnvironment {
  * anything to a loader or to the engine itself.
  */
 export function engineEnvironment(
-  pipeline: Pick<PipelineEntry, 'logLevel' | 'secrets'>,
+  pipeline: Pick<PipelineEntry, 'configYaml' | 'logLevel' | 'secrets'>,
   agent: Environment,
   certDir: string,
 ): EngineEnvironment {
@@ -54,10 +73,11 @@ export function engineEnvironment(
     else refused.push(name.slice(0, 80));
   }
   // A bad filter makes the engine panic or go silent, so what is not a plain level or list is left out.
-  const level = /^[\w=,:.-]{1,256}$/.test(pipeline.logLevel) ? pipeline.logLevel : 'info';
+  const level = LOG_FILTER.test(pipeline.logLevel) ? pipeline.logLevel : 'info';
   return {
     refused,
     env: {
+      ...defaultsFor(pipeline.configYaml, env),
       ...env,
       ENGINE_LOG: level,
       VECTOR_LOG: level,

@@ -53,11 +53,15 @@ function processNames(): string[] {
   }
 }
 
-/** The command line ends with `--config <pipeline> --config <its sidecar>` of this directory. */
+/**
+ * The command line ends with `--config <pipeline> --config <its sidecar>` of this directory, or with the two files of a
+ * config check.
+ */
 function runsOurConfig(pid: number, directory: DataDirectory): boolean {
   const words = read(`/proc/${pid}/cmdline`)?.split('\0') ?? [];
   if (words.at(-1) === '') words.pop();
   const [first, config, second, sidecar] = words.slice(-4);
+  if (first === 'validate') return second?.startsWith(directory.checks + sep) === true;
   return (
     first === '--config' &&
     second === '--config' &&

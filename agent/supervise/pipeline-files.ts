@@ -36,11 +36,16 @@ function sidecarFile(directory: DataDirectory, entry: PipelineEntry, ports: Engi
   return { path: directory.sidecar(entry.pipelineId), data };
 }
 
-export function describeWriteError(directory: DataDirectory, pipelineId: string, error: unknown): string {
-  const sidecar = directory.sidecar(pipelineId);
-  const path = error instanceof WriteError ? error.path : sidecar;
+/** `file` is the one that was being written, where the error does not name it. */
+export function describeWriteError(
+  directory: DataDirectory,
+  pipelineId: string,
+  error: unknown,
+  file = directory.sidecar(pipelineId),
+): string {
+  const path = error instanceof WriteError ? error.path : file;
   const names: Record<string, string> = {
-    [sidecar]: 'sidecar config',
+    [directory.sidecar(pipelineId)]: 'sidecar config',
     [directory.config(pipelineId)]: 'pipeline config',
   };
   const reason = error instanceof Error ? error.message : String(error);

@@ -1,9 +1,10 @@
 import type { Clock } from '../../reconcilers/engine/clock.ts';
-import type { PipelineEntry } from '../../schemas/agent/protocol.ts';
+import type { PipelineEntry, RefusedVersion } from '../../schemas/agent/protocol.ts';
 import type { Logger } from '../log.ts';
 import { LogRing } from '../report/log-ring.ts';
 import { type Redactor, redactor } from '../report/redact.ts';
 import type { Certificates } from './certificates.ts';
+import type { CheckResult, ConfigChecks } from './config-check.ts';
 import type { DataDirectory } from './directories.ts';
 import { engineEnvironment } from './environment.ts';
 import { findExecutable } from './executable.ts';
@@ -22,6 +23,7 @@ interface EngineOutput {
 export interface PipelineParts {
   directory: DataDirectory;
   certificates: Certificates;
+  checks: ConfigChecks;
   ports: PortCounter;
   /** Name or path of the engine's executable. */
   engineBin: string;
@@ -52,6 +54,9 @@ export class Pipeline {
   #unwritten: string | undefined;
   /** What hinders the next start; gone with it. */
   #problem: string | undefined;
+  /** Why the engine refused to build what is wanted; gone once it builds it, or something else is wanted. */
+  #refusal: string | undefined;
+  #cancelCheck = () => {};
   /** How the engine last ended unasked; kept until other content runs. */
   #lastExit: { text: string; output: EngineOutput } | undefined;
   #output: EngineOutput = { last: '', error: '' };
@@ -101,7 +106,24 @@ export class Pipeline {
   get current(): PipelineEntry {
     const { phase, next, alive } = this.#state;
     const replacing = phase === 'stopping' ? next === 'start' : phase === 'starting' && !alive;
-    return replacing ? this.#wanted : (this.#running ?? this.#wanted);
+    return replacing ? this.#target : (this.#running ?? this.#wanted);
+  }
+
+  /** What the next engine is started with: while the wanted config is refused, the one that ran before. */
+  get #target(): PipelineEntry {
+    return this.#state.refusals > 0 && this.#running ? this.#running : this.#wanted;
+  }
+
+  /** The wanted version, where the engine of this node does not build it and an older one is kept. */
+  get refused(): RefusedVersion | undefined {
+    if (this.#refusal === undefined) return undefined;
+    const { version, checksum } = this.#wanted;
+    return { version, checksum: checksum.slice(0, 128), error: this.#refusal };
+  }
+
+  /** What an engine of this pipeline runs with or may be started with again. */
+  get inUse(): PipelineEntry | undefined {
+    return this.ended ? undefined : this.#running;
   }
 
   /** Why the engine ended or could not start, and which certificate files or secrets were refused. */
@@ -109,21 +131,32 @@ export class Pipeline {
     const exit = this.#lastExit;
     const said = exit?.output.error || exit?.output.last;
     const ended = exit && said ? `${exit.text}: ${said}` : exit?.text;
-    const text = [this.#unwritten, this.#problem, ended, ...this.#warnings]
+    const text = [this.#refusalText, this.#unwritten, this.#problem, ended, ...this.#warnings]
       .filter((part) => part !== undefined)
       .join('; ');
     return text === '' ? null : text.slice(0, 4096);
   }
 
+  get #refusalText(): string | undefined {
+    const { refused } = this;
+    if (!refused) return undefined;
+    // A version number stays where only secrets, the log level or certificate files are others.
+    const same = this.#running === undefined || this.#running.version === refused.version;
+    const kept = same ? 'what ran before' : `version ${this.#running?.version}`;
+    const goesOn = this.#state.alive ? 'goes on running' : 'is kept';
+    return `version ${refused.version} refused by the engine of this node, ${kept} ${goesOn}: ${refused.error}`;
+  }
+
   want(entry: PipelineEntry): void {
     const changed = this.ended || this.#leaving || entry.checksum !== this.#wanted.checksum;
     this.#wanted = entry;
+    const same = this.#running?.checksum === entry.checksum;
     if (changed) {
-      this.#dispatch({ type: 'wanted' });
-      return;
+      this.#refusal = undefined;
+      this.#dispatch({ type: same ? 'reverted' : 'wanted' });
     }
     // The same content under a newer version number is taken over as it runs.
-    if (this.#running?.checksum === entry.checksum) this.#running = entry;
+    if (same && this.#running) this.#running = entry;
   }
 
   /** Stops the engine. The config files go with an undeployed pipeline and stay when it is the agent that ends. */
@@ -160,6 +193,12 @@ export class Pipeline {
       case 'allocatePorts':
         this.#ports = this.#parts.ports.allocate();
         return;
+      case 'check':
+        this.#check();
+        return;
+      case 'cancelCheck':
+        this.#cancelCheck();
+        return;
       case 'prepare':
         this.#prepare();
         return;
@@ -195,6 +234,10 @@ export class Pipeline {
         this.#timers.set(effect.event, this.#parts.clock.after(effect.ms, fire));
         return;
       }
+      case 'cancelTimer':
+        this.#timers.get(effect.event)?.();
+        this.#timers.delete(effect.event);
+        return;
       case 'cancelTimers':
         for (const cancelTimer of this.#timers.values()) cancelTimer();
         this.#timers.clear();
@@ -202,11 +245,44 @@ export class Pipeline {
     }
   }
 
+  #check(): void {
+    const { directory, certificates, checks } = this.#parts;
+    const entry = this.#wanted;
+    this.#cancelCheck();
+    this.#cancelCheck = checks.start(
+      {
+        ...{ directory, entry, ports: this.#ports },
+        certificateFiles: () => certificates.plan(entry).write,
+        enginePid: () => this.#process?.pid,
+      },
+      (result) => this.#checked(entry, result),
+    );
+  }
+
+  #checked(entry: PipelineEntry, result: CheckResult): void {
+    const { log, onChange } = this.#parts;
+    const before = this.#refusal;
+    this.#refusal = result.answer === 'refused' ? result.error : undefined;
+    this.#unwritten = result.answer === 'unwritten' ? this.#told(result.error) : undefined;
+    if (result.answer === 'unknown')
+      log.info('the engine cannot check configs', { pipeline: this.id, reason: result.reason });
+    if (this.#refusal !== undefined && this.#refusal !== before)
+      log.error('the engine refuses the new version, the old one goes on running', {
+        pipeline: this.id,
+        version: entry.version,
+        running: this.#running?.version,
+        reason: this.#refusal,
+      });
+    this.#dispatch({ type: 'checked', answer: result.answer === 'unknown' ? 'accepted' : result.answer });
+    if (this.#refusal !== before || this.#unwritten !== undefined) onChange();
+  }
+
   #prepare(): void {
     const { directory, certificates } = this.#parts;
-    const plan = certificates.plan(this.#wanted);
+    const entry = this.#target;
+    const plan = certificates.plan(entry);
     try {
-      writePipelineFiles(directory, this.#wanted, this.#ports, plan.write);
+      writePipelineFiles(directory, entry, this.#ports, plan.write);
     } catch (error) {
       this.#unwritten = this.#told(describeWriteError(directory, this.id, error));
       this.#dispatch({ type: 'prepareFailed' });
@@ -236,7 +312,7 @@ export class Pipeline {
       this.#dispatch({ type: 'spawnFailed' });
       return;
     }
-    const entry = this.#wanted;
+    const entry = this.#target;
     const output: EngineOutput = { last: '', error: '' };
     const environment = engineEnvironment(entry, env, directory.certs);
     for (const name of environment.refused)
@@ -276,7 +352,7 @@ export class Pipeline {
     const taken = this.#ports;
     if (ports.metrics === taken.metrics) return undefined;
     try {
-      writeSidecar(directory, this.#wanted, ports);
+      writeSidecar(directory, this.#target, ports);
     } catch (error) {
       return describeWriteError(directory, this.id, error);
     }

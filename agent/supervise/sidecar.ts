@@ -1,19 +1,19 @@
+import { ownDataDir, quoteYaml } from './config-text.ts';
+
 export interface SidecarSettings {
   metricsPort: number;
   apiPort: number;
   dataDir: string;
-  /** The pipeline's own YAML: where it sets data_dir, a second one would fail the start. */
+  /** The pipeline's own YAML: where it sets a data_dir of its own, a second one would fail the start. */
   configYaml: string;
 }
-
-const OWN_DATA_DIR = /^(["']?)data_dir\1[ \t]*:/m;
 
 /**
  * The second config file of each engine: its metrics on loopback, its API, and a data folder of its own, since two
  * engines on one folder overwrite each other's file positions. The collectors leave out per-process and cgroup series.
  */
 export function renderSidecar({ metricsPort, apiPort, dataDir, configYaml }: SidecarSettings): string {
-  const dataLine = OWN_DATA_DIR.test(configYaml) ? '' : `data_dir: ${quote(dataDir)}\n`;
+  const dataLine = ownDataDir(configYaml) !== undefined ? '' : `data_dir: ${quoteYaml(dataDir)}\n`;
   return `${dataLine}api:
   enabled: true
   address: 127.0.0.1:${apiPort}
@@ -29,9 +29,4 @@ sinks:
     inputs: [svc_internal_metrics, svc_host_metrics]
     address: 127.0.0.1:${metricsPort}
 `;
-}
-
-/** The engine expands `$` in the whole file before it parses it; `$$` stands for one. */
-function quote(path: string): string {
-  return JSON.stringify(path.replaceAll('$', '$$$$'));
 }

@@ -3,6 +3,7 @@ import type { PipelineEntry } from '../../schemas/agent/protocol.ts';
 import { ID } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import { Certificates } from './certificates.ts';
+import { ConfigChecks } from './config-check.ts';
 import type { DataDirectory } from './directories.ts';
 import { Pipeline } from './pipeline.ts';
 import { PortCounter } from './ports.ts';
@@ -24,6 +25,7 @@ export interface SupervisorOptions {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #certificates: Certificates;
+  readonly #checks: ConfigChecks;
   readonly #ports: PortCounter;
   readonly #pipelines = new Map<string, Pipeline>();
   #orphansRemoved = false;
@@ -33,6 +35,7 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#certificates = new Certificates(options.directory.certs);
+    this.#checks = new ConfigChecks(options);
     this.#ports = new PortCounter(options.portBase);
   }
 
@@ -69,7 +72,7 @@ export class Supervisor {
     for (const pipeline of this.#pipelines.values()) {
       if (!wanted.has(pipeline.id)) pipeline.remove();
     }
-    this.#certificates.claim(accepted);
+    this.#certificates.claim(accepted, this.#inUse());
     for (const entry of accepted) this.#want(entry);
     this.#removeOrphans(wanted);
   }
@@ -84,6 +87,7 @@ export class Supervisor {
     const pipeline = new Pipeline(entry, {
       directory,
       certificates: this.#certificates,
+      checks: this.#checks,
       ports: this.#ports,
       engineBin,
       env,
@@ -96,7 +100,12 @@ export class Supervisor {
     pipeline.want(entry);
   }
 
+  #inUse(): PipelineEntry[] {
+    return this.list().flatMap(({ inUse }) => inUse ?? []);
+  }
+
   #changed(): void {
+    this.#certificates.release(this.#inUse());
     this.#options.onChange();
     if (this.list().some((pipeline) => !pipeline.ended)) return;
     for (const listener of this.#endedListeners.splice(0)) listener();

@@ -31,6 +31,10 @@ export const AGENT_LIMITS = {
   drainSeconds: 600,
   heartbeatDebounceMs: 1_000,
   crashBackoffMs: { first: 1_000, cap: 60_000 },
+  /** Configs that a node's engine builds at the same time before it is changed, and how long it may take for one. */
+  configChecks: { atOnce: 2, timeoutMs: 5_000 },
+  /** A config that the node's engine refused is built again after this. */
+  recheckBackoffMs: { first: 1_000, cap: 300_000 },
   pushBackoffMs: { first: 1_000, cap: 30_000 },
   pushFailuresBeforeFallback: 3,
   firstPort: 8688,

@@ -15,6 +15,21 @@ if [ "$1" = tap ]; then
   esac
   exit 0
 fi
+if [ "$1" = validate ]; then
+  # What the check of a config answers stands there as "# validate: <answer>"; without one it is an unknown subcommand.
+  answer=$(sed -n 's/^# validate: //p' "$3")
+  case $answer in
+    ok) printf '√ Loaded ["%s", "%s"]\n√ Transforms configuration\n√ Component configuration\n' "$3" "$4"; exit 0 ;;
+    refuse) printf '√ Loaded ["a"]\n√ Transforms configuration\n\nComponent errors\n----------------\nx Sink "out": no such thing as %s\n\n' "$SVC_SECRET_A"; exit 78 ;;
+    certificate) if [ -s "$SVC_CERT_DIR/ca.pem" ]; then exit 0; fi
+      printf 'Component errors\n----------------\nx Sink "out": Could not open certificate file "%s/ca.pem": No such file or directory (os error 2)\n' "$SVC_CERT_DIR"; exit 78 ;;
+    port) printf 'Component errors\n----------------\nx Source "in": TCP bind failed: Address already in use (os error 98)\n\n'; exit 78 ;;
+    signal) kill -SEGV $$ ;;
+    hang) echo "$$" >>"$SVC_SECRET_RECORD"; sleep 1000 & echo $! >>"$SVC_SECRET_RECORD"; sleep 1000 ;;
+    slow) echo begin >>"$SVC_SECRET_RECORD"; sleep 0.3; echo end >>"$SVC_SECRET_RECORD"; exit 0 ;;
+    *) printf "error: unexpected argument 'validate' found\n" >&2; exit 2 ;;
+  esac
+fi
 config=$2
 fault=$(sed -n 's/^# fault: //p' "$config")
 echo "started with $fault" >&2

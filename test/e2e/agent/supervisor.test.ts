@@ -63,8 +63,11 @@ describe('long limits of the supervisor, with real engines and a clock moved by 
     supervisor.apply([faulty('p1', 'ignore-term')]);
     await said('started with ignore-term');
     const pid = only().pid;
+    clock.advance(2_000);
+    expect(only().status).to.equal('RUNNING');
     supervisor.apply([faulty('p1', 'none', 2)]);
-    expect(only()).to.include({ pid, status: 'STARTING' });
+    await until(() => only().status === 'STARTING', { what: 'its config is checked' });
+    expect(only().pid).to.equal(pid);
     clock.advance(30_000);
     await until(() => only().pid !== pid && only().pid !== undefined, { what: 'the new engine is there' });
     expect(only().current.version).to.equal(2);

@@ -93,7 +93,11 @@ describe('what an engine is given', () => {
       SVC_SECRET_N: 'a\0b',
       LD_PRELOAD: 'x',
     };
-    const { env, refused } = engineEnvironment({ logLevel: 'debug', secrets }, agent, '/data/certs');
+    const { env, refused } = engineEnvironment(
+      { configYaml: '', logLevel: 'debug', secrets },
+      agent,
+      '/data/certs',
+    );
     expect(env).to.deep.equal({
       PATH: '/bin',
       https_proxy: 'http://p',
@@ -106,6 +110,45 @@ describe('what an engine is given', () => {
       VECTOR_THREADS: '2',
     });
     expect(refused).to.have.members(['PATH', 'SVC_SECRET_a', 'SVC_SECRET_N', 'LD_PRELOAD']);
+  });
+
+  it('gets TZ and LANG where its config uses them and the agent has none, since a missing one ends it', () => {
+    const given = (configYaml: string, agent = {}) => {
+      const { env } = engineEnvironment({ configYaml, logLevel: 'info', secrets: {} }, agent, '/c');
+      return { TZ: env.TZ, LANG: env.LANG };
+    };
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const none = { TZ: undefined, LANG: undefined };
+    expect(given(`timezone: \${TZ}\n`)).to.deep.equal({ ...none, TZ: zone });
+    expect(given(`a: $LANG\nb: \${TZ:-UTC}\n`)).to.deep.equal({ TZ: zone, LANG: 'C.UTF-8' });
+    expect(given(`a: \${TZ} $LANG\n`, { TZ: 'Asia/Tokyo', LANG: 'de' })).to.deep.equal({
+      ...{ TZ: 'Asia/Tokyo', LANG: 'de' },
+    });
+    for (const other of ['', `a: $$TZ \${TZ_OF_MINE} $LANGUAGE $$\${TZX} $TZ.a\n`])
+      expect(given(other), other).to.deep.equal(none);
+  });
+
+  it('gets no log level that would end it or make it silent', () => {
+    const level = (logLevel: string) =>
+      engineEnvironment({ configYaml: '', logLevel, secrets: {} }, {}, '/c').env.VECTOR_LOG;
+    for (const good of ['debug', 'off', 'vector=info,vector::sinks=debug', 'info,a-b.c=trace'])
+      expect(level(good)).to.equal(good);
+    for (const bad of [
+      'a=b=c',
+      'warning',
+      'debug,',
+      '=info',
+      'vector=loud',
+      '',
+      'info\n',
+      'x=info '.repeat(60),
+    ])
+      expect(level(bad), bad).to.equal('info');
+  });
+
+  it('gets the folder of the agent where its pipeline names the default of the engine, which yields', () => {
+    expect(sidecar('data_dir: /var/lib/vector/\n')).to.include({ data_dir: '/d/data/p1' });
+    expect(sidecar('data_dir: /var/lib/vector/p1\n')).not.to.have.property('data_dir');
   });
 
   it('gets the ports that follow from the order of starts', () => {
