@@ -6,7 +6,9 @@ export interface SidecarSettings {
   configYaml: string;
 }
 
-const OWN_DATA_DIR = /^(["']?)data_dir\1[ \t]*:/m;
+/** The engine's default yields to another folder, so ours is set beside it. */
+const OWN_DATA_DIR =
+  /^(["']?)data_dir\1[ \t]*:(?![ \t]*(?:~|null|(["']?)\/var\/lib\/vector\/\2)?[ \t]*(?:#.*)?$)/m;
 
 /**
  * The second config file of each engine: its metrics on loopback, its API, and a data folder of its own, since two
