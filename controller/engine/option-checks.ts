@@ -208,7 +208,7 @@ export class OptionSchema {
       const more = free.length > MAX_NAMES ? ', …' : '';
       const others =
         free.length > 0 ? `there are: ${free.slice(0, MAX_NAMES).join(', ')}${more}` : 'remove it';
-      const near = nearest(name, names);
+      const near = nearest(name, names) ?? longer(name, names);
       return [
         {
           severity: shape.isClosed ? 'error' : 'warning',
@@ -285,7 +285,7 @@ export class OptionSchema {
     if (arms.length > 0) {
       const chosen = this.#choose(schema, arms, value, path, depth);
       // Options that may be left out as a whole: some of them alone are none of them.
-      const isOptional = isPart && arms.some((arm) => this.#typesOf(arm).has('null'));
+      const isOptional = isPart && arms.some((arm) => arm.type === 'null');
       if (!isOptional) findings.push(...chosen.findings);
       merge(shape, isOptional ? { ...chosen.shape, required: new Set() } : chosen.shape);
     }
@@ -548,6 +548,12 @@ function oneOf(allowed: readonly unknown[], value: unknown): [message: string, h
     message,
     typeof value === 'string' ? lower(didYouMean(value, words, 'correct the value')) : 'correct the value',
   ];
+}
+
+/** The only name that goes on from a word, as `verify_certificate` does from `verify_cert`. */
+function longer(word: string, names: readonly string[]): string | null {
+  const found = word.length < 4 ? [] : names.filter((name) => name.startsWith(word));
+  return found.length === 1 ? (found[0] ?? null) : null;
 }
 
 const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

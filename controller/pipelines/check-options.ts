@@ -39,7 +39,13 @@ export async function checkOptions(
   found.push(...known.schema.global(definition.global, ['global']));
   const warnings = found.filter(({ severity }) => severity === 'warning');
   const errors = found.filter(({ severity }) => severity === 'error');
-  const { refused, accepted } = await confirm(errors, engine, configFor, signal);
+  const { refused, accepted } = await confirm(
+    errors,
+    known.engine.startsWith('vector '),
+    engine,
+    configFor,
+    signal,
+  );
   return {
     findings: refused.map(toFinding),
     warnings: [...warnings, ...accepted].map(toFinding),
@@ -50,36 +56,50 @@ export async function checkOptions(
 /** Building alone finds these, so reading the config is no word on them. */
 const isForBuild = ({ kind }: OptionFinding) => kind === 'range' || kind === 'template';
 
+interface Confirmed {
+  refused: OptionFinding[];
+  accepted: OptionFinding[];
+}
+
+/** `isWhole`: the schema has every option that the nodes' engines may have, as far as anybody can know here. */
 async function confirm(
   errors: readonly OptionFinding[],
+  isWhole: boolean,
   engine: EngineChecks,
   configFor: () => string | null,
   signal: AbortSignal | undefined,
-): Promise<{ refused: OptionFinding[]; accepted: OptionFinding[] }> {
-  const all = { refused: [...errors], accepted: [] };
-  if (errors.every(isForBuild)) return all;
+): Promise<Confirmed> {
+  const unconfirmed: Confirmed = isWhole
+    ? { refused: [...errors], accepted: [] }
+    : { refused: errors.filter(isForBuild), accepted: errors.filter((error) => !isForBuild(error)) };
+  if (errors.every(isForBuild)) return unconfirmed;
   const config = configFor();
-  if (config === null || !(await accepts(config))) return all;
-  const refused: OptionFinding[] = [];
-  const accepted: OptionFinding[] = [];
+  if (config === null) return unconfirmed;
+  const result = await engine.validateConfig(config, signal);
+  if (result.status !== 'checked') return unconfirmed;
+  if (result.unknown.length > 0 || result.errors.length > 0) {
+    // What it has not is left to the nodes' engines, and named when the engine is asked about the whole.
+    const isLacking = ({ path }: OptionFinding) =>
+      result.unknown.some((what) => what.endsWith(`"${path[0] === 'global' ? 'global' : path[1]}"`));
+    return { refused: errors.filter((error) => isForBuild(error) || !isLacking(error)), accepted: [] };
+  }
+  const confirmed: Confirmed = { refused: [], accepted: [] };
   let probes = 0;
   for (const error of errors) {
-    if (isForBuild(error)) refused.push(error);
+    if (isForBuild(error)) confirmed.refused.push(error);
     else if (error.kind !== 'unknown') {
-      accepted.push({ ...error, message: `${error.message}, by the schema of the engine, which accepts it` });
-    } else if (probes >= MAX_PROBES) refused.push(error);
+      const message = `${error.message}, by the schema of the engine, which accepts it`;
+      confirmed.accepted.push({ ...error, message });
+    } else if (probes >= MAX_PROBES) confirmed.refused.push(error);
     else {
       probes += 1;
       // It reads the option, by a name that its schema does not tell, if it minds what is written there.
-      if (await accepts(withProbe(config, error.path))) refused.push(ignored(error));
+      const probed = await engine.validateConfig(withProbe(config, error.path), signal);
+      const isIgnored = probed.status !== 'checked' || probed.errors.length === 0;
+      if (isIgnored) confirmed.refused.push(ignored(error));
     }
   }
-  return { refused, accepted };
-
-  async function accepts(text: string): Promise<boolean> {
-    const result = await engine.validateConfig(text, signal);
-    return result.status === 'checked' && result.errors.length === 0 && result.unknown.length === 0;
-  }
+  return confirmed;
 }
 
 const ignored = (error: OptionFinding): OptionFinding => ({
