@@ -4,7 +4,9 @@ import { Worker } from 'node:worker_threads';
 import { messageOf, notFound } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { engineName, engineSchema } from './engine-command.ts';
+import type { Schema } from './form-schema.ts';
 import { KNOWN_COMPONENTS } from './known-components.ts';
+import { OptionSchema } from './option-checks.ts';
 import { anyOptions, type ComponentKind, type KnownComponent } from './schema-components.ts';
 
 const READ_MS = 20_000;
@@ -26,12 +28,20 @@ export interface CatalogueReader {
     kind: ComponentKind,
     type: string,
   ): Promise<{ engine: string; detail: string | null; schema: Record<string, unknown> }>;
+  /** What checks the options of components by its schema. Null where there is no engine, or none that could be asked. */
+  optionSchema(): Promise<{ engine: string; schema: OptionSchema } | null>;
   stop(): void;
+}
+
+interface ReadSchema {
+  components: { component: KnownComponent; schema: string }[];
+  options: Schema;
 }
 
 interface Loaded extends Catalogue {
   /** JSON text by kind and type. */
   schemas: Map<string, string>;
+  options: OptionSchema | null;
 }
 
 interface Known {
@@ -52,11 +62,17 @@ export function createCatalogueReader(options: { engineBin: string | null; log: 
   async function load(bin: string, mine: { until: number | null }): Promise<Loaded> {
     try {
       const engine = await engineName(bin);
-      const found = await read(await engineSchema(bin));
+      const { components: found, options } = await read(await engineSchema(bin));
       const schemas = new Map(
         found.map(({ component, schema }) => [keyOf(component.kind, component.type), schema]),
       );
-      return { engine, detail: null, components: found.map(({ component }) => component), schemas };
+      return {
+        engine,
+        detail: null,
+        components: found.map(({ component }) => component),
+        schemas,
+        options: new OptionSchema(options),
+      };
     } catch (error) {
       mine.until = performance.now() + RETRY_MS;
       const reason = (messageOf(error).split('\n')[0] ?? '').slice(0, 300);
@@ -65,14 +81,14 @@ export function createCatalogueReader(options: { engineBin: string | null; log: 
     }
   }
 
-  function read(schema: Buffer): Promise<{ component: KnownComponent; schema: string }[]> {
+  function read(schema: Buffer): Promise<ReadSchema> {
     const worker = new Worker(new URL('./schema-worker.ts', import.meta.url), {
       name: 'engine-schema',
       workerData: schema,
       env: {},
     });
     workers.add(worker);
-    return new Promise<{ component: KnownComponent; schema: string }[]>((resolve, reject) => {
+    return new Promise<ReadSchema>((resolve, reject) => {
       const late = setTimeout(() => reject(new Error('reading its schema took too long')), READ_MS);
       late.unref();
       worker.once('message', resolve);
@@ -109,6 +125,10 @@ export function createCatalogueReader(options: { engineBin: string | null; log: 
       if (schema === undefined) throw notFound(`The ${kind.toLowerCase()} type in ${engine}`);
       return { engine, detail, schema: JSON.parse(schema) as Record<string, unknown> };
     },
+    async optionSchema() {
+      const { engine, options: schema } = await current();
+      return schema && { engine, schema };
+    },
     stop() {
       for (const worker of workers) void worker.terminate();
     },
@@ -126,5 +146,6 @@ function without(reason: string): Loaded {
     detail: `${reason}. These are components that Vector has; their options are not known here`,
     components: [...KNOWN_COMPONENTS],
     schemas: new Map(KNOWN_COMPONENTS.map((one) => [keyOf(one.kind, one.type), anyOptions(one)])),
+    options: null,
   };
 }

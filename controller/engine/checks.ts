@@ -31,6 +31,7 @@ export interface EngineChecks {
   /** One result per program, in order. */
   compilePrograms(programs: readonly Program[], signal?: AbortSignal): Promise<ProgramResult[]>;
   validateConfig(configYaml: string, signal?: AbortSignal): Promise<EngineValidation>;
+  optionSchema: CatalogueReader['optionSchema'];
   testTransforms: TestRunner['testTransforms'];
   /** Somebody is about to change pipelines: what checks them may come up meanwhile. */
   prepare(): void;
@@ -58,6 +59,7 @@ export function createEngineChecks(options: { engineBin: string | null; log: Log
   return {
     catalogue: reader.catalogue,
     componentSchema: reader.componentSchema,
+    optionSchema: reader.optionSchema,
     testProgram: tester.test,
     testTransforms: runner.testTransforms,
     vrlName: compiler.name,

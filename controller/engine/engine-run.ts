@@ -14,11 +14,12 @@ export interface EngineRun {
 }
 
 /** No secret is in its environment, and nothing of the controller's own. */
-export function startEngine(bin: string, args: readonly string[]): EngineRun {
+export function startEngine(bin: string, args: readonly string[], cwd?: string): EngineRun {
   // What Node calls a pipe is a socket, which cannot be opened as /dev/stdin. The shell makes a pipe.
   const child = spawn('/bin/sh', ['-c', 'cat | exec "$0" "$@"', bin, ...args], {
     env: { PATH: searchPath, VECTOR_DANGEROUSLY_ALLOW_ENV_VAR_INTERPOLATION: 'true' },
     stdio: ['pipe', 'pipe', 'pipe'],
+    ...(cwd !== undefined && { cwd }),
     // A group of its own, so that none of the three is left.
     detached: true,
   });

@@ -7,5 +7,6 @@ export {
   type Program,
   type ProgramResult,
 } from './checks.ts';
+export type { OptionFinding } from './option-checks.ts';
 export type { ComponentKind, KnownComponent } from './schema-components.ts';
 export type { TransformCase, TransformSuite, Verdict } from './transform-tests/case.ts';

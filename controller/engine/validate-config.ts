@@ -1,10 +1,14 @@
 /** Asks an engine executable what it thinks of a config, without its environment: no secret value is ever handed over. */
 import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parse } from 'yaml';
 import { withoutCertificates } from '../certificates/index.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Logger } from '../platform/logger.ts';
 import { withoutSecrets } from '../secrets/index.ts';
+import { buildConfig } from './build-config.ts';
 import type { EngineValidation } from './checks.ts';
 import { type EngineRun, startEngine } from './engine-run.ts';
 
@@ -15,6 +19,16 @@ const AT_ONCE = 4;
 const PREPARED_MS = 5 * 60_000;
 /** Its config comes by standard input. */
 const VALIDATE = ['validate', '--no-environment', '--config-yaml', '/dev/stdin'];
+
+/** Builds what it reads. Nothing is connected to, and nothing listens: `buildConfig` leaves out what would. */
+const BUILD = ['validate', '--skip-healthchecks', '--config-yaml', '/dev/stdin'];
+/** What is there on a node, or taken there by the pipeline itself, is no fault of the config. */
+const OF_THE_MACHINE = /os error \d+|No such file|data_dir/;
+
+interface ConfigFault {
+  message: string;
+  componentKey: string | null;
+}
 
 export interface ConfigValidator {
   validate(configYaml: string, signal?: AbortSignal): Promise<EngineValidation>;
@@ -74,11 +88,35 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
     const { code, output } = answer;
     if (!hasAnswered(answer)) throw new Error(`it ended with ${code ?? 'a signal'}`);
     checker ??= nameOf(bin);
-    return {
-      status: 'checked',
-      checker: await checker,
-      ...parseReport(output.replaceAll('/dev/stdin', 'the config'), code === 0, typesOf(configYaml)),
-    };
+    const report = parseReport(
+      output.replaceAll('/dev/stdin', 'the config'),
+      code === 0,
+      typesOf(configYaml),
+    );
+    const isGood = report.errors.length === 0 && report.unknown.length === 0;
+    if (isGood) report.errors.push(...(await build(bin, configYaml, signal)));
+    return { status: 'checked', checker: await checker, ...report };
+  }
+
+  /** What building finds that reading does not. An engine that cannot say has found nothing. */
+  async function build(bin: string, configYaml: string, signal?: AbortSignal): Promise<ConfigFault[]> {
+    const folder = await mkdtemp(join(tmpdir(), 'headgate-engine-build-'));
+    try {
+      const config = buildConfig(configYaml, folder);
+      if (!config) return [];
+      const text = withoutCertificates(withoutSecrets(config.text, 'placeholder'), '/certificates');
+      const { code, output } = await startEngine(bin, BUILD, folder).finish(text, signal);
+      if (code !== 78) return [];
+      return parseReport(output, false)
+        .errors.filter(({ message, componentKey }) => {
+          return (
+            componentKey !== null && config.components.has(componentKey) && !OF_THE_MACHINE.test(message)
+          );
+        })
+        .map((fault) => ({ ...fault, message: fault.message.replaceAll(folder, 'the data folder') }));
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   }
 
   return {

@@ -8,14 +8,18 @@ import { CERT_DIR, certificateVariable, filenameAfter } from '../certificates/in
 import type { EngineChecks, Program } from '../engine/index.ts';
 import { pointerTo } from '../platform/yaml/pointer.ts';
 import { secretVariable } from '../secrets/index.ts';
+import { checkGlobal } from './check-global.ts';
+import { checkOptions } from './check-options.ts';
+import { checkSecretBackends } from './check-secret-backends.ts';
 import { type Component, componentsOf, type Definition, outputsOf, resolveInput } from './definition.ts';
+import { eachString } from './each-string.ts';
 
 /** Of one level: more are told once these are mended. */
 const MAX_FINDINGS = 50;
 /** Of a cycle. */
 const NAMES_TOLD = 20;
 
-export const LEVELS = ['structure', 'references', 'secrets', 'vrl', 'engine'] as const;
+export const LEVELS = ['structure', 'references', 'secrets', 'options', 'vrl', 'engine'] as const;
 export type Level = (typeof LEVELS)[number];
 
 export interface Finding {
@@ -38,6 +42,8 @@ export interface LevelResult {
 
 export interface CheckReport {
   findings: Finding[];
+  /** Nothing is refused for them, but whoever pushes should know. */
+  warnings: Finding[];
   levels: LevelResult[];
   /** What the checker at hand does not know: no fault, but no proof either. */
   unknown: string[];
@@ -132,7 +138,7 @@ export function checkReferences(components: readonly Component[]): Finding[] {
 /** What can be said of the graph by looking at nothing else: no program is read, and no secret is asked for. */
 export function checkGraph(definition: Definition): Finding[] {
   const components = componentsOf(definition);
-  const findings = checkStructure(components, !definition.deployed);
+  const findings = [...checkStructure(components, !definition.deployed), ...checkGlobal(definition)];
   return findings.length > 0 ? findings : checkReferences(components);
 }
 
@@ -312,17 +318,6 @@ function explainCertificate(
   };
 }
 
-function eachString(value: unknown, pointer: string, visit: (text: string, pointer: string) => void): void {
-  if (typeof value === 'string') visit(value, pointer);
-  else if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) eachString(item, `${pointer}/${index}`, visit);
-  } else if (typeof value === 'object' && value !== null) {
-    for (const [key, item] of Object.entries(value)) {
-      eachString(item, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, visit);
-    }
-  }
-}
-
 function place(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset).split('\n');
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
@@ -377,8 +372,8 @@ export function programsOf(components: readonly Component[]): PlacedProgram[] {
 export interface CheckOptions {
   secrets: ReadonlySet<string>;
   engine: EngineChecks;
-  /** Null leaves the engine level out, with this reason. */
-  engineLevel: { configYaml: string } | { skip: string };
+  /** `skip` leaves the engine level out, with this reason. `confirm` gives the config where a fault may be asked about. */
+  engineLevel: { configYaml: string } | { skip: string; confirm?: () => string | null };
   signal?: AbortSignal;
 }
 
@@ -387,16 +382,27 @@ export async function checkPipeline(definition: Definition, options: CheckOption
   const components = componentsOf(definition);
   const levels: LevelResult[] = [];
   const unknown: string[] = [];
+  const warnings: Finding[] = [];
   const run: Record<Level, () => Promise<{ findings: Finding[]; detail: string; skipped?: boolean }>> = {
     structure: async () => ({
-      findings: checkStructure(components, !definition.deployed),
+      findings: [...checkStructure(components, !definition.deployed), ...checkGlobal(definition)],
       detail: `${components.length} components`,
     }),
     references: async () => ({ findings: checkReferences(components), detail: 'inputs and outputs' }),
-    secrets: async () => ({
-      findings: checkVariables(definition, options.secrets),
-      detail: 'secrets and variables',
-    }),
+    secrets: async () => {
+      const backends = checkSecretBackends(definition);
+      warnings.push(...backends.warnings);
+      const findings = [...checkVariables(definition, options.secrets), ...backends.findings];
+      return { findings, detail: 'secrets and variables' };
+    },
+    options: async () => {
+      const { engineLevel, signal } = options;
+      const configFor = () =>
+        'configYaml' in engineLevel ? engineLevel.configYaml : (engineLevel.confirm?.() ?? null);
+      const result = await checkOptions(definition, components, options.engine, configFor, signal);
+      warnings.push(...result.warnings);
+      return result;
+    },
     vrl: async () => {
       const programs = programsOf(components);
       if (programs.length === 0) return { findings: [], detail: 'no programs' };
@@ -439,14 +445,19 @@ export async function checkPipeline(definition: Definition, options: CheckOption
   for (const level of LEVELS) {
     const { findings, detail, skipped } = await run[level]();
     levels.push({ level, status: findings.length > 0 ? 'failed' : skipped ? 'skipped' : 'passed', detail });
-    if (findings.length > 0) return finish(levels, findings, unknown);
+    if (findings.length > 0) return finish(levels, findings, warnings, unknown);
   }
-  return { findings: [], levels, unknown };
+  return { findings: [], warnings: warnings.slice(0, MAX_FINDINGS), levels, unknown };
 }
 
-function finish(levels: LevelResult[], findings: Finding[], unknown: string[]): CheckReport {
+function finish(
+  levels: LevelResult[],
+  findings: Finding[],
+  warnings: Finding[],
+  unknown: string[],
+): CheckReport {
   const failed = levels.at(-1)?.level ?? 'structure';
   for (const level of LEVELS.slice(levels.length))
     levels.push({ level, status: 'skipped', detail: `${failed} failed` });
-  return { findings, levels, unknown };
+  return { findings, warnings: warnings.slice(0, MAX_FINDINGS), levels, unknown };
 }

@@ -1,6 +1,7 @@
 /** From a definition to what is stored and shipped: the graph, and the engine's YAML. */
 import { stringify } from 'yaml';
 import type { GraphEdge, GraphNode } from '../../schemas/api/pipelines.ts';
+import { isDefaultDataDir } from './data-dir.ts';
 import {
   type Component,
   componentsOf,
@@ -101,7 +102,8 @@ function renderConfig(
       changed = true;
     }
   }
-  const config: Record<string, unknown> = { ...global };
+  const { data_dir: dataDir, ...others } = global;
+  const config: Record<string, unknown> = isDefaultDataDir(dataDir) ? others : { ...global };
   for (const section of ['sources', 'transforms', 'sinks'] as const) {
     const entries = components
       .filter((component) => component.section === section && !dropped.has(component.key))

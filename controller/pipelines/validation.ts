@@ -13,6 +13,7 @@ import { definitionOf, type Graph } from './graph.ts';
 export interface Validity {
   configYaml: string;
   errors: ValidationError[];
+  warnings: ValidationError[];
   levels: Static<typeof RenderedGraph>['levels'];
   unknown: string[];
 }
@@ -40,6 +41,7 @@ export async function validateGraph(ctx: Context, environmentId: string, graph: 
   return {
     configYaml,
     errors: report.findings.map(validationError),
+    warnings: report.warnings.map(validationError),
     levels: report.levels,
     unknown: report.unknown,
   };
@@ -71,7 +73,13 @@ export async function validateConfigText(
   if (!definition) {
     const errors = faults.map((fault) => ({ level: 'structure', ...fault }));
     const detail = 'the text is no engine config';
-    return { valid: false, errors, levels: [{ level: 'structure', status: 'failed', detail }], unknown: [] };
+    return {
+      valid: false,
+      errors,
+      warnings: [],
+      levels: [{ level: 'structure', status: 'failed', detail }],
+      unknown: [],
+    };
   }
   const report = await checkPipeline(definition, {
     secrets: environmentId === null ? variablesNamedIn(text) : await configVariables(ctx.db, environmentId),
@@ -80,9 +88,8 @@ export async function validateConfigText(
     signal: ctx.signal,
   });
   const source = { text };
-  const errors = report.findings.map((finding) => ({
-    ...validationError(finding),
-    ...placeInConfig(source, finding),
-  }));
-  return { valid: errors.length === 0, errors, levels: report.levels, unknown: report.unknown };
+  const placed = (finding: Finding) => ({ ...validationError(finding), ...placeInConfig(source, finding) });
+  const errors = report.findings.map(placed);
+  const warnings = report.warnings.map(placed);
+  return { valid: errors.length === 0, errors, warnings, levels: report.levels, unknown: report.unknown };
 }

@@ -15,6 +15,8 @@ export async function checkAll(
   engine: boolean,
 ): Promise<Map<Change, CheckResult>> {
   const results = new Map<Change, CheckResult>();
+  let confirmations = ENGINE_CHECKS;
+  const confirm = () => confirmations-- > 0;
   const queue = batch[Symbol.iterator]();
   const worker = async () => {
     for (const change of queue) {
@@ -24,7 +26,7 @@ export async function checkAll(
         change,
         problems
           ? { problems: [...problems], detail: 'references', notes: [], unknown: [], tests: [] }
-          : await kindOf(change).check(ctx, manifest, { secrets, engine, signal }),
+          : await kindOf(change).check(ctx, manifest, { secrets, engine, confirm, signal }),
       );
     }
   };

@@ -182,6 +182,8 @@ function stageReason(stage: Problem['stage'] | undefined): string {
       return 'GraphInvalid';
     case 'secrets':
       return 'SecretMissing';
+    case 'options':
+      return 'OptionInvalid';
     case 'vrl':
       return 'ProgramInvalid';
     case 'engine':

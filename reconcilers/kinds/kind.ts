@@ -28,6 +28,8 @@ export interface CheckContext {
   secrets: ReadonlySet<string>;
   /** False where so much changed at once that the engine itself is not asked about each. */
   engine: boolean;
+  /** Whether the engine may be asked about a fault nevertheless: so many times in a pass. */
+  confirm?: () => boolean;
   signal: AbortSignal;
 }
 

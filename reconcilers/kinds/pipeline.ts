@@ -17,6 +17,7 @@ const STAGE = {
   structure: 'graph',
   references: 'graph',
   secrets: 'secrets',
+  options: 'options',
   vrl: 'vrl',
   engine: 'engine',
 } as const;
@@ -34,6 +35,13 @@ function toProblem(manifest: PipelineManifest, finding: Finding): Problem {
     message: finding.message,
     hint: finding.hint,
   };
+}
+
+/** In one line, for reports and conditions. */
+function toNote(manifest: PipelineManifest, finding: Finding): string {
+  const { line, column } = toProblem(manifest, finding);
+  const hint = finding.hint === '' ? '' : `; ${finding.hint}`;
+  return `${manifest.path}:${line}:${column}: ${finding.message}${hint}`;
 }
 
 /** Run only where nothing else is wrong: what follows from a fault is not reported as another. */
@@ -90,7 +98,10 @@ export const pipelineKind: Kind = {
       engine: ctx.services.engine,
       engineLevel: check.engine
         ? { configYaml: compile(definition).configYaml }
-        : { skip: 'too many manifests changed at once to ask the engine about each' },
+        : {
+            skip: 'too many manifests changed at once to ask the engine about each',
+            confirm: () => (check.confirm?.() ? compile(definition).configYaml : null),
+          },
       signal: check.signal,
     });
     const tests = report.findings.length > 0 ? [] : await testsOf(ctx, pipeline, check);
@@ -108,7 +119,7 @@ export const pipelineKind: Kind = {
         ),
       ].slice(0, 20),
       detail: [`checked: ${ran.join(', ')}`, ...skipped].join('; '),
-      notes: [],
+      notes: report.warnings.map((finding) => toNote(pipeline, finding)),
       unknown: report.unknown,
       tests,
     };

@@ -5,6 +5,7 @@ import type { TestResult } from '../../schemas/api/git-plan.ts';
 import { circlesAmong } from '../git/dependency-circles.ts';
 import { danglingAmong } from '../git/references.ts';
 import { KINDS } from '../kinds/index.ts';
+import type { CheckContext } from '../kinds/kind.ts';
 import {
   createScratch,
   createSourceCache,
@@ -63,6 +64,11 @@ export interface ValidateOptions {
 }
 
 const PARALLEL_CHECKS = 8;
+/** The engine is asked about so many faults where it is not asked about each pipeline. */
+const CONFIRMATIONS = 24;
+
+type Asking = Pick<CheckContext, 'engine' | 'confirm'>;
+
 const ENGINE_BIN = 'HEADGATE_ENGINE_BIN';
 
 /** Which secrets and certificates there are, only the server knows; what they may be called, everybody does. */
@@ -84,15 +90,18 @@ export async function validateFolder(folder: Folder, options: ValidateOptions): 
     }
     const pipelines = desired.flatMap(({ manifests }) => manifests.filter(({ kind }) => kind === 'Pipeline'));
     const engine = options.engineBin !== null && pipelines.length <= options.engineLimit;
+    const hasSchema = (await options.engine.optionSchema()) !== null;
+    let confirmations = CONFIRMATIONS;
+    const asking = { engine, confirm: () => options.engineBin !== null && confirmations-- > 0 };
     const environments: CheckedEnvironment[] = [];
     for (const [index, path] of folder.paths.entries()) {
       const one = desired[index];
-      if (one) environments.push(await checkEnvironment(path, one, engine, options));
+      if (one) environments.push(await checkEnvironment(path, one, asking, options));
     }
     return {
       root: folder.root,
       environments,
-      stages: stagesOf(environments, pipelines.length, engine, options),
+      stages: stagesOf(environments, pipelines.length, { engine, hasSchema }, options),
     };
   } finally {
     await scratch.remove();
@@ -115,7 +124,7 @@ async function scratchOf(folder: Folder, { sharedPaths, signal }: ValidateOption
 async function checkEnvironment(
   path: string,
   desired: Desired,
-  engine: boolean,
+  asking: Asking,
   options: ValidateOptions,
 ): Promise<CheckedEnvironment> {
   const dangling = await danglingAmong(desired, desired.manifests, async () => []);
@@ -129,7 +138,7 @@ async function checkEnvironment(
         await checkManifest(
           manifest,
           { dangling: dangling.get(manifest) ?? [], circles: circles.get(manifest) ?? [] },
-          engine,
+          asking,
           options,
         ),
       );
@@ -142,7 +151,7 @@ async function checkEnvironment(
 async function checkManifest(
   manifest: DesiredManifest,
   { dangling, circles }: { dangling: readonly Problem[]; circles: readonly Problem[] },
-  engine: boolean,
+  asking: Asking,
   { engine: checks, allowOutside, signal }: ValidateOptions,
 ): Promise<CheckedManifest> {
   const { kind, name, path, line } = manifest;
@@ -152,7 +161,7 @@ async function checkManifest(
   const refused = allowOutside ? [] : dangling;
   const result = await KINDS.get(kind)?.check({ services: { engine: checks } }, manifest, {
     secrets: new WellFormedNames(),
-    engine,
+    ...asking,
     signal,
   });
   return {
@@ -171,7 +180,7 @@ async function checkManifest(
 function stagesOf(
   environments: readonly CheckedEnvironment[],
   pipelines: number,
-  engine: boolean,
+  { engine, hasSchema }: { engine: boolean; hasSchema: boolean },
   { engineBin, engineLimit, allowOutside }: ValidateOptions,
 ): CheckedStage[] {
   const ran = (stage: string, detail: string): CheckedStage => ({ stage, status: 'ran', detail });
@@ -183,6 +192,9 @@ function stagesOf(
     ran('references', allowOutside ? 'inside the tree; others are told' : 'inside the tree'),
     ran('graph', `${count(pipelines, 'pipeline')}, and the order among them`),
     ran('secrets', 'placeholders are well-formed, no plain credentials'),
+    hasSchema
+      ? ran('options', 'by the schema of the engine')
+      : skipped('options', 'there is no schema of an engine to check by'),
     ran('vrl', 'programs compile'),
     engine
       ? ran('engine', engineBin ?? '')

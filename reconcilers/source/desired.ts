@@ -3,6 +3,7 @@
  * else: trees, files and included files are known by their object ids.
  */
 
+import { didYouMean } from '../../controller/platform/suggest.ts';
 import { printable } from '../../controller/platform/yaml/place.ts';
 import { blobReader } from './blobs.ts';
 import type { SourceCache } from './cache.ts';
@@ -15,7 +16,6 @@ import { type Repository, readRawCommit } from './repository.ts';
 import { GitRepositoryError } from './repository-error.ts';
 import { ScopeState } from './scope-state.ts';
 import { listSnapshot, REPOSITORY_FILE } from './snapshot.ts';
-import { didYouMean } from './suggest.ts';
 import { decodeText } from './text.ts';
 import { type TreeReader, treeReader } from './tree-reader.ts';
 import type { Desired, Problem, SnapshotScope } from './types.ts';

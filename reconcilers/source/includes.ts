@@ -1,8 +1,8 @@
 /** `{ $file: relative/path }`: which file is meant, whether it may be read, and what its content stands for. */
 
+import { didYouMean } from '../../controller/platform/suggest.ts';
 import { printable } from '../../controller/platform/yaml/place.ts';
 import type { Finding } from './finding.ts';
-import { didYouMean } from './suggest.ts';
 import { decodeText } from './text.ts';
 import type { Lookup } from './tree-reader.ts';
 import type { SnapshotScope } from './types.ts';

@@ -1,7 +1,8 @@
 /** What a document says it is, before anything else is believed. */
+
+import { didYouMean } from '../../controller/platform/suggest.ts';
 import { API_VERSION, MANIFEST_KINDS, type ManifestKind } from '../../schemas/manifests/index.ts';
 import type { SpecFinding } from './resolve-spec.ts';
-import { didYouMean } from './suggest.ts';
 
 export interface Claim {
   kind: string | null;

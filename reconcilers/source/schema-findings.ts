@@ -1,10 +1,10 @@
 /** What a schema has against a document, one sentence each: which field, what is expected, what was probably meant. */
 
+import { didYouMean } from '../../controller/platform/suggest.ts';
 import { pointerSegments } from '../../controller/platform/yaml/pointer.ts';
 import { MANIFESTS, type ManifestKind } from '../../schemas/manifests/index.ts';
 import { type SchemaIssue, validator } from '../../schemas/validate.ts';
 import type { SpecFinding } from './resolve-spec.ts';
-import { didYouMean } from './suggest.ts';
 
 const MAX_FINDINGS = 20;
 

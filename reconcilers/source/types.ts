@@ -35,6 +35,7 @@ export type Stage =
   | 'references'
   | 'graph'
   | 'secrets'
+  | 'options'
   | 'vrl'
   | 'engine'
   | 'tests';

@@ -3,8 +3,9 @@
  * stays a number; inside of a longer string the value stands as text. `$$` is the engine's own escape and is left to
  * it: `$${value.name}` is not replaced. Values are not replaced within values, nor in included files.
  */
+
+import { didYouMean } from '../../controller/platform/suggest.ts';
 import type { Finding } from './finding.ts';
-import { didYouMean } from './suggest.ts';
 
 export type Scalar = string | number | boolean;
 

@@ -180,7 +180,7 @@ export const ImportError = Type.Object({
   column: Nullable(Type.Integer()),
   kind: Nullable(Type.String()),
   name: Nullable(Type.String()),
-  /** The stage that refused: parse, schema, references, graph, secrets, vrl, engine, identity, source. */
+  /** The stage that refused: parse, schema, references, graph, secrets, options, vrl, engine, identity, source. */
   stage: Type.String(),
   message: Type.String(),
   /** What to do. */

@@ -228,7 +228,7 @@ export const ValidationError = Type.Object({
 });
 export type ValidationError = Static<typeof ValidationError>;
 
-/** What was checked: structure, references, secrets, vrl, engine, in this order. */
+/** What was checked: structure, references, secrets, options, vrl, engine, in this order. */
 export const ValidationLevel = Type.Object({
   level: Type.String(),
   status: Type.Enum(['passed', 'failed', 'skipped']),
@@ -392,6 +392,8 @@ export const ValidateConfig = Input({
 export const ConfigValidity = Type.Object({
   valid: Type.Boolean(),
   errors: Type.Array(ValidationError),
+  /** What the engine would ignore, or may refuse: nothing is refused for it. */
+  warnings: Type.Optional(Type.Array(ValidationError)),
   levels: Type.Array(ValidationLevel),
   /** What only the checker at hand does not know. */
   unknown: Type.Array(Type.String()),

@@ -9,7 +9,7 @@ import { outputName, type TransformCase, wantsNothing } from './case.ts';
  * Transforms that only compute. Others are not run on the controller: a Lua program is free to do there what the
  * controller may, and whoever may commit a manifest may not.
  */
-const COMPUTING: ReadonlySet<string> = new Set([
+export const COMPUTING: ReadonlySet<string> = new Set([
   'absolute_to_incremental',
   'aggregate',
   'dedupe',
@@ -28,10 +28,10 @@ const COMPUTING: ReadonlySet<string> = new Set([
   'window',
 ]);
 /** Of VRL: what they ask is not in the event. */
-const REACHING_OUT =
+export const REACHING_OUT =
   /\b(?:http_request|dns_lookup|reverse_dns|get_env_var|get_hostname|find_enrichment_table_records|get_enrichment_table_record)\b/;
 /** Of VRL: functions, and an argument of one, that read a file of the machine while they are compiled. */
-const READING_FILES = /\b(?:parse_proto|encode_proto|validate_json_schema|alias_sources)\b/;
+export const READING_FILES = /\b(?:parse_proto|encode_proto|validate_json_schema|alias_sources)\b/;
 /**
  * The engine expands variables before it reads anything, so a default can end a text of the program and begin code. Only
  * what is replaced here is taken: a secret, and the folder of certificates, each without a default. `$$` is a dollar.
@@ -63,7 +63,8 @@ export function keptFromEngine(
     : null;
 }
 
-const expands = (text: string): boolean => [...text.matchAll(VARIABLE)].some(([, of]) => of !== undefined);
+export const expands = (text: string): boolean =>
+  [...text.matchAll(VARIABLE)].some(([, of]) => of !== undefined);
 
 /** Names that no pipeline uses: keys that begin so are refused. */
 export const testerName = (index: number): string => `svc_expect_${index}`;

@@ -434,11 +434,11 @@ describe('a plan that is asked for', () => {
 kind: Pipeline
 metadata: { name: ${name} }
 spec:
-  global: { data_dir: ${dir} }
   sources:
     web: { type: http_server, address: "${address}" }
+    tail: { type: file, include: [/var/log/a.log], data_dir: ${dir} }
   sinks:
-    out: { type: blackhole, inputs: [web] }
+    out: { type: blackhole, inputs: [web, tail] }
 `;
     await env.apply({ one: listening('one', '0.0.0.0:8080', '/var/lib/one') });
     env.commit({

@@ -69,6 +69,9 @@ describe('what an engine is given', () => {
     for (const own of ['data_dir: /x\n', 'sources: {}\n"data_dir" : /x\n', "'data_dir': /x"]) {
       expect(sidecar(own), own).not.to.have.property('data_dir');
     }
+    for (const byDefault of ['data_dir: /var/lib/vector/\n', 'data_dir: "/var/lib/vector/" # ours\n']) {
+      expect(sidecar(byDefault), byDefault).to.have.property('data_dir');
+    }
     for (const other of ['sources:\n  in:\n    data_dir: /x\n', '# data_dir: /x\n', 'my_data_dir: 1\n']) {
       expect(sidecar(other), other).to.have.property('data_dir');
     }
@@ -76,6 +79,15 @@ describe('what an engine is given', () => {
 
   it('gets a folder with a dollar sign in the form that the engine turns back', () => {
     expect(sidecar('', '/d/$HOME "x"').data_dir).to.equal('/d/$$HOME "x"');
+  });
+
+  it('has a level that the engine reads, and never one at which it panics or goes silent', () => {
+    const levelOf = (logLevel: string) =>
+      engineEnvironment({ configYaml: '', logLevel, secrets: {} }, {}, '/c').env.VECTOR_LOG;
+    for (const good of ['trace', 'off', 'WARN', 'info,vector::sinks=debug', 'vector=off'])
+      expect(levelOf(good), good).to.equal(good);
+    for (const bad of ['a=b=c', 'warning', 'info,', 'vector=loud', '=info', '', 'x'.repeat(300)])
+      expect(levelOf(bad), bad).to.equal('info');
   });
 
   it('gets a clean environment, and only secrets under their own prefix', () => {

@@ -283,6 +283,7 @@ describe('the levels of a check', () => {
       asked.configs += 1;
       return validation;
     },
+    optionSchema: async () => null,
     testTransforms: async () => [],
     prepare: () => {},
     stop: async () => {},
@@ -316,6 +317,7 @@ describe('the levels of a check', () => {
       'structure passed',
       'references passed',
       'secrets passed',
+      'options skipped',
       'vrl passed',
       'engine passed',
     ]);
@@ -329,6 +331,7 @@ describe('the levels of a check', () => {
       'structure passed',
       'references failed',
       'secrets skipped',
+      'options skipped',
       'vrl skipped',
       'engine skipped',
     ]);

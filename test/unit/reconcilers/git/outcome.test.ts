@@ -106,6 +106,7 @@ describe('what a pass says of a manifest', () => {
     ['references', 'ReferenceMissing'],
     ['graph', 'GraphInvalid'],
     ['secrets', 'SecretMissing'],
+    ['options', 'OptionInvalid'],
     ['vrl', 'ProgramInvalid'],
     ['engine', 'EngineRefused'],
   ];
