@@ -1,5 +1,6 @@
 import type { PipelineEntry } from '../../schemas/agent/protocol.ts';
 import { SECRET_VARIABLE } from '../limits.ts';
+import { quoteSecrets } from './quoted-secrets.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -43,7 +44,7 @@ export interface EngineEnvironment {
  * anything to a loader or to the engine itself.
  */
 export function engineEnvironment(
-  pipeline: Pick<PipelineEntry, 'logLevel' | 'secrets'>,
+  pipeline: Pick<PipelineEntry, 'configYaml' | 'logLevel' | 'secrets'>,
   agent: Environment,
   certDir: string,
 ): EngineEnvironment {
@@ -53,6 +54,7 @@ export function engineEnvironment(
     if (SECRET_VARIABLE.test(name) && !value.includes('\0')) env[name] = value;
     else refused.push(name.slice(0, 80));
   }
+  Object.assign(env, quoteSecrets(pipeline).variables);
   // A bad filter makes the engine panic or go silent, so what is not a plain level or list is left out.
   const level = /^[\w=,:.-]{1,256}$/.test(pipeline.logLevel) ? pipeline.logLevel : 'info';
   return {

@@ -14,7 +14,7 @@ import type { Bus } from '../platform/bus.ts';
 import { messageOf, unavailable } from '../platform/errors.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logger.ts';
-import { readSecrets, secretReferences } from '../secrets/index.ts';
+import { escapeForVrl, readSecrets, secretReferences, vrlReferences, vrlVariable } from '../secrets/index.ts';
 import { DEFAULT_FLEET_SETTINGS, readFleetSettings } from '../settings/index.ts';
 import { type Deployable, versionForNode } from '../status/index.ts';
 import { type BodyCache, createBodyCache } from './body-cache.ts';
@@ -357,6 +357,11 @@ function render(
     if (optional) return [];
     throw new Error(`pipeline ${config.pipelineId} needs ${variable}, which is missing`);
   });
+  const values = new Map(named);
+  for (const variable of vrlReferences(config.configYaml)) {
+    const value = values.get(variable);
+    if (value !== undefined) named.push([vrlVariable(variable), escapeForVrl(value)]);
+  }
   const certFiles = certificateReferences(config.configYaml).map((filename): CertFile => {
     const file = certificates.get(filename);
     if (file) return { name: file.name, filename, data: file.open() };

@@ -1,5 +1,4 @@
 /** From a definition to what is stored and shipped: the graph, and the engine's YAML. */
-import { stringify } from 'yaml';
 import type { GraphEdge, GraphNode } from '../../schemas/api/pipelines.ts';
 import {
   type Component,
@@ -9,6 +8,7 @@ import {
   resolveInput,
   type Section,
 } from './definition.ts';
+import { renderYaml } from './render-yaml.ts';
 
 export interface Compiled {
   nodes: GraphNode[];
@@ -116,7 +116,7 @@ function renderConfig(
     if (entries.length > 0) config[section] = Object.fromEntries(entries);
   }
   return {
-    configYaml: stringify(config, { lineWidth: 0, aliasDuplicateObjects: false }),
+    configYaml: renderYaml(config),
     leftOut: [...dropped],
   };
 }

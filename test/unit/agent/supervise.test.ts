@@ -93,7 +93,11 @@ describe('what an engine is given', () => {
       SVC_SECRET_N: 'a\0b',
       LD_PRELOAD: 'x',
     };
-    const { env, refused } = engineEnvironment({ logLevel: 'debug', secrets }, agent, '/data/certs');
+    const { env, refused } = engineEnvironment(
+      { configYaml: '', logLevel: 'debug', secrets },
+      agent,
+      '/data/certs',
+    );
     expect(env).to.deep.equal({
       PATH: '/bin',
       https_proxy: 'http://p',
