@@ -50,15 +50,19 @@ const wholeNumber = (form: string): RegExp =>
 function formsOf(secrets: Iterable<string>): string[] {
   const forms = new Set<string>();
   for (const value of secrets) {
+    for (const number of numbersOf(value)) forms.add(number);
     if (value.length < SHORTEST) continue;
     forms.add(value);
     // Engines write by the line, so a value of several lines is seen in parts.
-    const lines = value.includes('\n') ? value.split(/\r?\n/) : [];
-    for (const line of lines) if (line.length >= SHORTEST_LINE) forms.add(line);
+    const lines = /[\r\n]/.test(value) ? value.split(/[\r\n]+/) : [];
+    for (const line of lines) {
+      if (line.length < SHORTEST_LINE) continue;
+      forms.add(line);
+      forms.add(escapeForYaml(line));
+    }
     forms.add(JSON.stringify(value).slice(1, -1));
     forms.add(escapeForYaml(value));
     forms.add(debugForm(value));
-    for (const number of numbersOf(value)) forms.add(number);
     forms.add(encodeUri(value));
     forms.add(Buffer.from(value).toString('base64'));
   }

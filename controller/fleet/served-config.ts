@@ -9,7 +9,7 @@ import type { Knex } from 'knex';
 import type { CertFile, PipelineEntry } from '../../schemas/agent/protocol.ts';
 import { type CertificateFile, certificateReferences, readCertificates } from '../certificates/index.ts';
 import { effectiveLabels, type GroupRule, listGroupRules } from '../node-groups/index.ts';
-import { type DeployedConfig, listDeployed } from '../pipelines/index.ts';
+import { type DeployedConfig, listDeployed, servedYaml } from '../pipelines/index.ts';
 import type { Bus } from '../platform/bus.ts';
 import { messageOf, unavailable } from '../platform/errors.ts';
 import type { Keyring } from '../platform/keyring.ts';
@@ -358,7 +358,8 @@ function render(
     throw new Error(`pipeline ${config.pipelineId} needs ${variable}, which is missing`);
   });
   const values = new Map(named);
-  for (const variable of vrlReferences(config.configYaml)) {
+  const configYaml = servedYaml(config.configYaml, values);
+  for (const variable of vrlReferences(configYaml)) {
     const value = values.get(variable);
     if (value !== undefined) named.push([vrlVariable(variable), escapeForVrl(value)]);
   }
@@ -368,13 +369,13 @@ function render(
     throw new Error(`pipeline ${config.pipelineId} needs the certificate file ${filename}, which is missing`);
   });
   const checksum = `sha256:${createHash('sha256')
-    .update(JSON.stringify([config.configYaml, named, config.logLevel, certFiles]))
+    .update(JSON.stringify([configYaml, named, config.logLevel, certFiles]))
     .digest('hex')}`;
   const entry: PipelineEntry = {
     pipelineId: config.pipelineId,
     pipelineName: config.pipelineName,
     version: config.version,
-    configYaml: config.configYaml,
+    configYaml,
     checksum,
     logLevel: config.logLevel,
     secrets: Object.fromEntries(named),

@@ -5,6 +5,7 @@ export { type Refreshed, refreshSecrets } from './refresh.ts';
 export { createSecretStores, type SecretStores } from './secret-stores.ts';
 export { findSecretId, readSecrets, secretVariables } from './store.ts';
 export {
+  expandSecrets,
   type SecretReference,
   secretReferences,
   secretVariable,

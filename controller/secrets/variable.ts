@@ -63,3 +63,11 @@ export const withoutSecrets = (text: string, value: string): string =>
   text.replace(REFERENCE, (reference, braced?: string, _optional?: string, bare?: string) =>
     (braced ?? bare) === undefined ? reference : value,
   );
+
+/** The text with the values in the places of their references, as an engine would expand them; others stay. */
+export const expandSecrets = (text: string, values: ReadonlyMap<string, string>): string =>
+  text.replace(
+    REFERENCE,
+    (reference, braced?: string, _optional?: string, bare?: string) =>
+      values.get(braced ?? bare ?? '') ?? reference,
+  );

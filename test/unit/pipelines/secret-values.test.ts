@@ -7,6 +7,7 @@ import { quoteSecrets } from '../../../agent/supervise/quoted-secrets.ts';
 import { compile } from '../../../controller/pipelines/compile.ts';
 import type { Definition } from '../../../controller/pipelines/definition.ts';
 import { readEngineConfig } from '../../../controller/pipelines/engine-yaml.ts';
+import { servedYaml } from '../../../controller/pipelines/served-yaml.ts';
 import {
   escapeForVrl,
   secretReferences,
@@ -174,6 +175,62 @@ describe('a rendered config with secrets', () => {
       { variable: 'SVC_SECRET_Y', optional: true },
     ]);
     expect(vrlReferences(text)).to.deep.equal(['SVC_SECRET_X', 'SVC_SECRET_Y']);
+  });
+});
+
+describe('a version from before secrets were quoted', () => {
+  const stored = `sources:
+  in:
+    type: demo_logs
+sinks:
+  out:
+    type: http
+    inputs: [ in ]
+    token: \${SVC_SECRET_X}
+`;
+  const program = `transforms:
+  set:
+    type: remap
+    source: .a = "\${SVC_SECRET_X}"
+`;
+  const served = (text: string, value: string) => servedYaml(text, new Map([[VARIABLE, value]]));
+
+  for (const value of ['plain', 'a#b', 'pa$$word', 'x/y+z==', "it's", 'back\\slash', 'say "hi"'])
+    it(`is served as it was stored with ${JSON.stringify(value)}, which arrives`, () =>
+      expect(served(stored, value)).to.equal(stored));
+
+  for (const value of [
+    'true',
+    '1e5',
+    '@x',
+    'a: b',
+    '123456',
+    'abc #def',
+    ' x',
+    'x ',
+    '0123',
+    '~',
+    'a\nb',
+    "'a'",
+  ])
+    it(`is served in quotes with ${JSON.stringify(value)}, which would not arrive`, () => {
+      const text = served(stored, value);
+      expect(text).to.include('token: "${SVC_SECRET_X}"');
+      expect(optionsOf(readByEngine(text, value))).to.deep.equal({ token: value });
+    });
+
+  it('has the form for VRL only where a value would be run', () => {
+    expect(served(program, 'plain#')).to.equal(program);
+    expect(served(program, 'x"; .admin = true; .y = "')).to.include('${SVC_SECRET_X__VRL}');
+  });
+
+  it('is not touched any more once it is rendered anew', () => {
+    const { configYaml } = compile(with_({}, texts('${SVC_SECRET_X}')));
+    const vrl = setter('.a = "${SVC_SECRET_X}"');
+    for (const value of HARD_VALUES) {
+      expect(served(configYaml, value)).to.equal(configYaml);
+      expect(served(vrl, value)).to.equal(vrl);
+    }
   });
 });
 

@@ -106,7 +106,7 @@ const ValueForm = ({ environment, backend, secret, close }: FormProps) => {
       )}
       <label className="check">
         <input type="checkbox" checked={lines} onChange={(event) => showLines(event.target.checked)} />
-        Several lines, such as a private key or JSON
+        <span>Several lines, such as a private key or JSON</span>
       </label>
       {backend !== 'BUILTIN' && <p className="muted">It is written to {backendWord(backend)} first.</p>}
       {secret && <Restarts pipelines={secret.usedBy} />}
