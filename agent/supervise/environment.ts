@@ -1,5 +1,6 @@
 import type { PipelineEntry } from '../../schemas/agent/protocol.ts';
 import { SECRET_VARIABLE } from '../limits.ts';
+import { quoteSecrets } from './quoted-secrets.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -79,6 +80,7 @@ export function engineEnvironment(
     if (SECRET_VARIABLE.test(name) && !value.includes('\0')) env[name] = value;
     else refused.push(name.slice(0, 80));
   }
+  Object.assign(env, quoteSecrets(pipeline).variables);
   // A bad filter makes the engine panic or go silent, so what is not a plain level or list is left out.
   const level = isLogFilter(pipeline.logLevel) ? pipeline.logLevel : 'info';
   return {

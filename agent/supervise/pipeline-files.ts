@@ -3,6 +3,7 @@ import type { PipelineEntry } from '../../schemas/agent/protocol.ts';
 import type { DataDirectory } from './directories.ts';
 import { ensurePrivateDirectory, type FileToWrite, WriteError, writeFilesAtomically } from './files.ts';
 import type { EnginePorts } from './ports.ts';
+import { quoteSecrets } from './quoted-secrets.ts';
 import { renderSidecar } from './sidecar.ts';
 
 /** Folders, config, sidecar and certificates: all files or none. */
@@ -17,7 +18,7 @@ export function writePipelineFiles(
   writeFilesAtomically([
     ...certificates,
     sidecarFile(directory, entry, ports),
-    { path: directory.config(entry.pipelineId), data: entry.configYaml },
+    { path: directory.config(entry.pipelineId), data: quoteSecrets(entry).configYaml },
   ]);
 }
 

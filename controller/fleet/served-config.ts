@@ -9,12 +9,12 @@ import type { Knex } from 'knex';
 import type { CertFile, PipelineEntry } from '../../schemas/agent/protocol.ts';
 import { type CertificateFile, certificateReferences, readCertificates } from '../certificates/index.ts';
 import { effectiveLabels, type GroupRule, listGroupRules } from '../node-groups/index.ts';
-import { type DeployedConfig, listDeployed } from '../pipelines/index.ts';
+import { type DeployedConfig, listDeployed, servedYaml } from '../pipelines/index.ts';
 import type { Bus } from '../platform/bus.ts';
 import { messageOf, unavailable } from '../platform/errors.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logger.ts';
-import { readSecrets, secretReferences } from '../secrets/index.ts';
+import { escapeForVrl, readSecrets, secretReferences, vrlReferences, vrlVariable } from '../secrets/index.ts';
 import { DEFAULT_FLEET_SETTINGS, readFleetSettings } from '../settings/index.ts';
 import { type Deployable, versionForNode } from '../status/index.ts';
 import { type BodyCache, createBodyCache } from './body-cache.ts';
@@ -357,19 +357,25 @@ function render(
     if (optional) return [];
     throw new Error(`pipeline ${config.pipelineId} needs ${variable}, which is missing`);
   });
+  const values = new Map(named);
+  const configYaml = servedYaml(config.configYaml, values);
+  for (const variable of vrlReferences(configYaml)) {
+    const value = values.get(variable);
+    if (value !== undefined) named.push([vrlVariable(variable), escapeForVrl(value)]);
+  }
   const certFiles = certificateReferences(config.configYaml).map((filename): CertFile => {
     const file = certificates.get(filename);
     if (file) return { name: file.name, filename, data: file.open() };
     throw new Error(`pipeline ${config.pipelineId} needs the certificate file ${filename}, which is missing`);
   });
   const checksum = `sha256:${createHash('sha256')
-    .update(JSON.stringify([config.configYaml, named, config.logLevel, certFiles]))
+    .update(JSON.stringify([configYaml, named, config.logLevel, certFiles]))
     .digest('hex')}`;
   const entry: PipelineEntry = {
     pipelineId: config.pipelineId,
     pipelineName: config.pipelineName,
     version: config.version,
-    configYaml: config.configYaml,
+    configYaml,
     checksum,
     logLevel: config.logLevel,
     secrets: Object.fromEntries(named),

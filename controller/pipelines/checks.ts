@@ -7,12 +7,21 @@ import { RESERVED_PREFIX } from '../../schemas/agent/limits.ts';
 import { CERT_DIR, certificateVariable, filenameAfter } from '../certificates/index.ts';
 import type { EngineChecks, Program } from '../engine/index.ts';
 import { pointerTo } from '../platform/yaml/pointer.ts';
-import { secretVariable } from '../secrets/index.ts';
+import { secretReferences, secretVariable } from '../secrets/index.ts';
 import { checkGlobal } from './check-global.ts';
 import { checkOptions } from './check-options.ts';
 import { checkSecretBackends } from './check-secret-backends.ts';
-import { type Component, componentsOf, type Definition, outputsOf, resolveInput } from './definition.ts';
+import {
+  type Component,
+  componentsOf,
+  type Definition,
+  outputsOf,
+  resolveInput,
+  SECTIONS,
+} from './definition.ts';
 import { eachString } from './each-string.ts';
+import { isVrl } from './vrl-options.ts';
+import { vrlPlaceholders, whyNot } from './vrl-placeholders.ts';
 
 /** Of one level: more are told once these are mended. */
 const MAX_FINDINGS = 50;
@@ -318,6 +327,46 @@ function explainCertificate(
   };
 }
 
+/** A secret has to be a text: it can be no key, and in VRL it has to stand in a string. */
+export function checkSecretPlaces(definition: Definition): Finding[] {
+  const findings: Finding[] = [];
+  const look = (
+    type: string,
+    path: readonly string[],
+    base: string,
+    value: unknown,
+    parent?: unknown,
+  ): void => {
+    if (findings.length >= MAX_FINDINGS) return;
+    const pointer = path.reduce(pointerTo, base);
+    const add = (finding: { message: string; hint: string }, at?: { line: number; column: number }) =>
+      findings.push({ level: 'secrets', pointer, ...at, ...componentAt(pointer), ...finding });
+    if (typeof value === 'string') {
+      if (!value.includes('SVC_SECRET_') || !isVrl(type, path, parent)) return;
+      for (const placeholder of vrlPlaceholders(value)) {
+        const finding = whyNot(placeholder);
+        if (finding) add(finding, place(value, placeholder.start));
+      }
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, item] of Object.entries(value)) {
+        if (secretReferences(key).length > 0) {
+          add({
+            message: `the key "${key.slice(0, 200)}" holds a secret`,
+            hint: 'write the key out, and secrets in values alone',
+          });
+        }
+        look(type, [...path, key], base, item, value);
+      }
+    }
+  };
+  for (const section of SECTIONS) {
+    for (const [key, component] of Object.entries(definition[section] as Record<string, { type?: unknown }>))
+      look(String(component.type), [], `/${section}/${key}`, component);
+  }
+  look('', [], '/global', definition.global);
+  return findings;
+}
+
 function place(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset).split('\n');
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
@@ -392,8 +441,12 @@ export async function checkPipeline(definition: Definition, options: CheckOption
     secrets: async () => {
       const backends = checkSecretBackends(definition);
       warnings.push(...backends.warnings);
-      const findings = [...checkVariables(definition, options.secrets), ...backends.findings];
-      return { findings, detail: 'secrets and variables' };
+      const findings = [
+        ...checkVariables(definition, options.secrets),
+        ...checkSecretPlaces(definition),
+        ...backends.findings,
+      ];
+      return { findings: findings.slice(0, MAX_FINDINGS), detail: 'secrets and variables' };
     },
     options: async () => {
       const { engineLevel, signal } = options;

@@ -1,5 +1,4 @@
 /** From a definition to what is stored and shipped: the graph, and the engine's YAML. */
-import { stringify } from 'yaml';
 import type { GraphEdge, GraphNode } from '../../schemas/api/pipelines.ts';
 import { isDefaultDataDir } from './data-dir.ts';
 import {
@@ -10,6 +9,7 @@ import {
   resolveInput,
   type Section,
 } from './definition.ts';
+import { renderYaml } from './render-yaml.ts';
 
 export interface Compiled {
   nodes: GraphNode[];
@@ -118,7 +118,7 @@ function renderConfig(
     if (entries.length > 0) config[section] = Object.fromEntries(entries);
   }
   return {
-    configYaml: stringify(config, { lineWidth: 0, aliasDuplicateObjects: false }),
+    configYaml: renderYaml(config),
     leftOut: [...dropped],
   };
 }

@@ -10,6 +10,7 @@ import { composeDocuments, syntaxFinding, type YamlFault } from '../platform/yam
 import { locate, locateInText, type YamlText } from '../platform/yaml/locate.ts';
 import { plainValue } from '../platform/yaml/plain-value.ts';
 import { pointerTo } from '../platform/yaml/pointer.ts';
+import { withPlainVariables } from '../secrets/index.ts';
 import { explainMissing } from './checks.ts';
 import { compile } from './compile.ts';
 import { componentsOf, type Definition, resolveInput, SECTIONS } from './definition.ts';
@@ -50,8 +51,9 @@ export function readEngineConfig(text: string): ReadConfig {
       column: 1,
     });
   }
-  const { value: config, findings } = plainValue(text, document);
+  const { value, findings } = plainValue(text, document);
   if (findings.length > 0) return fail(...findings.map(told));
+  const config = withoutForms(value);
   const whole = (message: string) => fail({ message, line: 1, column: 1 });
   if (!isRecord(config)) return whole('A config is a mapping with sources, transforms and sinks');
   const bytes = Buffer.byteLength(JSON.stringify(config));
@@ -112,6 +114,14 @@ export function readEngineConfig(text: string): ReadConfig {
   );
   const definition = { ...read, global, components: {}, logLevel: 'info', deployed: true, dependsOn: [] };
   return { definition: definition as unknown as Definition, faults: [] };
+}
+
+/** A rendered config names escaped forms of secrets in VRL; in a definition there are the secrets alone. */
+function withoutForms(value: unknown): unknown {
+  if (typeof value === 'string') return withPlainVariables(value);
+  if (Array.isArray(value)) return value.map(withoutForms);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutForms(item)]));
 }
 
 const isInputs = (value: unknown): boolean =>

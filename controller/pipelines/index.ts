@@ -12,6 +12,7 @@ export { startHealthCheck } from './health-check.ts';
 export { maskSensitive, maskYaml } from './mask.ts';
 export * as pipelineOperations from './operations.ts';
 export * as rolloutViews from './rollout-views.ts';
+export { servedYaml } from './served-yaml.ts';
 export * as sharedComponentOperations from './shared-components/operations.ts';
 export {
   checkShipped,

@@ -4,4 +4,14 @@ export * as secretOperations from './operations.ts';
 export { type Refreshed, refreshSecrets } from './refresh.ts';
 export { createSecretStores, type SecretStores } from './secret-stores.ts';
 export { findSecretId, readSecrets, secretVariables } from './store.ts';
-export { type SecretReference, secretReferences, secretVariable, withoutSecrets } from './variable.ts';
+export {
+  expandSecrets,
+  type SecretReference,
+  secretReferences,
+  secretVariable,
+  vrlReferences,
+  vrlVariable,
+  withoutSecrets,
+  withPlainVariables,
+} from './variable.ts';
+export { escapeForVrl } from './vrl-escape.ts';

@@ -30,9 +30,9 @@ import { secretVariable } from './variable.ts';
 
 /** The engine takes secrets by environment variable. */
 function refuseUnsendable(value: string): void {
-  if (/[\r\n\0]/.test(value)) {
+  if (value.includes('\0') || !value.isWellFormed()) {
     throw badRequest(
-      'A secret cannot hold a line break or NUL: it travels to the engine as an environment variable. Encode it (for example with base64) and decode it in the pipeline',
+      'A secret is text without NUL: it travels to the engine as an environment variable. Encode other bytes (for example with base64) and decode them in the pipeline',
     );
   }
 }

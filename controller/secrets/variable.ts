@@ -15,12 +15,42 @@ export interface SecretReference {
   optional: boolean;
 }
 
-/** The secrets that a text refers to, by variable, sorted. */
+/**
+ * Ends the name of a second variable, which holds the value escaped for a VRL string in double quotes. The variable of a
+ * secret never has two underscores in a row, so the two kinds cannot collide.
+ */
+const VRL_FORM = '__VRL';
+
+export const vrlVariable = (variable: string): string => `${variable}${VRL_FORM}`;
+
+const baseOf = (variable: string): string =>
+  variable.endsWith(VRL_FORM) ? variable.slice(0, -VRL_FORM.length) : variable;
+
+/** The placeholders of a rendered config as people write them. */
+export const withPlainVariables = (text: string): string =>
+  text.replace(REFERENCE, (reference, braced?: string, _optional?: string, bare?: string) => {
+    const variable = braced ?? bare;
+    return variable?.endsWith(VRL_FORM) ? reference.replace(variable, baseOf(variable)) : reference;
+  });
+
+/** The variables of secrets that a text refers to in the form for VRL, sorted; each is the secret's own. */
+export const vrlReferences = (text: string): string[] =>
+  [
+    ...new Set(
+      [...text.matchAll(REFERENCE)].flatMap((match) => {
+        const variable = match[1] ?? match[3];
+        return variable?.endsWith(VRL_FORM) ? [baseOf(variable)] : [];
+      }),
+    ),
+  ].sort();
+
+/** The secrets that a text refers to in either form, by variable, sorted. */
 export function secretReferences(text: string): SecretReference[] {
   const found = new Map<string, boolean>();
   for (const match of text.matchAll(REFERENCE)) {
-    const variable = match[1] ?? match[3];
-    if (variable === undefined) continue;
+    const name = match[1] ?? match[3];
+    if (name === undefined) continue;
+    const variable = baseOf(name);
     found.set(variable, (found.get(variable) ?? true) && match[2] !== undefined);
   }
   return [...found]
@@ -32,4 +62,12 @@ export function secretReferences(text: string): SecretReference[] {
 export const withoutSecrets = (text: string, value: string): string =>
   text.replace(REFERENCE, (reference, braced?: string, _optional?: string, bare?: string) =>
     (braced ?? bare) === undefined ? reference : value,
+  );
+
+/** The text with the values in the places of their references, as an engine would expand them; others stay. */
+export const expandSecrets = (text: string, values: ReadonlyMap<string, string>): string =>
+  text.replace(
+    REFERENCE,
+    (reference, braced?: string, _optional?: string, bare?: string) =>
+      values.get(braced ?? bare ?? '') ?? reference,
   );

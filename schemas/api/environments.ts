@@ -106,7 +106,7 @@ export const GeneratedEnrollmentToken = Type.Object({
 });
 
 export const SecretName = Type.String({ minLength: 1, maxLength: 100, pattern: '^[a-zA-Z][a-zA-Z0-9_.-]*$' });
-/** A value travels to the engine by environment variable, which cannot carry a line break or NUL. */
+/** A value travels to the engine by environment variable, which cannot carry NUL. */
 export const SecretValue = Type.String({ minLength: 1, maxLength: 65_536 });
 export const SecretSummary = Type.Object({
   id: Id,

@@ -85,6 +85,15 @@ describe('the config of a node', () => {
     expect(answer.text).not.to.include('stays at home');
   });
 
+  it('holds values of several lines as they are', async () => {
+    const { environmentId, secretId } = teams.ours;
+    const value = '-----BEGIN KEY-----\n"a\\b"\r\n-----END KEY-----\n';
+    const before = await read();
+    await teams.editor.mutate('secret.update', { environmentId, id: secretId, value });
+    await until(async () => (await read()).etag !== before.etag, { what: 'a new config' });
+    expect((await read()).body.pipelines[0]?.secrets.SVC_SECRET_DB_PASSWORD).to.equal(value);
+  });
+
   it('has another checksum and the same version when a secret is rotated', async () => {
     const { environmentId, secretId } = teams.ours;
     const before = await read();

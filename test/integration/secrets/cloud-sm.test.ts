@@ -62,15 +62,17 @@ describe('secrets in AWS Secrets Manager', function () {
     aws.secrets.set('good', 'fine');
     aws.secrets.set('binary', { binary: 'AAEC' });
     aws.secrets.set('lines', 'a\nb');
+    aws.secrets.set('nul', 'a\0b');
     aws.forbidden.add('closed');
-    const readings = await backend().read(['good', 'missing', 'binary', 'lines', 'closed'], still);
+    const readings = await backend().read(['good', 'missing', 'binary', 'lines', 'nul', 'closed'], still);
     const errors = Object.fromEntries(
       [...readings].map(([name, reading]) => [name, 'error' in reading ? reading.error : '']),
     );
     expect(errors.good).to.equal('');
     expect(errors.missing).to.equal('Secrets Manager has no missing; create it there, or correct the name');
     expect(errors.binary).to.equal('binary is binary; store it as text, for example as base64');
-    expect(errors.lines).to.include('line break');
+    expect(readings.get('lines')).to.deep.equal({ value: 'a\nb' });
+    expect(errors.nul).to.include('NUL');
     expect(errors.closed).to.match(
       /does not allow us to read closed \(AccessDeniedException: .*\); extend the policy/,
     );

@@ -89,9 +89,10 @@ describe('secrets from a program', () => {
     expect(await error('{"db":"first"}')).to.deep.equal({ error: 'the program says nothing of db' });
     expect(await error('{"db":{"value":7}}')).to.deep.equal({ error: 'the program gives no text for db' });
     expect(await error('{"db":{"value":""}}')).to.deep.equal({ error: 'the value is empty' });
-    expect(await error('{"db":{"value":"a\\\\nb"}}'))
+    expect(await error('{"db":{"value":"a\\\\nb"}}')).to.deep.equal({ value: 'a\nb' });
+    expect(await error('{"db":{"value":"a\\\\u0000b"}}'))
       .to.have.property('error')
-      .that.includes('line break');
+      .that.includes('NUL');
     const leaky = backend(`echo '{"db":{"value":"canary-1"},"other":{"error":"cannot give canary-1 here"}}'`);
     expect((await leaky.read(['db', 'other'], still)).get('other')).to.deep.equal({
       error: 'the program says: cannot give [redacted] here',

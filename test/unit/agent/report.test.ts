@@ -132,6 +132,39 @@ describe('lines of an engine', () => {
     }
   });
 
+  it('lose a secret as YAML, VRL and the engine escape it, and as each of its lines', () => {
+    const secret = 'first "line" of it\nsecond \u001b line\r\n}';
+    const redact = redactor([secret]);
+    for (const form of [
+      String.raw`first \"line\" of it\nsecond \u001b line\r\n}`,
+      String.raw`first \"line\" of it\nsecond \u{1b} line\r\n}`,
+      'first "line" of it',
+      String.raw`first \"line\" of it`,
+      'second \u001b line',
+    ])
+      expect(redact(`string "${form}", expected`), form).to.equal('string "[redacted]", expected');
+  });
+
+  for (const [secret, form] of [
+    ['0123', '123'],
+    ['1e5', '100000'],
+    ['1e5', '100000.0'],
+    ['+4711', '4711'],
+    ['0x1F40', '8000'],
+    ['12345678901234567890', '12345678901234567000'],
+    ['1_000_000', '1000000'],
+  ] as const)
+    it(`lose the secret ${secret} as the number ${form}, which is how YAML reads it`, () => {
+      const redact = redactor([secret]);
+      expect(redact(`invalid type: integer \`${form}\`, expected a string`)).to.match(
+        /^invalid type: integer `\[redacted\](?:\.0)?`, expected a string$/,
+      );
+    });
+
+  it('keep numbers that only hold one of a secret', () => {
+    expect(redactor(['0123'])('at 1234 and 5123, 1.123 s')).to.equal('at 1234 and 5123, 1.123 s');
+  });
+
   it('lose the longer of two secrets that overlap, and half a secret at the end of a line that was cut', () => {
     const redact = redactor(['secret', 'secret-longer']);
     expect(redact('x secret-longer y')).to.equal('x [redacted] y');

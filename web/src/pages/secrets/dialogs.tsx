@@ -5,7 +5,7 @@ import type { SecretBackend } from '../../../../schemas/api/secret-backends.ts';
 import { api } from '../../api/client.ts';
 import { isProduction } from '../../app/environment.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field, NameField } from '../../components/field.tsx';
+import { Field, NameField, TextAreaField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { notify } from '../../components/toasts.tsx';
@@ -52,6 +52,7 @@ const ValueForm = ({ environment, backend, secret, close }: FormProps) => {
   const queryClient = useQueryClient();
   const [name, setName] = useState(secret?.name ?? '');
   const [value, setValue] = useState('');
+  const [lines, setLines] = useState(false);
   const save = useMutation({
     mutationFn: async (): Promise<void> => {
       if (secret) await api.secret.update.mutate({ id: secret.id, environmentId: environment.id, value });
@@ -63,6 +64,22 @@ const ValueForm = ({ environment, backend, secret, close }: FormProps) => {
     },
   });
   const problem = nameProblem(name);
+  /** An input of one line would join them. */
+  const showLines = (on: boolean): void => {
+    if (!on && /[\r\n]/.test(value)) setValue('');
+    setLines(on);
+  };
+  const field = {
+    label: secret ? 'New value' : 'Value',
+    value,
+    onChange: setValue,
+    required: true,
+    autoFocus: secret !== null,
+    maxLength: 65_536,
+    hint: lines
+      ? 'It is visible while you type, and not shown again after saving.'
+      : 'It is not shown again after saving.',
+  };
   return (
     <MutationForm
       mutation={save}
@@ -82,16 +99,15 @@ const ValueForm = ({ environment, backend, secret, close }: FormProps) => {
           hint={`Manifests write ${variableOf(name)}`}
         />
       )}
-      <Field
-        label={secret ? 'New value' : 'Value'}
-        value={value}
-        onChange={setValue}
-        type="password"
-        required
-        autoFocus={secret !== null}
-        autoComplete="new-password"
-        hint="One line. It is not shown again after saving."
-      />
+      {lines ? (
+        <TextAreaField {...field} mono rows={8} />
+      ) : (
+        <Field {...field} type="password" autoComplete="new-password" />
+      )}
+      <label className="check">
+        <input type="checkbox" checked={lines} onChange={(event) => showLines(event.target.checked)} />
+        <span>Several lines, such as a private key or JSON</span>
+      </label>
       {backend !== 'BUILTIN' && <p className="muted">It is written to {backendWord(backend)} first.</p>}
       {secret && <Restarts pipelines={secret.usedBy} />}
     </MutationForm>
