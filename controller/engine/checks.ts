@@ -1,6 +1,8 @@
 /** What an engine thinks of a pipeline before any node runs it: its programs compiled, its config loaded. */
 import type { Logger } from '../platform/logger.ts';
 import { type CatalogueReader, createCatalogueReader } from './catalogue.ts';
+import { KNOWN_COMPONENTS } from './known-components.ts';
+import type { ComponentKind } from './schema-components.ts';
 import { createTestRunner, type TestRunner } from './transform-tests/runner.ts';
 import { createConfigValidator } from './validate-config.ts';
 import { reviewByEngine } from './vrl-by-engine.ts';
@@ -33,6 +35,8 @@ export interface EngineChecks {
   compilePrograms(programs: readonly Program[], signal?: AbortSignal): Promise<ProgramResult[]>;
   validateConfig(configYaml: string, signal?: AbortSignal): Promise<EngineValidation>;
   testTransforms: TestRunner['testTransforms'];
+  /** Whether the engine here, or Vector by its usual components, has a type. */
+  knowsType(kind: ComponentKind, type: string): Promise<boolean>;
   /** Somebody is about to change pipelines: what checks them may come up meanwhile. */
   prepare(): void;
   stop(): Promise<void>;
@@ -74,6 +78,10 @@ export function createEngineChecks(options: { engineBin: string | null; log: Log
       return takenByEngineOnly(test);
     },
     testTransforms: runner.testTransforms,
+    async knowsType(kind, type) {
+      const { components } = await reader.catalogue();
+      return [...components, ...KNOWN_COMPONENTS].some((one) => one.kind === kind && one.type === type);
+    },
     vrlName: compiler.name,
     async compilePrograms(programs, signal) {
       const results = await compiler.compile(programs);

@@ -6,6 +6,7 @@ import { closest, distance } from 'fastest-levenshtein';
 import { RESERVED_PREFIX } from '../../schemas/agent/limits.ts';
 import { CERT_DIR, certificateVariable, filenameAfter } from '../certificates/index.ts';
 import type { EngineChecks, Program } from '../engine/index.ts';
+import { checkTypes, type NodeEngine, type UsedType } from '../node-engines/index.ts';
 import { pointerTo } from '../platform/yaml/pointer.ts';
 import { secretVariable } from '../secrets/index.ts';
 import { type Component, componentsOf, type Definition, outputsOf, resolveInput } from './definition.ts';
@@ -41,6 +42,8 @@ export interface CheckReport {
   levels: LevelResult[];
   /** What the checker at hand does not know: no fault, but no proof either. */
   unknown: string[];
+  /** What will go wrong on some nodes. */
+  warnings: string[];
 }
 
 const didYouMean = (word: string, known: readonly string[]): string => {
@@ -379,7 +382,40 @@ export interface CheckOptions {
   engine: EngineChecks;
   /** Null leaves the engine level out, with this reason. */
   engineLevel: { configYaml: string } | { skip: string };
+  /** Engines of the environment's nodes; empty where none is known. */
+  nodeEngines: readonly NodeEngine[];
   signal?: AbortSignal;
+}
+
+const KINDS = { sources: 'SOURCE', transforms: 'TRANSFORM', sinks: 'SINK' } as const;
+
+/** A draft runs nowhere, so nothing of it is refused for what nodes have. */
+export async function checkTypesOnNodes(
+  { deployed, nodeSelector }: Definition,
+  components: readonly Component[],
+  { engine, nodeEngines }: Pick<CheckOptions, 'engine' | 'nodeEngines'>,
+) {
+  const used = components
+    .filter(({ disabled }) => !disabled)
+    .map(({ section, type, key }): UsedType => ({ kind: KINDS[section], type, componentKey: key }));
+  const { refused, warnings, confirmed } = await checkTypes(
+    deployed ? used : [],
+    nodeSelector ?? null,
+    nodeEngines,
+    ({ kind, type }) => engine.knowsType(kind, type),
+  );
+  const sectionOf = new Map(components.map(({ key, section }) => [key, section]));
+  const findings = refused.slice(0, MAX_FINDINGS).map(
+    ({ used: { componentKey }, message, hint }): Finding => ({
+      level: 'engine',
+      pointer: `/${sectionOf.get(componentKey)}/${componentKey}/type`,
+      ...{ componentKey, message, hint },
+    }),
+  );
+  /** The engine here lacks a type that all of the nodes have. */
+  const isConfirmed = (what: string) =>
+    what.startsWith('the component type ') && [...confirmed].some((key) => what.endsWith(` of "${key}"`));
+  return { findings, warnings, isConfirmed };
 }
 
 /** Runs the levels in order and stops at the first that fails: what follows from a fault is not reported as another. */
@@ -387,6 +423,7 @@ export async function checkPipeline(definition: Definition, options: CheckOption
   const components = componentsOf(definition);
   const levels: LevelResult[] = [];
   const unknown: string[] = [];
+  const warnings: string[] = [];
   const run: Record<Level, () => Promise<{ findings: Finding[]; detail: string; skipped?: boolean }>> = {
     structure: async () => ({
       findings: checkStructure(components, !definition.deployed),
@@ -418,11 +455,18 @@ export async function checkPipeline(definition: Definition, options: CheckOption
       return { findings, detail: `${programs.length} program${programs.length === 1 ? '' : 's'} compiled` };
     },
     engine: async () => {
+      const types = await checkTypesOnNodes(definition, components, options);
+      warnings.push(...types.warnings);
+      if (types.findings.length > 0) return { findings: types.findings, detail: 'engines of the nodes' };
       if ('skip' in options.engineLevel)
         return { findings: [], detail: options.engineLevel.skip, skipped: true };
       const result = await options.engine.validateConfig(options.engineLevel.configYaml, options.signal);
       if (result.status === 'unavailable') return { findings: [], detail: result.detail, skipped: true };
-      unknown.push(...result.unknown.map((what) => `${what} (unknown to ${result.checker})`));
+      unknown.push(
+        ...result.unknown
+          .filter((what) => !types.isConfirmed(what))
+          .map((what) => `${what} (unknown to ${result.checker})`),
+      );
       const findings = result.errors.map((error): Finding => {
         const component = components.find((candidate) => candidate.key === error.componentKey);
         return {
@@ -439,14 +483,19 @@ export async function checkPipeline(definition: Definition, options: CheckOption
   for (const level of LEVELS) {
     const { findings, detail, skipped } = await run[level]();
     levels.push({ level, status: findings.length > 0 ? 'failed' : skipped ? 'skipped' : 'passed', detail });
-    if (findings.length > 0) return finish(levels, findings, unknown);
+    if (findings.length > 0) return finish(levels, findings, unknown, warnings);
   }
-  return { findings: [], levels, unknown };
+  return { findings: [], levels, unknown, warnings };
 }
 
-function finish(levels: LevelResult[], findings: Finding[], unknown: string[]): CheckReport {
+function finish(
+  levels: LevelResult[],
+  findings: Finding[],
+  unknown: string[],
+  warnings: string[],
+): CheckReport {
   const failed = levels.at(-1)?.level ?? 'structure';
   for (const level of LEVELS.slice(levels.length))
     levels.push({ level, status: 'skipped', detail: `${failed} failed` });
-  return { findings, levels, unknown };
+  return { findings, levels, unknown, warnings };
 }

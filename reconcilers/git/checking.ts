@@ -1,4 +1,5 @@
 /** Asking each kind whether what a manifest describes is sound. */
+import { readNodeEngines } from '../../controller/node-engines/index.ts';
 import { type CheckResult, KINDS, type Kind } from '../kinds/index.ts';
 import type { Applying, Change, Plan } from './plan.ts';
 import type { Looked, PassOptions } from './steps.ts';
@@ -9,12 +10,15 @@ const PARALLEL_CHECKS = 4;
 
 /** A few at a time. */
 export async function checkAll(
-  { ctx, signal }: Pick<PassOptions, 'ctx' | 'signal'>,
+  { ctx, binding, signal }: Pick<PassOptions, 'ctx' | 'binding' | 'signal'>,
   { secrets, faults }: Pick<Looked, 'secrets'> & Pick<Plan, 'faults'>,
   batch: readonly Applying[],
   engine: boolean,
 ): Promise<Map<Change, CheckResult>> {
   const results = new Map<Change, CheckResult>();
+  const nodeEngines = batch.some(({ manifest }) => manifest.kind === 'Pipeline')
+    ? await readNodeEngines(ctx.db, binding.environmentId, ctx.clock.now())
+    : [];
   const queue = batch[Symbol.iterator]();
   const worker = async () => {
     for (const change of queue) {
@@ -24,7 +28,7 @@ export async function checkAll(
         change,
         problems
           ? { problems: [...problems], detail: 'references', notes: [], unknown: [], tests: [] }
-          : await kindOf(change).check(ctx, manifest, { secrets, engine, signal }),
+          : await kindOf(change).check(ctx, manifest, { secrets, engine, nodeEngines, signal }),
       );
     }
   };

@@ -1,5 +1,6 @@
 /** What the git reconciler needs to know of a kind of manifest. One file per kind; everything else is the same for all. */
 
+import type { NodeEngine } from '../../controller/node-engines/index.ts';
 import type { OwnedTable } from '../../controller/ownership/index.ts';
 import type { Context, Services } from '../../controller/platform/context.ts';
 import type { Execute } from '../../controller/platform/operation.ts';
@@ -28,6 +29,8 @@ export interface CheckContext {
   secrets: ReadonlySet<string>;
   /** False where so much changed at once that the engine itself is not asked about each. */
   engine: boolean;
+  /** Engines of the environment's nodes; empty where none is known. */
+  nodeEngines: readonly NodeEngine[];
   signal: AbortSignal;
 }
 

@@ -91,6 +91,7 @@ export const pipelineKind: Kind = {
       engineLevel: check.engine
         ? { configYaml: compile(definition).configYaml }
         : { skip: 'too many manifests changed at once to ask the engine about each' },
+      nodeEngines: check.nodeEngines,
       signal: check.signal,
     });
     const tests = report.findings.length > 0 ? [] : await testsOf(ctx, pipeline, check);
@@ -108,7 +109,7 @@ export const pipelineKind: Kind = {
         ),
       ].slice(0, 20),
       detail: [`checked: ${ran.join(', ')}`, ...skipped].join('; '),
-      notes: [],
+      notes: report.warnings,
       unknown: report.unknown,
       tests,
     };

@@ -153,6 +153,7 @@ async function checkManifest(
   const result = await KINDS.get(kind)?.check({ services: { engine: checks } }, manifest, {
     secrets: new WellFormedNames(),
     engine,
+    nodeEngines: [],
     signal,
   });
   return {

@@ -245,6 +245,8 @@ export const DeployPreview = Type.Object({
   valid: Type.Boolean(),
   validationErrors: Type.Array(ValidationError),
   levels: Type.Array(ValidationLevel),
+  /** What will go wrong on some nodes. */
+  warnings: Type.Array(Type.String()),
   nextVersion: Type.Integer(),
 });
 export type DeployPreview = Static<typeof DeployPreview>;
@@ -339,6 +341,8 @@ export const RenderedGraph = Type.Object({
   valid: Type.Boolean(),
   validationErrors: Type.Array(ValidationError),
   levels: Type.Array(ValidationLevel),
+  /** What will go wrong on some nodes. */
+  warnings: Type.Array(Type.String()),
 });
 /** pipeline.readYaml: the graph that an engine config describes, with the editor data that the pipeline has. */
 export const ReadYaml = Input({
@@ -395,4 +399,6 @@ export const ConfigValidity = Type.Object({
   levels: Type.Array(ValidationLevel),
   /** What only the checker at hand does not know. */
   unknown: Type.Array(Type.String()),
+  /** What will go wrong on some nodes. */
+  warnings: Type.Array(Type.String()),
 });

@@ -18,7 +18,7 @@ describe(`a program in a push, with ${REAL ? 'the engine at hand' : 'the referen
 
   it('is taken or refused as the engine would', async () => {
     const results = await engine.compilePrograms(
-      PROGRAMS.map(({ source, purpose = 'program' }) => ({ source, purpose })),
+      PROGRAMS.map(({ source, purpose }) => ({ source, purpose: purpose ?? 'program' })),
     );
     const wrong = PROGRAMS.flatMap(({ source, is }, index) => {
       const { errors, unknown } = results[index]!;

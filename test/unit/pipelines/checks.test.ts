@@ -284,6 +284,7 @@ describe('the levels of a check', () => {
       return validation;
     },
     testTransforms: async () => [],
+    knowsType: async () => true,
     prepare: () => {},
     stop: async () => {},
   });
@@ -301,6 +302,7 @@ describe('the levels of a check', () => {
       secrets: new Set(),
       engine: engineOf(asked, given.programs ?? [], given.validation ?? passed),
       engineLevel: { configYaml: 'the config' },
+      nodeEngines: [],
       ...given.options,
     });
     return { asked, report, levels: report.levels.map(({ level, status }) => `${level} ${status}`) };
