@@ -192,6 +192,7 @@ export class Agent {
     this.#push.stop();
     const tapsGone = this.#observer.stop();
     this.#heartbeats.stop();
+    this.#components.stop();
     await this.#stopOrphans();
     await this.#supervisor.stopAll();
     await this.#atMost(TAPS_WAIT_MS, tapsGone);

@@ -1,5 +1,5 @@
 /** The component types of the node's engine. Its `list` is run once for each executable, in the background. */
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import type { Clock } from '../../reconcilers/engine/clock.ts';
@@ -41,6 +41,8 @@ export class EngineComponents {
   #retryAt = Number.POSITIVE_INFINITY;
   #asking = false;
   #wanted = false;
+  #stopped = false;
+  #child: ChildProcess | undefined;
 
   constructor(options: InventoryOptions) {
     this.#options = options;
@@ -59,9 +61,15 @@ export class EngineComponents {
     void this.#refresh();
   }
 
+  /** Leaves nothing running. */
+  stop(): void {
+    this.#stopped = true;
+    this.#child?.kill('SIGKILL');
+  }
+
   async #refresh(): Promise<void> {
     const { engineBin, env, clock, log, onVersion } = this.#options;
-    if (this.#asking) return;
+    if (this.#asking || this.#stopped) return;
     this.#asking = true;
     try {
       const path = findExecutable(engineBin, env);
@@ -76,7 +84,11 @@ export class EngineComponents {
         this.#known = undefined;
         onVersion(await engineVersion(engineBin, env));
       }
-      const output = await list(path, env);
+      if (this.#stopped) return;
+      const output = await list(path, env, (child) => {
+        this.#child = child;
+      });
+      this.#child = undefined;
       if (output === 'late') this.#retryAt = clock.monotonic() + RETRY_MS;
       const components = typeof output === 'object' ? parseComponents(output.text) : undefined;
       if (!components) return log.debug('the engine does not list its components', { engine: path });
@@ -91,7 +103,11 @@ export class EngineComponents {
 }
 
 /** `late`: it was ended. Undefined: the engine knows no `list`. */
-function list(path: string, env: InventoryOptions['env']): Promise<{ text: string } | 'late' | undefined> {
+function list(
+  path: string,
+  env: InventoryOptions['env'],
+  started: (child: ChildProcess) => void,
+): Promise<{ text: string } | 'late' | undefined> {
   return new Promise((done) => {
     const options = {
       env: cleanEnvironment(env),
@@ -99,10 +115,11 @@ function list(path: string, env: InventoryOptions['env']): Promise<{ text: strin
       killSignal: 'SIGKILL',
       maxBuffer: MAX_BYTES,
     } as const;
-    execFile(path, ['list', '--format', 'json'], options, (error, stdout) => {
+    const child = execFile(path, ['list', '--format', 'json'], options, (error, stdout) => {
       if (!error) done({ text: stdout });
       else done(error.killed && error.code !== 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER' ? 'late' : undefined);
     });
+    started(child);
   });
 }
 

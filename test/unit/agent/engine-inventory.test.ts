@@ -1,5 +1,5 @@
 /** What an agent reports of its engine's component types, from executables that print them. */
-import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -110,6 +110,20 @@ describe('the component types of a node’s engine', () => {
     components.delivered(false);
     components.delivered(false);
     expect(components.report()).to.equal(undefined);
+    expect(calls()).to.have.length(1);
+  });
+
+  it('are asked for by a process that ends with the agent', async () => {
+    install(`echo $$ > ${folder}/pid; exec sleep 1000`);
+    components.delivered(false);
+    await until(() => existsSync(join(folder, 'pid')) && readFileSync(join(folder, 'pid'), 'utf8') !== '', {
+      what: 'the process',
+      timeoutMs: 10_000,
+    });
+    const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
+    components.stop();
+    await until(() => !existsSync(`/proc/${pid}/cmdline`), { what: 'its end', timeoutMs: 5_000 });
+    components.delivered(false);
     expect(calls()).to.have.length(1);
   });
 
