@@ -12,6 +12,7 @@ import type { Logger } from './log.ts';
 import { Observer } from './observe/observer.ts';
 import { PollInterval } from './poll-interval.ts';
 import { deploymentMode, runningAs } from './report/deployment.ts';
+import { EngineComponents } from './report/engine-inventory.ts';
 import { HeartbeatBuilder } from './report/heartbeat-body.ts';
 import { readHostMetrics } from './report/host-metrics.ts';
 import { serveMetrics } from './report/metrics-endpoint.ts';
@@ -59,6 +60,7 @@ export class Agent {
   readonly #builder = new HeartbeatBuilder();
   readonly #scraper: Scraper;
   readonly #updates: Updates;
+  readonly #components: EngineComponents;
   readonly #metrics = new SelfMetrics();
   readonly #pollNow: () => void;
   readonly #mode = deploymentMode();
@@ -117,6 +119,15 @@ export class Agent {
       find: (pipelineId) => this.#supervisor.find(pipelineId),
       clock,
       log,
+    });
+    this.#components = new EngineComponents({
+      engineBin: config.engineBin,
+      env,
+      clock,
+      log,
+      onVersion: (banner) => {
+        if (banner) this.#engineVersion = banner;
+      },
     });
     this.#push = new PushChannel({
       fallbackUrl: `${config.url}/api/agent/push`,
@@ -181,6 +192,7 @@ export class Agent {
     this.#push.stop();
     const tapsGone = this.#observer.stop();
     this.#heartbeats.stop();
+    this.#components.stop();
     await this.#stopOrphans();
     await this.#supervisor.stopAll();
     await this.#atMost(TAPS_WAIT_MS, tapsGone);
@@ -330,6 +342,7 @@ export class Agent {
     const { body, delivered } = this.#builder.build(pipelines, (pipeline) => this.#scraper.latest(pipeline), {
       hostMetrics: readHostMetrics(config.dataDir),
       agentVersion: AGENT_VERSION,
+      engine: this.#components.report(),
       engineVersion: this.#engineVersion,
       deploymentMode: this.#mode,
       labels: config.labels,
@@ -350,6 +363,7 @@ export class Agent {
     }
     delivered();
     this.#updates.reported();
+    if (!this.#stopping) this.#components.delivered(outcome.reply.sendEngineComponents === true);
     this.#supervisor.forget(stopped);
     for (const { pipelineId, reason } of outcome.reply.rejected ?? []) {
       log.warn('the controller refused a part of the heartbeat', {

@@ -37,6 +37,7 @@ import {
 import { deleteOldDeliveries, gitSyncProposeRollback, listBindings } from './git-sync/index.ts';
 import { agreeOnKeys, keysName, openKeyring } from './keys.ts';
 import { createLogIngest, keepLogDays, limitLogSize } from './logs/index.ts';
+import { createComponentLists } from './node-engines/index.ts';
 import { createIdentityProvider } from './oidc/index.ts';
 import { type OwnedTable, PURGE_JOB, purgeTombstone, ROLLED_BACK_JOB } from './ownership/index.ts';
 import { createBus } from './platform/bus.ts';
@@ -273,6 +274,7 @@ async function compose(
     configs,
     logs,
     updates,
+    components: createComponentLists({ db: essential, log }),
     now: () => clock.now(),
     caughtUp: () => {
       listeningSince = clock.now();

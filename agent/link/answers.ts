@@ -73,10 +73,11 @@ export function parseHeartbeatReply(text: string): HeartbeatResponse {
   if (text.trim() === '') return { ok: true };
   const json = object(parse(text), 'answer');
   if (json.ok !== true) throw new MalformedAnswer('ok is not true');
-  const { configRevision, rejected } = json;
+  const { configRevision, rejected, sendEngineComponents } = json;
   return {
     ok: true,
     ...(typeof configRevision === 'number' && { configRevision }),
+    ...(sendEngineComponents === true && { sendEngineComponents }),
     ...(Array.isArray(rejected) && { rejected: rejected.slice(0, 100).filter(isRejection) }),
   };
 }

@@ -1,10 +1,13 @@
 /** What an engine thinks of a pipeline before any node runs it: its programs compiled, its config loaded. */
 import type { Logger } from '../platform/logger.ts';
 import { type CatalogueReader, createCatalogueReader } from './catalogue.ts';
+import { KNOWN_COMPONENTS } from './known-components.ts';
+import type { ComponentKind } from './schema-components.ts';
 import { createTestRunner, type TestRunner } from './transform-tests/runner.ts';
 import { createConfigValidator } from './validate-config.ts';
+import { reviewByEngine } from './vrl-by-engine.ts';
 import { createVrlCompiler } from './vrl-compiler.ts';
-import type { VrlTest } from './vrl-test.ts';
+import { takenByEngineOnly, type VrlTest } from './vrl-test.ts';
 import { createVrlTester } from './vrl-tester.ts';
 
 export interface Program {
@@ -33,6 +36,8 @@ export interface EngineChecks {
   validateConfig(configYaml: string, signal?: AbortSignal): Promise<EngineValidation>;
   optionSchema: CatalogueReader['optionSchema'];
   testTransforms: TestRunner['testTransforms'];
+  /** Whether the engine here, or Vector by its usual components, has a type. */
+  knowsType(kind: ComponentKind, type: string): Promise<boolean>;
   /** Somebody is about to change pipelines: what checks them may come up meanwhile. */
   prepare(): void;
   stop(): Promise<void>;
@@ -56,14 +61,36 @@ export function createEngineChecks(options: { engineBin: string | null; log: Log
   const runner = createTestRunner(options);
   const validator = createConfigValidator(options);
   const reader = createCatalogueReader(options);
+  /** Whether the engine compiles what the compiler at hand refuses. */
+  async function compiles(program: Program): Promise<boolean> {
+    const found = await compiler.compile([program]);
+    if (found[0]?.errors.length === 0) return false;
+    const [result] = await reviewByEngine(validator.validate, [program], found);
+    return result?.errors.length === 0;
+  }
   return {
     catalogue: reader.catalogue,
     componentSchema: reader.componentSchema,
     optionSchema: reader.optionSchema,
-    testProgram: tester.test,
+    async testProgram(program, event, caller) {
+      const test = await tester.test(program, event, caller);
+      if (options.engineBin === null || !test.diagnostics.some(({ severity }) => severity === 'error'))
+        return test;
+      if (test.success || !(await compiles(program))) return test;
+      return takenByEngineOnly(test);
+    },
     testTransforms: runner.testTransforms,
+    async knowsType(kind, type) {
+      const { components } = await reader.catalogue();
+      return [...components, ...KNOWN_COMPONENTS].some((one) => one.kind === kind && one.type === type);
+    },
     vrlName: compiler.name,
-    compilePrograms: compiler.compile,
+    async compilePrograms(programs, signal) {
+      const results = await compiler.compile(programs);
+      return options.engineBin === null
+        ? results
+        : reviewByEngine(validator.validate, programs, results, signal);
+    },
     validateConfig: validator.validate,
     prepare: validator.prepare,
     async stop() {

@@ -11,6 +11,7 @@ import { withoutSecrets } from '../secrets/index.ts';
 import { buildConfig } from './build-config.ts';
 import type { EngineValidation } from './checks.ts';
 import { type EngineRun, startEngine } from './engine-run.ts';
+import { isVrlFunction } from './vrl-functions.ts';
 
 const CACHED = 5_000;
 /** An engine that validates holds some 100 MB, and anybody who may read can ask. The others wait their turn. */
@@ -173,6 +174,18 @@ function componentOf(text: string): string | null {
   return found?.[1] ?? found?.[2] ?? null;
 }
 
+/** The functions that an entry is about; none where it tells of something else too. */
+function undefinedFunctions(text: string): string[] {
+  const errors = text.split(/^(?=error\[E\d+\]:)/m).filter((part) => part.startsWith('error['));
+  const names = errors.map((error) => {
+    if (!error.startsWith('error[E105]')) return '';
+    const [, line = '', column = ''] = /┌─ :(\d+):(\d+)/.exec(error) ?? [];
+    const source = new RegExp(`^${line} │ (.*)$`, 'm').exec(error)?.[1] ?? '';
+    return /^[a-z_]\w*/.exec([...source].slice(Number(column) - 1).join(''))?.[0] ?? '';
+  });
+  return names.includes('') ? [] : names;
+}
+
 /**
  * The report marks each entry with `√`, `~` or `x`; an entry goes on until the next mark. `types` tells a type that the
  * engine lacks from another misspelt word: engines report both alike.
@@ -194,7 +207,10 @@ export function parseReport(
     const [, word, key = ''] = UNKNOWN_TYPE.exec(text) ?? (at ? ['', at[2], at[1]] : []);
     const isType = word !== undefined && (types.get(key) ?? word) === word;
     const lacking = LACKING.exec(text);
-    if (lacking?.[1] === 'function') unknown.push(`the VRL function ${lacking[2]}`);
+    const functions = undefinedFunctions(text);
+    if (functions.length > 0 && functions.every(isVrlFunction))
+      unknown.push(...functions.map((name) => `the VRL function ${name}`));
+    else if (lacking?.[1] === 'function') unknown.push(`the VRL function ${lacking[2]}`);
     else if (lacking) unknown.push(`the option ${lacking[2]} of "${componentOf(text) ?? 'global'}"`);
     else if (isType) unknown.push(`the component type ${word} of "${key}"`);
     else {

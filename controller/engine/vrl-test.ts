@@ -1,10 +1,11 @@
 /** Runs a program on a test event, as `remap` or a condition would. */
-import type { CheckResult, ExecutionResult } from '@bpinternal/verel';
+import type { CheckResult, CompilationDiagnostic, ExecutionResult } from '@bpinternal/verel';
 import type { Program } from './checks.ts';
-import { type EngineView, engineView } from './engine-view.ts';
-import { lackingFunction } from './vrl-compile.ts';
+import type { EngineView } from './engine-view.ts';
+import { lackingFunction, suggestionFor } from './vrl-compile.ts';
 import { diagnosticOf, place, spanOf, type VrlDiagnostic } from './vrl-diagnostics.ts';
 import { callsThatCannotRun } from './vrl-functions.ts';
+import { vrlView } from './vrl-view.ts';
 
 export interface Vrl {
   check(source: string): CheckResult;
@@ -38,11 +39,13 @@ const NONE: Omit<VrlTest, 'diagnostics'> = {
 
 export function testProgram(vrl: Vrl, program: Program, event: object): VrlTest {
   const { source } = program;
-  const view = engineView(source);
+  const view = vrlView(source);
   const { warnings, errors } = vrl.check(view.text);
   const diagnostics = [
     ...errors.map((one) =>
-      lackingFunction(view, one) === undefined ? [diagnosticOf(source, view, one)] : [],
+      lackingFunction(view, one) === undefined
+        ? [withSuggestion(view, one, diagnosticOf(source, view, one))]
+        : [],
     ),
     cannotRun(source, view),
     loneDollars(source),
@@ -60,6 +63,27 @@ export function testProgram(vrl: Vrl, program: Program, event: object): VrlTest 
   } catch (thrown) {
     return failure(thrown, source, view, diagnostics);
   }
+}
+
+function withSuggestion(
+  view: EngineView,
+  diagnostic: CompilationDiagnostic,
+  found: VrlDiagnostic,
+): VrlDiagnostic {
+  const hint = suggestionFor(view, diagnostic);
+  return hint === undefined ? found : { ...found, hint };
+}
+
+/** What was tried where the compiler at hand refuses a program that the engine compiles. */
+export function takenByEngineOnly(test: VrlTest): VrlTest {
+  const diagnostics = test.diagnostics.map(
+    (one): VrlDiagnostic =>
+      one.severity === 'error'
+        ? { ...one, severity: 'warning', hint: 'the engine compiles it; the compiler here is older' }
+        : one,
+  );
+  const error = 'This program compiles in the engine, whose VRL is newer, so it cannot be tried here';
+  return { ...test, error, diagnostics };
 }
 
 /** Where nothing is wrong but that a function lacks. */

@@ -11,6 +11,7 @@ import {
 } from '../../schemas/api/fleet.ts';
 import { environmentScope, objectScope } from '../access/index.ts';
 import { findEnvironment } from '../environments/index.ts';
+import { countComponentTypes } from '../node-engines/index.ts';
 import { notFound } from '../platform/errors.ts';
 import { mutation, query } from '../platform/operation.ts';
 import { type NodeStatus, ofJoined, readArchivedNodes, readStatus } from '../status/index.ts';
@@ -71,9 +72,10 @@ export const get = query({
   async run(ctx, input) {
     const found = await findNode(ctx.db, input.id);
     if (!found) throw notFound('Node');
-    const [{ nodes }, environment] = await Promise.all([
+    const [{ nodes }, environment, engineComponentTypes] = await Promise.all([
       readStatus(ctx, { environmentId: found.environmentId, nodeId: found.id }),
       findEnvironment(ctx.db, found.environmentId),
+      countComponentTypes(ctx.db, found.id),
     ]);
     const status = nodes[0];
     if (!status || !environment) throw notFound('Node');
@@ -85,6 +87,7 @@ export const get = query({
       updateError: status.node.updateError,
       pipelines: status.pipelines,
       environment: { id: environment.id, name: environment.name, teamId: environment.teamId },
+      engineComponentTypes,
       agentLabels: status.node.agentLabels,
       uiLabels: status.node.uiLabels,
       labelSources: status.labelSources,

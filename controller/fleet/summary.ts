@@ -1,5 +1,6 @@
 import type { LabelMap } from '../../schemas/api/common.ts';
 import type { NodeSummary } from '../../schemas/api/fleet.ts';
+import { engineSupport } from '../node-engines/index.ts';
 import type { NodeStatus } from '../status/index.ts';
 
 /** A node as lists show it. */
@@ -15,6 +16,7 @@ export function summary(status: NodeStatus): NodeSummary {
     statusReason: status.healthReason,
     agentVersion: node.agentVersion,
     engineVersion: node.engineVersion,
+    engineProblem: problemOf(node.engineVersion),
     deploymentMode: node.deploymentMode,
     revoked: node.revoked,
     channel: node.channel,
@@ -31,6 +33,11 @@ export function summary(status: NodeStatus): NodeSummary {
     pipelinesRunning: status.running,
     pipelinesCrashed: status.crashed,
   };
+}
+
+function problemOf(banner: string | null): string | null {
+  const { state, message } = engineSupport(banner);
+  return state === 'unsupported' ? message : null;
 }
 
 /** Only what a group gives makes them differ. */

@@ -6,6 +6,7 @@ import { closest, distance } from 'fastest-levenshtein';
 import { RESERVED_PREFIX } from '../../schemas/agent/limits.ts';
 import { CERT_DIR, certificateVariable, filenameAfter } from '../certificates/index.ts';
 import type { EngineChecks, Program } from '../engine/index.ts';
+import { checkTypes, type NodeEngine, type UsedType } from '../node-engines/index.ts';
 import { pointerTo } from '../platform/yaml/pointer.ts';
 import { secretReferences, secretVariable } from '../secrets/index.ts';
 import { checkGlobal } from './check-global.ts';
@@ -423,7 +424,39 @@ export interface CheckOptions {
   engine: EngineChecks;
   /** `skip` leaves the engine level out, with this reason. `confirm` gives the config where a fault may be asked about. */
   engineLevel: { configYaml: string } | { skip: string; confirm?: () => string | null };
+  /** Engines of the environment's nodes; empty where none is known. */
+  nodeEngines: readonly NodeEngine[];
   signal?: AbortSignal;
+}
+
+const KINDS = { sources: 'SOURCE', transforms: 'TRANSFORM', sinks: 'SINK' } as const;
+
+/** A draft runs nowhere, so nothing of it is refused for what nodes have. */
+export async function checkTypesOnNodes(
+  { deployed, nodeSelector }: Definition,
+  components: readonly Component[],
+  { engine, nodeEngines }: Pick<CheckOptions, 'engine' | 'nodeEngines'>,
+) {
+  const used = components
+    .filter(({ disabled }) => !disabled)
+    .map(({ section, type, key }): UsedType => ({ kind: KINDS[section], type, componentKey: key }));
+  const { refused, warnings, confirmed } = await checkTypes(
+    deployed ? used : [],
+    nodeSelector ?? null,
+    nodeEngines,
+    ({ kind, type }) => engine.knowsType(kind, type),
+  );
+  const sectionOf = new Map(components.map(({ key, section }) => [key, section]));
+  const toFinding = ({ used: { componentKey }, message, hint }: (typeof refused)[number]): Finding => ({
+    level: 'engine',
+    pointer: `/${sectionOf.get(componentKey)}/${componentKey}/type`,
+    ...{ componentKey, message, hint },
+  });
+  const findings = refused.slice(0, MAX_FINDINGS).map(toFinding);
+  /** The engine here lacks a type that all of the nodes have. */
+  const isConfirmed = (what: string) =>
+    what.startsWith('the component type ') && [...confirmed].some((key) => what.endsWith(` of "${key}"`));
+  return { findings, warnings: warnings.map(toFinding), isConfirmed };
 }
 
 /** Runs the levels in order and stops at the first that fails: what follows from a fault is not reported as another. */
@@ -477,11 +510,18 @@ export async function checkPipeline(definition: Definition, options: CheckOption
       return { findings, detail: `${programs.length} program${programs.length === 1 ? '' : 's'} compiled` };
     },
     engine: async () => {
+      const types = await checkTypesOnNodes(definition, components, options);
+      warnings.push(...types.warnings);
+      if (types.findings.length > 0) return { findings: types.findings, detail: 'engines of the nodes' };
       if ('skip' in options.engineLevel)
         return { findings: [], detail: options.engineLevel.skip, skipped: true };
       const result = await options.engine.validateConfig(options.engineLevel.configYaml, options.signal);
       if (result.status === 'unavailable') return { findings: [], detail: result.detail, skipped: true };
-      unknown.push(...result.unknown.map((what) => `${what} (unknown to ${result.checker})`));
+      unknown.push(
+        ...result.unknown
+          .filter((what) => !types.isConfirmed(what))
+          .map((what) => `${what} (unknown to ${result.checker})`),
+      );
       const findings = result.errors.map((error): Finding => {
         const component = components.find((candidate) => candidate.key === error.componentKey);
         return {

@@ -18,7 +18,7 @@ import { mutation, query } from '../platform/operation.ts';
 import { pipelineChanged } from './changed.ts';
 import { graphOfConfig } from './engine-yaml.ts';
 import { existing, hasConfigChanges, lockPipeline } from './existing.ts';
-import { type Graph, normaliseGraph, refuseOversized } from './graph.ts';
+import { type DefinitionSettings, type Graph, normaliseGraph, refuseOversized } from './graph.ts';
 import { linkedIds } from './shared-components/links.ts';
 import { listSharedComponents, lockSharedComponents } from './shared-components/store.ts';
 import { type PipelineRecord, updatePipeline } from './store.ts';
@@ -121,11 +121,12 @@ export const saveGraph = mutation({
 async function drawn(
   ctx: Context,
   input: Static<typeof RenderGraph>,
-): Promise<{ environmentId: string; graph: Graph }> {
+): Promise<{ environmentId: string; graph: Graph & DefinitionSettings }> {
   const pipeline = await existing(ctx, input.pipelineId);
   const graph = {
     ...normaliseGraph(input.nodes, input.edges),
     globalConfig: input.globalConfig ?? pipeline.globalConfig,
+    nodeSelector: pipeline.nodeSelector,
   };
   refuseOversized(graph);
   return { environmentId: pipeline.environmentId, graph };
@@ -140,8 +141,8 @@ export const renderGraph = query({
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, input) {
     const { environmentId, graph } = await drawn(ctx, input);
-    const { configYaml, errors, levels } = await validateGraph(ctx, environmentId, graph);
-    return { configYaml, valid: errors.length === 0, validationErrors: errors, levels };
+    const { configYaml, errors, levels, warnings } = await validateGraph(ctx, environmentId, graph);
+    return { configYaml, valid: errors.length === 0, validationErrors: errors, levels, warnings };
   },
 });
 

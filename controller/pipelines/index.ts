@@ -29,4 +29,5 @@ export * as stagedRollouts from './staged-rollouts.ts';
 export { type DeployedConfig, listDeployed } from './store.ts';
 export { runTests, type TransformTest } from './transform-tests.ts';
 export { unifiedDiff } from './unified-diff.ts';
+export { checkNodeTypes } from './validation.ts';
 export { pruneVersions } from './version-retention.ts';

@@ -34,6 +34,7 @@ export async function previewDeploy(
           message: withoutSensitive([pipeline.nodes, pipeline.globalConfig], error.message),
         })),
     levels: validity.levels,
+    warnings: validity.warnings,
     nextVersion: (latest?.version ?? 0) + 1,
   };
 }

@@ -2,13 +2,15 @@
 import type { Static } from 'typebox';
 import type { ConfigValidity, RenderedGraph, ValidationError } from '../../schemas/api/pipelines.ts';
 import { certificateReferences, certificateVariable, configVariables } from '../certificates/index.ts';
+import { readNodeEngines } from '../node-engines/index.ts';
 import type { Context } from '../platform/context.ts';
 import { badRequest, type DomainError } from '../platform/errors.ts';
 import { secretReferences } from '../secrets/index.ts';
-import { type CheckReport, checkPipeline, type Finding } from './checks.ts';
+import { type CheckReport, checkPipeline, checkTypesOnNodes, type Finding } from './checks.ts';
 import { compile } from './compile.ts';
+import { componentsOf } from './definition.ts';
 import { placeInConfig, readEngineConfig } from './engine-yaml.ts';
-import { definitionOf, type Graph } from './graph.ts';
+import { type DefinitionSettings, definitionOf, type Graph } from './graph.ts';
 
 export interface Validity {
   configYaml: string;
@@ -29,13 +31,18 @@ export const validationError = (finding: Finding): ValidationError => ({
 });
 
 /** Renders a graph and checks it as it would be deployed into the environment. Asks the engine: not for a transaction. */
-export async function validateGraph(ctx: Context, environmentId: string, graph: Graph): Promise<Validity> {
+export async function validateGraph(
+  ctx: Context,
+  environmentId: string,
+  graph: Graph & DefinitionSettings,
+): Promise<Validity> {
   const definition = definitionOf(graph);
   const { configYaml } = compile(definition);
   const report: CheckReport = await checkPipeline(definition, {
     secrets: await configVariables(ctx.db, environmentId),
     engine: ctx.services.engine,
     engineLevel: { configYaml },
+    nodeEngines: await readNodeEngines(ctx.db, environmentId, ctx.clock.now()),
     signal: ctx.signal,
   });
   return {
@@ -45,6 +52,21 @@ export async function validateGraph(ctx: Context, environmentId: string, graph: 
     levels: report.levels,
     unknown: report.unknown,
   };
+}
+
+/** What nodes of the environment lack for a graph: `refused` keeps it from being deployed. Asks no engine to validate. */
+export async function checkNodeTypes(
+  ctx: Context,
+  environmentId: string,
+  graph: Graph & DefinitionSettings,
+): Promise<{ refused: string[]; warnings: string[] }> {
+  const definition = definitionOf(graph);
+  const { findings, warnings } = await checkTypesOnNodes(definition, componentsOf(definition), {
+    engine: ctx.services.engine,
+    nodeEngines: await readNodeEngines(ctx.db, environmentId, ctx.clock.now()),
+  });
+  const words = ({ message, hint }: Finding) => `${message}; ${hint}`;
+  return { refused: findings.map(words), warnings: warnings.map(words) };
 }
 
 /** What a deploy of a faulty pipeline answers; REST makes 422 of it. */
@@ -85,6 +107,7 @@ export async function validateConfigText(
     secrets: environmentId === null ? variablesNamedIn(text) : await configVariables(ctx.db, environmentId),
     engine: ctx.services.engine,
     engineLevel: { configYaml: compile(definition).configYaml },
+    nodeEngines: environmentId === null ? [] : await readNodeEngines(ctx.db, environmentId, ctx.clock.now()),
     signal: ctx.signal,
   });
   const source = { text };

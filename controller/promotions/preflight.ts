@@ -1,6 +1,6 @@
 /** What stands in the way of a promotion, before anybody asks for it. */
 import type { PromotionPreflight } from '../../schemas/api/promotions.ts';
-import { missingVariables, storedConfig } from '../pipelines/index.ts';
+import { checkNodeTypes, missingVariables, storedConfig } from '../pipelines/index.ts';
 import type { Context } from '../platform/context.ts';
 import { DomainError } from '../platform/errors.ts';
 import { previewThroughGit } from './diff.ts';
@@ -72,11 +72,18 @@ function ofSource({ latestVersion, deployedVersion }: SourceHealth): string[] {
 async function here(ctx: Context, { pipeline }: Source, target: Target): Promise<Found> {
   const snapshot = graphSnapshot(pipeline);
   const { content, missing } = await contentFor(ctx, target.pipeline?.id ?? null, snapshot);
-  const blocked = target.outcome === 'DEPLOYED' && missing.length > 0;
+  const isDeployed = target.outcome === 'DEPLOYED';
+  const blocked = isDeployed && missing.length > 0;
+  // A request that waits for an approval may be made before the nodes are updated.
+  const { refused, warnings } = await checkNodeTypes(ctx, target.id, content);
   return {
     missingSecrets: await missingVariables(ctx, target.id, storedConfig(content)),
-    blockers: blocked ? [credentialWords(missing)] : [],
-    notes: blocked || missing.length === 0 ? [] : [credentialWords(missing)],
+    blockers: [...(blocked ? [credentialWords(missing)] : []), ...(isDeployed ? refused : [])],
+    notes: [
+      ...(blocked || missing.length === 0 ? [] : [credentialWords(missing)]),
+      ...(isDeployed ? [] : refused),
+      ...warnings,
+    ],
   };
 }
 

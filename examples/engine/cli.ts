@@ -18,6 +18,7 @@ export type Command =
   | ({ kind: 'validate'; noEnvironment: boolean; skipHealthchecks: boolean; denyWarnings: boolean } & Common)
   | ({ kind: 'test'; junitReport: string | undefined } & Common)
   | { kind: 'generate-schema'; output: string | undefined }
+  | { kind: 'list'; format: 'text' | 'json' }
   | { kind: 'version' }
   | { kind: 'help'; text: string }
   | TapCommand
@@ -29,6 +30,7 @@ Commands:
   validate         Validate the configuration files given as paths, then exit
   test             Run the unit tests of the configuration files given as paths, then exit
   generate-schema  Print the JSON Schema of configuration files, then exit
+  list             Print the component types that there are, then exit
   tap              Show events of a running engine on their way
 
 Options:
@@ -93,6 +95,7 @@ export function parseCommandLine(argv: readonly string[], env: Record<string, st
   let kind: 'run' | 'validate' | 'test' = 'run';
   const words = argv.flatMap(splitEquals);
   if (words[0] === 'generate-schema') return schemaCommand(words.slice(1));
+  if (words[0] === 'list') return listCommand(words.slice(1));
   if (words[0] === 'tap') return tapCommand(words.slice(1));
 
   for (let at = 0; at < words.length; at += 1) {
@@ -171,6 +174,21 @@ function schemaCommand(words: readonly string[]): Command {
     if (output === undefined) return missingValue('--output-path');
   }
   return { kind: 'generate-schema', output };
+}
+
+const LIST_USAGE = 'headgate-engine list [OPTIONS]';
+const LIST_HELP = `Usage: ${LIST_USAGE}
+
+Options:
+      --format <FORMAT>  text or json [default: text]
+  -h, --help             Print help`;
+
+function listCommand([word, format, ...more]: readonly string[]): Command {
+  if (word === undefined) return { kind: 'list', format: 'text' };
+  if (word === '-h' || word === '--help') return { kind: 'help', text: LIST_HELP };
+  if (word !== '--format') return unexpected(word, LIST_USAGE);
+  if (format !== 'text' && format !== 'json') return missingValue('--format');
+  return more[0] === undefined ? { kind: 'list', format } : unexpected(more[0], LIST_USAGE);
 }
 
 function splitEquals(word: string): string[] {

@@ -59,6 +59,11 @@ async function main(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
       await print(text);
       return code;
     }
+    case 'list': {
+      const { listComponents } = await import('./list.ts');
+      await print(listComponents(command.format));
+      return EXIT_OK;
+    }
     case 'tap': {
       const stop = listenForSignals();
       const { tap } = await import('./tap/client.ts');

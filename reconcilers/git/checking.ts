@@ -1,4 +1,5 @@
 /** Asking each kind whether what a manifest describes is sound. */
+import { readNodeEngines } from '../../controller/node-engines/index.ts';
 import { type CheckResult, KINDS, type Kind } from '../kinds/index.ts';
 import type { Applying, Change, Plan } from './plan.ts';
 import type { Looked, PassOptions } from './steps.ts';
@@ -9,7 +10,7 @@ const PARALLEL_CHECKS = 4;
 
 /** A few at a time. */
 export async function checkAll(
-  { ctx, signal }: Pick<PassOptions, 'ctx' | 'signal'>,
+  { ctx, binding, signal }: Pick<PassOptions, 'ctx' | 'binding' | 'signal'>,
   { secrets, faults }: Pick<Looked, 'secrets'> & Pick<Plan, 'faults'>,
   batch: readonly Applying[],
   engine: boolean,
@@ -17,6 +18,9 @@ export async function checkAll(
   const results = new Map<Change, CheckResult>();
   let confirmations = ENGINE_CHECKS;
   const confirm = () => confirmations-- > 0;
+  const nodeEngines = batch.some(({ manifest }) => manifest.kind === 'Pipeline')
+    ? await readNodeEngines(ctx.db, binding.environmentId, ctx.clock.now())
+    : [];
   const queue = batch[Symbol.iterator]();
   const worker = async () => {
     for (const change of queue) {
@@ -26,7 +30,7 @@ export async function checkAll(
         change,
         problems
           ? { problems: [...problems], detail: 'references', notes: [], unknown: [], tests: [] }
-          : await kindOf(change).check(ctx, manifest, { secrets, engine, confirm, signal }),
+          : await kindOf(change).check(ctx, manifest, { secrets, engine, confirm, nodeEngines, signal }),
       );
     }
   };

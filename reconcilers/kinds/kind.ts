@@ -1,5 +1,6 @@
 /** What the git reconciler needs to know of a kind of manifest. One file per kind; everything else is the same for all. */
 
+import type { NodeEngine } from '../../controller/node-engines/index.ts';
 import type { OwnedTable } from '../../controller/ownership/index.ts';
 import type { Context, Services } from '../../controller/platform/context.ts';
 import type { Execute } from '../../controller/platform/operation.ts';
@@ -30,6 +31,8 @@ export interface CheckContext {
   engine: boolean;
   /** Whether the engine may be asked about a fault nevertheless: so many times in a pass. */
   confirm?: () => boolean;
+  /** Engines of the environment's nodes; empty where none is known. */
+  nodeEngines: readonly NodeEngine[];
   signal: AbortSignal;
 }
 

@@ -102,6 +102,7 @@ export const pipelineKind: Kind = {
             skip: 'too many manifests changed at once to ask the engine about each',
             confirm: () => (check.confirm?.() ? compile(definition).configYaml : null),
           },
+      nodeEngines: check.nodeEngines,
       signal: check.signal,
     });
     const tests = report.findings.length > 0 ? [] : await testsOf(ctx, pipeline, check);

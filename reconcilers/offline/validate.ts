@@ -162,6 +162,7 @@ async function checkManifest(
   const result = await KINDS.get(kind)?.check({ services: { engine: checks } }, manifest, {
     secrets: new WellFormedNames(),
     ...asking,
+    nodeEngines: [],
     signal,
   });
   return {

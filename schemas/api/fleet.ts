@@ -35,6 +35,8 @@ export const NodeSummary = Type.Object({
   statusReason: Type.String(),
   agentVersion: Nullable(Type.String()),
   engineVersion: Nullable(Type.String()),
+  /** Why its engine is not supported: older than the oldest version that is. Null where nothing is wrong. */
+  engineProblem: Nullable(Type.String()),
   deploymentMode: Nullable(Type.Enum(['STANDALONE', 'DOCKER'])),
   /** Its token was taken back: it is heard no more until it enrolls again. */
   revoked: Type.Boolean(),
@@ -111,6 +113,8 @@ export const FleetNode = Type.Object({
   updateError: Nullable(Type.String()),
   pipelines: Type.Array(PipelineOnNode),
   environment: Type.Object({ id: Id, name: Type.String(), teamId: Id }),
+  /** How many component types its engine has; null where its agent has not reported them. */
+  engineComponentTypes: Nullable(Type.Integer()),
   agentLabels: LabelMap,
   uiLabels: LabelMap,
   /** Where each effective label comes from. */

@@ -245,6 +245,8 @@ export const DeployPreview = Type.Object({
   valid: Type.Boolean(),
   validationErrors: Type.Array(ValidationError),
   levels: Type.Array(ValidationLevel),
+  /** What the engine would ignore, or may refuse on some nodes: nothing is refused for it. */
+  warnings: Type.Array(ValidationError),
   nextVersion: Type.Integer(),
 });
 export type DeployPreview = Static<typeof DeployPreview>;
@@ -339,6 +341,8 @@ export const RenderedGraph = Type.Object({
   valid: Type.Boolean(),
   validationErrors: Type.Array(ValidationError),
   levels: Type.Array(ValidationLevel),
+  /** What the engine would ignore, or may refuse on some nodes: nothing is refused for it. */
+  warnings: Type.Array(ValidationError),
 });
 /** pipeline.readYaml: the graph that an engine config describes, with the editor data that the pipeline has. */
 export const ReadYaml = Input({
@@ -392,8 +396,8 @@ export const ValidateConfig = Input({
 export const ConfigValidity = Type.Object({
   valid: Type.Boolean(),
   errors: Type.Array(ValidationError),
-  /** What the engine would ignore, or may refuse: nothing is refused for it. */
-  warnings: Type.Optional(Type.Array(ValidationError)),
+  /** What the engine would ignore, or may refuse on some nodes: nothing is refused for it. */
+  warnings: Type.Array(ValidationError),
   levels: Type.Array(ValidationLevel),
   /** What only the checker at hand does not know. */
   unknown: Type.Array(Type.String()),

@@ -5,6 +5,7 @@ import {
   createNodeDirectory,
 } from '../../controller/fleet/index.ts';
 import { createLogIngest } from '../../controller/logs/index.ts';
+import { createComponentLists } from '../../controller/node-engines/index.ts';
 import { type Bus, createBus } from '../../controller/platform/bus.ts';
 import { newId } from '../../controller/platform/ids.ts';
 import { createKeyring } from '../../controller/platform/keyring.ts';
@@ -64,6 +65,7 @@ export async function startFleetParts({ db, url }: TestPlatform) {
   const heartbeats = createHeartbeatIngest({
     ...{ db, bus, log, directory, configs, logs },
     updates: { heard: () => {} },
+    components: createComponentLists({ db, log }),
     now: () => clock.now(),
     caughtUp: () => {},
   });

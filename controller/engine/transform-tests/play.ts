@@ -1,10 +1,11 @@
 /** Plays a transform on events and looks at what comes out, with the VRL compiler at hand. Runs in a thread of its own. */
 import type { CompilationDiagnostic } from '@bpinternal/verel';
-import { type EngineView, engineView } from '../engine-view.ts';
+import type { EngineView } from '../engine-view.ts';
 import { lackingFunction } from '../vrl-compile.ts';
 import { labelsOf, place, spanOf } from '../vrl-diagnostics.ts';
 import { callsThatCannotRun } from '../vrl-functions.ts';
 import type { Vrl } from '../vrl-test.ts';
+import { literalVrlView, vrlView } from '../vrl-view.ts';
 import { failed, outputName, PASSED, skipped, type Verdict, wantsNothing } from './case.ts';
 import { tellNothing, tellUnmet, tellUnwanted } from './show-event.ts';
 import type { Step } from './step.ts';
@@ -48,7 +49,7 @@ export function play(vrl: Vrl, one: PlayedCase, events: readonly object[]): Verd
     const unmet: unknown[] = [];
     let reason = '';
     for (const event of came) {
-      const outcome = execute(vrl, one.expect, event);
+      const outcome = execute(vrl, literalVrlView(one.expect).text, event);
       if (outcome.type === 'done' && outcome.result === true) continue;
       if (outcome.type !== 'done' && reason === '') reason = `; the condition ended: ${outcome.message}`;
       unmet.push(event);
@@ -60,12 +61,9 @@ export function play(vrl: Vrl, one: PlayedCase, events: readonly object[]): Verd
   }
 }
 
-/** Of what the engine's environment holds nothing is in it: a dollar is a dollar. */
-const asWritten = (text: string): EngineView => ({ text, written: (offset) => offset });
-
 function checkExpect(vrl: Vrl, expect: string): void {
-  const view = asWritten(expect);
-  for (const error of vrl.check(expect).errors) {
+  const view = literalVrlView(expect);
+  for (const error of vrl.check(view.text).errors) {
     endIfLacking(view, error);
     const { line, column } = place(expect, view, spanOf(view, labelsOf(error)[0]?.span ?? [0, 0]));
     const code = `E${String(error.code).padStart(3, '0')}`;
@@ -88,7 +86,7 @@ function checkPrograms(vrl: Vrl, step: Step): void {
         ? [step.condition]
         : step.routes.map(({ condition }) => condition);
   for (const program of programs) {
-    const view = engineView(program);
+    const view = vrlView(program);
     for (const error of vrl.check(view.text).errors) {
       endIfLacking(view, error);
       throw new Ended(failed(`its program does not compile: ${error.message.slice(0, REASON_CHARS)}`));
@@ -131,7 +129,7 @@ function left(vrl: Vrl, { step, key, port, metadataKey }: PlayedCase, events: re
   const came: unknown[] = [];
   const notes: string[] = [];
   const holds = (condition: string, event: object): boolean => {
-    const outcome = execute(vrl, engineView(condition).text, event);
+    const outcome = execute(vrl, vrlView(condition).text, event);
     if (outcome.type === 'error') notes.push(`a condition failed: ${outcome.message}`);
     return outcome.type === 'done' && outcome.result === true;
   };
@@ -148,7 +146,7 @@ function left(vrl: Vrl, { step, key, port, metadataKey }: PlayedCase, events: re
         break;
       }
       case 'remap': {
-        const outcome = execute(vrl, engineView(step.source).text, event);
+        const outcome = execute(vrl, vrlView(step.source).text, event);
         if (outcome.type === 'done') {
           if (port === null) came.push(...asEvents(outcome.event));
           break;

@@ -13,6 +13,7 @@ import {
 } from '../../../schemas/agent/protocol.ts';
 import type { UiTopic } from '../../../schemas/api/git-sync.ts';
 import type { LogIngest } from '../../logs/index.ts';
+import type { ComponentLists } from '../../node-engines/index.ts';
 import type { StoredComponent } from '../../pipelines/index.ts';
 import type { Bus, PublishedSignal } from '../../platform/bus.ts';
 import { messageOf } from '../../platform/errors.ts';
@@ -47,6 +48,7 @@ export interface IngestOptions {
   configs: ConfigServer;
   logs: Pick<LogIngest, 'delivers' | 'fromHeartbeat'>;
   updates: Pick<UpdateTracker, 'heard'>;
+  components: ComponentLists;
   now: () => number;
   /** Told when reports are stored that had waited for the database for longer than usual. */
   caughtUp: () => void;
@@ -82,7 +84,7 @@ interface Before {
 }
 
 export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
-  const { db, bus, log, directory, configs, logs, updates } = options;
+  const { db, bus, log, directory, configs, logs, updates, components } = options;
   const waiting = new Map<string, NodeReport>();
   const before = new Map<string, Before>();
   let timer: NodeJS.Timeout | undefined;
@@ -204,9 +206,11 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
     async take(node, request, leftOut = []) {
       const known = await configs.knownPipelines(node.environmentId);
       const receivedAt = options.now();
+      const inventory = request.engine && (await components.take(node.environmentId, request.engine));
       const earlier = before.get(node.nodeId);
       const rejected: { pipelineId: string; reason: string }[] = [];
       const warnings = leftOut.map((reason) => ({ pipelineId: '', reason }));
+      if (inventory?.warning !== undefined) warnings.push({ pipelineId: '', reason: inventory.warning });
       const rows = new Map<string, PipelineReportRow>();
       const counted = new Map<string, Counted>();
       const intervalMs = request.pollIntervalMs ?? DEFAULT_FLEET_SETTINGS.pollIntervalMs;
@@ -266,6 +270,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
           storableText(request.engineVersion ?? request.vectorVersion, 256) ??
           waitingNow?.engineVersion ??
           null,
+        engineComponents: inventory?.digest ?? waitingNow?.engineComponents ?? null,
         deploymentMode: request.deploymentMode ?? null,
         labels,
         labelChanges: (labelsChanged ? 1 : 0) + (waitingNow?.labelChanges ?? 0),
@@ -288,6 +293,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       return {
         ok: true,
         configRevision,
+        ...(inventory?.send ? { sendEngineComponents: true } : {}),
         ...(rejected.length > 0 ? { rejected } : {}),
         ...(warnings.length > 0 ? { warnings } : {}),
       };
@@ -311,6 +317,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
 const merged = (older: NodeReport, newer: NodeReport): NodeReport => ({
   ...newer,
   engineVersion: newer.engineVersion ?? older.engineVersion,
+  engineComponents: newer.engineComponents ?? older.engineComponents,
   labelChanges: older.labelChanges + newer.labelChanges,
   mayHaveLess: older.mayHaveLess || newer.mayHaveLess,
 });

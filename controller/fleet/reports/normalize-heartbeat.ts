@@ -2,7 +2,7 @@
  * A heartbeat, made to fit `HeartbeatRequest`. Agents may be written by others: what can be left out without losing anything
  * is left out. The entries of `pipelines` are for normalize-entry.ts.
  */
-import { HeartbeatRequest, HOST_METRIC_NAMES } from '../../../schemas/agent/protocol.ts';
+import { EngineInventory, HeartbeatRequest, HOST_METRIC_NAMES } from '../../../schemas/agent/protocol.ts';
 import { type SchemaIssue, validator } from '../../../schemas/validate.ts';
 import { knownFields } from './known-fields.ts';
 
@@ -15,6 +15,7 @@ export interface NormalizedHeartbeat {
 /**
  * - A field that is null counts as absent.
  * - A host metric that is no number is left out alone, and so are host metrics that are no object.
+ * - An `engine` of another form is left out.
  *
  * Everything else that does not fit refuses the heartbeat; of its faults the first is told.
  */
@@ -27,6 +28,10 @@ export function normalizeHeartbeat(body: unknown): NormalizedHeartbeat | { issue
   const candidate = knownFields(HeartbeatRequest, body);
   if (candidate.hostMetrics !== undefined)
     candidate.hostMetrics = fittingHostMetrics(candidate.hostMetrics, warnings);
+  if (candidate.engine !== undefined && !validator(EngineInventory).fits(candidate.engine)) {
+    delete candidate.engine;
+    warnings.push('engine left out: it does not fit');
+  }
   if (check.fits(candidate)) return { request: candidate, warnings };
   return { issues: check.firstIssue(candidate) };
 }

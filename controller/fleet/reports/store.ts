@@ -8,6 +8,8 @@ export interface NodeReport {
   receivedAt: Date;
   agentVersion: string | null;
   engineVersion: string | null;
+  /** Digest of the component types of its engine; null where it reports none. */
+  engineComponents: string | null;
   deploymentMode: string | null;
   labels: Record<string, string>;
   /** How often the labels became others since the last report that was stored: each changes what the node is served. */
@@ -114,6 +116,7 @@ async function writeNodes(tx: Knex, reports: readonly NodeReport[]): Promise<voi
     ['reported_at', 'timestamptz', of((r) => r.receivedAt)],
     ['agent_version', 'text', of((r) => r.agentVersion)],
     ['engine_version', 'text', of((r) => r.engineVersion)],
+    ['engine_components', 'text', of((r) => r.engineComponents)],
     ['deployment_mode', 'text', of((r) => r.deploymentMode)],
     ['agent_labels', 'jsonb', of((r) => JSON.stringify(r.labels))],
     ['host_metrics', 'jsonb', of((r) => JSON.stringify(r.hostMetrics))],
@@ -129,6 +132,9 @@ async function writeNodes(tx: Knex, reports: readonly NodeReport[]): Promise<voi
      ON CONFLICT (node_id) DO UPDATE SET
        reported_at = excluded.reported_at, agent_version = excluded.agent_version,
        -- A heartbeat that does not say it keeps the one of before.
+       -- Until another engine has been asked for its types, nothing is known of them.
+       engine_components = COALESCE(excluded.engine_components,
+         CASE WHEN excluded.engine_version <> r.engine_version THEN NULL ELSE r.engine_components END),
        engine_version = COALESCE(excluded.engine_version, r.engine_version), deployment_mode = excluded.deployment_mode,
        agent_labels = excluded.agent_labels, host_metrics = excluded.host_metrics, agent_health = excluded.agent_health,
        running_as = excluded.running_as, update_error = excluded.update_error,

@@ -1,6 +1,7 @@
 #!/bin/sh
 # An engine for faults. What it does stands in the pipeline's YAML as a comment: "# fault: <name>".
 if [ "$1" = --version ]; then echo 'fake-engine 1.0'; exit 0; fi
+if [ "$1" = list ]; then echo "error: unrecognized subcommand 'list'" >&2; exit 2; fi
 if [ "$1" = tap ]; then
   # What a tap does is the component that it looks at.
   case $3 in

@@ -189,6 +189,16 @@ sinks: {out: {type: blackhole, inputs: [in]}}
     }
   });
 
+  it('lists its components as Vector does', async () => {
+    const { code, stdout } = await bench.run(['list', '--format', 'json']);
+    expect(code).to.equal(0);
+    const lists = JSON.parse(stdout) as Record<string, string[]>;
+    expect(lists).to.have.keys('sources', 'transforms', 'sinks', 'enrichment_tables');
+    expect(lists.transforms).to.include('remap');
+    expect((await bench.run(['list'])).stdout).to.match(/^Sources:\n- demo_logs\n[\s\S]*\n\nTransforms:\n- /);
+    expect((await bench.run(['list', '--format', 'xml'])).code).to.equal(2);
+  });
+
   it('takes its log level from ENGINE_LOG, and from VECTOR_LOG before that', async () => {
     const path = bench.file('p.yaml', PIPELINE.replace('interval: 0.05', 'count: 1'));
     expect((await bench.run(['-c', path], { ENGINE_LOG: 'error' })).stderr).to.equal('');

@@ -106,6 +106,59 @@ describe('a plan that is asked for', () => {
     expect((await plan()).hash).to.equal(found.hash);
   });
 
+  describe('where engines of nodes have reported their component types', () => {
+    const digest = 'sha256:of-the-lists';
+    async function engine(id: string, version: string, transforms: readonly string[]) {
+      const lists = { sources: ['demo_logs'], transforms, sinks: ['blackhole'], enrichmentTables: [] };
+      await scene
+        .db('engine_components')
+        .insert({
+          environment_id: env.id,
+          digest: `${digest} ${version}`,
+          components: JSON.stringify(lists),
+        })
+        .onConflict()
+        .ignore();
+      await node(id, { role: id.slice(0, 4) });
+      await scene.db('node_reports').insert({
+        node_id: `${env.id}-${id}`,
+        reported_at: new Date(scene.context(env.id).clock.now()),
+        engine_version: `vector ${version} (x86_64-unknown-linux-gnu)`,
+        engine_components: `${digest} ${version}`,
+      });
+    }
+    const windowed = (name: string, more = '') => `apiVersion: headgate/v1
+kind: Pipeline
+metadata: { name: ${name} }
+spec:
+${more}  sources:
+    ticks: { type: demo_logs, format: shuffle, lines: [x] }
+  transforms:
+    w: { type: window, inputs: [ticks] }
+  sinks:
+    out: { type: blackhole, inputs: [w] }
+`;
+
+    it('warns of a type that some nodes lack, and refuses one that all lack', async () => {
+      await engine('edge-1', '0.40.0', ['remap']);
+      await engine('core-1', '0.57.0', ['remap', 'window']);
+      env.commit({
+        some: windowed('some'),
+        all: windowed('all', '  nodeSelector: { role: edge }\n'),
+        none: windowed('none', '  nodeSelector: { role: core }\n'),
+      });
+      const found = await plan();
+      expect(named(found, 'some').notes.join()).to.include(
+        '1 of 2 nodes lacks the transform type "window" of "w" (0.40.0; edge-1)',
+      );
+      expect(named(found, 'none').notes.join()).not.to.include('window');
+      const problems = JSON.stringify(found);
+      expect(problems).to.include(
+        '1 of 1 node lacks the transform type \\"window\\" of \\"w\\" (0.40.0; edge-1)',
+      );
+    });
+  });
+
   it('tells the fields and the engine config that differ from what was applied, whatever defaults say', async () => {
     await node('a', {});
     await env.apply({

@@ -285,6 +285,7 @@ describe('the levels of a check', () => {
     },
     optionSchema: async () => null,
     testTransforms: async () => [],
+    knowsType: async () => true,
     prepare: () => {},
     stop: async () => {},
   });
@@ -302,6 +303,7 @@ describe('the levels of a check', () => {
       secrets: new Set(),
       engine: engineOf(asked, given.programs ?? [], given.validation ?? passed),
       engineLevel: { configYaml: 'the config' },
+      nodeEngines: [],
       ...given.options,
     });
     return { asked, report, levels: report.levels.map(({ level, status }) => `${level} ${status}`) };

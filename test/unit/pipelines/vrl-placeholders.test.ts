@@ -122,6 +122,7 @@ describe('a secret in a pipeline', () => {
       secrets: new Set(['SVC_SECRET_X']),
       engine: null as never,
       engineLevel: { skip: 'not asked' },
+      nodeEngines: [],
     });
     expect(found.map(({ message }) => message)).to.deep.equal([
       '${SVC_SECRET_X} stands outside of a string, so its value would be run as VRL',

@@ -27,7 +27,12 @@ describe('a manifest that no engine runs', function () {
     scripted.remove();
   });
   const check = (of: Definition) =>
-    checkPipeline(of, { secrets: new Set(), engine, engineLevel: { configYaml: compile(of).configYaml } });
+    checkPipeline(of, {
+      secrets: new Set(),
+      engine,
+      engineLevel: { configYaml: compile(of).configYaml },
+      nodeEngines: [],
+    });
 
   it('is one of 82', () => {
     expect(WRONG_MANIFESTS).to.have.length(82);
@@ -56,7 +61,7 @@ describe('options by the schema of an engine', function () {
     const scripted = scriptedEngine(validate);
     const engine = createEngineChecks({ engineBin: scripted.bin, log: createLogger('silent') });
     try {
-      const engineLevel = { configYaml: compile(of).configYaml };
+      const nodeEngines: [], engineLevel = { configYaml: compile(of).configYaml };
       return await checkPipeline(of, { secrets: new Set(['SVC_SECRET_N']), engine, engineLevel });
     } finally {
       await engine.stop();

@@ -13,6 +13,7 @@ export interface ConfigCheck {
   errors: readonly ValidationError[];
   levels: Validity['levels'];
   unknown: readonly string[];
+  warnings: Validity['warnings'];
   /** The text was changed since, or the answer is on its way. */
   isBehind: boolean;
   error: unknown;
@@ -35,6 +36,7 @@ export function useConfigCheck(text: string, environmentId?: string): ConfigChec
     errors: isEmpty ? [] : (query.data?.errors ?? []),
     levels: isEmpty ? [] : (query.data?.levels ?? []),
     unknown: isEmpty ? [] : (query.data?.unknown ?? []),
+    warnings: isEmpty ? [] : (query.data?.warnings ?? []),
     isBehind: yaml !== text || query.isFetching,
     error: query.error,
   };
@@ -82,6 +84,15 @@ export const ConfigProblems = ({ check, errors = check.errors, show }: Props) =>
       <p className="muted">
         Not known to the engine here, and left to those of the nodes: {check.unknown.join('; ')}.
       </p>
+    )}
+    {check.warnings.length > 0 && (
+      <ul className="problems" aria-label="Warnings">
+        {check.warnings.map((warning) => (
+          <li key={`${warning.path} ${warning.message}`}>
+            <CodeText text={warning.message} />
+          </li>
+        ))}
+      </ul>
     )}
     {check.error !== null && check.error !== undefined && <InlineError error={check.error} />}
   </div>

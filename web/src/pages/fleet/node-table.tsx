@@ -49,14 +49,17 @@ const columns = (env: string): Column<NodeSummary>[] => [
     title: 'Why',
     priority: 3,
     cell: (row) => (
-      <span className="muted" data-tip={row.statusReason || undefined}>
+      <span
+        className="muted"
+        data-tip={[row.statusReason, row.engineProblem].filter(Boolean).join('. ') || undefined}
+      >
         {row.archivedAt !== null && (
           <>
             Archived since <Time at={row.archivedAt} />.{' '}
           </>
         )}
         {row.maintenance ? 'In maintenance. ' : ''}
-        {row.statusReason}
+        {[row.statusReason, row.engineProblem].filter(Boolean).join('. ')}
       </span>
     ),
   },

@@ -9,7 +9,12 @@ export const NodeBanner = ({ env, node }: { env: string; node: FleetNode }) => {
   if (node.revoked) return <Revoked env={env} node={node} />;
   if (node.archivedAt !== null) return <Archived env={env} node={node} />;
   if (node.enrolledAt === null) return <Waiting env={env} node={node} />;
-  return node.status === 'UNREACHABLE' ? <Unheard node={node} /> : null;
+  if (node.status === 'UNREACHABLE') return <Unheard node={node} />;
+  return node.engineProblem === null ? null : (
+    <Banner tone="held" title="The engine of this node is not supported">
+      <p>{node.engineProblem}.</p>
+    </Banner>
+  );
 };
 
 const Revoked = ({ env, node }: { env: string; node: FleetNode }) => (

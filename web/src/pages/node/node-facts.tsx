@@ -1,7 +1,7 @@
 import { Link } from 'react-router';
 import type { FleetNode } from '../../../../schemas/api/fleet.ts';
 import { paths, UNGROUPED } from '../../app/paths.ts';
-import { Fact, ShortId, Time } from '../../components/bits.tsx';
+import { Badge, Fact, ShortId, Time } from '../../components/bits.tsx';
 import { type SourcedLabel, SourcedLabels } from '../../components/sourced-labels.tsx';
 
 /** What a node is, and where each of its labels comes from. */
@@ -28,6 +28,15 @@ export const NodeFacts = ({ env, node }: { env: string; node: FleetNode }) => (
       </Fact>
       <Fact name="Engine">
         <span className="mono">{node.engineVersion ?? 'unknown'}</span>
+        {node.engineComponentTypes !== null && (
+          <span className="muted"> {node.engineComponentTypes} component types</span>
+        )}
+        {node.engineProblem !== null && (
+          <>
+            {' '}
+            <Badge tone="held">not supported</Badge>
+          </>
+        )}
       </Fact>
       <Fact name="Runs as">
         <span className="mono">{node.runningAs ?? 'unknown'}</span>

@@ -35,10 +35,11 @@ interface Props {
   pipelineId: string;
   levels: DeployPreview['levels'];
   errors: readonly ValidationError[];
+  warnings: readonly ValidationError[];
 }
 
 /** The levels of checking, and every error with a link to its component. */
-export const DeployChecks = ({ env, pipelineId, levels, errors }: Props) => (
+export const DeployChecks = ({ env, pipelineId, levels, errors, warnings }: Props) => (
   <section className="deploy-part" aria-label="Checks">
     <ul className="levels" aria-label="Levels of validation">
       {levels.map(({ level, status, detail }) => (
@@ -48,10 +49,22 @@ export const DeployChecks = ({ env, pipelineId, levels, errors }: Props) => (
       ))}
     </ul>
     <ProblemList env={env} pipelineId={pipelineId} errors={errors} />
+    {warnings.length > 0 && (
+      <ul className="problems" aria-label="Warnings">
+        {warnings.map((warning) => (
+          <li key={`${warning.path} ${warning.message}`}>
+            <Badge tone="held">warning</Badge>
+            <span>
+              <CodeText text={warning.message} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    )}
   </section>
 );
 
-export const ProblemList = ({ env, pipelineId, errors }: Omit<Props, 'levels'>) =>
+export const ProblemList = ({ env, pipelineId, errors }: Omit<Props, 'levels' | 'warnings'>) =>
   errors.length === 0 ? null : (
     <ul className="problems" aria-label="Validation errors">
       {errors.map((problem) => (

@@ -129,6 +129,7 @@ const Asking = ({ env, pipelineId, preview, target, close, deployed }: AskingPro
         pipelineId={pipelineId}
         levels={preview.levels}
         errors={problems.length > 0 ? problems : preview.validationErrors}
+        warnings={preview.warnings}
       />
       <Changes preview={preview} />
       <TextAreaField
