@@ -54,6 +54,10 @@ function report(pipeline: Pipeline, metrics: EngineMetrics | undefined, lines: s
     metricsPort: pipeline.metricsPort,
     apiPort: pipeline.apiPort,
     lastError: pipeline.lastError,
+    degraded: pipeline.degraded,
+    warnings: pipeline.warnings,
+    draining: pipeline.draining,
+    lastDrain: pipeline.lastDrain,
     componentMetrics: metrics?.components,
     recentLogs: lines,
   };
