@@ -20,6 +20,8 @@ const node = (more: Partial<GateNode> = {}): GateNode => ({
   canary: false,
   health: 'HEALTHY',
   lastError: null,
+  degraded: null,
+  draining: null,
   since: AT,
   ...more,
 });
@@ -201,6 +203,8 @@ describe('the gate of a pipeline', () => {
     canary: fc.constant(false),
     health: fc.constantFrom('HEALTHY', 'HEALTHY', 'DEGRADED', 'UNREACHABLE', 'UNKNOWN'),
     lastError: fc.constantFrom(null, 'broken'),
+    degraded: fc.constantFrom(null, null, null, 'half deaf'),
+    draining: fc.constantFrom(null, null, { version: 1, secondsLeft: 20, undeliveredEvents: 7 }),
     since: fc.constantFrom(null, AT),
   });
   const anyInput: fc.Arbitrary<GateInput> = fc.record({
