@@ -44,6 +44,7 @@ const SCRAPE_WAIT_MS = 250;
 const TAPS_WAIT_MS = 1_000;
 const HINT_PERIOD_MS = 60_000;
 const LAST_WORD_MS = 2_000;
+const DRAIN_REPORT_MS = 5_000;
 /** Share of the poll period by which single polls are moved, so that nodes started together drift apart. */
 const POLL_JITTER = 0.1;
 
@@ -194,10 +195,27 @@ export class Agent {
     this.#heartbeats.stop();
     this.#components.stop();
     await this.#stopOrphans();
-    await this.#supervisor.stopAll();
+    await this.#stopEngines();
     await this.#atMost(TAPS_WAIT_MS, tapsGone);
     await Promise.all([this.#sendReport(LAST_WORD_MS), this.#logs.stop(LAST_WORD_MS)]);
     this.#closeMetrics();
+  }
+
+  /** Engines may take minutes to deliver what they hold: the controller hears of it meanwhile. */
+  async #stopEngines(): Promise<void> {
+    let ended = false;
+    let cancel = () => {};
+    const report = async () => {
+      await this.#guard('heartbeat', this.#sendReport(LAST_WORD_MS));
+      if (!ended) schedule();
+    };
+    const schedule = () => {
+      cancel = this.#parts.clock.after(DRAIN_REPORT_MS, () => void report());
+    };
+    schedule();
+    await this.#supervisor.stopAll();
+    ended = true;
+    cancel();
   }
 
   /** The user does not want to wait for engines to end in their own order. */

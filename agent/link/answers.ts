@@ -111,6 +111,7 @@ function pipeline(value: unknown, index: number): PipelineEntry {
     logLevel: json.logLevel == null ? 'info' : string(json.logLevel, `${at}.logLevel`),
     secrets: json.secrets == null ? {} : secrets(json.secrets, `${at}.secrets`),
     certFiles: json.certFiles == null ? [] : certFiles(json.certFiles, `${at}.certFiles`),
+    ...(typeof json.drainSeconds === 'number' ? { drainSeconds: json.drainSeconds } : {}),
   };
 }
 

@@ -55,6 +55,10 @@ function report(pipeline: Pipeline, metrics: EngineMetrics | undefined, lines: s
     apiPort: pipeline.apiPort,
     lastError: pipeline.lastError,
     refused: pipeline.refused ?? null,
+    degraded: pipeline.degraded,
+    warnings: pipeline.warnings,
+    draining: pipeline.draining,
+    lastDrain: pipeline.lastDrain,
     componentMetrics: metrics?.components,
     recentLogs: lines,
   };

@@ -1,5 +1,6 @@
 import type { PipelineEntry } from '../../schemas/agent/protocol.ts';
 import { SECRET_VARIABLE } from '../limits.ts';
+import { drainSecondsOf } from './drain.ts';
 import { quoteSecrets } from './quoted-secrets.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -70,7 +71,7 @@ function isLogFilter(text: string): boolean {
  * anything to a loader or to the engine itself.
  */
 export function engineEnvironment(
-  pipeline: Pick<PipelineEntry, 'configYaml' | 'logLevel' | 'secrets'>,
+  pipeline: Pick<PipelineEntry, 'configYaml' | 'logLevel' | 'secrets' | 'drainSeconds'>,
   agent: Environment,
   certDir: string,
 ): EngineEnvironment {
@@ -94,8 +95,8 @@ export function engineEnvironment(
       SVC_CERT_DIR: certDir,
       // Since 0.57 the engine expands no placeholder without it; older ones ignore it.
       VECTOR_DANGEROUSLY_ALLOW_ENV_VAR_INTERPOLATION: 'true',
-      // Below the 30 s after which the agent kills, so that the engine ends in its own order.
-      VECTOR_GRACEFUL_SHUTDOWN_LIMIT_SECS: '25',
+      // Below the time after which the agent kills, so that the engine ends in its own order.
+      VECTOR_GRACEFUL_SHUTDOWN_LIMIT_SECS: String(drainSecondsOf(pipeline)),
       VECTOR_THREADS: '2',
     },
   };

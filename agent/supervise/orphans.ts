@@ -4,6 +4,7 @@ import type { Clock } from '../../reconcilers/engine/clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import type { DataDirectory } from './directories.ts';
+import { killAfterMs } from './drain.ts';
 import { signalGroup } from './process.ts';
 
 /** A process, told from a later one with the same pid by its start in clock ticks since boot. */
@@ -27,13 +28,13 @@ export function findOrphans(directory: DataDirectory): Orphan[] {
   return orphans;
 }
 
-/** Stops them as any engine is stopped: SIGTERM, up to 30 s, SIGKILL. Resolves when their ports are free. */
+/** Stops them as any engine is stopped: SIGTERM, the time that it was given to drain, SIGKILL. Resolves when their ports are free. */
 export async function stopOrphans(directory: DataDirectory, clock: Clock, log: Logger): Promise<void> {
   let left = findOrphans(directory);
   if (left.length === 0) return;
   log.warn('stopping engines that an earlier run left behind', { count: left.length });
   for (const { pid } of left) signalGroup(pid, 'SIGTERM');
-  const killAt = clock.monotonic() + LIMITS.gracefulStopMs;
+  const killAt = clock.monotonic() + Math.max(...left.map(({ pid }) => stopLimitMs(pid)));
   while (left.length > 0) {
     await new Promise<void>((done) => {
       clock.after(50, done);
@@ -43,6 +44,14 @@ export async function stopOrphans(directory: DataDirectory, clock: Clock, log: L
     for (const { pid } of left) signalGroup(pid, 'SIGKILL');
     if (clock.monotonic() > killAt + 5_000) return;
   }
+}
+
+/** The limit that the agent which started it gave it, by its environment. */
+function stopLimitMs(pid: number): number {
+  const limit = /(?:^|\0)VECTOR_GRACEFUL_SHUTDOWN_LIMIT_SECS=(\d{1,3})(?:\0|$)/.exec(
+    read(`/proc/${pid}/environ`) ?? '',
+  )?.[1];
+  return limit === undefined ? LIMITS.gracefulStopMs : killAfterMs({ drainSeconds: Number(limit) });
 }
 
 function processNames(): string[] {

@@ -1,24 +1,28 @@
 import type { Clock } from '../../reconcilers/engine/clock.ts';
-import type { PipelineEntry, RefusedVersion } from '../../schemas/agent/protocol.ts';
+import type {
+  DrainReport,
+  PipelineEntry,
+  PipelineReport,
+  RefusedVersion,
+} from '../../schemas/agent/protocol.ts';
 import type { Logger } from '../log.ts';
+import { componentAddress } from '../report/component-address.ts';
+import { EngineDiagnosis } from '../report/engine-diagnosis.ts';
+import type { EngineComponent } from '../report/engine-log.ts';
 import { LogRing } from '../report/log-ring.ts';
 import { type Redactor, redactor } from '../report/redact.ts';
 import type { Certificates } from './certificates.ts';
 import type { CheckResult, ConfigChecks } from './config-check.ts';
 import type { DataDirectory } from './directories.ts';
+import { Drain, killAfterMs } from './drain.ts';
 import { engineEnvironment } from './environment.ts';
 import { findExecutable } from './executable.ts';
 import { removeFile } from './files.ts';
 import { describeWriteError, writePipelineFiles, writeSidecar } from './pipeline-files.ts';
 import { type EnginePorts, type PortCounter, PortError } from './ports.ts';
 import { type EngineExit, type EngineProcess, startEngine } from './process.ts';
+import { METRICS_EXPORTER } from './sidecar.ts';
 import { type Effect, type Event, INITIAL, type State, statusOf, step } from './state.ts';
-
-/** The lines of one engine that best tell why it ended. They may still arrive shortly after its end. */
-interface EngineOutput {
-  last: string;
-  error: string;
-}
 
 export interface PipelineParts {
   directory: DataDirectory;
@@ -58,9 +62,12 @@ export class Pipeline {
   #refusal: string | undefined;
   #cancelCheck = () => {};
   /** How the engine last ended unasked; kept until other content runs. */
-  #lastExit: { text: string; output: EngineOutput } | undefined;
-  #output: EngineOutput = { last: '', error: '' };
+  #lastExit: { text: string; diagnosis: EngineDiagnosis } | undefined;
+  /** Of the engine that was started last. Its lines may still arrive shortly after its end. */
+  #diagnosis = new EngineDiagnosis();
   #warnings: string[] = [];
+  #drain: Drain | undefined;
+  #lastDrain: DrainReport | null = null;
   readonly #timers = new Map<string, () => void>();
   #keepFiles = false;
 
@@ -129,7 +136,7 @@ export class Pipeline {
   /** Why the engine ended or could not start, and which certificate files or secrets were refused. */
   get lastError(): string | null {
     const exit = this.#lastExit;
-    const said = exit?.output.error || exit?.output.last;
+    const said = exit?.diagnosis.cause;
     const ended = exit && said ? `${exit.text}: ${said}` : exit?.text;
     const text = [this.#refusalText, this.#unwritten, this.#problem, ended, ...this.#warnings]
       .filter((part) => part !== undefined)
@@ -145,6 +152,26 @@ export class Pipeline {
     const kept = same ? 'what ran before' : `version ${this.#running?.version}`;
     const goesOn = this.#state.alive ? 'goes on running' : 'is kept';
     return `version ${refused.version} refused by the engine of this node, ${kept} ${goesOn}: ${refused.error}`;
+  }
+
+  /** While the engine delivers what it holds before it ends. */
+  get draining(): PipelineReport['draining'] {
+    return this.#drain?.progress ?? null;
+  }
+
+  /** The last stop that left events undelivered. */
+  get lastDrain(): DrainReport | null {
+    return this.#lastDrain;
+  }
+
+  /** What of the running engine does not run. */
+  get degraded(): string | null {
+    return this.#process ? this.#diagnosis.degraded : null;
+  }
+
+  /** What the engine warned of since it was started. */
+  get warnings(): string[] {
+    return this.#process ? this.#diagnosis.warnings : [];
   }
 
   want(entry: PipelineEntry): void {
@@ -211,7 +238,7 @@ export class Pipeline {
         });
         return;
       case 'terminate':
-        this.#process?.signal('SIGTERM');
+        this.#terminate();
         return;
       case 'kill':
         this.#parts.log.warn('engine did not end in time and is killed', { pipeline: this.id });
@@ -231,7 +258,8 @@ export class Pipeline {
       case 'timer': {
         this.#timers.get(effect.event)?.();
         const fire = () => this.#dispatch({ type: effect.event });
-        this.#timers.set(effect.event, this.#parts.clock.after(effect.ms, fire));
+        const ms = effect.event === 'killDue' && this.#running ? killAfterMs(this.#running) : effect.ms;
+        this.#timers.set(effect.event, this.#parts.clock.after(ms, fire));
         return;
       }
       case 'cancelTimer':
@@ -277,6 +305,32 @@ export class Pipeline {
     if (this.#refusal !== before || this.#unwritten !== undefined) onChange();
   }
 
+  /** SIGTERM, after a look at what the engine still holds. */
+  #terminate(): void {
+    const child = this.#process;
+    if (!child || !this.#running) return;
+    const drain = new Drain({
+      entry: this.#running,
+      metricsPort: this.#state.was === 'RUNNING' ? this.metricsPort : undefined,
+      clock: this.#parts.clock,
+      onProgress: this.#parts.onChange,
+    });
+    this.#drain = drain;
+    drain.begin(() => child.signal('SIGTERM'));
+  }
+
+  #drained(forced: boolean): void {
+    const outcome = this.#drain?.end(forced, new Date(this.#parts.clock.now()));
+    this.#drain = undefined;
+    if (!outcome) return;
+    if (outcome.report) this.#lastDrain = outcome.report;
+    for (const line of outcome.lines) {
+      this.logs.push(line);
+      this.#parts.onLine(this);
+      this.#parts.log.warn(line.replace('headgate-agent: ', ''), { pipeline: this.id });
+    }
+  }
+
   #prepare(): void {
     const { directory, certificates } = this.#parts;
     const entry = this.#target;
@@ -313,7 +367,7 @@ export class Pipeline {
       return;
     }
     const entry = this.#target;
-    const output: EngineOutput = { last: '', error: '' };
+    const diagnosis = new EngineDiagnosis((component, message) => this.#addressOf(entry, component, message));
     const environment = engineEnvironment(entry, env, directory.certs);
     for (const name of environment.refused)
       this.#warnings.push(`secret ${JSON.stringify(name)} not passed on: its name must be SVC_SECRET_<NAME>`);
@@ -328,7 +382,7 @@ export class Pipeline {
         cwd: directory.engineData(this.id),
       },
       {
-        onLine: (line, cut, from) => this.#line(redact(line, cut), from, output),
+        onLine: (line, cut, from) => this.#line(redact(line, cut), from, diagnosis),
         onExit: (exit) => this.#exited(exit),
         onError: (error) => {
           this.#fail(`start of engine for pipeline failed: ${error.message}`);
@@ -339,7 +393,7 @@ export class Pipeline {
     if (!child) return;
     if (this.#running?.checksum !== entry.checksum) this.#lastExit = undefined;
     this.#problem = undefined;
-    this.#output = output;
+    this.#diagnosis = diagnosis;
     this.#process = child;
     this.#running = entry;
     log.info('engine started', { pipeline: this.id, pid: child.pid, metricsPort: this.#ports.metrics });
@@ -367,20 +421,25 @@ export class Pipeline {
     return undefined;
   }
 
-  #line(line: string, from: 'stdout' | 'stderr', output: EngineOutput): void {
+  #line(line: string, from: 'stdout' | 'stderr', diagnosis: EngineDiagnosis): void {
     this.logs.push(line);
     this.#parts.onLine(this);
-    if (from === 'stdout') return;
-    output.last = line.slice(0, 1_000);
-    if (/\berror\b|panicked/i.test(output.last)) output.error = output.last;
+    diagnosis.add(line, from);
+  }
+
+  /** The sidecar's exporter is in no config of the pipeline's. */
+  #addressOf({ configYaml }: PipelineEntry, component: EngineComponent, message: string): string | undefined {
+    if (component.id === METRICS_EXPORTER) return `127.0.0.1:${this.#ports.metrics}`;
+    return componentAddress(configYaml, component, message);
   }
 
   #exited({ code, signal }: EngineExit): void {
     const ranMs = this.#parts.clock.monotonic() - this.#startedAt;
     const expected = this.#state.phase === 'stopping';
+    this.#drained(signal !== null);
     if (!expected) {
       const text = signal ? `engine ended by ${signal}` : `engine exited with code ${code}`;
-      this.#lastExit = { text, output: this.#output };
+      this.#lastExit = { text, diagnosis: this.#diagnosis };
       this.#parts.log.warn('engine ended', {
         pipeline: this.id,
         code: code ?? undefined,

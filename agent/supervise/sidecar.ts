@@ -1,5 +1,8 @@
 import { ownDataDir, quoteYaml } from './config-text.ts';
 
+/** The sidecar's sink that the agent scrapes. */
+export const METRICS_EXPORTER = 'svc_metrics_exporter';
+
 export interface SidecarSettings {
   metricsPort: number;
   apiPort: number;
@@ -24,7 +27,7 @@ sources:
     type: host_metrics
     collectors: [cpu, memory, load, disk, filesystem, network]
 sinks:
-  svc_metrics_exporter:
+  ${METRICS_EXPORTER}:
     type: prometheus_exporter
     inputs: [svc_internal_metrics, svc_host_metrics]
     address: 127.0.0.1:${metricsPort}

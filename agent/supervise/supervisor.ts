@@ -127,7 +127,7 @@ export class Supervisor {
     }
   }
 
-  /** Stops every engine and starts none any more. Resolves when all have ended, at most 30 s and a moment later. */
+  /** Stops every engine and starts none any more. Resolves when all have ended, at most the longest drain and a moment later. */
   async stopAll(): Promise<void> {
     this.#ending = true;
     const all = this.list();

@@ -45,7 +45,17 @@ function ofPipeline({ pipeline, counts, gate, rates }: PipelineStatus, someUnhea
       harm: 60,
     });
   }
-  const stuck = gate.find(({ state }) => state === 'held');
+  const degraded = counts.crashed === 0 ? degradedReason(gate) : null;
+  if (degraded !== null)
+    found.push({
+      ...about,
+      key: `degraded-${pipeline.id}`,
+      tone: 'held',
+      title: `${pipeline.name} is degraded`,
+      note: degraded,
+      harm: 65,
+    });
+  const stuck = gate.find(({ state, reason }) => state === 'held' && reason !== degraded);
   // Delivery is held only by nodes that are not heard: those are told of once, for all their pipelines.
   const told = someUnheard && (stuck?.point === 'delivered' || stuck?.point === 'running');
   if (stuck && counts.crashed === 0 && !told) {
@@ -60,6 +70,13 @@ function ofPipeline({ pipeline, counts, gate, rates }: PipelineStatus, someUnhea
   }
   return found;
 }
+
+/** Its engine runs without a part of it, as the gate has it. */
+const degradedReason = (gate: PipelineStatus['gate']): string | null =>
+  gate.find(
+    ({ point, state, reason }) =>
+      point === 'running' && state === 'held' && reason.startsWith('Degraded on '),
+  )?.reason ?? null;
 
 function ofNode({ node, health, healthReason, desired, crashed }: NodeStatus): Problem[] {
   const about = { ...NOWHERE, kind: 'node' as const, id: node.id, key: `node-${node.id}` };

@@ -21,6 +21,7 @@ import * as confirmation from './migrations/0016-confirmation-and-audit-key.ts';
 import * as enginePorts from './migrations/0017-engine-ports.ts';
 import * as enrolledEngine from './migrations/0018-enrolled-engine.ts';
 import * as leaseEpochKey from './migrations/0019-lease-epoch-key.ts';
+import * as drain from './migrations/0021-drain.ts';
 import * as engineComponents from './migrations/0022-engine-components.ts';
 import { lockedTables, newerSchema } from './schema-error.ts';
 
@@ -47,6 +48,7 @@ export const MIGRATIONS: readonly Migration[] = [
   enginePorts,
   enrolledEngine,
   leaseEpochKey,
+  drain,
   engineComponents,
 ];
 

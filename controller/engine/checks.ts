@@ -1,6 +1,8 @@
 /** What an engine thinks of a pipeline before any node runs it: its programs compiled, its config loaded. */
+import { parse } from 'yaml';
 import type { Logger } from '../platform/logger.ts';
 import { type CatalogueReader, createCatalogueReader } from './catalogue.ts';
+import { explainUntagged, UNTAGGED } from './explain-untagged.ts';
 import { KNOWN_COMPONENTS } from './known-components.ts';
 import type { ComponentKind } from './schema-components.ts';
 import { createTestRunner, type TestRunner } from './transform-tests/runner.ts';
@@ -55,6 +57,12 @@ declare module '../platform/context.ts' {
   }
 }
 
+const KINDS = [
+  ['sources', 'SOURCE'],
+  ['transforms', 'TRANSFORM'],
+  ['sinks', 'SINK'],
+] as const;
+
 export function createEngineChecks(options: { engineBin: string | null; log: Logger }): Engine {
   const compiler = createVrlCompiler(options.log);
   const tester = createVrlTester(options.log);
@@ -68,6 +76,30 @@ export function createEngineChecks(options: { engineBin: string | null; log: Log
     const [result] = await reviewByEngine(validator.validate, [program], found);
     return result?.errors.length === 0;
   }
+
+  /** What the engine leaves untold of an option is told by its schema, where that can be had. */
+  async function explained(configYaml: string, result: EngineValidation): Promise<EngineValidation> {
+    if (result.status !== 'checked' || !result.errors.some(({ message }) => UNTAGGED.test(message)))
+      return result;
+    const config = parse(configYaml) as Record<string, Record<string, { type?: unknown }> | undefined>;
+    const errors = await Promise.all(
+      result.errors.map(async (error) => {
+        const key = error.componentKey ?? '';
+        const kind = KINDS.find(([section]) => Object.hasOwn(config[section] ?? {}, key));
+        if (!kind) return error;
+        const [section, name] = kind;
+        const { type, inputs: _, ...component } = (config[section]?.[key] ?? {}) as Record<string, unknown>;
+        const found = await reader.componentSchema(name, String(type)).catch(() => null);
+        if (!found) return error;
+        return {
+          ...error,
+          message: explainUntagged(error.message, `${section}.${key}`, component, found.schema),
+        };
+      }),
+    );
+    return { ...result, errors };
+  }
+
   return {
     catalogue: reader.catalogue,
     componentSchema: reader.componentSchema,
@@ -91,7 +123,9 @@ export function createEngineChecks(options: { engineBin: string | null; log: Log
         ? results
         : reviewByEngine(validator.validate, programs, results, signal);
     },
-    validateConfig: validator.validate,
+    async validateConfig(configYaml, signal) {
+      return explained(configYaml, await validator.validate(configYaml, signal));
+    },
     prepare: validator.prepare,
     async stop() {
       validator.stop();

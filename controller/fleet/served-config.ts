@@ -368,8 +368,11 @@ function render(
     if (file) return { name: file.name, filename, data: file.open() };
     throw new Error(`pipeline ${config.pipelineId} needs the certificate file ${filename}, which is missing`);
   });
+  const drain = config.drainSeconds === null ? {} : { drainSeconds: config.drainSeconds };
+  // Where it is not set the checksum is as before there was such a setting: nothing is started again by an upgrade.
+  const more = config.drainSeconds === null ? [] : [config.drainSeconds];
   const checksum = `sha256:${createHash('sha256')
-    .update(JSON.stringify([configYaml, named, config.logLevel, certFiles]))
+    .update(JSON.stringify([configYaml, named, config.logLevel, certFiles, ...more]))
     .digest('hex')}`;
   const entry: PipelineEntry = {
     pipelineId: config.pipelineId,
@@ -380,6 +383,7 @@ function render(
     logLevel: config.logLevel,
     secrets: Object.fromEntries(named),
     certFiles,
+    ...drain,
   };
   return { config, json: JSON.stringify(entry), checksum };
 }

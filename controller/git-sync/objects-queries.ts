@@ -18,6 +18,7 @@ export interface StoredConfig {
   edges: GraphEdge[];
   globalConfig: Record<string, unknown>;
   logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+  drainSeconds: number | null;
   nodeSelector: Record<string, string> | null;
 }
 
@@ -56,12 +57,13 @@ const COMMON = (table: string) =>
 const SELECT: Record<OwnableKind, string> = {
   Pipeline: `SELECT 'Pipeline' AS kind, ${COMMON('o')}, o.description, o.is_draft AS "isDraft",
       o.graph_nodes AS nodes, o.graph_edges AS edges, o.global_config AS "globalConfig",
-      o.log_level AS "logLevel", o.node_selector AS "nodeSelector",
+      o.log_level AS "logLevel", o.drain_seconds AS "drainSeconds", o.node_selector AS "nodeSelector",
       (CASE o.managed_by WHEN 'git' THEN o.depends_on ELSE '[]' END) || coalesce((SELECT jsonb_agg(u.name ORDER BY lower(u.name))
         FROM pipeline_dependencies d JOIN pipelines u ON u.id = d.upstream_id
         WHERE d.downstream_id = o.id AND u.tombstoned_at IS NULL), '[]') AS "dependsOn",
       CASE WHEN o.is_draft OR v.id IS NULL THEN NULL ELSE jsonb_build_object('nodes', v.graph_nodes, 'edges', v.graph_edges,
-        'globalConfig', v.global_config, 'logLevel', v.log_level, 'nodeSelector', v.node_selector) END AS deployed
+        'globalConfig', v.global_config, 'logLevel', v.log_level, 'drainSeconds', v.drain_seconds,
+        'nodeSelector', v.node_selector) END AS deployed
     FROM pipelines o LEFT JOIN pipeline_versions v ON v.id = o.deployed_version_id`,
   AlertRule: `SELECT 'AlertRule' AS kind, ${COMMON('o')}, p.name AS "pipelineName", o.metric, o.condition, o.threshold,
       o.duration_seconds AS "durationSeconds", o.enabled

@@ -64,6 +64,7 @@ export const convergePipelines = mutation({
         description: spec.description ?? null,
         nodeSelector: spec.nodeSelector ?? null,
         logLevel: spec.logLevel,
+        drainSeconds: spec.drainSeconds ?? null,
         nodes: compiled.nodes,
         edges: compiled.edges,
         globalConfig: spec.global,
@@ -99,6 +100,7 @@ export const convergePipelines = mutation({
         served: {
           configYaml: compiled.configYaml,
           logLevel: spec.logLevel,
+          drainSeconds: write.drainSeconds,
           nodeSelector: write.nodeSelector,
         },
         servedBy: servedNow,
@@ -163,14 +165,14 @@ export const convergePipelines = mutation({
 /** Nodes would get the very same. */
 function saysTheSame(
   version: NonNullable<Standing['latest']>,
-  { logLevel, nodeSelector }: PipelineSpec,
+  { logLevel, drainSeconds, nodeSelector }: PipelineSpec,
   configYaml: string,
 ): boolean {
   return (
     version.configYaml !== null &&
     servesTheSame(
       { ...version, configYaml: version.configYaml },
-      { configYaml, logLevel, nodeSelector: nodeSelector ?? null },
+      { configYaml, logLevel, drainSeconds: drainSeconds ?? null, nodeSelector: nodeSelector ?? null },
     )
   );
 }

@@ -12,6 +12,7 @@ export type Definition = Pick<
   | 'global'
   | 'components'
   | 'logLevel'
+  | 'drainSeconds'
   | 'nodeSelector'
   | 'deployed'
   | 'dependsOn'

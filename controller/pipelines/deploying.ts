@@ -149,6 +149,7 @@ export const rollback = mutation({
       edges: target.edges,
       globalConfig: target.globalConfig,
       logLevel: target.logLevel,
+      drainSeconds: target.drainSeconds,
       nodeSelector: target.nodeSelector,
       latestVersionId: version.id,
       ...(served ? { deployedVersionId: version.id, deployedAt: new Date(ctx.clock.now()) } : {}),

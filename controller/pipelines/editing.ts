@@ -52,6 +52,7 @@ const EMPTY = {
   description: null,
   nodeSelector: null,
   logLevel: 'info',
+  drainSeconds: null,
   nodes: [],
   edges: [],
   globalConfig: {},
@@ -88,7 +89,8 @@ const described = ({ id, groupId, ...fields }: Static<typeof UpdatePipeline>) =>
 
 export const update = mutation({
   name: 'pipeline.update',
-  summary: 'Change the name, description, node selector, log level, labels or group of a pipeline',
+  summary:
+    'Change the name, description, node selector, log level, drain time, labels or group of a pipeline',
   role: 'EDITOR',
   audit: 'pipeline.updated',
   input: UpdatePipeline,
@@ -108,7 +110,7 @@ export const update = mutation({
     const after = await existing(ctx, id);
     await pipelineChanged(ctx, after, {
       reason: 'updated',
-      // The name travels to the nodes; selector and log level ship with the next version.
+      // The name travels to the nodes; selector, log level and drain time ship with the next version.
       served: !after.isDraft && before.name !== after.name,
       diff: Object.fromEntries(
         (Object.keys(fields) as (keyof typeof fields)[])

@@ -65,6 +65,7 @@ export async function hasConfigChanges(ctx: Pick<Context, 'db'>, pipeline: Pipel
   if (!deployed) return pipeline.nodes.length > 0;
   return (
     deployed.logLevel !== pipeline.logLevel ||
+    deployed.drainSeconds !== pipeline.drainSeconds ||
     !isDeepStrictEqual(deployed.nodeSelector, pipeline.nodeSelector) ||
     renderStored(deployed) !== renderStored(pipeline)
   );

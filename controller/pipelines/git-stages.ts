@@ -35,6 +35,7 @@ export interface Deciding {
 /** The database keeps the keys of objects in an order of its own, so texts may differ. */
 export const servesTheSame = (one: VersionServed, other: VersionServed): boolean =>
   one.logLevel === other.logLevel &&
+  one.drainSeconds === other.drainSeconds &&
   isDeepStrictEqual(one.nodeSelector, other.nodeSelector) &&
   (one.configYaml === other.configYaml || isDeepStrictEqual(parse(one.configYaml), parse(other.configYaml)));
 

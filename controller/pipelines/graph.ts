@@ -122,6 +122,7 @@ export function copyGraph(graph: Pick<Graph, 'nodes' | 'edges'>, keepLinks: bool
 /** What may have to be told beside a graph for a definition. */
 export interface DefinitionSettings {
   logLevel?: Definition['logLevel'];
+  drainSeconds?: number | null;
   nodeSelector?: Definition['nodeSelector'] | null;
 }
 
@@ -165,6 +166,7 @@ export function definitionOf(graph: Graph & DefinitionSettings): Definition {
       ]),
     ),
     logLevel: graph.logLevel ?? 'info',
+    drainSeconds: graph.drainSeconds ?? undefined,
     nodeSelector: graph.nodeSelector ?? undefined,
     deployed: true,
     dependsOn: [],

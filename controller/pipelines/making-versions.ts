@@ -26,7 +26,7 @@ export async function editable(ctx: Context, id: string): Promise<PipelineRecord
 export async function addVersion(
   ctx: MutationContext,
   pipeline: PipelineRecord,
-  of: Graph & Pick<PipelineRecord, 'logLevel' | 'nodeSelector'>,
+  of: Graph & Pick<PipelineRecord, 'logLevel' | 'drainSeconds' | 'nodeSelector'>,
   version: { configYaml: string; changelog: string | null },
 ): Promise<{ id: string; number: number }> {
   const id = newId();
@@ -39,6 +39,7 @@ export async function addVersion(
       configYaml: version.configYaml,
       changelog: version.changelog,
       logLevel: of.logLevel,
+      drainSeconds: of.drainSeconds,
       nodeSelector: of.nodeSelector,
       nodes: of.nodes,
       edges: of.edges,

@@ -121,6 +121,7 @@ export const get = query({
       environment: { id: environment.id, name: environment.name, teamId: environment.teamId },
       nodeSelector: record.nodeSelector,
       logLevel: record.logLevel,
+      drainSeconds: record.drainSeconds,
       ...shown,
       edges: record.edges,
       graphRevision: record.graphRevision,
@@ -171,8 +172,13 @@ const configOf = ({ id, version, configYaml }: Static<typeof Version>, all: bool
   configYaml: all ? configYaml : maskYaml(configYaml),
 });
 
-const settingsOf = ({ logLevel, nodeSelector }: Static<typeof Version>): Record<string, string> => ({
+const settingsOf = ({
   logLevel,
+  drainSeconds,
+  nodeSelector,
+}: Static<typeof Version>): Record<string, string> => ({
+  logLevel,
+  ...(drainSeconds === null ? {} : { drainSeconds: `${drainSeconds} s` }),
   nodeSelector: nodeSelector === null ? 'every node' : selectorText(nodeSelector),
 });
 

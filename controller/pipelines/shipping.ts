@@ -15,7 +15,7 @@ import { findPipeline, insertPipeline, nameTaken, type PipelineRecord, updatePip
 import { invalid, validateGraph } from './validation.ts';
 
 export type ShippedContent = Graph &
-  Pick<PipelineRecord, 'description' | 'labels' | 'logLevel' | 'nodeSelector'>;
+  Pick<PipelineRecord, 'description' | 'labels' | 'logLevel' | 'drainSeconds' | 'nodeSelector'>;
 
 /** The graph for another environment: ids of its own, no links, and none of the credentials that are written out in it. */
 export function withoutWrittenCredentials(graph: Graph): Graph & { stripped: string[] } {

@@ -180,8 +180,9 @@ export const rollback = mutation({
     // Where nothing was deployed before, it is a draft again. What people draw stays as they drew it.
     if (!previous) await updatePipeline(ctx.db, pipelineId, { isDraft: true });
     else if (held) {
-      const { nodes, edges, globalConfig, logLevel, nodeSelector } = previous;
-      await updatePipeline(ctx.db, pipelineId, { nodes, edges, globalConfig, logLevel, nodeSelector });
+      const { nodes, edges, globalConfig, logLevel, drainSeconds, nodeSelector } = previous;
+      const settings = { logLevel, drainSeconds, nodeSelector };
+      await updatePipeline(ctx.db, pipelineId, { nodes, edges, globalConfig, ...settings });
       const payload = { environmentId, pipelineId, reason: `${why} (${nameOfActor(ctx.actor)})` };
       const key = `${ROLLED_BACK_JOB}:${pipelineId}`;
       await ctx.services.jobs.add(ctx.db, ROLLED_BACK_JOB, payload, { key });

@@ -22,6 +22,8 @@ export interface PipelineRecord {
   isDraft: boolean;
   nodeSelector: LabelMap | null;
   logLevel: LogLevelName;
+  /** Null: as long as the agent gives where nothing is set. */
+  drainSeconds: number | null;
   nodes: GraphNode[];
   edges: GraphEdge[];
   globalConfig: Record<string, unknown>;
@@ -43,6 +45,7 @@ const COLUMNS = {
   isDraft: 'is_draft',
   nodeSelector: 'node_selector',
   logLevel: 'log_level',
+  drainSeconds: 'drain_seconds',
   nodes: 'graph_nodes',
   edges: 'graph_edges',
   globalConfig: 'global_config',
@@ -62,6 +65,7 @@ export interface PipelineContent {
   description: string | null;
   nodeSelector: LabelMap | null;
   logLevel: LogLevelName;
+  drainSeconds: number | null;
   nodes: GraphNode[];
   edges: GraphEdge[];
   globalConfig: Record<string, unknown>;
@@ -73,6 +77,7 @@ export const PIPELINE_COLUMNS: ColumnTypes = {
   description: 'text',
   node_selector: 'jsonb',
   log_level: 'text',
+  drain_seconds: 'integer',
   graph_nodes: 'jsonb',
   graph_edges: 'jsonb',
   global_config: 'jsonb',
@@ -87,6 +92,7 @@ export const pipelineColumns = (content: PipelineContent) => ({
   description: content.description,
   node_selector: content.nodeSelector,
   log_level: content.logLevel,
+  drain_seconds: content.drainSeconds,
   graph_nodes: content.nodes,
   graph_edges: content.edges,
   global_config: content.globalConfig,
@@ -186,6 +192,7 @@ const CHANGEABLE = {
   description: 'description',
   nodeSelector: 'node_selector',
   logLevel: 'log_level',
+  drainSeconds: 'drain_seconds',
   nodes: 'graph_nodes',
   edges: 'graph_edges',
   globalConfig: 'global_config',
@@ -202,6 +209,7 @@ export interface NewVersion {
   version: number;
   configYaml: string;
   logLevel: LogLevelName;
+  drainSeconds: number | null;
   nodeSelector: LabelMap | null;
   nodes: GraphNode[];
   edges: GraphEdge[];
@@ -224,6 +232,7 @@ export async function insertVersions(tx: Knex, versions: readonly NewVersion[]):
     version: version.version,
     config_yaml: version.configYaml,
     log_level: version.logLevel,
+    drain_seconds: version.drainSeconds,
     node_selector: version.nodeSelector,
     graph_nodes: version.nodes,
     graph_edges: version.edges,
@@ -253,6 +262,7 @@ const VERSION_COLUMNS: ColumnTypes = {
   version: 'integer',
   config_yaml: 'text',
   log_level: 'text',
+  drain_seconds: 'integer',
   node_selector: 'jsonb',
   graph_nodes: 'jsonb',
   graph_edges: 'jsonb',
@@ -278,6 +288,7 @@ export interface Standing {
     /** Of a pipeline that the UI owns; else null. */
     configYaml: string | null;
     logLevel: string;
+    drainSeconds: number | null;
     nodeSelector: LabelMap | null;
   } | null;
   deployedVersionId: string | null;
@@ -295,7 +306,7 @@ export async function readStanding(
     `SELECT p.id, p.deployed_version_id AS "deployedVersionId", p.deployed_at AS "deployedAt",
        CASE WHEN v.id IS NULL THEN NULL
          ELSE json_build_object('id', v.id, 'version', v.version, 'specHash', v.spec_hash, 'configYaml', CASE WHEN p.managed_by = 'ui' THEN v.config_yaml END,
-           'logLevel', v.log_level, 'nodeSelector', v.node_selector) END AS latest,
+           'logLevel', v.log_level, 'drainSeconds', v.drain_seconds, 'nodeSelector', v.node_selector) END AS latest,
        CASE WHEN c.id IS NULL THEN NULL ELSE json_build_object('versionId', c.id, 'version', c.version) END AS canary
      FROM pipelines p LEFT JOIN rollouts r ON r.pipeline_id = p.id AND r.${ACTIVE_ROLLOUT}
      LEFT JOIN pipeline_versions c ON c.id = r.canary_version_id LEFT JOIN LATERAL
@@ -310,6 +321,7 @@ export async function readStanding(
 export interface VersionServed {
   configYaml: string;
   logLevel: string;
+  drainSeconds: number | null;
   nodeSelector: LabelMap | null;
 }
 
@@ -321,7 +333,12 @@ export async function readServed(
   if (versionIds.length === 0) return new Map();
   const rows: (VersionServed & { id: string })[] = await db('pipeline_versions')
     .whereIn('id', versionIds)
-    .select('id', { configYaml: 'config_yaml', logLevel: 'log_level', nodeSelector: 'node_selector' });
+    .select('id', {
+      configYaml: 'config_yaml',
+      logLevel: 'log_level',
+      drainSeconds: 'drain_seconds',
+      nodeSelector: 'node_selector',
+    });
   return new Map(rows.map(({ id, ...served }) => [id, served]));
 }
 
@@ -376,6 +393,7 @@ export async function findVersionContent(
     configYaml: 'config_yaml',
     nodeSelector: 'node_selector',
     logLevel: 'log_level',
+    drainSeconds: 'drain_seconds',
     nodes: 'graph_nodes',
     edges: 'graph_edges',
     globalConfig: 'global_config',
@@ -394,7 +412,8 @@ export async function nextVersionNumber(tx: Knex, pipelineId: string): Promise<n
 
 export async function findVersion(db: Knex, id: string): Promise<Version | null> {
   const { rows } = await db.raw<{ rows: Version[] }>(
-    `SELECT ${VERSION_SUMMARY}, v.config_yaml AS "configYaml", v.log_level AS "logLevel", v.node_selector AS "nodeSelector"
+    `SELECT ${VERSION_SUMMARY}, v.config_yaml AS "configYaml", v.log_level AS "logLevel", v.drain_seconds AS "drainSeconds",
+       v.node_selector AS "nodeSelector"
      ${VERSION_FROM} WHERE v.id = ?`,
     [id],
   );
@@ -408,6 +427,7 @@ export interface DeployedConfig {
   version: number;
   configYaml: string;
   logLevel: string;
+  drainSeconds: number | null;
   /** Of the version. */
   nodeSelector: LabelMap | null;
   /** Of a rollout that is active: its canary nodes. Null without one. */
@@ -423,8 +443,8 @@ export interface DeployedConfig {
 export async function listDeployed(db: Knex, environmentId: string): Promise<DeployedConfig[]> {
   const { rows } = await db.raw<{ rows: DeployedConfig[] }>(
     `SELECT p.id AS "pipelineId", p.name AS "pipelineName", v.id AS "versionId", v.version,
-       v.config_yaml AS "configYaml", v.log_level AS "logLevel", v.node_selector AS "nodeSelector",
-       r.canary_selector AS "canarySelector", served.is_canary AS "isCanary"
+       v.config_yaml AS "configYaml", v.log_level AS "logLevel", v.drain_seconds AS "drainSeconds",
+       v.node_selector AS "nodeSelector", r.canary_selector AS "canarySelector", served.is_canary AS "isCanary"
      FROM pipelines p ${SERVED_VERSIONS} JOIN pipeline_versions v ON v.id = served.version_id
      WHERE p.environment_id = ? AND NOT p.is_draft AND p.tombstoned_at IS NULL
      ORDER BY p.id, served.is_canary`,

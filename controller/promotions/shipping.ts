@@ -18,10 +18,13 @@ import type { GraphSnapshot } from './snapshot.ts';
 import { rolloutWords, type Target } from './target.ts';
 
 export function graphSnapshot(pipeline: StoredPipeline): GraphSnapshot {
-  const { description, labels, logLevel, nodeSelector, dependsOn, nodes, edges, globalConfig } = pipeline;
+  const { description, labels, logLevel, drainSeconds, nodeSelector, dependsOn } = pipeline;
+  const { nodes, edges, globalConfig } = pipeline;
   return {
     form: 'graph',
     ...{ description, labels, logLevel, nodeSelector, dependsOn },
+    // A snapshot says what is set, so that one of before has the same digest.
+    ...(drainSeconds === null ? {} : { drainSeconds }),
     ...withoutWrittenCredentials({ nodes, edges, globalConfig }),
   };
 }
@@ -34,9 +37,10 @@ export async function contentFor(
 ): Promise<{ content: ShippedContent; before: ShippedContent | null; missing: string[] }> {
   const before = pipelineId === null ? null : await shippedOnto(ctx, pipelineId);
   const { graph, missing } = withOwnCredentials(snapshot, before);
-  const { description, labels, logLevel, nodeSelector } = snapshot;
+  const { description, labels, logLevel, drainSeconds = null, nodeSelector } = snapshot;
   const kept = before ? before.nodeSelector : nodeSelector;
-  return { content: { ...graph, description, labels, logLevel, nodeSelector: kept }, before, missing };
+  const content = { ...graph, description, labels, logLevel, drainSeconds, nodeSelector: kept };
+  return { content, before, missing };
 }
 
 export const credentialWords = (missing: readonly string[]): string =>

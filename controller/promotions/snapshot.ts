@@ -10,6 +10,8 @@ export interface GraphSnapshot {
   description: string | null;
   labels: Record<string, string>;
   logLevel: LogLevelName;
+  /** Absent: none is set. */
+  drainSeconds?: number;
   nodes: GraphNode[];
   edges: GraphEdge[];
   globalConfig: Record<string, unknown>;
@@ -33,7 +35,7 @@ export interface ManifestSnapshot {
   form: 'manifest';
   labels: Record<string, string>;
   /**
-   * `sources`, `transforms`, `sinks`, `components`, `global`, `logLevel`, `tests`, `description`, `dependsOn`. Placeholders
+   * `sources`, `transforms`, `sinks`, `components`, `global`, `logLevel`, `drainSeconds`, `tests`, `description`, `dependsOn`. Placeholders
    * stand as they are written. A `$file` is a path from the root of the repository with `/` before it; one that the target
    * may not read is the text itself.
    */

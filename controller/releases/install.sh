@@ -115,13 +115,13 @@ running() {
 }
 
 # An agent that somebody else than systemd has started would write its token again. The program is gone by now, so that
-# nobody starts it anew. Engines get 30 s to end.
+# nobody starts it anew. Engines get up to 605 s to end, by the drainSeconds of their pipelines.
 stop_agents() {
   program=$(cd "${lib%/*}" 2>/dev/null && pwd -P)/$NAME || return 0
   for pid in $(running "$program"); do kill "$pid" 2>/dev/null || true; done
   waited=0
   while pids=$(running "$program") && [ -n "$pids" ]; do
-    [ "$waited" -lt 45 ] || fail "the agent does not end: end process" $pids "and run this again"
+    [ "$waited" -lt 630 ] || fail "the agent does not end: end process" $pids "and run this again"
     sleep 1
     waited=$((waited + 1))
   done
@@ -241,7 +241,7 @@ ExecStart=$executable${channel:+ --channel $channel}
 Restart=always
 RestartSec=2
 KillMode=mixed
-TimeoutStopSec=45
+TimeoutStopSec=630
 LimitNOFILE=65536
 LimitCORE=0
 UMask=0077

@@ -25,6 +25,8 @@ export interface NodeSeen {
   report: {
     version: number;
     status: string;
+    /** What does not run of it, such as one of its listeners. */
+    degraded?: string | null;
     /** How often the engine has ended unasked, since the agent was given the pipeline. */
     restarts: number;
     statusSince: Date;

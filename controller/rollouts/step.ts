@@ -66,6 +66,8 @@ export function step(rollout: Rolling, seen: readonly NodeSeen[], now: number): 
     return wait(rollout.verdict, rollout.heldReason);
   const { crashes } = figuresOf(observed, 'canary');
   if (crashes >= CRASHES) return fail(`Version ${versions.canary} crashed ${crashes} times on canary nodes`);
+  const degraded = degradedOf(seen, versions);
+  if (degraded !== null) return fail(`Version ${versions.canary} is degraded on canary nodes: ${degraded}`);
   if (rollout.status === 'CANARY_DEPLOYED') {
     if (!hasArrived(seen, versions)) return wait(null);
     const begun = fromHere(observed);
@@ -99,6 +101,16 @@ export function step(rollout: Rolling, seen: readonly NodeSeen[], now: number): 
       );
     }
   }
+}
+
+/** What of the new version does not run on a canary node; null where the version before is no better. */
+function degradedOf(seen: readonly NodeSeen[], versions: Versions): string | null {
+  const on = (stage: NodeSeen['stage']) =>
+    seen.filter((node) => node.stage === stage && node.reachable && isOnVersion(node, versions));
+  const text = (node: NodeSeen): string | null => node.report?.degraded ?? null;
+  if (on('control').some((node) => text(node) !== null)) return null;
+  const first = on('canary').find((node) => text(node) !== null);
+  return first ? (text(first)?.slice(0, 500) ?? null) : null;
 }
 
 /** Every canary node that can be reached runs the version, and one does. */

@@ -3,7 +3,7 @@
  * has reached it. Pure: everything it says follows from its input.
  */
 import type { Condition, Gate, GateSegment, GateState } from '../../schemas/api/common.ts';
-import type { NodeHealth, NodePipelineStatus } from '../../schemas/api/pipelines.ts';
+import type { Draining, NodeHealth, NodePipelineStatus } from '../../schemas/api/pipelines.ts';
 import { canarySegments, type GateRollout } from './gate-rollout.ts';
 import type { BindingRow } from './queries.ts';
 
@@ -17,6 +17,9 @@ export interface GateNode {
   canary: boolean;
   health: NodeHealth;
   lastError: string | null;
+  /** What does not run of an engine that runs. */
+  degraded: string | null;
+  draining: Draining | null;
   since: Date | null;
 }
 
@@ -119,7 +122,7 @@ function nodeSegments(input: GateInput): [GateSegment, GateSegment] {
   });
   if (rollout && !isDraft) {
     const [delivered, running] = canarySegments(input, rollout, segment);
-    return [delivered, crashedOn(nodes, running) ?? running];
+    return [delivered, crashedOn(nodes, running) ?? degradedOn(nodes, running) ?? running];
   }
   if (isDraft || !deployed) {
     const reason = isDraft ? 'A draft runs nowhere' : 'Nothing is deployed';
@@ -179,6 +182,9 @@ function nodeSegments(input: GateInput): [GateSegment, GateSegment] {
           );
   const crash = crashedOn(nodes, segment('running', 'failed', '', reached(runs)));
   if (crash) return [delivered, crash];
+  const degraded = degradedOn(nodes, segment('running', 'held', '', reached(runs)));
+  if (degraded) return [delivered, degraded];
+  const drains = drainingText(nodes);
   const running =
     runs.length === total
       ? silent.length > 0
@@ -192,7 +198,7 @@ function nodeSegments(input: GateInput): [GateSegment, GateSegment] {
       : segment(
           'running',
           lagging(runs),
-          `Runs on ${runs.length} of ${plural(total, 'node')}${silentText}`,
+          `Runs on ${runs.length} of ${plural(total, 'node')}${drains}${silentText}`,
           reached(runs),
         );
   return [delivered, running];
@@ -216,6 +222,27 @@ function crashedOn(nodes: readonly GateNode[], running: GateSegment): GateSegmen
   return { ...running, state: 'failed', reason: `Crashed on ${names.join(', ')}${why}` };
 }
 
+/** The segment `running` where an engine runs without a part of it; null where none does. */
+function degradedOn(nodes: readonly GateNode[], running: GateSegment): GateSegment | null {
+  const degraded = nodes.filter((node) => node.degraded !== null && !isSilent(node));
+  const first = degraded[0];
+  if (!first) return null;
+  const names = degraded.map(({ nodeName }) => nodeName).slice(0, MAX_NAMES);
+  const why = first.degraded?.split('\n')[0]?.slice(0, 200);
+  return { ...running, state: 'held', reason: `Degraded on ${names.join(', ')}: ${why}` };
+}
+
+/** A node that delivers what the version before holds is on its way, and nothing is wrong with it. */
+function drainingText(nodes: readonly GateNode[]): string {
+  const draining = nodes.filter((node) => node.draining !== null && !isSilent(node));
+  const first = draining[0];
+  if (!first?.draining) return '';
+  const names = draining.map(({ nodeName }) => nodeName).slice(0, MAX_NAMES);
+  const { undeliveredEvents, secondsLeft } = first.draining;
+  const events = undeliveredEvents === null ? '' : `${plural(undeliveredEvents, 'event')} left, `;
+  return `; draining on ${names.join(', ')} (${events}at most ${Math.round(secondsLeft)} s)`;
+}
+
 /** From what nodes report to the two conditions that only they can tell. */
 export function rolloutConditions(gate: Gate, input: GateInput, file: string, line: number): Condition[] {
   const [, , delivered, running] = gate;
@@ -230,6 +257,9 @@ export function rolloutConditions(gate: Gate, input: GateInput, file: string, li
     (running.state === 'failed' || answering.every(({ status }) => status === 'RUNNING'));
   const none = input.nodes.length === 0;
   const rolledBack = rolledBackFrom(input) !== null;
+  const degraded = running.state !== 'failed' && answering.some((node) => node.degraded !== null);
+  const unwell = degraded ? 'Degraded' : 'Crashed';
+  const isUnwell = degraded || running.state === 'failed';
   if (rollout || rolledBack)
     return [
       {
@@ -242,8 +272,8 @@ export function rolloutConditions(gate: Gate, input: GateInput, file: string, li
       {
         ...base,
         type: 'Healthy',
-        status: running.state === 'failed' ? 'False' : running.state === 'done' ? 'True' : 'Unknown',
-        reason: running.state === 'failed' ? 'Crashed' : running.state === 'done' ? 'Running' : 'InProgress',
+        status: isUnwell ? 'False' : running.state === 'done' ? 'True' : 'Unknown',
+        reason: isUnwell ? unwell : running.state === 'done' ? 'Running' : 'InProgress',
         message: running.reason,
       },
     ];
@@ -264,15 +294,8 @@ export function rolloutConditions(gate: Gate, input: GateInput, file: string, li
     {
       ...base,
       type: 'Healthy',
-      status: running.state === 'done' ? 'True' : running.state === 'failed' ? 'False' : 'Unknown',
-      reason:
-        running.state === 'done'
-          ? 'Running'
-          : running.state === 'failed'
-            ? 'Crashed'
-            : none
-              ? 'NoNodes'
-              : 'InProgress',
+      status: running.state === 'done' ? 'True' : isUnwell ? 'False' : 'Unknown',
+      reason: running.state === 'done' ? 'Running' : isUnwell ? unwell : none ? 'NoNodes' : 'InProgress',
       message: running.reason,
     },
   ];

@@ -1,7 +1,7 @@
 /** Reads that join what should run with what runs, for environments or one thing in one. Five statements, whatever their size. */
 import type { Knex } from 'knex';
 import type { Condition, GitOrigin, LabelMap } from '../../schemas/api/common.ts';
-import type { NodePipelineStatus } from '../../schemas/api/pipelines.ts';
+import type { Draining, LastDrain, NodePipelineStatus } from '../../schemas/api/pipelines.ts';
 import { type GroupRule, listGroupRules } from '../node-groups/index.ts';
 import { ACTIVE_ROLLOUT } from '../rollouts/index.ts';
 import type { Canary } from './selection.ts';
@@ -90,6 +90,10 @@ export interface ReportRow {
   version: number;
   status: Exclude<NodePipelineStatus, 'PENDING'>;
   lastError: string | null;
+  /** What does not run of an engine that runs; cut where a whole environment was read. */
+  degraded: string | null;
+  /** Its engine is being stopped. */
+  draining: Draining | null;
   statusSince: Date;
   rateEventsIn: number;
   rateEventsOut: number;
@@ -113,6 +117,8 @@ export interface ReportDetail {
   bytesOut: number;
   errorsTotal: number;
   eventsDiscarded: number;
+  warnings: string[];
+  lastDrain: LastDrain | null;
 }
 
 /** How far git has been read and accepted; null for an environment that is not bound. */
@@ -315,19 +321,23 @@ const REPORTS_OF = `FROM node_pipelines s JOIN nodes n ON n.id = s.node_id
 async function readReportsInFull(db: Knex, of: Narrowed): Promise<OfEnvironment<ReportRow>[]> {
   const { rows } = await db.raw<{ rows: OfEnvironment<ReportRow & ReportDetail>[] }>(
     `SELECT n.environment_id AS "environmentId", s.node_id AS "nodeId", s.pipeline_id AS "pipelineId", s.version, s.status, s.pid,
-       s.uptime_seconds AS "uptimeSeconds", s.restarts, s.metrics_port AS "metricsPort", s.api_port AS "apiPort", s.last_error AS "lastError", s.status_since AS "statusSince",
+       s.uptime_seconds AS "uptimeSeconds", s.restarts, s.metrics_port AS "metricsPort", s.api_port AS "apiPort", s.last_error AS "lastError", s.degraded, s.warnings,
+       s.draining, s.last_drain AS "lastDrain", s.status_since AS "statusSince",
        s.reported_at AS "reportedAt", s.events_in AS "eventsIn", s.events_out AS "eventsOut", s.bytes_in AS "bytesIn",
        s.bytes_out AS "bytesOut", s.errors_total AS "errorsTotal", s.events_discarded AS "eventsDiscarded", s.rate_events_in AS "rateEventsIn",
        s.rate_events_out AS "rateEventsOut", s.rate_bytes_in AS "rateBytesIn", s.rate_bytes_out AS "rateBytesOut",
        s.rate_errors AS "rateErrors" ${REPORTS_OF}`,
     bindings(of),
   );
-  return rows.map(({ pid, uptimeSeconds, restarts, metricsPort, apiPort, reportedAt, ...row }) => {
-    const { eventsIn, eventsOut, bytesIn, bytesOut, errorsTotal, eventsDiscarded, ...report } = row;
-    const totals = { eventsIn, eventsOut, bytesIn, bytesOut, errorsTotal, eventsDiscarded };
-    const detail = { pid, uptimeSeconds, restarts, metricsPort, apiPort, reportedAt, ...totals };
-    return { ...report, detail };
-  });
+  return rows.map(
+    ({ pid, uptimeSeconds, restarts, metricsPort, apiPort, reportedAt, warnings, lastDrain, ...row }) => {
+      const { eventsIn, eventsOut, bytesIn, bytesOut, errorsTotal, eventsDiscarded, ...report } = row;
+      const totals = { eventsIn, eventsOut, bytesIn, bytesOut, errorsTotal, eventsDiscarded };
+      const detail = { pid, uptimeSeconds, restarts, metricsPort, apiPort, reportedAt, warnings, ...totals };
+      const drained = lastDrain && { ...lastDrain, endedAt: new Date(lastDrain.endedAt) };
+      return { ...report, detail: { ...detail, lastDrain: drained } };
+    },
+  );
 }
 
 const FIELD = '\x1f';
@@ -343,7 +353,8 @@ async function readReports(db: Knex, of: Narrowed): Promise<OfEnvironment<Report
     `SELECT n.environment_id AS "environmentId", s.node_id AS "nodeId", string_agg(concat_ws(chr(31), s.pipeline_id, s.version,
        s.status, (extract(epoch FROM s.status_since) * 1000)::bigint, s.rate_events_in, s.rate_events_out, s.rate_bytes_in,
        s.rate_bytes_out, s.rate_errors,
-       CASE WHEN s.status = 'CRASHED' THEN translate(left(s.last_error, 500), chr(30) || chr(31), '') END), chr(30)) AS reports
+       CASE WHEN s.status = 'CRASHED' THEN translate(left(s.last_error, 500), chr(30) || chr(31), '') ELSE '' END,
+       CASE WHEN s.status = 'RUNNING' THEN translate(left(s.degraded, 500), chr(30) || chr(31), '') END), chr(30)) AS reports
      ${REPORTS_OF} GROUP BY n.environment_id, s.node_id`,
     bindings(of),
   );
@@ -360,6 +371,7 @@ async function readReports(db: Knex, of: Narrowed): Promise<OfEnvironment<Report
         bytesOut,
         errors,
         lastError,
+        degraded,
       ] = record.split(FIELD);
       return {
         environmentId,
@@ -368,7 +380,9 @@ async function readReports(db: Knex, of: Narrowed): Promise<OfEnvironment<Report
         version: Number(version),
         status: status as ReportRow['status'],
         statusSince: new Date(Number(since)),
-        lastError: lastError ?? null,
+        lastError: lastError || null,
+        degraded: degraded || null,
+        draining: null,
         rateEventsIn: Number(eventsIn),
         rateEventsOut: Number(eventsOut),
         rateBytesIn: Number(bytesIn),

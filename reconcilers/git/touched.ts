@@ -91,7 +91,7 @@ export async function touchedNodes(ctx: Context, environmentId: string, plan: Pl
         key,
         name: change.manifest.name,
         selector: spec.nodeSelector ?? null,
-        config: `${spec.logLevel}\n${compile(spec as Definition).configYaml}`,
+        config: `${spec.logLevel} ${spec.drainSeconds ?? ''}\n${compile(spec as Definition).configYaml}`,
       };
       after.set(key, { ...planned, staged: stagedOf(spec, planned, after.get(key)) });
     }
@@ -188,7 +188,7 @@ function deployableOf({ key, selector, staged }: Running): Deployable {
 
 /** By pipeline; of one with a rollout the version that all would get in the end. */
 function runningOf(deployed: readonly DeployedConfig[]): Running[] {
-  const textOf = (one: DeployedConfig) => `${one.logLevel}\n${one.configYaml}`;
+  const textOf = (one: DeployedConfig) => `${one.logLevel} ${one.drainSeconds ?? ''}\n${one.configYaml}`;
   return [...Map.groupBy(deployed, ({ pipelineId }) => pipelineId)].flatMap(([key, versions]): Running[] => {
     const control = versions.find(({ isCanary }) => !isCanary);
     const canary = versions.find(({ isCanary }) => isCanary);

@@ -80,10 +80,13 @@ async function asNew(place: Workplace, tip: Tip, { targetName, snapshot }: Draft
   const list = await place.list(tip.sha, folder);
   const taken = new Set(list.map((path) => path.slice(placed('').length).toLowerCase()));
   const path = placed(uniquePath(FOLDER, targetName, taken));
-  const { description, logLevel, sources, transforms, sinks, ...rest } = relativeTo(snapshot.spec, path);
+  const { description, logLevel, drainSeconds, sources, transforms, sinks, ...rest } = relativeTo(
+    snapshot.spec,
+    path,
+  );
   const { nodeSelector, values, rollout } = snapshot.start;
   // A snapshot comes from the database, which keeps keys in an order of its own.
-  const head = { description, deployed: true, nodeSelector, logLevel, values };
+  const head = { description, deployed: true, nodeSelector, logLevel, drainSeconds, values };
   const spec = { ...head, sources, transforms, sinks, ...rest, rollout };
   const text = manifestText({
     kind: 'Pipeline',

@@ -5,6 +5,7 @@ import { isMap } from './merge.ts';
 export const TRAVELS = [
   'description',
   'logLevel',
+  'drainSeconds',
   'sources',
   'transforms',
   'sinks',

@@ -66,6 +66,7 @@ function seenOf(rollout: RolloutRecord, { node, labels, health, pairs }: NodeSta
         ? {
             version: report.version,
             status: report.status,
+            degraded: report.status === 'RUNNING' ? report.degraded : null,
             restarts: detail.restarts,
             statusSince: report.statusSince,
             counters: {

@@ -61,8 +61,8 @@ export function exportObjects(
 /** What runs of a pipeline, rather than what is drawn and not deployed yet. */
 function asItRuns(object: StoredObject): { object: StoredObject; remark: string | undefined } {
   if (object.kind !== 'Pipeline' || object.deployed === null) return { object, remark: undefined };
-  const { nodes, edges, globalConfig, logLevel, nodeSelector } = object.deployed;
-  const running = { ...object, nodes, edges, globalConfig, logLevel, nodeSelector };
+  const { nodes, edges, globalConfig, logLevel, drainSeconds, nodeSelector } = object.deployed;
+  const running = { ...object, nodes, edges, globalConfig, logLevel, drainSeconds, nodeSelector };
   const same = JSON.stringify(plainObject(running).spec) === JSON.stringify(plainObject(object).spec);
   return {
     object: running,

@@ -56,6 +56,7 @@ export function plainOfManifest(manifest: DesiredManifest): PlainManifest {
         edges,
         globalConfig: spec.global,
         logLevel: spec.logLevel,
+        drainSeconds: spec.drainSeconds ?? null,
         nodeSelector: spec.nodeSelector ?? null,
       };
       const { description, deployed, dependsOn } = spec;
@@ -74,13 +75,14 @@ function pipelineSpec(
   { description, isDraft, dependsOn }: Pick<StoredPipeline, 'description' | 'isDraft' | 'dependsOn'>,
   layout: Layout,
 ): Fields {
-  const { sources, transforms, sinks, global, logLevel, nodeSelector } = definition;
+  const { sources, transforms, sinks, global, logLevel, drainSeconds, nodeSelector } = definition;
   return present({
     description: description ?? undefined,
     deployed: isDraft ? false : undefined,
     // A selector without labels says as much as none does: every node.
     nodeSelector: nodeSelector ?? undefined,
     logLevel: logLevel === 'info' ? undefined : logLevel,
+    drainSeconds,
     ...filled({ sources, transforms, sinks, global, components: editorData(definition, layout) }),
     dependsOn: dependsOn.length === 0 ? undefined : [...new Set(dependsOn)],
   });

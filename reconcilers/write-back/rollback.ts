@@ -13,7 +13,16 @@ import { baseOf, propose } from './propose.ts';
 import { manifestOf } from './rewrite.ts';
 
 /** What of a manifest a version holds. */
-const OF_VERSION = ['sources', 'transforms', 'sinks', 'global', 'components', 'logLevel', 'nodeSelector'];
+const OF_VERSION = [
+  'sources',
+  'transforms',
+  'sinks',
+  'global',
+  'components',
+  'logLevel',
+  'drainSeconds',
+  'nodeSelector',
+];
 
 /** @throws NOT_FOUND; what `propose` throws */
 export async function proposeRollback(

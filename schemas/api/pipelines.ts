@@ -1,5 +1,6 @@
 /** Pipelines, their graph and versions, and what each node runs of them. */
 import Type, { type Static } from 'typebox';
+import { AGENT_LIMITS } from '../agent/limits.ts';
 import {
   Gate,
   GitOrigin,
@@ -51,6 +52,31 @@ export const GraphEdge = Input({
 });
 export type GraphEdge = Static<typeof GraphEdge>;
 
+const DrainSeconds = Type.Integer({ minimum: 1, maximum: AGENT_LIMITS.drainSeconds });
+
+/** An engine that is being stopped and still delivers what it holds. */
+export const Draining = Type.Object({
+  version: Type.Integer(),
+  secondsLeft: Type.Number(),
+  /** Null where it did not tell. */
+  undeliveredEvents: Nullable(Type.Number()),
+});
+export type Draining = Static<typeof Draining>;
+
+/** What the last engine that was stopped left undelivered, by the last answer of its metrics. */
+export const LastDrain = Type.Object({
+  version: Type.Integer(),
+  endedAt: Timestamp,
+  /** At most so many; they were in memory. */
+  lostEvents: Type.Number(),
+  /** On disk; the next engine delivers them. */
+  keptEvents: Type.Number(),
+  sinks: Type.Array(
+    Type.Object({ componentId: Type.String(), lostEvents: Type.Number(), keptEvents: Type.Number() }),
+  ),
+});
+export type LastDrain = Static<typeof LastDrain>;
+
 export const NODE_PIPELINE_STATUSES = ['PENDING', 'STARTING', 'RUNNING', 'STOPPED', 'CRASHED'] as const;
 export const NodePipelineStatus = Type.Enum([...NODE_PIPELINE_STATUSES]);
 export type NodePipelineStatus = Static<typeof NodePipelineStatus>;
@@ -99,6 +125,12 @@ export const PipelineOnNode = Type.Object({
   metricsPort: Nullable(Type.Integer()),
   apiPort: Nullable(Type.Integer()),
   lastError: Nullable(Type.String()),
+  /** What does not run of an engine that runs. */
+  degraded: Nullable(Type.String()),
+  /** Of the engine, since it was started. */
+  warnings: Type.Array(Type.String()),
+  draining: Nullable(Draining),
+  lastDrain: Nullable(LastDrain),
   reportedAt: Nullable(Timestamp),
   eventsIn: Type.Number(),
   eventsOut: Type.Number(),
@@ -132,6 +164,7 @@ export const Version = Type.Object({
   ...VersionSummary.properties,
   configYaml: Type.String(),
   logLevel: LogLevelName,
+  drainSeconds: Nullable(DrainSeconds),
   nodeSelector: Nullable(LabelMap),
 });
 export type Version = Static<typeof Version>;
@@ -181,6 +214,8 @@ export const Pipeline = Type.Object({
   environment: Type.Object({ id: Id, name: Type.String(), teamId: Id }),
   nodeSelector: Nullable(LabelMap),
   logLevel: LogLevelName,
+  /** Null: 25. */
+  drainSeconds: Nullable(DrainSeconds),
   nodes: Type.Array(GraphNode),
   edges: Type.Array(GraphEdge),
   globalConfig: GlobalConfig,
@@ -281,6 +316,8 @@ export const UpdatePipeline = Input({
   /** Null: every node. What is deployed keeps the one that it was deployed with. */
   nodeSelector: Type.Optional(Nullable(LabelMap)),
   logLevel: Type.Optional(LogLevelName),
+  /** Seconds that an engine gets to deliver what it holds when it is stopped; null: 25. */
+  drainSeconds: Type.Optional(Nullable(DrainSeconds)),
   labels: Type.Optional(LabelMap),
   /** Null takes it out of its group. */
   groupId: Type.Optional(Nullable(Id)),

@@ -116,6 +116,14 @@ export const PipelineSpecSchema = Strict('What should run.', {
       default: 'info',
     }),
   ),
+  drainSeconds: Type.Optional(
+    Type.Integer({
+      description:
+        'Seconds that an engine gets to deliver what it holds when it is stopped, before a change as much as at the end. What is in memory then is lost. Absent: 25.',
+      minimum: 1,
+      maximum: 600,
+    }),
+  ),
   values: Type.Optional(
     Type.Record(
       Type.String({ pattern: '^[a-zA-Z_][a-zA-Z0-9_.-]*$' }),

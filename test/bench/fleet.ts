@@ -129,7 +129,14 @@ export async function addPipeline(
   name: string,
   nodeSelector: Record<string, string> | null = null,
 ): Promise<string> {
-  const common = { nodeSelector, logLevel: 'info' as const, nodes: [], edges: [], globalConfig: {} };
+  const common = {
+    nodeSelector,
+    logLevel: 'info' as const,
+    drainSeconds: null,
+    nodes: [],
+    edges: [],
+    globalConfig: {},
+  };
   const id = await insertPipeline(db, environmentId, {
     ...common,
     name,

@@ -86,6 +86,8 @@ export function reportRow(more: Partial<ReportRow> = {}): ReportRow {
     version: 2,
     status: 'RUNNING',
     lastError: null,
+    degraded: null,
+    draining: null,
     statusSince: secondsAgo(60),
     rateEventsIn: 10,
     rateEventsOut: 9,
@@ -105,6 +107,8 @@ export function reportRow(more: Partial<ReportRow> = {}): ReportRow {
       bytesOut: 4_000,
       errorsTotal: 1,
       eventsDiscarded: 0,
+      warnings: [],
+      lastDrain: null,
     },
     ...more,
   };

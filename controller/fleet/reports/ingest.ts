@@ -12,6 +12,7 @@ import {
   type PipelineReport,
 } from '../../../schemas/agent/protocol.ts';
 import type { UiTopic } from '../../../schemas/api/git-sync.ts';
+import type { Draining, LastDrain } from '../../../schemas/api/pipelines.ts';
 import type { LogIngest } from '../../logs/index.ts';
 import type { ComponentLists } from '../../node-engines/index.ts';
 import type { StoredComponent } from '../../pipelines/index.ts';
@@ -371,6 +372,10 @@ export function toRow(
     metricsPort: entry.metricsPort ?? null,
     apiPort: entry.apiPort ?? null,
     lastError: storableText(entry.lastError, 4096),
+    degraded: storableText(entry.degraded, 4096) || null,
+    warnings: (entry.warnings ?? []).map((warning) => storableText(warning, 1_024)),
+    draining: drainingOf(entry.draining),
+    lastDrain: lastDrainOf(entry.lastDrain),
   };
   const seconds = elapsedMs / 1000;
   const usable =
@@ -402,6 +407,31 @@ export function toRow(
     };
   });
   return { ...row, rates, components };
+}
+
+const drainingOf = (draining: PipelineReport['draining']): Draining | null =>
+  draining
+    ? {
+        version: draining.version,
+        secondsLeft: draining.secondsLeft,
+        undeliveredEvents: draining.undeliveredEvents ?? null,
+      }
+    : null;
+
+/** Without a time it tells nothing. */
+function lastDrainOf(report: PipelineReport['lastDrain']): LastDrain | null {
+  if (!report) return null;
+  const endedAt = new Date(report.endedAt);
+  if (Number.isNaN(endedAt.getTime())) return null;
+  const { version, lostEvents, keptEvents, sinks } = report;
+  return {
+    ...{ version, endedAt, lostEvents, keptEvents },
+    sinks: sinks.map((sink) => ({
+      componentId: storableText(sink.componentId, 256) ?? '',
+      lostEvents: sink.lostEvents,
+      keptEvents: sink.keptEvents,
+    })),
+  };
 }
 
 function linesOf(accepted: readonly PipelineReport[]): LogEntry[] {

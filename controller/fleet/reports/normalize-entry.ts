@@ -20,12 +20,14 @@ export interface NormalizedEntry {
 
 /** How many left out metrics of one entry are named. */
 const NAMED_METRICS = 5;
+/** They tell of a pipeline beside its state. */
+const REMARKS = ['degraded', 'warnings', 'draining', 'lastDrain'] as const;
 const PORTS = ['metricsPort', 'apiPort'] as const;
 
 /**
  * - A field that is null counts as absent.
  * - A status that begins with CRASH, in any case (`CRASH_LOOP`, `Crashed`), is CRASHED.
- * - A component metric or a port that does not fit is left out alone.
+ * - A component metric, a port, `degraded`, `warnings`, `draining` or `lastDrain` that does not fit is left out alone.
  *
  * Everything else that does not fit refuses the entry, and the reason names the field (`status must be one of …`).
  */
@@ -39,6 +41,13 @@ export function normalizeEntry(entry: unknown): NormalizedEntry | { reason: stri
   if (typeof candidate.status === 'string' && /^crash/i.test(candidate.status)) candidate.status = 'CRASHED';
   for (const name of PORTS) {
     const [fault] = candidate[name] === undefined ? [] : validator(Port).firstIssue(candidate[name]);
+    if (!fault) continue;
+    delete candidate[name];
+    warnings.push(`${name} left out: ${fault.message}`);
+  }
+  for (const name of REMARKS) {
+    const schema = PipelineReport.properties[name];
+    const [fault] = candidate[name] === undefined ? [] : validator(schema).firstIssue(candidate[name]);
     if (!fault) continue;
     delete candidate[name];
     warnings.push(`${name} left out: ${fault.message}`);

@@ -1,5 +1,6 @@
 /** Heartbeats in batches: two statements for any number of nodes. */
 import type { Knex } from 'knex';
+import type { Draining, LastDrain } from '../../../schemas/api/pipelines.ts';
 import type { StoredComponent } from '../../pipelines/index.ts';
 
 export interface NodeReport {
@@ -45,6 +46,11 @@ export interface PipelineReportRow {
   metricsPort: number | null;
   apiPort: number | null;
   lastError: string | null;
+  degraded: string | null;
+  warnings: string[];
+  draining: Draining | null;
+  /** Null keeps the one that is stored: an agent that was started again knows none. */
+  lastDrain: LastDrain | null;
   components: StoredComponent[];
 }
 
@@ -173,19 +179,24 @@ async function writePipelines(tx: Knex, reports: readonly NodeReport[]): Promise
       ['metrics_port', 'integer', of((r) => r.metricsPort)],
       ['api_port', 'integer', of((r) => r.apiPort)],
       ['last_error', 'text', of((r) => r.lastError)],
+      ['degraded', 'text', of((r) => r.degraded)],
+      ['warnings', 'jsonb', of((r) => (r.warnings.length === 0 ? '[]' : JSON.stringify(r.warnings)))],
+      ['draining', 'jsonb', of((r) => r.draining && JSON.stringify(r.draining))],
+      ['last_drain', 'jsonb', of((r) => r.lastDrain && JSON.stringify(r.lastDrain))],
       ['components', 'jsonb', of((r) => JSON.stringify(r.components))],
       ['status_since', 'timestamptz', reportedAt],
       ['reported_at', 'timestamptz', reportedAt],
     ]);
     const updated = batch.names
       .split(', ')
-      .filter((name) => !['node_id', 'pipeline_id', 'status_since'].includes(name))
+      .filter((name) => !['node_id', 'pipeline_id', 'status_since', 'last_drain'].includes(name))
       .map((name) => `${name} = excluded.${name}`)
       .join(', ');
     await tx.raw(
       `INSERT INTO node_pipelines AS s (${batch.names})
        SELECT ${batch.picked} FROM ${batch.source} ORDER BY b.node_id, b.pipeline_id
        ON CONFLICT (node_id, pipeline_id) DO UPDATE SET ${updated},
+         last_drain = COALESCE(excluded.last_drain, s.last_drain),
          status_since = CASE WHEN s.status = excluded.status AND s.version = excluded.version
            THEN s.status_since ELSE excluded.status_since END
        WHERE s.reported_at <= excluded.reported_at`,

@@ -293,7 +293,7 @@ describe('the install script', function () {
     it('writes a unit that systemd understands', async function () {
       await service();
       expect(unit()).to.match(/^ExecStart=\/usr\/local\/lib\/headgate-agent\/headgate-agent$/m);
-      for (const line of ['Restart=always', 'KillMode=mixed', 'TimeoutStopSec=45', 'User=headgate-agent'])
+      for (const line of ['Restart=always', 'KillMode=mixed', 'TimeoutStopSec=630', 'User=headgate-agent'])
         expect(unit()).to.include(`\n${line}\n`);
       // As the machine will see it on which this is unpacked.
       expect(unit())

@@ -1,4 +1,5 @@
 /** GET /api/agent/config: what a node is told to run. Absence means undeploy, so nothing may be absent by accident. */
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { ConfigResponse } from '../../../schemas/agent/protocol.ts';
 import { validator } from '../../../schemas/validate.ts';
@@ -269,5 +270,28 @@ describe('the config of a node', () => {
     const refused = answers.find((answer) => answer.status === 429);
     expect(Number(refused?.headers['retry-after'])).to.be.within(1, 60);
     expect((await busy.heartbeat(heartbeat())).status, 'heartbeats count apart').to.equal(200);
+  });
+
+  it('has the drain time where one is set, and else the checksum of before there was one', async () => {
+    const spec = manifest('drains');
+    await teams.git.commit({
+      'ours/drains.yaml': spec.replace('spec:', 'spec:\n  drainSeconds: 60'),
+      'ours/drains-not.yaml': manifest('drains-not'),
+    });
+    await teams.git.push();
+    const entryOf = async (name: string) =>
+      (await read()).body.pipelines.find(({ pipelineName }) => pipelineName === name);
+    await until(async () => (await entryOf('drains')) && (await entryOf('drains-not')), {
+      what: 'both are served',
+    });
+    const [with60, without] = [await entryOf('drains'), await entryOf('drains-not')];
+    expect(with60?.drainSeconds).to.equal(60);
+    expect(without).not.to.have.property('drainSeconds');
+    const hashOf = (...more: unknown[]) => {
+      const content = [without?.configYaml, Object.entries(without?.secrets ?? {}), 'info', [], ...more];
+      return `sha256:${createHash('sha256').update(JSON.stringify(content)).digest('hex')}`;
+    };
+    expect(without?.checksum).to.equal(hashOf());
+    expect(with60?.checksum).to.equal(hashOf(60));
   });
 });

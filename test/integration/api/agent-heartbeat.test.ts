@@ -124,6 +124,63 @@ describe('a heartbeat', () => {
     await seen('the pipeline to be pending again', (one) => onNode(one)?.status === 'PENDING');
   });
 
+  it('shows what is drained, what was lost, warnings and what does not run', async () => {
+    const remarks = {
+      degraded: 'Source "in": OpenTelemetry source gRPC server failed: TCP bind failed',
+      warnings: ['Source "in.metrics" has no consumers'],
+      draining: { version: 1, secondsLeft: 12, undeliveredEvents: 7 },
+    };
+    const lastDrain = {
+      version: 1,
+      endedAt: '2026-01-01T00:00:00.000Z',
+      lostEvents: 5_000,
+      keptEvents: 6,
+      sinks: [{ componentId: 'out', lostEvents: 5_000, keptEvents: 6 }],
+    };
+    await beat({ pipelines: [entry({ ...remarks, lastDrain })] });
+    const view = await seen('the remarks', (one) => onNode(one)?.degraded != null);
+    expect(onNode(view)).to.deep.include({ ...remarks, lastDrain });
+    expect((await node.config()).status).to.equal(200);
+    // An agent that was started again knows of no drain; the one that is stored stays, and the rest is over.
+    await beat({ pipelines: [entry({ degraded: null, draining: null, lastDrain: null })] });
+    const later = await seen('the end of the remarks', (one) => onNode(one)?.degraded === null);
+    expect(onNode(later)).to.deep.include({ degraded: null, warnings: [], draining: null, lastDrain });
+  });
+
+  it('leaves out remarks that do not fit, and stores the rest', async () => {
+    const reply = await beat({
+      pipelines: [
+        entry({ degraded: 'x'.repeat(5_000), warnings: [7], draining: 'yes', lastDrain: { version: 'x' } }),
+      ],
+    });
+    expect(reply.rejected).to.equal(undefined);
+    expect(reply.warnings?.map(({ reason }) => reason.split(' ')[0])).to.deep.equal([
+      'degraded',
+      'warnings',
+      'draining',
+      'lastDrain',
+    ]);
+    await seen('the pipeline', (one) => onNode(one)?.status === 'RUNNING');
+  });
+
+  it('of a degraded engine holds the gate at running and makes the manifest unhealthy', async () => {
+    await beat({ pipelines: [entry({ degraded: 'Source "in": it is deaf' })] });
+    interface Shown {
+      gate: { point: string; state: string; reason: string }[];
+      git: { conditions: { type: string; status: string; reason: string }[] };
+    }
+    const get = () => teams.root.query<Shown>('pipeline.get', { id: pipelineId });
+    const running = async () => (await get()).gate.find(({ point }) => point === 'running');
+    await until(async () => (await running())?.reason.includes('it is deaf') === true, {
+      what: 'the gate says so',
+    });
+    expect(await running()).to.include({ state: 'held' });
+    expect((await get()).git.conditions.find(({ type }) => type === 'Healthy')).to.include({
+      status: 'False',
+      reason: 'Degraded',
+    });
+  });
+
   it('takes fields that it does not know, from a newer agent', async () => {
     await beat({ novelty: { a: 1 }, pipelines: [entry({ novelty: true })] });
     await seen('the pipeline', (one) => onNode(one)?.status === 'RUNNING');

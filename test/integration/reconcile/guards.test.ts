@@ -236,7 +236,13 @@ describe('plans that wait', () => {
 
     it('count no deletions that are kept anyhow, since another manifest is refused', async () => {
       await insertPipeline(scene.db, env.id, {
-        ...{ name: 'mine', description: 'made by hand', nodeSelector: null, logLevel: 'info' },
+        ...{
+          name: 'mine',
+          description: 'made by hand',
+          nodeSelector: null,
+          logLevel: 'info',
+          drainSeconds: null,
+        },
         ...{ nodes: [], edges: [], globalConfig: {}, labels: {}, dependsOn: [] },
       });
       const result = await env.apply({ ...none(names(4)), mine: idleManifest('mine') });
@@ -429,7 +435,7 @@ describe('plans that wait', () => {
   describe('for the first time', () => {
     const byHand = (name: string) =>
       insertPipeline(scene.db, env.id, {
-        ...{ name, description: 'made by hand', nodeSelector: null, logLevel: 'info' },
+        ...{ name, description: 'made by hand', nodeSelector: null, logLevel: 'info', drainSeconds: null },
         ...{ nodes: [], edges: [], globalConfig: {}, labels: {}, dependsOn: [] },
       });
     beforeEach(async () => {

@@ -99,7 +99,13 @@ describe('words, pushes and edits in any order', () => {
       case 'make by hand':
         if (await row(one.name).first()) return;
         await insertPipeline(scene.db, env.id, {
-          ...{ name: one.name, description: 'by hand', nodeSelector: null, logLevel: 'info' },
+          ...{
+            name: one.name,
+            description: 'by hand',
+            nodeSelector: null,
+            logLevel: 'info',
+            drainSeconds: null,
+          },
           ...{ nodes: [], edges: [], globalConfig: {}, labels: {}, dependsOn: [] },
         });
         return;

@@ -123,7 +123,15 @@ describe('refusing what is wrong', () => {
     `${idleManifest(name)}  dependsOn: [${dependsOn.join(', ')}]\n`;
   const insertByHand = (name: string) =>
     insertPipeline(scene.db, env.id, {
-      ...{ name, description: null, nodeSelector: null, logLevel: 'info', nodes: [], edges: [] },
+      ...{
+        name,
+        description: null,
+        nodeSelector: null,
+        logLevel: 'info',
+        drainSeconds: null,
+        nodes: [],
+        edges: [],
+      },
       ...{ globalConfig: {}, labels: {}, dependsOn: [] },
     });
 
@@ -204,6 +212,7 @@ describe('refusing what is wrong', () => {
       description: 'made by hand',
       nodeSelector: null,
       logLevel: 'info',
+      drainSeconds: null,
       nodes: [],
       edges: [],
       globalConfig: {},

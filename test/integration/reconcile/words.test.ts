@@ -243,7 +243,7 @@ describe('what operators say to the loop', () => {
   describe('adopt', () => {
     const byHand = (name: string) =>
       insertPipeline(scene.db, env.id, {
-        ...{ name, description: 'made by hand', nodeSelector: null, logLevel: 'info' },
+        ...{ name, description: 'made by hand', nodeSelector: null, logLevel: 'info', drainSeconds: null },
         ...{ nodes: [], edges: [], globalConfig: {}, labels: {}, dependsOn: [] },
       });
 

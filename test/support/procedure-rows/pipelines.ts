@@ -30,6 +30,7 @@ export const PIPELINES: Rows = {
       description: null,
       nodeSelector: { role: 'edge' },
       logLevel: 'debug',
+      drainSeconds: 60,
       labels: { team: 'payments' },
     }),
   },

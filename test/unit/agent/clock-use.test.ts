@@ -9,7 +9,7 @@ import { manualClock } from '../../../reconcilers/engine/clock.ts';
 const ROOT = join(import.meta.dirname, '../../..');
 
 describe('time in the agent', () => {
-  it('is that of the machine’s calendar in log lines and for Retry-After only', () => {
+  it('is that of the machine’s calendar in log lines, for Retry-After and in the report of a drain only', () => {
     const used = globSync('agent/**/*.ts', { cwd: ROOT })
       .filter((file) => !/^agent\/(build|release)\.ts$/.test(file))
       .flatMap((file) =>
@@ -18,7 +18,9 @@ describe('time in the agent', () => {
           .filter((line) => /Date\.now|new Date|clock\.now\(/.test(line))
           .map((line) => `${file}: ${line.trim()}`),
       );
-    const others = used.filter((line) => !/retryAfterMs\(headers, Date\.now\(\)\)/.test(line));
+    const others = used.filter(
+      (line) => !/retryAfterMs\(headers, Date\.now\(\)\)|#drain\?\.end\(/.test(line),
+    );
     expect(others).to.have.length(1);
     expect(others[0]).to.match(/^agent\/log\.ts: .*time=\$\{new Date\(\)\.toISOString\(\)\}/);
   });

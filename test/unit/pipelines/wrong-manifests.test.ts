@@ -61,8 +61,13 @@ describe('options by the schema of an engine', function () {
     const scripted = scriptedEngine(validate);
     const engine = createEngineChecks({ engineBin: scripted.bin, log: createLogger('silent') });
     try {
-      const nodeEngines: [], engineLevel = { configYaml: compile(of).configYaml };
-      return await checkPipeline(of, { secrets: new Set(['SVC_SECRET_N']), engine, engineLevel });
+      const engineLevel = { configYaml: compile(of).configYaml };
+      return await checkPipeline(of, {
+        secrets: new Set(['SVC_SECRET_N']),
+        engine,
+        nodeEngines: [],
+        engineLevel,
+      });
     } finally {
       await engine.stop();
       scripted.remove();

@@ -177,6 +177,15 @@ describe('what a rollout does next', () => {
     expect(before.row.verdict?.message).to.equal('Version 3 crashed 3 times on canary nodes');
   });
 
+  it('fails at once where a canary node runs without a part of the new version, and the others do not', () => {
+    const deaf = { degraded: 'Source "in": it is deaf' };
+    const { acts, row } = played([[seen('a', 'canary', deaf), seen('b', 'control')]]);
+    expect(acts).to.deep.equal(['rollback']);
+    expect(row.verdict?.message).to.equal('Version 3 is degraded on canary nodes: Source "in": it is deaf');
+    const both = played([[seen('a', 'canary', deaf), seen('b', 'control', deaf)]]);
+    expect(both.acts).to.deep.equal(['begin']);
+  });
+
   it('adds the crashes of all canary nodes up, and counts none of the others', () => {
     const crashed = (nodeId: string, restarts: number) => seen(nodeId, 'canary', { restarts });
     const calm = ['a', 'b', 'c'].map((id) => crashed(id, 0));

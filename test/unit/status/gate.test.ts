@@ -20,6 +20,8 @@ const node = (more: Partial<GateNode> = {}): GateNode => ({
   canary: false,
   health: 'HEALTHY',
   lastError: null,
+  degraded: null,
+  draining: null,
   since: AT,
   ...more,
 });
@@ -171,6 +173,28 @@ describe('the gate of a pipeline', () => {
       states: 'done done moving failed',
     },
     {
+      reason: 'an engine runs without a part of it',
+      input: { nodes: [node(), node({ nodeName: 'node-2', degraded: 'Source "in": it is deaf' })] },
+      states: 'done done done held',
+      says: /Degraded on node-2: Source "in": it is deaf$/,
+    },
+    {
+      reason: 'a node drains the version before',
+      input: {
+        nodes: [
+          node(),
+          node({
+            ...behind,
+            nodeName: 'node-2',
+            status: 'STARTING',
+            draining: { version: 1, secondsLeft: 12, undeliveredEvents: 5_000 },
+          }),
+        ],
+      },
+      states: 'done done moving moving',
+      says: /draining on node-2 \(5000 events left, at most 12 s\)/,
+    },
+    {
       reason: 'it was stopped on a node',
       input: { nodes: [node(), node({ status: 'STOPPED' })] },
       states: 'done done done moving',
@@ -201,6 +225,8 @@ describe('the gate of a pipeline', () => {
     canary: fc.constant(false),
     health: fc.constantFrom('HEALTHY', 'HEALTHY', 'DEGRADED', 'UNREACHABLE', 'UNKNOWN'),
     lastError: fc.constantFrom(null, 'broken'),
+    degraded: fc.constantFrom(null, null, null, 'half deaf'),
+    draining: fc.constantFrom(null, null, { version: 1, secondsLeft: 20, undeliveredEvents: 7 }),
     since: fc.constantFrom(null, AT),
   });
   const anyInput: fc.Arbitrary<GateInput> = fc.record({
@@ -240,6 +266,7 @@ describe('the gate of a pipeline', () => {
             (one) =>
               one.version === input.deployed?.version &&
               one.status === 'RUNNING' &&
+              one.degraded === null &&
               (one.health === 'HEALTHY' || one.health === 'DEGRADED'),
           );
         expect(running?.state === 'done').to.equal(all);

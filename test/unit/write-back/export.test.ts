@@ -44,6 +44,7 @@ const pipeline = (more: Partial<StoredPipeline> = {}): StoredPipeline => ({
   isDraft: true,
   dependsOn: [],
   logLevel: 'info',
+  drainSeconds: null,
   nodeSelector: null,
   nodes: [
     node('in', 'SOURCE'),
@@ -101,6 +102,7 @@ const pipelines: fc.Arbitrary<StoredPipeline> = fc
     labels,
     selector: fc.option(labels),
     level: fc.constantFrom('trace' as const, 'info' as const, 'error' as const),
+    drainSeconds: fc.constantFrom(null, null, 1, 600),
     description: fc.constantFrom(null, '', 'what: for', 'two\nlines'),
     isDraft: fc.boolean(),
   })
@@ -130,6 +132,7 @@ const pipelines: fc.Arbitrary<StoredPipeline> = fc
       edges,
       globalConfig: global,
       logLevel: given.level,
+      drainSeconds: given.drainSeconds,
       nodeSelector: given.selector,
     };
     return pipeline({

@@ -11,6 +11,7 @@ import { Badge } from '../components/bits.tsx';
 import { pipelineCause } from '../components/causes.ts';
 import { ConditionList } from '../components/condition-list.tsx';
 import { Crashes } from '../components/crashes.tsx';
+import { EngineRemarks } from '../components/engine-remarks.tsx';
 import { formatRate, plural } from '../components/format.ts';
 import { GateStrip } from '../components/gate-strip.tsx';
 import { LazyLogViewer } from '../components/logs/lazy-log-viewer.tsx';
@@ -151,6 +152,7 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
         nameOf={(row) => row.nodeName}
         logHref={(row) => paths.pipeline(env, pipeline.id, { tab: 'logs', level: 'ERROR', node: row.nodeId })}
       />
+      <EngineRemarks rows={pipeline.statuses} nameOf={(row) => row.nodeName} />
       <KeptBack pipeline={pipeline} />
       <SharedUpdates env={env} pipeline={pipeline} />
       <section className="section" aria-label="Gate">

@@ -37,5 +37,11 @@ export const CommitLine = ({ pipeline }: { pipeline: Pipeline }) => (
       <span className="muted">log level </span>
       <span className="mono">{pipeline.logLevel}</span>
     </span>
+    {pipeline.drainSeconds !== null && (
+      <span>
+        <span className="muted">drains up to </span>
+        <span className="mono">{pipeline.drainSeconds} s</span>
+      </span>
+    )}
   </>
 );

@@ -22,7 +22,7 @@ export const runColumns: Column<PipelineOnNode>[] = [
     cell: (row) => (
       <StatusBadge
         status={row.status}
-        tip={row.lastError ?? undefined}
+        tip={row.lastError ?? row.degraded ?? undefined}
         old={row.nodeHealth === 'UNREACHABLE'}
       />
     ),
@@ -79,6 +79,10 @@ export const runColumns: Column<PipelineOnNode>[] = [
       row.lastError ? (
         <span className="mono tone-text" data-tone="failed" data-tip={row.lastError}>
           {row.lastError}
+        </span>
+      ) : row.degraded ? (
+        <span className="mono tone-text" data-tone="held" data-tip={row.degraded}>
+          {row.degraded}
         </span>
       ) : (
         <span className="muted">none</span>

@@ -9,7 +9,7 @@ import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { paths } from '../../app/paths.ts';
 import { HealthBadge, Labels } from '../../components/bits.tsx';
-import { NameField, SelectField, TextAreaField } from '../../components/field.tsx';
+import { Field, NameField, SelectField, TextAreaField } from '../../components/field.tsx';
 import { plural } from '../../components/format.ts';
 import { useBecameGit } from '../../components/git-edits.tsx';
 import { Icon } from '../../components/icons.tsx';
@@ -69,6 +69,9 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
   const [name, setName] = useState(pipeline.name);
   const [description, setDescription] = useState(pipeline.description ?? '');
   const [logLevel, setLogLevel] = useState(pipeline.logLevel);
+  const [drain, setDrain] = useState(pipeline.drainSeconds === null ? '' : String(pipeline.drainSeconds));
+  const drainSeconds = drain.trim() === '' ? null : Number(drain);
+  const drainProblem = drainSeconds === null ? '' : drainProblemOf(drainSeconds);
   const [labels, setLabels] = useState<LabelRow[]>(() => rowsOf(pipeline.labels));
   const [selector, setSelector] = useState<LabelRow[]>(() => rowsOf(pipeline.nodeSelector));
   const wanted = labelsOf(selector);
@@ -79,6 +82,7 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
       ? {}
       : { description: description.trim() || null }),
     ...(logLevel === pipeline.logLevel ? {} : { logLevel }),
+    ...(drainSeconds === pipeline.drainSeconds ? {} : { drainSeconds }),
     ...(same(labelsOf(labels), pipeline.labels) ? {} : { labels: labelsOf(labels) }),
     ...(same(wanted, pipeline.nodeSelector ?? {}) ? {} : { nodeSelector }),
   };
@@ -89,10 +93,10 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
         await renew();
         return;
       }
-      const ships = 'logLevel' in changes || 'nodeSelector' in changes;
+      const ships = ['logLevel', 'drainSeconds', 'nodeSelector'].some((field) => field in changes);
       await renew();
       if (ships && !pipeline.isDraft) {
-        notify('Saved. Log level and nodes change with the next deploy.', {
+        notify('Saved. Log level, drain time and nodes change with the next deploy.', {
           word: 'Deploy',
           run: () => start('deploy', [{ ...pipeline, name }]),
         });
@@ -106,7 +110,9 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
         mutation={save}
         submit="Save the settings"
         working="Saving…"
-        disabled={Object.keys(changes).length === 0 || name === '' || nameProblem !== ''}
+        disabled={
+          Object.keys(changes).length === 0 || name === '' || nameProblem !== '' || drainProblem !== ''
+        }
         fieldset={{ disabled: fixed !== null, legend: `Settings of ${pipeline.name}` }}
       >
         <NameField value={name} onChange={setName} problem={nameProblem} />
@@ -131,6 +137,15 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
           onChange={setLogLevel}
           options={LOG_LEVELS.map((value) => ({ value, word: value }))}
         />
+        <Field
+          label="Drain time in seconds"
+          value={drain}
+          onChange={setDrain}
+          problem={drainProblem}
+          inputMode="numeric"
+          placeholder="25"
+          hint="How long the engine may deliver what it holds when it is stopped, before each change too. Then what is in memory is lost."
+        />
         <LabelEditor
           legend="Labels of the pipeline"
           noun="label"
@@ -142,6 +157,13 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
     </Section>
   );
 };
+
+const LONGEST_DRAIN_S = 600;
+
+const drainProblemOf = (seconds: number): string =>
+  Number.isInteger(seconds) && seconds >= 1 && seconds <= LONGEST_DRAIN_S
+    ? ''
+    : `Give whole seconds from 1 to ${LONGEST_DRAIN_S}, or nothing for 25.`;
 
 const same = (a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean =>
   Object.keys({ ...a, ...b }).every((key) => a[key] === b[key]);

@@ -68,7 +68,11 @@ const OneVersion = ({ id, version }: { id: string; version: number }) => {
   );
 };
 
-const SETTINGS: Record<string, string> = { logLevel: 'Log level', nodeSelector: 'Nodes' };
+const SETTINGS: Record<string, string> = {
+  logLevel: 'Log level',
+  drainSeconds: 'Drain time',
+  nodeSelector: 'Nodes',
+};
 
 /** The configs, and what else a version carries. */
 export const VersionDiff = ({ fromId, toId }: { fromId: string; toId: string }) => {
