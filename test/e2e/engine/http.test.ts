@@ -209,7 +209,7 @@ sinks: {svc_metrics_exporter: {type: prometheus_exporter, inputs: [svc_internal_
     const { code, stderr } = await bench.run(['-c', pipeline(port)], SECRETS);
     server.close();
     expect(code).to.equal(0);
-    expect(stderr).to.include('An error occurred: TCP bind failed: Address already in use (os error 98).');
+    expect(stderr).to.include('An error occurred: TcpBind { source: Os { code: 98, kind: AddrInUse,');
     expect(stderr).to.include(`Building HTTP server. address=127.0.0.1:${port}`);
     expect(stderr).to.include(
       "An error occurred that Vector couldn't handle: the task completed with an error.",
