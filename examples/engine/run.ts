@@ -81,7 +81,7 @@ async function startApi({ settings }: Compiled, app: Logger): Promise<Api | 'fai
     return api;
   } catch (error) {
     app.error("An error occurred that Vector couldn't handle.", {
-      error: `Failed to bind API server to ${address}: ${(error as Error).message}`,
+      error: `Failed to bind gRPC API server to ${address}: ${(error as Error).message}`,
       ...UNLIMITED,
     });
     return 'failed';
