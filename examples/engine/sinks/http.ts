@@ -142,11 +142,7 @@ async function checkHealth({ url, headers }: Pick<HttpTarget, 'url' | 'headers'>
     { method: 'HEAD', url, headers, timeoutMs: HEALTHCHECK_TIMEOUT_MS },
     undefined,
   );
-  if ('error' in answer) {
-    throw new Error(
-      `Failed to make HTTP(S) request: error trying to connect: tcp connect error: ${answer.error}`,
-    );
-  }
+  if ('error' in answer) throw new Error(answer.error);
   if ('timedOut' in answer) throw new Error('timed out');
   if (answer.status !== 200) throw new Error(`Unexpected status: ${answer.status}`);
 }
