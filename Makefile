@@ -1,7 +1,7 @@
 # Everything that is done with this repository. `make help` lists it.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run dev test check format bench build agent-release sbom clean screenshots install chromium sshd
+.PHONY: help run dev test test-engine check format bench build agent-release sbom clean screenshots install chromium sshd
 
 NODE := bin/node
 BIN := node_modules/.bin
@@ -63,6 +63,9 @@ format: install ## format and sort imports
 
 test: build chromium sshd test/tools/openapi/node_modules/.installed ## every test, closing with one line
 	@$(NODE) test/run.ts
+
+test-engine: install ## what either engine must answer: Vector by HEADGATE_ENGINE_BIN, else the reference engine
+	@$(NODE) $(BIN)/mocha test/e2e/engine/cases.test.ts
 
 test/tools/openapi/node_modules/.installed: test/tools/openapi/package.json test/tools/openapi/package-lock.json node_modules/.installed
 	@echo "Installing the OpenAPI tools of the tests …"

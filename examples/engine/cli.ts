@@ -1,6 +1,6 @@
 import type { LogFormat } from './log.ts';
 import { type TapCommand, tapCommand } from './tap/command.ts';
-import { missingValue, SEE_HELP, type UsageError, unexpected } from './usage.ts';
+import { missingValue, notBoolean, SEE_HELP, type UsageError, unexpected } from './usage.ts';
 
 export type ConfigFormat = 'yaml' | 'json';
 export interface ConfigPath {
@@ -14,7 +14,13 @@ interface Common {
   interpolate: boolean;
 }
 export type Command =
-  | ({ kind: 'run'; verbosity: number; logFormat: LogFormat; shutdownLimitSecs: number } & Common)
+  | ({
+      kind: 'run';
+      verbosity: number;
+      logFormat: LogFormat;
+      shutdownLimitSecs: number;
+      requireHealthy: boolean;
+    } & Common)
   | ({ kind: 'validate'; noEnvironment: boolean; skipHealthchecks: boolean; denyWarnings: boolean } & Common)
   | ({ kind: 'test'; junitReport: string | undefined } & Common)
   | { kind: 'generate-schema'; output: string | undefined }
@@ -29,8 +35,8 @@ const HELP = `Usage: headgate-engine [OPTIONS] [COMMAND]
 Commands:
   validate         Validate the configuration files given as paths, then exit
   test             Run the unit tests of the configuration files given as paths, then exit
+  list             List the components that this engine has
   generate-schema  Print the JSON Schema of configuration files, then exit
-  list             Print the component types that there are, then exit
   tap              Show events of a running engine on their way
 
 Options:
@@ -40,6 +46,7 @@ Options:
       --dangerously-allow-env-var-interpolation
                                 Expand \${VAR} in configuration files
       --graceful-shutdown-limit-secs <SECS>  Time to drain after SIGTERM or SIGINT [default: 60]
+  -r, --require-healthy <true|false>  Whether an unhealthy sink keeps the engine from starting
       --log-format <FORMAT>     text (to stderr) or json (to stdout) [default: text]
   -v, --verbose                 More log lines; may repeat
   -q, --quiet                   Fewer log lines; may repeat
@@ -76,10 +83,28 @@ Options:
   -o, --output-path <OUTPUT_PATH>  Write to a file, which must not exist yet
   -h, --help                       Print help`;
 
+const LIST_USAGE = 'headgate-engine list [OPTIONS]';
+const LIST_HELP = `Usage: ${LIST_USAGE}
+
+Options:
+      --format <FORMAT>  text or json [default: text]
+  -h, --help             Print help`;
+
+/** Variables that must be `true` or `false`, by the flag that says the same. */
+const SWITCHES: Record<string, string> = {
+  VECTOR_DANGEROUSLY_ALLOW_ENV_VAR_INTERPOLATION: '--dangerously-allow-env-var-interpolation',
+  VECTOR_REQUIRE_HEALTHY: '--require-healthy <REQUIRE_HEALTHY>',
+  VECTOR_WATCH_CONFIG: '--watch-config',
+};
+
 const DEFAULT_SHUTDOWN_LIMIT_SECS = 60;
 
 /** Turns arguments and environment into a command. Never throws: a bad line becomes `usage-error` (exit 2). */
 export function parseCommandLine(argv: readonly string[], env: Record<string, string | undefined>): Command {
+  for (const [name, switchFlag] of Object.entries(SWITCHES)) {
+    const value = env[name];
+    if (value !== undefined && value !== 'true' && value !== 'false') return notBoolean(value, switchFlag);
+  }
   const limit = Number(env.VECTOR_GRACEFUL_SHUTDOWN_LIMIT_SECS ?? DEFAULT_SHUTDOWN_LIMIT_SECS);
   const state = {
     configs: [] as ConfigPath[],
@@ -87,6 +112,7 @@ export function parseCommandLine(argv: readonly string[], env: Record<string, st
     verbosity: 0,
     logFormat: (env.VECTOR_LOG_FORMAT === 'json' ? 'json' : 'text') as LogFormat,
     shutdownLimitSecs: Number.isFinite(limit) && limit >= 0 ? limit : DEFAULT_SHUTDOWN_LIMIT_SECS,
+    requireHealthy: env.VECTOR_REQUIRE_HEALTHY === 'true',
     noEnvironment: false,
     skipHealthchecks: false,
     denyWarnings: false,
@@ -150,6 +176,16 @@ export function parseCommandLine(argv: readonly string[], env: Record<string, st
       const seconds = Number(value() ?? Number.NaN);
       if (!Number.isFinite(seconds) || seconds < 0) return missingValue(word);
       state.shutdownLimitSecs = seconds;
+    } else if (word === '-r' || word === '--require-healthy') {
+      const text = value();
+      if (text === undefined || text.startsWith('-')) {
+        return {
+          kind: 'usage-error',
+          message: `error: a value is required for '--require-healthy <REQUIRE_HEALTHY>' but none was supplied\n  [possible values: true, false]\n\n${SEE_HELP}`,
+        };
+      }
+      if (text !== 'true' && text !== 'false') return notBoolean(text, SWITCHES.VECTOR_REQUIRE_HEALTHY!);
+      state.requireHealthy = text === 'true';
     } else if (word === '-v' || word === '--verbose') state.verbosity += 1;
     else if (word === '-q' || word === '--quiet') state.verbosity -= 1;
     else if (word === 'validate' || word === 'test') kind = word;
@@ -176,19 +212,18 @@ function schemaCommand(words: readonly string[]): Command {
   return { kind: 'generate-schema', output };
 }
 
-const LIST_USAGE = 'headgate-engine list [OPTIONS]';
-const LIST_HELP = `Usage: ${LIST_USAGE}
-
-Options:
-      --format <FORMAT>  text or json [default: text]
-  -h, --help             Print help`;
-
-function listCommand([word, format, ...more]: readonly string[]): Command {
-  if (word === undefined) return { kind: 'list', format: 'text' };
-  if (word === '-h' || word === '--help') return { kind: 'help', text: LIST_HELP };
-  if (word !== '--format') return unexpected(word, LIST_USAGE);
-  if (format !== 'text' && format !== 'json') return missingValue('--format');
-  return more[0] === undefined ? { kind: 'list', format } : unexpected(more[0], LIST_USAGE);
+function listCommand(words: readonly string[]): Command {
+  let format: 'text' | 'json' = 'text';
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at]!;
+    if (word === '-h' || word === '--help') return { kind: 'help', text: LIST_HELP };
+    if (word !== '--format') return unexpected(word, LIST_USAGE);
+    at += 1;
+    const value = words[at];
+    if (value !== 'text' && value !== 'json') return missingValue('--format');
+    format = value;
+  }
+  return { kind: 'list', format };
 }
 
 function splitEquals(word: string): string[] {

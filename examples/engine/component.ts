@@ -18,6 +18,8 @@ export interface LogSchema {
 /** What components may know of the rest of the configuration. */
 export interface Globals {
   dataDir: string;
+  /** A name of a time zone, or `local`. */
+  timezone: string;
   hostname: string;
   logSchema: LogSchema;
 }
@@ -37,13 +39,18 @@ export interface SourceContext extends ComponentContext {
   send(batch: Batch): Promise<void>;
 }
 
+/**
+ * What Vector finds only when it builds the component, as error texts: not with the configuration's files, so
+ * `validate --no-environment` passes over it in sources and sinks.
+ */
+export type Check = (globals: Globals) => string[];
+
 /** A source whose options were read and are good. */
 export interface Source {
   output: DataType;
   /** Ports and the like that two components cannot share, as in `tcp 127.0.0.1:9598`. */
   resources?: string[];
-  /** What the outside must provide, as error texts; looked at before the start and never with `--no-environment`. */
-  check?(id: string, globals: Globals): string[];
+  check?: Check;
   /** Runs until there is nothing more to read or the signal aborts. A throw ends the process. */
   run(context: SourceContext): Promise<void>;
 }
@@ -57,6 +64,7 @@ export interface Transform {
   /** What it takes and gives; everything where this is left out. Other events are not handed to it. */
   accepts?: readonly DataType[];
   programs: VrlSource[];
+  check?: Check;
   start(context: ComponentContext, programs: VrlProgram[]): Process;
 }
 
@@ -65,8 +73,6 @@ export interface RunningSink {
   write(batch: Batch): Promise<number | undefined> | undefined;
   /** Set where events leave later than `write` settles: such a sink counts itself what it has sent. */
   countsSent?: true;
-  /** Events that were taken and have neither left nor been dropped. */
-  held?(): number;
   /** Writes out what is held and lets go of files and ports. */
   close(): Promise<void>;
 }
@@ -75,6 +81,7 @@ export interface Sink {
   accepts: readonly DataType[];
   /** Ports and the like that two components cannot share, as in `tcp 127.0.0.1:9598`. */
   resources: string[];
+  check?: Check;
   /** Asks the other end at `uri` whether it is well, and throws with the reason if not. */
   checkHealth?(uri: string): Promise<void>;
   /** Settles when the sink is ready. A throw ends the process, with exit code 0 as Vector does. */
@@ -89,6 +96,8 @@ export interface ComponentType<C, O extends Options = Options> {
   options: O;
   /** Options that Vector has and this engine has not. */
   lacking?: readonly string[];
+  /** Set where Vector passes over options that it does not know. */
+  ignoresUnknown?: true;
   /** `path` is where the component is, for errors. Throws ConfigError. It gets values only: no option is read unseen. */
   configure(values: Values<O>, globals: Globals, path: string): C;
 }

@@ -10,3 +10,5 @@ export const EXIT_UNAVAILABLE = 69;
 export const EXIT_CANNOT_CREATE = 73;
 export const EXIT_IO = 74;
 export const EXIT_CONFIG = 78;
+/** A panic: `VECTOR_LOG` cannot be read. */
+export const EXIT_PANIC = 101;

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Address } from './config/address.ts';
+import { systemErrorText } from './system-error.ts';
 
 export interface Listening {
   /** The bound address; the port is the real one where 0 was asked for. */
@@ -36,7 +37,7 @@ export async function listen(
   );
   server.maxConnections = maxConnections;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(new Error(listenErrorText(error))));
+    server.once('error', (error) => reject(new Error(systemErrorText(error), { cause: error })));
     server.listen(address.port, address.host, resolve);
   });
   const bound = server.address();
@@ -56,15 +57,4 @@ export async function listen(
       return end;
     },
   };
-}
-
-/** The system's words for the codes that matter, as Rust prints them. */
-const SYSTEM_ERRORS: Record<string, string> = {
-  EADDRINUSE: 'Address already in use (os error 98)',
-  EADDRNOTAVAIL: 'Cannot assign requested address (os error 99)',
-  EACCES: 'Permission denied (os error 13)',
-};
-
-function listenErrorText(error: NodeJS.ErrnoException): string {
-  return SYSTEM_ERRORS[error.code ?? ''] ?? error.message;
 }

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { parseCommandLine } from './cli.ts';
-import { EXIT_OK, EXIT_USAGE } from './exit-codes.ts';
-import { createLogger, type Level, parseLevel } from './log.ts';
+import { EXIT_OK, EXIT_PANIC, EXIT_USAGE } from './exit-codes.ts';
+import { createLogger, type Level, LogFilterError, type Logger, parseLevel } from './log.ts';
 import { versionLine } from './version.ts';
 
 const LEVELS_BY_VERBOSITY: readonly Level[] = ['off', 'error', 'warn', 'info', 'debug', 'trace'];
@@ -10,6 +10,7 @@ const INFO_AT = LEVELS_BY_VERBOSITY.indexOf('info');
 /** Runs one command line to its end and gives the exit code. */
 async function main(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const command = parseCommandLine(argv, env);
+  if (!['version', 'help', 'usage-error'].includes(command.kind)) checkLogFilter(env);
   switch (command.kind) {
     case 'version':
       await print(`${versionLine()}\n`);
@@ -30,7 +31,12 @@ async function main(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
           report += text;
         },
         onSkipped: (path, reason) =>
-          log.error('Config file could not be opened and is skipped.', { path, error: reason }),
+          log.child('headgate_engine::config::loading').error('Error opening config file.', {
+            error: reason,
+            path: JSON.stringify(path),
+            internal_log_rate_limit: false,
+          }),
+        log,
       });
       await print(report);
       return code;
@@ -75,8 +81,10 @@ async function main(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
     }
     case 'run': {
       const at = Math.min(LEVELS_BY_VERBOSITY.length - 1, Math.max(0, INFO_AT + command.verbosity));
-      const log = createLogger({ level: levelOf(env, LEVELS_BY_VERBOSITY[at]!), format: command.logFormat });
-      const stop = listenForSignals();
+      const level = levelOf(env, LEVELS_BY_VERBOSITY[at]!);
+      const log = createLogger({ level, format: command.logFormat });
+      const stop = listenForSignals(log);
+      log.child('headgate_engine::app').info('Log level is enabled.', { level: JSON.stringify(level) });
       const { run } = await import('./run.ts');
       return await run(command, { env, log, stop });
     }
@@ -87,16 +95,44 @@ function levelOf(env: NodeJS.ProcessEnv, fallback: Level): Level {
   return parseLevel(env.VECTOR_LOG ?? env.ENGINE_LOG, fallback);
 }
 
+/** Reads the filter of the log before anything else, and ends as a panic does where it cannot be read. */
+function checkLogFilter(env: NodeJS.ProcessEnv): void {
+  try {
+    levelOf(env, 'info');
+  } catch (error) {
+    if (!(error instanceof LogFilterError)) throw error;
+    writeSync(
+      2,
+      `\nthread 'main' panicked:\nlogging filter targets were not formatted correctly or did not specify a valid level: ${error.message}\n`,
+    );
+    process.exit(EXIT_PANIC);
+  }
+}
+
 /** Aborts at the first SIGTERM or SIGINT; the second one, and SIGQUIT, end the process at once. */
-function listenForSignals(): AbortSignal {
+function listenForSignals(log?: Logger): AbortSignal {
   const stop = new AbortController();
-  const onSignal = () => {
-    if (stop.signal.aborted) process.exit(EXIT_OK);
+  const note = (signal: string) => log?.child('headgate_engine::signal').info('Signal received.', { signal });
+  const quit = () => {
+    log?.info('Headgate engine has quit.');
+    process.exit(EXIT_OK);
+  };
+  const onSignal = (signal: string) => {
+    note(signal);
+    if (stop.signal.aborted) quit();
     stop.abort();
   };
   process.on('SIGTERM', onSignal);
   process.on('SIGINT', onSignal);
-  process.on('SIGQUIT', () => process.exit(EXIT_OK));
+  process.on('SIGQUIT', (signal) => {
+    note(signal);
+    quit();
+  });
+  // Vector reads its files anew. Here a new process is what takes them, as an agent starts one.
+  process.on('SIGHUP', (signal) => {
+    note(signal);
+    log?.warn('Configurations are not read anew in this engine: start a new process.');
+  });
   return stop.signal;
 }
 

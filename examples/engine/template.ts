@@ -1,24 +1,36 @@
 import { type LogEvent, Timestamp } from './event.ts';
 import { type FieldPath, fieldAt, parseFieldPath } from './field-path.ts';
+import { isStrftime, strftime } from './strftime.ts';
 
-type Part = { literal: string } | { field: FieldPath };
+type Part = { literal: string } | { field: FieldPath; name: string };
 
 /** A text with `{{ field }}` values and strftime times, as in `{{ service }}-%Y-%m-%d`. */
 export class Template {
   readonly #parts: Part[];
+  readonly #offset: ((now: Date) => number) | undefined;
 
-  /** Throws an Error with a text for the user if a placeholder is no field. */
-  constructor(text: string) {
+  /**
+   * `offset` gives the minutes that local time is ahead of UTC; without it times are in UTC.
+   * Throws an Error with a text for the user if a placeholder is no field or a time is no strftime.
+   */
+  constructor(text: string, offset?: (now: Date) => number) {
     this.#parts = parse(text);
+    this.#offset = offset;
   }
 
   get isDynamic(): boolean {
     return this.#parts.some((part) => 'field' in part);
   }
 
-  get startsLiteral(): boolean {
-    const first = this.#parts[0];
-    return first !== undefined && 'literal' in first;
+  /** What every rendered text begins with: all before the first field or time. */
+  get literalPrefix(): string {
+    const [first] = this.#parts;
+    return first && 'literal' in first ? first.literal.split('%')[0]! : '';
+  }
+
+  /** The fields as they are written. */
+  get fields(): string[] {
+    return this.#parts.flatMap((part) => ('field' in part ? [part.name] : []));
   }
 
   /** The text for an event, or undefined when a field is missing, is no plain value, or is not accepted. */
@@ -26,7 +38,7 @@ export class Template {
     let text = '';
     for (const part of this.#parts) {
       if ('literal' in part) {
-        text += strftime(part.literal, now);
+        text += strftime(part.literal, now, this.#offset?.(now) ?? 0);
         continue;
       }
       const value = plainText(fieldAt(event, part.field));
@@ -39,10 +51,14 @@ export class Template {
 
 function parse(text: string): Part[] {
   return text.split(/(\{\{[^}]*\}\})/).flatMap((piece): Part[] => {
-    if (!piece.startsWith('{{')) return piece === '' ? [] : [{ literal: piece }];
-    const field = parseFieldPath(piece.slice(2, -2).trim());
-    if (!field) throw new Error(`Invalid field "${piece}" in template`);
-    return [{ field }];
+    if (!piece.startsWith('{{')) {
+      if (!isStrftime(piece)) throw new Error('Invalid strftime item');
+      return piece === '' ? [] : [{ literal: piece }];
+    }
+    const name = piece.slice(2, -2).trim();
+    const field = parseFieldPath(name);
+    if (!field) throw new Error(`Invalid field path in template ${JSON.stringify(name)}`);
+    return [{ field, name }];
   });
 }
 
@@ -50,23 +66,4 @@ function plainText(value: unknown): string | undefined {
   if (value instanceof Timestamp) return value.text;
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
-}
-
-/** The usual date and time signs of strftime, in UTC; others stay as they are. */
-function strftime(text: string, now: Date): string {
-  if (!text.includes('%')) return text;
-  const iso = now.toISOString();
-  const values: Record<string, string> = {
-    Y: iso.slice(0, 4),
-    m: iso.slice(5, 7),
-    d: iso.slice(8, 10),
-    H: iso.slice(11, 13),
-    M: iso.slice(14, 16),
-    S: iso.slice(17, 19),
-    F: iso.slice(0, 10),
-    T: iso.slice(11, 19),
-    s: String(Math.floor(now.getTime() / 1000)),
-    '%': '%',
-  };
-  return text.replace(/%([YmdHMSFTs%])/g, (_match, sign: string) => values[sign]!);
 }

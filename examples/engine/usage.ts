@@ -19,3 +19,10 @@ export function missingValue(flag: string): UsageError {
     message: `error: a valid value is required for '${flag} <VALUE>'\n\n${SEE_HELP}`,
   };
 }
+
+export function notBoolean(value: string, flag: string): UsageError {
+  return {
+    kind: 'usage-error',
+    message: `error: invalid value '${value}' for '${flag}'\n  [possible values: true, false]\n\n${SEE_HELP}`,
+  };
+}

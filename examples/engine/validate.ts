@@ -1,11 +1,14 @@
-import { statSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from './cli.ts';
-import { type Compiled, compile } from './config/compile.ts';
+import { buildErrors, type Compiled, compile } from './config/compile.ts';
 import { ConfigError } from './config/config-error.ts';
-import { loadConfigs, sortedPaths } from './config/load.ts';
+import { ConfigFileMissing, loadConfigs, sortedPaths } from './config/load.ts';
+import { dataDirErrors } from './data-dir.ts';
 import { EXIT_CONFIG, EXIT_OK } from './exit-codes.ts';
-import { checkHealth } from './topology/health-checks.ts';
-import { compileTransforms } from './vrl/compile-transforms.ts';
+import type { Logger } from './log.ts';
+import { checkHealth, logUnhealthy } from './topology/health-checks.ts';
+import { buildTransforms } from './vrl/compile-transforms.ts';
 import { loadVerel } from './vrl/program.ts';
 
 type ValidateCommand = Extract<Command, { kind: 'validate' }>;
@@ -14,6 +17,7 @@ export interface ValidateDeps {
   env: Record<string, string | undefined>;
   write(text: string): void;
   onSkipped(path: string, reason: string): void;
+  log: Logger;
 }
 
 /** Checks files as Vector's `validate` does, prints its report and gives the exit code. */
@@ -25,13 +29,14 @@ export async function validate(command: ValidateCommand, deps: ValidateDeps): Pr
   if (!compiled) return EXIT_CONFIG;
 
   try {
-    await compileTransforms(compiled);
+    await buildTransforms(compiled);
     report.success('Transforms configuration');
   } catch (error) {
     report.section('Transform errors', 'x', messagesOf(error));
     return EXIT_CONFIG;
   }
-  if (!command.noEnvironment && !(await environmentStep(command, compiled, report))) return EXIT_CONFIG;
+  if (!command.noEnvironment && !(await environmentStep(command, compiled, report, deps.log)))
+    return EXIT_CONFIG;
   report.validated();
   return EXIT_OK;
 }
@@ -57,8 +62,11 @@ function loadStep(command: ValidateCommand, deps: ValidateDeps, report: Report):
     else report.section(`Loaded with warnings ${names}`, '~', compiled.warnings);
     return compiled;
   } catch (error) {
-    if (command.configs.length === 0) report.error('No config file paths');
-    else report.section(`Failed to load ${names}`, 'x', messagesOf(error));
+    if (error instanceof ConfigFileMissing) {
+      const target = deps.log.child('headgate_engine::config::loading');
+      const fields = { path: JSON.stringify(error.path), internal_log_rate_limit: false };
+      target.error('Config file not found in path.', fields);
+    } else report.section(`Failed to load ${names}`, 'x', messagesOf(error));
     return undefined;
   }
 }
@@ -67,9 +75,18 @@ async function environmentStep(
   command: ValidateCommand,
   compiled: Compiled,
   report: Report,
+  log: Logger,
 ): Promise<boolean> {
   const { settings, sources, sinks } = compiled;
-  const errors = sources.flatMap(({ id, definition }) => definition.check?.(id, settings.globals) ?? []);
+  const [unusable] = dataDirTrial(settings.globals.dataDir);
+  if (unusable !== undefined) {
+    report.error(unusable);
+    return false;
+  }
+  const errors = [
+    ...buildErrors('Source', sources, settings.globals),
+    ...buildErrors('Sink', sinks, settings.globals),
+  ];
   if (errors.length > 0) {
     report.section('Component errors', 'x', errors);
     return false;
@@ -85,6 +102,7 @@ async function environmentStep(
     const { id, healthcheck } = node;
     const reason = await checkHealth(node);
     if (reason !== undefined) {
+      logUnhealthy(log.child('headgate_engine::topology::builder'), node, reason);
       report.error(`Health check for "${id}" failed: ${reason}`);
       good = false;
     } else if (healthcheck.enabled) report.success(`Health check "${id}"`);
@@ -94,6 +112,20 @@ async function environmentStep(
     }
   }
   return good;
+}
+
+/** Vector keeps what components write while they are built in a folder of its own, and removes it. */
+function dataDirTrial(dataDir: string): string[] {
+  const errors = dataDirErrors(dataDir);
+  if (errors.length > 0) return errors;
+  const folder = join(dataDir, 'validate_tmp');
+  try {
+    mkdirSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, force: true });
+    return [];
+  } catch {
+    return [`data_dir "${dataDir}" is not writable`];
+  }
 }
 
 function messagesOf(error: unknown): string[] {

@@ -7,10 +7,10 @@ export interface Address {
 }
 
 /** `ip:port` or `[ip6]:port`; host names are refused, as by Vector. */
-export const address = refined(text, (value, { path }): Address => {
+export const address = refined(text, (value, { name, path }): Address => {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|(\d{1,3}(?:\.\d{1,3}){3})):(\d{1,5})$/.exec(value);
   const port = Number(match?.[3]);
-  if (!match || port > 65_535) throw refusal('invalid socket address syntax, expected IP:PORT', path);
+  if (!match || port > 65_535) throw refusal('invalid socket address syntax', `${path}.${name}`);
   return { host: match[1] ?? match[2]!, port };
 });
 

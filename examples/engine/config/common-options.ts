@@ -1,9 +1,9 @@
 /** Options of every component of a kind, read beside its own. */
 import { acknowledgements } from './global-options.ts';
-import { defaulted, optional, table, tagged } from './options.ts';
+import { defaulted, optional, required, table, tagged } from './options.ts';
 import { either, flag, integer, list, text, variants } from './shape.ts';
 
-const inputs = defaulted(list(text), [], 'The components that events come from. Globs may match several.', {
+const inputs = required(list(text), 'The components that events come from. Globs may match several.', {
   examples: [['my-source-or-transform-id', 'prefix-*']],
 });
 
@@ -36,10 +36,13 @@ const buffer = tagged(
 
 const healthcheck = either(
   flag,
-  table({
-    enabled: defaulted(flag, true, 'Whether the receiver is asked at the start whether it is well.'),
-    uri: optional(text, 'What to ask. Without it there is nothing to check.'),
-  }),
+  table(
+    {
+      enabled: defaulted(flag, true, 'Whether the receiver is asked at the start whether it is well.'),
+      uri: optional(text, 'What to ask. Without it there is nothing to check.'),
+    },
+    { lacking: ['timeout'], ignoresUnknown: true },
+  ),
   'vector::config::sink::SinkHealthcheckOptions',
 );
 

@@ -1,4 +1,4 @@
-import type { BufferOptions, ComponentType, Globals, Sink, Source, Transform } from '../component.ts';
+import type { BufferOptions, Check, ComponentType, Globals, Sink, Source, Transform } from '../component.ts';
 import { DEFAULT_OUTPUT } from '../component.ts';
 import type { DataType } from '../event.ts';
 import { SINKS } from '../sinks/index.ts';
@@ -74,8 +74,6 @@ export function compile(merged: MergedConfig, env: Record<string, string | undef
       });
     }),
   ]);
-  checkShape(merged);
-
   const producers: Producer[] = [
     ...sources.map(({ id, definition }) => ({
       id,
@@ -104,7 +102,7 @@ export function compile(merged: MergedConfig, env: Record<string, string | undef
       accepts: definition.accepts,
     })),
   ];
-  const { inputs, warnings } = connect(producers, consumers, settings.relaxedWildcards);
+  const { inputs, warnings } = connect(producers, consumers, settings.relaxedWildcards, shapeErrors(merged));
   checkResources([...sources, ...sinks]);
   return {
     settings,
@@ -144,9 +142,27 @@ function open<C, O extends Options>(
   if (!component) throw unknownVariant(type, Object.keys(registry).sort(), path);
   const all = { type: TYPE, ...options, ...component.options };
   return named(TITLES[kind], id, () => {
-    const values = readOptions(table, path, all, [...COMMON_LACKING[kind], ...(component.lacking ?? [])]);
+    const values = readOptions(table, path, all, {
+      lacking: [...COMMON_LACKING[kind], ...(component.lacking ?? [])],
+      ignoresUnknown: component.ignoresUnknown ?? false,
+      named: [
+        ...Object.keys(component.options),
+        ...('acknowledgements' in options ? ['acknowledgements'] : []),
+      ],
+    });
     return { type, definition: component.configure(values, globals, path), common: values as Values<O> };
   });
+}
+
+/** What Vector finds when it builds the components, each with the component's name in front. */
+export function buildErrors(
+  kind: 'Source' | 'Transform' | 'Sink',
+  nodes: readonly { id: string; definition: { check?: Check } }[],
+  globals: Globals,
+): string[] {
+  return nodes.flatMap(({ id, definition }) =>
+    (definition.check?.(globals) ?? []).map((message) => `${kind} "${id}": ${message}`),
+  );
 }
 
 /** Errors that do not say where they are get the component's name in front. */
@@ -157,13 +173,13 @@ function named<T>(kind: string, id: string, configure: () => T): T {
     if (!(error instanceof ConfigError)) throw error;
     throw new ConfigError(
       error.messages.map((message) =>
-        /\nin `[^`]*`$/.test(message) ? message : `${kind} "${id}": ${message}`,
+        /\nin `[^`]*`$|^Transform \S+ cannot have/.test(message) ? message : `${kind} "${id}": ${message}`,
       ),
     );
   }
 }
 
-function checkShape({ sources, transforms, sinks }: MergedConfig): void {
+function shapeErrors({ sources, transforms, sinks }: MergedConfig): string[] {
   const errors: string[] = [];
   if (Object.keys(sources).length === 0) errors.push('No sources defined in the config.');
   if (Object.keys(sinks).length === 0) errors.push('No sinks defined in the config.');
@@ -181,7 +197,7 @@ function checkShape({ sources, transforms, sinks }: MergedConfig): void {
   for (const [id, kinds] of kindsById) {
     if (kinds.length > 1) errors.push(`More than one component with name "${id}" (${kinds.join(', ')}).`);
   }
-  if (errors.length > 0) throw new ConfigError(errors);
+  return errors;
 }
 
 function checkResources(nodes: { id: string; definition: { resources?: string[] } }[]): void {
@@ -193,7 +209,7 @@ function checkResources(nodes: { id: string; definition: { resources?: string[] 
   const errors = [...claims]
     .filter(([, ids]) => ids.length > 1)
     .map(([resource, ids]) => {
-      const list = ids.map((id) => `"${id}"`).join(', ');
+      const list = ids.map((id) => `ComponentKey { id: "${id}" }`).join(', ');
       return `Resource \`${resource}\` is claimed by multiple components: {${list}}`;
     });
   if (errors.length > 0) throw new ConfigError(errors);

@@ -1,4 +1,5 @@
 /** The settings at the top of a configuration, beside its components. */
+import { isTimeZone } from '../time-zone.ts';
 import { unitTest } from '../unit-tests/definition.ts';
 import { address } from './address.ts';
 import { defaulted, type Options, optional, table } from './options.ts';
@@ -12,6 +13,12 @@ const fieldName = refined(text, (value, { name, path }) => {
   const field = value.replace(/^\./, '');
   if (!/^\w+$/.test(field)) throw refusal(`\`${name}\` must name one top-level field`, path);
   return field;
+});
+
+/** `local` is the zone of the process, by `TZ`. */
+export const timezone = refined(text, (name, { path }) => {
+  if (isTimeZone(name)) return name;
+  throw refusal('invalid time zone', path);
 });
 
 const noLogNamespace: Shape<boolean> = {
@@ -51,7 +58,7 @@ const acknowledging = {
 };
 /** Without effect here: nothing is acknowledged from end to end. */
 export const acknowledgements = optional(
-  either(flag, table(acknowledging), 'vector_core::config::AcknowledgementsConfig'),
+  either(flag, table(acknowledging, { ignoresUnknown: true }), 'vector_core::config::AcknowledgementsConfig'),
   'Taken for the sake of Vector, and without effect.',
   { advanced: true },
 );
@@ -71,7 +78,10 @@ export const GLOBAL_LACKING: readonly string[] = [
 /** Each is read on its own, so that a mistake in one does not hide those in others. */
 export const GLOBAL_OPTIONS = {
   data_dir: defaulted(text, DEFAULT_DATA_DIR, 'Where the engine keeps what it must not forget.'),
-  timezone: optional(text, 'Taken for the sake of Vector, and without effect.', { advanced: true }),
+  timezone: defaulted(timezone, 'local', 'The time zone of times in templates that have none.', {
+    examples: ['local', 'America/New_York', 'EST5EDT'],
+    advanced: true,
+  }),
   wildcard_matching: defaulted(
     variants({ strict: 'Each must match something.', relaxed: 'It may match nothing.' }),
     'strict',
@@ -82,9 +92,13 @@ export const GLOBAL_OPTIONS = {
     advanced: true,
   }),
   api: defaulted(table(API), {}, 'The API of the engine.'),
-  healthchecks: defaulted(table(HEALTHCHECKS), {}, 'Health checks of sinks.'),
+  healthchecks: defaulted(table(HEALTHCHECKS, { ignoresUnknown: true }), {}, 'Health checks of sinks.'),
   schema: defaulted(table(SCHEMA), {}, 'How events are typed.', { advanced: true }),
-  log_schema: defaulted(table(LOG_SCHEMA), {}, 'The well-known fields of log events.'),
+  log_schema: defaulted(
+    table(LOG_SCHEMA, { ignoresUnknown: true }),
+    {},
+    'The well-known fields of log events.',
+  ),
   acknowledgements,
   proxy: optional(anything, 'Taken for the sake of Vector, and without effect.', { advanced: true }),
   tests: defaulted(list(unitTest), [], 'Unit tests of transforms, run by `test`.', { advanced: true }),

@@ -22,6 +22,7 @@ export function readSettings(global: Table, env: Record<string, string | undefin
   const settings: Settings = {
     globals: {
       dataDir: DEFAULT_DATA_DIR,
+      timezone: 'local',
       hostname: env.VECTOR_HOSTNAME ?? hostname(),
       logSchema: {
         message: 'message',
@@ -43,6 +44,7 @@ export function readSettings(global: Table, env: Record<string, string | undefin
     () => {
       const read = readOptions(rest, 'config', plain);
       settings.globals.dataDir = read.data_dir;
+      settings.globals.timezone = read.timezone;
       settings.relaxedWildcards = read.wildcard_matching === 'relaxed';
       settings.tests = read.tests;
     },
@@ -51,7 +53,9 @@ export function readSettings(global: Table, env: Record<string, string | undefin
       settings.api = read.enabled ? read.address : undefined;
     },
     () => {
-      const read = readOptions(global.healthchecks ?? {}, 'healthchecks', HEALTHCHECKS);
+      const read = readOptions(global.healthchecks ?? {}, 'healthchecks', HEALTHCHECKS, {
+        ignoresUnknown: true,
+      });
       settings.healthchecks = read.enabled;
       settings.requireHealthy = read.require_healthy;
     },
@@ -59,7 +63,7 @@ export function readSettings(global: Table, env: Record<string, string | undefin
       readOptions(global.schema ?? {}, 'schema', SCHEMA);
     },
     () => {
-      const read = readOptions(global.log_schema ?? {}, 'log_schema', LOG_SCHEMA);
+      const read = readOptions(global.log_schema ?? {}, 'log_schema', LOG_SCHEMA, { ignoresUnknown: true });
       settings.globals.logSchema = {
         message: read.message_key,
         timestamp: read.timestamp_key,

@@ -32,17 +32,19 @@ export function connect(
   producers: Producer[],
   consumers: Consumer[],
   relaxedWildcards: boolean,
+  /** What was found in the components before. */
+  found: readonly string[] = [],
 ): { inputs: Map<string, Input[]>; warnings: string[] } {
   const outputs = producers.flatMap(({ id, ports }) =>
     ports.map((port) => ({ id, port, name: port === DEFAULT_OUTPUT ? id : `${id}.${port}` })),
   );
   const inputs = new Map<string, Input[]>();
-  const errors: string[] = [];
+  const errors: string[] = [...found];
 
   for (const { id, kind, patterns } of consumers) {
     const title = `${kind === 'sink' ? 'Sink' : 'Transform'} "${id}"`;
     if (patterns.length === 0) errors.push(`${title} has no inputs`);
-    const found = new Map<string, Input>();
+    const resolved = new Map<string, Input>();
     for (const pattern of new Set(patterns)) {
       const count = patterns.filter((other) => other === pattern).length;
       if (count > 1) errors.push(`${title} has input "${pattern}" duplicated ${count} times`);
@@ -53,12 +55,12 @@ export function connect(
         : isGlob
           ? outputs.filter((output) => output.id !== id && matchesGlob(output.name, pattern))
           : [];
-      for (const { id: from, port, name } of matches) found.set(name, { id: from, port });
+      for (const { id: from, port, name } of matches) resolved.set(name, { id: from, port });
       if (matches.length === 0 && !(isGlob && relaxedWildcards)) {
         errors.push(`Input "${pattern}" for ${kind} "${id}" doesn't match any components.`);
       }
     }
-    inputs.set(id, [...found.values()]);
+    inputs.set(id, [...resolved.values()]);
   }
   if (errors.length > 0) throw new ConfigError(errors);
 
@@ -115,9 +117,9 @@ function checkTypes(producers: Producer[], consumers: Consumer[], inputs: Map<st
     (inputs.get(id) ?? [])
       .filter((input) => ![...typesOf(input.id)].some((type) => accepts.includes(type)))
       .map((input) => {
-        const given = [...typesOf(input.id)].map((type) => TYPE_NAMES[type]).join(', ');
-        const wanted = accepts.map((type) => TYPE_NAMES[type]).join(', ');
-        return `Data type mismatch between ${input.id} (${given}) and ${id} (${wanted})`;
+        const given = [...typesOf(input.id)].map((type) => `"${TYPE_NAMES[type]}"`).join(', ');
+        const wanted = accepts.map((type) => `"${TYPE_NAMES[type]}"`).join(', ');
+        return `Data type mismatch between ${input.id} ([${given}]) and ${id} ([${wanted}])`;
       }),
   );
   if (errors.length > 0) throw new ConfigError(errors);

@@ -18,6 +18,7 @@ export function interpolate(text: string, env: Record<string, string | undefined
       const value = env[name];
       if (value !== undefined && /[\r\n]/.test(value)) {
         errors.add(`Environment variable contains newline character. name = "${name}"`);
+        errors.add(`Missing environment variable in config. name = "${name}"`);
         return '';
       }
       const wanted = operator?.startsWith(':') ? value || undefined : value;
@@ -28,12 +29,12 @@ export function interpolate(text: string, env: Record<string, string | undefined
           return argument ?? '';
         case ':?':
           errors.add(
-            `Non-empty environment variable required in config. name = "${name}", message = "${argument}"`,
+            `Non-empty environment variable required in config. name = "${name}", error = "${argument}"`,
           );
           return '';
         case '?':
           errors.add(
-            `Missing environment variable required in config. name = "${name}", message = "${argument}"`,
+            `Missing environment variable required in config. name = "${name}", error = "${argument}"`,
           );
           return '';
         default:

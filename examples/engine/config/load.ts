@@ -3,11 +3,14 @@ import { hostname } from 'node:os';
 import { extname } from 'node:path';
 import { parseDocument } from 'yaml';
 import type { ConfigFormat, ConfigPath } from '../cli.ts';
+import { systemErrorText } from '../system-error.ts';
 import { ConfigError, collectErrors } from './config-error.ts';
 import { interpolate } from './interpolate.ts';
 import { type MergedConfig, mergeConfigs } from './merge.ts';
 import { isTable, type Table } from './table.ts';
 
+/** What Vector reads where no file is named. */
+const DEFAULT_CONFIG = '/etc/vector/vector.yaml';
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 export interface LoadOptions {
@@ -18,16 +21,26 @@ export interface LoadOptions {
   onSkipped(path: string, reason: string): void;
 }
 
+/** A file that is not there; Vector only logs it, whatever else is wrong. */
+export class ConfigFileMissing extends Error {
+  readonly path: string;
+
+  constructor(path: string) {
+    super(`Config file not found in path. path=${JSON.stringify(path)}`);
+    this.path = path;
+  }
+}
+
 /** Sorted and without repeats, the order in which Vector reads and reports files. */
 export function sortedPaths(paths: readonly ConfigPath[]): ConfigPath[] {
-  const byPath = new Map(paths.map((item) => [item.path, item]));
+  const given = paths.length > 0 ? paths : [{ path: DEFAULT_CONFIG }];
+  const byPath = new Map(given.map((item) => [item.path, item]));
   return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** Reads, expands, parses and joins the files. Throws ConfigError with everything that is wrong. */
 export function loadConfigs(options: LoadOptions): MergedConfig {
   const paths = sortedPaths(options.paths);
-  if (paths.length === 0) throw new ConfigError('No config file paths');
   const env = { HOSTNAME: hostname(), ...options.env };
   const tables: Table[] = [];
   collectErrors(
@@ -38,7 +51,6 @@ export function loadConfigs(options: LoadOptions): MergedConfig {
       tables.push(parseConfig(options.interpolate ? interpolate(text, env) : text, format));
     }),
   );
-  if (tables.length === 0) throw new ConfigError('No config file could be read.');
   return mergeConfigs(tables);
 }
 
@@ -72,9 +84,9 @@ function readConfig(path: string, onSkipped: LoadOptions['onSkipped']): string |
     return readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw new ConfigError(`Config file not found in path. path="${path}"`);
-    onSkipped(path, message);
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw new ConfigFileMissing(path);
+    onSkipped(path, systemErrorText(error as NodeJS.ErrnoException));
     return undefined;
   }
 }

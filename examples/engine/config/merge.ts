@@ -34,8 +34,7 @@ export function mergeConfigs(files: readonly Table[]): MergedConfig {
         continue;
       }
       if (!TOP_LEVEL.some((known) => known === key)) {
-        const expected = TOP_LEVEL.map((known) => `\`${known}\``).join(', ');
-        errors.push(`unknown field \`${key}\`, expected one of ${expected}`);
+        errors.push(`unknown field \`${key}\``);
         continue;
       }
       if (value === null) continue;
@@ -76,6 +75,9 @@ function addGlobal(into: Table, key: string, value: unknown): string[] {
     case 'healthchecks':
       into[key] = mergeHealthchecks(present, value);
       return [];
+    case 'log_schema':
+    case 'proxy':
+      return mergeByKey(into, key, present, value);
     case 'tests':
       return mergeTests(into, present, value);
     default:
@@ -101,6 +103,15 @@ function mergeApi(into: Table, present: unknown, value: unknown): string[] {
     address: own === DEFAULT_API_ADDRESS ? other : own,
   };
   return [];
+}
+
+function mergeByKey(into: Table, key: string, present: unknown, value: unknown): string[] {
+  if (!isTable(present) || !isTable(value)) return [`invalid type: expected a map\nin \`${key}\``];
+  into[key] = { ...value, ...present };
+  return Object.keys(value)
+    .filter((name) => present[name] !== undefined && !isDeepStrictEqual(present[name], value[name]))
+    .sort()
+    .map((name) => `conflicting values for '${key}.${name}' found`);
 }
 
 function mergeTests(into: Table, present: unknown, value: unknown): string[] {

@@ -66,12 +66,21 @@ export function defaulted<T>(shape: Shape<T>, fallback: Json, about: string, hin
   };
 }
 
-/** Reads every option that is described and refuses all others; those that only Vector has by their name. */
+export interface Unknown {
+  /** Options that Vector has and this engine has not: refused by their name. */
+  lacking?: readonly string[];
+  /** Set where Vector's parser passes over options that it does not know, although its schema closes the object. */
+  ignoresUnknown?: boolean;
+  /** The options that a refusal names; all where this is left out. */
+  named?: readonly string[];
+}
+
+/** Reads every option that is described, and refuses or ignores all others as Vector does. */
 export function readOptions<O extends Options>(
   table: unknown,
   path: string,
   options: O,
-  lacking: readonly string[] = [],
+  { lacking = [], ignoresUnknown = false, named = Object.keys(options) }: Unknown = {},
 ): Values<O> {
   if (!isTable(table)) throw mismatch(table, 'a map', path);
   const lacked = lacking.find((name) => !isMissing(table[name]));
@@ -81,14 +90,14 @@ export function readOptions<O extends Options>(
     values[name] = option.read(Object.hasOwn(table, name) ? table[name] : undefined, { path, name });
   }
   const unknown = Object.keys(table).find((name) => !Object.hasOwn(options, name) && !lacking.includes(name));
-  if (unknown !== undefined) throw unknownField(unknown, Object.keys(options), path);
+  if (unknown !== undefined && !ignoresUnknown) throw unknownField(unknown, named, path);
   return values as Values<O>;
 }
 
 /** A map with options of its own. */
 export function table<O extends Options>(
   options: O,
-  { name, lacking = [] }: { name?: string; lacking?: readonly string[] } = {},
+  { name, lacking = [], ignoresUnknown = false }: Omit<Unknown, 'named'> & { name?: string } = {},
 ): Shape<Values<O>> {
   return {
     expected: 'a map',
@@ -97,7 +106,7 @@ export function table<O extends Options>(
     accepts: isTable,
     read(value, place) {
       if (!isTable(value)) throw mismatch(value, `a map for \`${place.name}\``, place.path);
-      return readOptions(value, place.path, options, lacking);
+      return readOptions(value, place.path, options, { lacking, ignoresUnknown });
     },
   };
 }
@@ -136,11 +145,11 @@ export function tagged<K extends string, C extends Cases>(
     name,
     lacking = [],
     lackingCases = [],
-  }: {
+    ignoresUnknown = false,
+  }: Omit<Unknown, 'named'> & {
     about: string;
     fallback?: keyof C & string;
     name?: string;
-    lacking?: readonly string[];
     lackingCases?: readonly string[];
   },
 ): Shape<Tagged<K, C>> {
@@ -177,7 +186,10 @@ export function tagged<K extends string, C extends Cases>(
       if (lackingCases.includes(word)) throw unavailable(`${place.name}.${tag}: ${word}`, place.path);
       if (!Object.hasOwn(cases, word)) throw unknownVariant(word, words, place.path);
       const options = { [tag]: required(text, about), ...cases[word]!.options };
-      return readOptions({ ...value, [tag]: word }, place.path, options, lacking) as Tagged<K, C>;
+      return readOptions({ ...value, [tag]: word }, place.path, options, {
+        lacking,
+        ignoresUnknown,
+      }) as Tagged<K, C>;
     },
   };
 }

@@ -11,7 +11,7 @@ export function missingField(name: string, path: string): ConfigError {
 }
 
 export function unknownField(name: string, known: readonly string[], path: string): ConfigError {
-  return refusal(`unknown field \`${name}\`, expected ${oneOfList([...known].sort())}`, path);
+  return refusal(`unknown field \`${name}\`, expected ${oneOfList(known)}`, path);
 }
 
 export function unknownVariant(value: string, variants: readonly string[], path: string): ConfigError {
@@ -31,7 +31,7 @@ export function mismatch(value: unknown, expected: string, path: string): Config
 function oneOfList(names: readonly string[]): string {
   const quoted = names.map((name) => `\`${name}\``);
   if (quoted.length === 0) return 'no field';
-  return quoted.length === 1 ? quoted[0]! : `one of ${quoted.join(', ')}`;
+  return quoted.length <= 2 ? quoted.join(' or ') : `one of ${quoted.join(', ')}`;
 }
 
 function kindOf(value: unknown): string {

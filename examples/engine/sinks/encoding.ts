@@ -41,6 +41,7 @@ export const encoding = required(
   table(OPTIONS, {
     name: 'codecs::encoding::EncodingConfig',
     lacking: [...LACKING_CODECS, 'json', 'metric_tag_values', 'timestamp_format'],
+    ignoresUnknown: true,
   }),
   'How events are written.',
   { examples: [{ codec: 'json' }] },

@@ -1,12 +1,14 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type ComponentContext, component, type RunningSink, type Sink } from '../component.ts';
+import { timezone } from '../config/global-options.ts';
 import { defaulted, optional, required } from '../config/options.ts';
 import { refusal } from '../config/refusals.ts';
-import { number, text, variants } from '../config/shape.ts';
+import { flag, number, text, variants } from '../config/shape.ts';
 import type { Batch, LogEvent } from '../event.ts';
+import { offsetIn } from '../time-zone.ts';
 import { type Encode, encoderOf, encoding } from './encoding.ts';
-import { PathTemplate } from './path-template.ts';
+import { PathTemplate, type PathTemplateOptions } from './path-template.ts';
 
 export const fileSink = component({
   title: 'File',
@@ -20,6 +22,15 @@ export const fileSink = component({
       },
     ),
     base_dir: optional(text, 'The directory that no file may leave.', { examples: ['/var/log/events'] }),
+    timezone: optional(timezone, 'The time zone of the times; the global `timezone` where it is left out.', {
+      advanced: true,
+    }),
+    dangerously_allow_unconfined_template_resolution: defaulted(
+      flag,
+      false,
+      'Lets values of events lead to any directory.',
+      { advanced: true },
+    ),
     encoding,
     compression: defaulted(
       variants({ none: 'As it is.' }, ['gzip', 'zstd']),
@@ -39,27 +50,30 @@ export const fileSink = component({
       },
     ),
   },
-  lacking: [
-    'framing',
-    'timezone',
-    'internal_metrics',
-    'truncate',
-    'dangerously_allow_unconfined_template_resolution',
-  ],
-  configure(values, { logSchema }, path): Sink {
+  lacking: ['framing', 'internal_metrics', 'truncate'],
+  configure(values, { logSchema, timezone: globalZone }, path): Sink {
     const encode = encoderOf(values.encoding, logSchema.message);
-    const template = templateOf(values.path, values.base_dir, path);
+    const template = templateOf(
+      values.path,
+      {
+        baseDir: values.base_dir,
+        unconfined: values.dangerously_allow_unconfined_template_resolution,
+        offset: offsetIn(values.timezone ?? globalZone),
+      },
+      path,
+    );
     return {
       accepts: template.isDynamic ? ['log'] : ['log', 'metric'],
       resources: [],
+      check: () => template.confinementErrors,
       start: async (context) => new FileWriter(context, template, encode, values.idle_timeout_secs * 1000),
     };
   },
 });
 
-function templateOf(text: string, baseDir: string | undefined, path: string): PathTemplate {
+function templateOf(text: string, options: PathTemplateOptions, path: string): PathTemplate {
   try {
-    return new PathTemplate(text, baseDir);
+    return new PathTemplate(text, options);
   } catch (error) {
     throw refusal((error as Error).message, path);
   }

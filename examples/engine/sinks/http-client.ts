@@ -55,8 +55,8 @@ async function drain(response: Response): Promise<void> {
 
 /** Codes of Node and of Bun in the system's words. */
 const REASONS: Record<string, string> = {
-  ECONNREFUSED: 'Connection refused (os error 111)',
-  ConnectionRefused: 'Connection refused (os error 111)',
+  ECONNREFUSED: 'error trying to connect: tcp connect error: Connection refused (os error 111)',
+  ConnectionRefused: 'error trying to connect: tcp connect error: Connection refused (os error 111)',
   ECONNRESET: 'Connection reset by peer (os error 104)',
   ConnectionClosed: 'connection closed before message completed',
   UND_ERR_SOCKET: 'connection closed before message completed',
@@ -67,5 +67,5 @@ const REASONS: Record<string, string> = {
 function reasonOf(error: unknown): string {
   const { cause, code, name } = error as { cause?: { code?: unknown }; code?: unknown; name?: unknown };
   const known = [cause?.code, code].find((value): value is string => typeof value === 'string');
-  return (known && (REASONS[known] ?? known)) ?? String(name);
+  return `Failed to make HTTP(S) request: ${(known && (REASONS[known] ?? known)) ?? String(name)}`;
 }

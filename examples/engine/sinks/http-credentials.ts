@@ -9,10 +9,7 @@ const token = refined(sensitiveText, (value, { path }) => {
 
 const uri = refined(text, (value, { path }) => {
   if (value.includes('{{')) throw unavailable('templates in uri', path);
-  const withScheme = value.includes('://') ? value : `http://${value}`;
-  const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
-  if (url && /^https?:$/.test(url.protocol)) return url;
-  throw refusal('`uri` must be an address that begins with http:// or https://', path);
+  return value;
 });
 
 const auth = tagged(
@@ -45,8 +42,9 @@ export const CREDENTIALS = {
 export function credentialsOf(
   options: Values<typeof CREDENTIALS>,
   path: string,
-): { url: string; authorization: string | undefined } {
-  const url = new URL(options.uri);
+): { url: string; authorization: string | undefined } | { error: string } {
+  const url = parseUri(options.uri);
+  if ('error' in url) return { error: url.error };
   const own = options.auth && authorizationOf(options.auth);
   const inUri =
     url.username || url.password
@@ -56,6 +54,15 @@ export function credentialsOf(
   url.username = '';
   url.password = '';
   return { url: url.href, authorization: own ?? inUri };
+}
+
+/** An address, or why a text is none in the words of the library that Vector reads it with. */
+function parseUri(text: string): URL | { error: string } {
+  if (text === '') return { error: 'empty string' };
+  if (/[^\x21-\x7e]|[{}<>"`\\^|]/.test(text)) return { error: 'invalid uri character' };
+  const withScheme = text.includes('://') ? text : `http://${text}`;
+  const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined;
+  return url && /^https?:$/.test(url.protocol) ? url : { error: 'invalid format' };
 }
 
 function authorizationOf(options: NonNullable<Values<typeof CREDENTIALS>['auth']>): string {

@@ -35,7 +35,10 @@ const methods = tagged(
       about: 'A character stands between events.',
       options: {
         character_delimited: required(
-          table({ delimiter: required(delimiter, 'The character.', { examples: [','] }) }),
+          table(
+            { delimiter: required(delimiter, 'The character.', { examples: [','] }) },
+            { ignoresUnknown: true },
+          ),
           'Details of this method.',
         ),
       },
@@ -43,6 +46,7 @@ const methods = tagged(
   },
   {
     about: 'What stands between events.',
+    ignoresUnknown: true,
     lacking: ['length_delimited', 'max_frame_length'],
     lackingCases: ['length_delimited', 'varint_length_delimited'],
   },

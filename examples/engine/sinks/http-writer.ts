@@ -34,7 +34,6 @@ export class HttpWriter implements RunningSink {
   readonly #batcher: EventBatcher;
   #limit: number;
   #requests = 0;
-  #eventsUnderWay = 0;
   #timer: NodeJS.Timeout | undefined;
   #isDue = false;
   #isClosing = false;
@@ -53,10 +52,6 @@ export class HttpWriter implements RunningSink {
     this.#batcher.add(batch);
     this.#pump();
     await this.#until(() => !this.#batcher.hasFull);
-  }
-
-  held(): number {
-    return this.#batcher.events + this.#eventsUnderWay;
   }
 
   /** Sends what is left, with as many tries as ever; the time for it is the limit of the graceful stop. */
@@ -95,10 +90,8 @@ export class HttpWriter implements RunningSink {
 
   #start(group: EventGroup): void {
     this.#requests += 1;
-    this.#eventsUnderWay += group.events;
     void this.#deliver(group).finally(() => {
       this.#requests -= 1;
-      this.#eventsUnderWay -= group.events;
       this.#pump();
       const onChange = this.#onChange;
       this.#onChange = undefined;
@@ -138,7 +131,9 @@ export class HttpWriter implements RunningSink {
           outcome.reason,
         );
       }
-      this.#context.log.limited('warn', `Retrying after ${outcome.after}.`, { reason: outcome.reason });
+      this.#context.log.limited('warn', `Retrying after ${outcome.after}.`, {
+        [outcome.after === 'error' ? 'error' : 'reason']: outcome.reason,
+      });
       await new Promise((resolve) => setTimeout(resolve, delay));
     }
   }

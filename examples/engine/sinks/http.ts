@@ -83,20 +83,25 @@ export const httpSink = component({
     ...CREDENTIALS,
     method: defaulted(variants(METHODS, ['get', 'head', 'trace']), 'post', 'The method of the requests.'),
     ...PAYLOAD,
-    batch: defaulted(table(BATCH), {}, 'When a request is full.'),
+    batch: defaulted(table(BATCH, { ignoresUnknown: true }), {}, 'When a request is full.'),
     headers: defaulted(headers, {}, 'Headers of each request.', {
       deprecated: 'Use `request.headers` instead.',
       advanced: true,
     }),
     request: defaulted(
-      table(REQUEST, { lacking: ['adaptive_concurrency', 'rate_limit_num', 'rate_limit_duration_secs'] }),
+      table(REQUEST, {
+        lacking: ['adaptive_concurrency', 'rate_limit_num', 'rate_limit_duration_secs'],
+        ignoresUnknown: true,
+      }),
       {},
       'How requests are made, and made again.',
     ),
   },
   lacking: ['tls', 'authorization_config', 'retry_strategy'],
   configure(values, { logSchema }, path): Sink {
-    const { url, authorization } = credentialsOf(values, path);
+    const credentials = credentialsOf(values, path);
+    const { url, authorization } =
+      'error' in credentials ? { url: '', authorization: undefined } : credentials;
     const payload = payloadOf(values, logSchema.message, path);
     const { request } = values;
     const sent = { ...values.headers, ...request.headers };
@@ -125,6 +130,7 @@ export const httpSink = component({
     return {
       accepts: ['log', 'metric'],
       resources: [],
+      check: () => ('error' in credentials ? [credentials.error] : []),
       checkHealth: (uri) => checkHealth({ url: uri, headers: auth }),
       start: async (context) => new HttpWriter(writer, context),
     };

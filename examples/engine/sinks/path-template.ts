@@ -2,20 +2,46 @@ import { isAbsolute, normalize, resolve, sep } from 'node:path';
 import type { LogEvent } from '../event.ts';
 import { Template } from '../template.ts';
 
+export interface PathTemplateOptions {
+  baseDir?: string | undefined;
+  unconfined?: boolean;
+  offset?: ((now: Date) => number) | undefined;
+}
+
 /** A file path with `{{ field }}` values and strftime times, as in `/var/log/%Y-%m-%d/{{ host }}.log`. */
 export class PathTemplate {
   readonly #template: Template;
   readonly #baseDir: string | undefined;
+  readonly #unconfined: boolean;
 
-  /** Throws an Error with a text for the user if the template cannot be kept inside one directory. */
-  constructor(text: string, baseDir?: string) {
-    this.#template = new Template(text);
+  /**
+   * Throws an Error with a text for the user if the text is no template. `unconfined` lets values of events lead
+   * out of the directory; they still never hold a separator.
+   */
+  constructor(text: string, { baseDir, unconfined = false, offset }: PathTemplateOptions = {}) {
+    this.#template = new Template(text, offset);
+    this.#unconfined = unconfined;
     this.#baseDir = baseDir;
-    if (this.isDynamic && !this.#template.startsLiteral && baseDir === undefined) {
-      throw new Error(
-        `the template \`${text}\` has no literal string prefix; start it with a directory or set \`base_dir\``,
-      );
+  }
+
+  /** Why nothing keeps the files inside one directory; empty where something does. */
+  get confinementErrors(): string[] {
+    if (!this.isDynamic || this.#unconfined || this.#baseDir !== undefined) return [];
+    const { literalPrefix, fields } = this.#template;
+    const directory = literalPrefix.slice(0, literalPrefix.lastIndexOf('/') + 1);
+    const remedy =
+      'Set `base_dir` explicitly, or set `dangerously_allow_unconfined_template_resolution: true` to opt out of path confinement (not recommended).';
+    if (directory === '') {
+      return [
+        `path template references event fields (${JSON.stringify(fields).replaceAll(',', ', ')}) but has no literal directory prefix to derive a base directory from. ${remedy}`,
+      ];
     }
+    if (/^\/+$/.test(directory)) {
+      return [
+        `path template has only "/" as its literal directory prefix (from ${JSON.stringify(literalPrefix)}), which would permit writes anywhere on the filesystem. ${remedy}`,
+      ];
+    }
+    return [];
   }
 
   get isDynamic(): boolean {

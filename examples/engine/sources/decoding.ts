@@ -21,9 +21,10 @@ const OPTIONS = {
     'What a frame holds.',
   ),
   json: defaulted(
-    table({
-      lossy: defaulted(flag, true, 'Replaces bytes that are no UTF-8, instead of refusing the frame.'),
-    }),
+    table(
+      { lossy: defaulted(flag, true, 'Replaces bytes that are no UTF-8, instead of refusing the frame.') },
+      { ignoresUnknown: true },
+    ),
     {},
     'Details of the codec `json`.',
     { advanced: true },
@@ -31,7 +32,7 @@ const OPTIONS = {
 };
 
 export const decoding = optional(
-  table(OPTIONS, { name: 'codecs::decoding::DeserializerConfig', lacking: LACKING }),
+  table(OPTIONS, { name: 'codecs::decoding::DeserializerConfig', lacking: LACKING, ignoresUnknown: true }),
   'How events are made of frames.',
 );
 

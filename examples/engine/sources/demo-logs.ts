@@ -26,6 +26,7 @@ export const demoLogs = component({
     count: optional(integer({ minimum: 0 }), 'How many lines to make. Without it, there is no end.'),
   },
   lacking: ['framing', 'decoding', 'log_namespace'],
+  ignoresUnknown: true,
   configure({ format, lines, sequence, interval, count }, globals, path): Source {
     if (format === 'shuffle' && lines.length === 0) {
       throw refusal('A non-empty list of lines is required for the shuffle format', path);

@@ -1,9 +1,10 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
 import { component, type Source, type SourceContext } from '../component.ts';
 import { defaulted, optional, required } from '../config/options.ts';
 import { flag, integer, list, number, text, variants } from '../config/shape.ts';
+import { dataDirErrors } from '../data-dir.ts';
 import { type LogEvent, logBatch, Timestamp } from '../event.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { nameFilter } from './name-filter.ts';
@@ -112,25 +113,11 @@ export const file = component({
     };
     return {
       output: 'log',
-      check: (id, { dataDir }) => dataDirErrors(id, read.dataDir ?? dataDir),
+      check: ({ dataDir }) => dataDirErrors(read.dataDir ?? dataDir),
       run: (context) => new FileReader(context, read).run(),
     };
   },
 });
-
-function dataDirErrors(id: string, dataDir: string): string[] {
-  try {
-    if (!statSync(dataDir).isDirectory()) return [`Source "${id}": data_dir "${dataDir}" is not a directory`];
-  } catch {
-    return [`Source "${id}": data_dir "${dataDir}" does not exist`];
-  }
-  try {
-    accessSync(dataDir, constants.W_OK);
-    return [];
-  } catch {
-    return [`Source "${id}": data_dir "${dataDir}" is not writable`];
-  }
-}
 
 const READ_BYTES = 128 * 1024;
 const SAVE_INTERVAL_MS = 1_000;

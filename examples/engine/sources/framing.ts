@@ -26,17 +26,24 @@ const methods = tagged(
     newline_delimited: {
       about: 'A line is a frame.',
       options: {
-        newline_delimited: defaulted(table({ max_length: maxLength }), {}, 'Details of this method.'),
+        newline_delimited: defaulted(
+          table({ max_length: maxLength }, { ignoresUnknown: true }),
+          {},
+          'Details of this method.',
+        ),
       },
     },
     character_delimited: {
       about: 'A frame ends at a character.',
       options: {
         character_delimited: required(
-          table({
-            delimiter: required(delimiter, 'The character that ends a frame.', { examples: [',', '|'] }),
-            max_length: maxLength,
-          }),
+          table(
+            {
+              delimiter: required(delimiter, 'The character that ends a frame.', { examples: [',', '|'] }),
+              max_length: maxLength,
+            },
+            { ignoresUnknown: true },
+          ),
           'Details of this method.',
         ),
       },
@@ -45,6 +52,7 @@ const methods = tagged(
   {
     about: 'How bytes are cut into frames.',
     name: 'codecs::decoding::FramingConfig',
+    ignoresUnknown: true,
     lacking: ['chunked_gelf', 'length_delimited', 'octet_counting', 'max_frame_length'],
     lackingCases: ['chunked_gelf', 'length_delimited', 'octet_counting', 'varint_length_delimited'],
   },

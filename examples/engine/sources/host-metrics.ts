@@ -12,20 +12,26 @@ const FILTER = {
   includes: defaulted(list(text), ['*'], 'What to report, as names and globs.', { examples: [['sd*']] }),
   excludes: defaulted(list(text), [], 'What to leave out of these.', { examples: [['loop*']] }),
 };
-const devices = table({
-  devices: defaulted(
-    table(FILTER, { name: 'headgate_engine::host_metrics::FilterList' }),
-    {},
-    'The devices.',
-  ),
-});
-const mountpoints = table({
-  mountpoints: defaulted(
-    table(FILTER, { name: 'headgate_engine::host_metrics::FilterList' }),
-    {},
-    'The mount points.',
-  ),
-});
+const devices = table(
+  {
+    devices: defaulted(
+      table(FILTER, { name: 'headgate_engine::host_metrics::FilterList', ignoresUnknown: true }),
+      {},
+      'The devices.',
+    ),
+  },
+  { ignoresUnknown: true },
+);
+const mountpoints = table(
+  {
+    mountpoints: defaulted(
+      table(FILTER, { name: 'headgate_engine::host_metrics::FilterList', ignoresUnknown: true }),
+      {},
+      'The mount points.',
+    ),
+  },
+  { ignoresUnknown: true },
+);
 
 export const hostMetrics = component({
   title: 'Host Metrics',

@@ -5,7 +5,6 @@ import type { SourceContext } from '../component.ts';
 import { addressText } from '../config/address.ts';
 import { type LogEvent, logBatch, Timestamp } from '../event.ts';
 import { listen } from '../http-listen.ts';
-import type { Series } from '../telemetry/registry.ts';
 import { addSourceFields, DecodeError, insertMissing } from './decoding.ts';
 import { Framer, type Framing } from './framing.ts';
 import {
@@ -37,6 +36,15 @@ function targetOf({ url = '/' }: IncomingMessage): Target {
   return { path: url.slice(0, at), parameters: new URLSearchParams(url.slice(at + 1)) };
 }
 
+/** As Vector prints it: the error's own form, not its text. */
+function bindErrorText(error: Error): string {
+  const [, words, code] = /^(.*) \(os error (\d+)\)$/.exec(error.message) ?? [];
+  if (words === undefined) return `TCP bind failed: ${error.message}`;
+  const kinds: Record<string, string> = { 13: 'PermissionDenied', 98: 'AddrInUse', 99: 'AddrNotAvailable' };
+  const kind = kinds[code!] ?? 'Uncategorized';
+  return `TcpBind { source: Os { code: ${code}, kind: ${kind}, message: "${words}" } }`;
+}
+
 /** The names between the slashes of a path. */
 export function segmentsOf(path: string): string[] {
   return path.split('/').filter((segment) => segment !== '');
@@ -49,15 +57,13 @@ export class HttpReceiver {
   readonly #budget = new BodyBudget(MAX_HELD_BYTES);
   readonly #arriving = new Set<IncomingMessage>();
   readonly #underWay = new Set<Promise<void>>();
-  readonly #receivedBytes: Series;
+  readonly #labels: { http_path: string; protocol: string };
 
   constructor(options: HttpServerOptions, context: SourceContext) {
     this.#options = options;
     this.#context = context;
     // The configured path: how a request writes it is the client's choice and must not make series without end.
-    this.#receivedBytes = context.metrics.wireBytes('received', 'http', {
-      http_path: `/${options.path.join('/')}`,
-    });
+    this.#labels = { http_path: `/${options.path.join('/')}`, protocol: 'http' };
   }
 
   /** Listens until the signal aborts and every request that was taken is answered. Throws if the address is taken. */
@@ -69,7 +75,7 @@ export class HttpReceiver {
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
       maxConnections: MAX_CONNECTIONS,
     }).catch((error: Error) => {
-      throw new Error(`An error occurred: TCP bind failed: ${error.message}.`);
+      throw new Error(`An error occurred: ${bindErrorText(error)}.`);
     });
     log.debug('Listening.', { address: addressText(server.address) });
     await new Promise<void>((resolve) => {
@@ -110,9 +116,10 @@ export class HttpReceiver {
         this.#budget.take(text.length);
         held += text.length;
       }
-      this.#receivedBytes.value += text.length;
+      metrics.wireBytes('received', 'http', this.#labels).value += text.length;
       const events = this.#decode(text);
       this.#enrich(events, request, target);
+      metrics.labelReceived(this.#labels);
       if (events.length > 0) await send(logBatch(events));
       if (signal.aborted) response.setHeader('connection', 'close');
       response.writeHead(this.#options.responseCode).end();

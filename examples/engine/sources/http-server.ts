@@ -85,6 +85,7 @@ export const httpServer = component({
   about: 'Takes events by HTTP requests, and answers when they are on their way to the next component.',
   options: OPTIONS,
   lacking: ['tls', 'keepalive', 'log_namespace'],
+  ignoresUnknown: true,
   configure(values, { logSchema }, path): Source {
     const { auth } = values;
     const read: HttpServerOptions = {

@@ -12,8 +12,8 @@ export class ComponentMetrics {
   readonly component: ComponentIdentity;
   readonly #registry: Registry;
   readonly #tags: Tags;
-  readonly #receivedEvents: Series;
-  readonly #receivedEventBytes: Series;
+  /** Made when they are first needed: a source may count under labels of the moment instead. */
+  #received: { events: Series; bytes: Series } | undefined;
 
   constructor(registry: Registry, component: ComponentIdentity) {
     this.component = component;
@@ -23,13 +23,27 @@ export class ComponentMetrics {
       component_kind: component.kind,
       component_type: component.type,
     };
-    this.#receivedEvents = registry.counter('component_received_events_total', this.#tags);
-    this.#receivedEventBytes = registry.counter('component_received_event_bytes_total', this.#tags);
+    // Transforms and sinks have theirs from the start, sources from their first event.
+    if (component.kind !== 'source') this.#received = this.#receivedSeries({});
   }
 
   received(batch: Batch): void {
-    this.#receivedEvents.value += batch.events.length;
-    this.#receivedEventBytes.value += batch.bytes;
+    this.#received ??= this.#receivedSeries({});
+    this.#received.events.value += batch.events.length;
+    this.#received.bytes.value += batch.bytes;
+  }
+
+  /** Counts what a source receives under labels beside the component's. */
+  labelReceived(tags: Tags): void {
+    this.#received ??= this.#receivedSeries(tags);
+  }
+
+  #receivedSeries(tags: Tags): { events: Series; bytes: Series } {
+    const all = { ...this.#tags, ...tags };
+    return {
+      events: this.#registry.counter('component_received_events_total', all),
+      bytes: this.#registry.counter('component_received_event_bytes_total', all),
+    };
   }
 
   /**
@@ -66,7 +80,11 @@ export class ComponentMetrics {
     this.#registry.counter('component_discarded_events_total', tags).value += count;
   }
 
-  gauge(name: string): Series {
-    return this.#registry.gauge(name, this.#tags);
+  gauge(name: string, tags: Tags = {}): Series {
+    return this.#registry.gauge(name, { ...this.#tags, ...tags });
+  }
+
+  counter(name: string, tags: Tags): Series {
+    return this.#registry.counter(name, { ...this.#tags, ...tags });
   }
 }

@@ -1,4 +1,5 @@
 import type { Batch } from '../event.ts';
+import type { BufferMetrics } from '../telemetry/buffer-metrics.ts';
 
 interface Queued {
   batch: Batch;
@@ -15,7 +16,7 @@ export type WhenFull = 'block' | 'drop_newest';
 export class Channel {
   readonly #capacity: number;
   readonly #whenFull: WhenFull;
-  readonly #onDropped: (count: number) => void;
+  readonly #metrics: BufferMetrics | undefined;
   readonly #queue: Queued[] = [];
   readonly #blocked: (() => void)[] = [];
   #head = 0;
@@ -24,10 +25,10 @@ export class Channel {
   #wake: (() => void) | undefined;
 
   /** `capacity` is in events. */
-  constructor(capacity: number, whenFull: WhenFull = 'block', onDropped: (count: number) => void = () => {}) {
+  constructor(capacity: number, whenFull: WhenFull = 'block', metrics?: BufferMetrics) {
     this.#capacity = capacity;
     this.#whenFull = whenFull;
-    this.#onDropped = onDropped;
+    this.#metrics = metrics;
   }
 
   get size(): number {
@@ -47,11 +48,12 @@ export class Channel {
   /** Queues the batch; the promise, if there is one, settles when the buffer has room again. */
   send(batch: Batch): Promise<void> | undefined {
     if (this.#whenFull === 'drop_newest' && this.#events >= this.#capacity) {
-      this.#onDropped(batch.events.length);
+      this.#metrics?.discarded(batch);
       return undefined;
     }
     this.#queue.push({ batch, sentAt: performance.now() });
     this.#events += batch.events.length;
+    this.#metrics?.received(batch);
     this.#wakeConsumer();
     if (this.#whenFull === 'drop_newest' || this.#events < this.#capacity) return undefined;
     return new Promise((resolve) => this.#blocked.push(resolve));
@@ -75,6 +77,7 @@ export class Channel {
       this.#head = 0;
     }
     this.#events -= next.batch.events.length;
+    this.#metrics?.sent(next.batch);
     if (this.#events < this.#capacity) {
       for (const resume of this.#blocked.splice(0)) resume();
     }

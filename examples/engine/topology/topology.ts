@@ -3,6 +3,7 @@ import type { Compiled, SinkNode, SourceNode, TransformNode } from '../config/co
 import type { Input } from '../config/graph.ts';
 import type { Batch } from '../event.ts';
 import type { Logger } from '../log.ts';
+import { bufferMetrics } from '../telemetry/buffer-metrics.ts';
 import { ComponentMetrics } from '../telemetry/component-metrics.ts';
 import type { Registry } from '../telemetry/registry.ts';
 import type { VrlProgram } from '../vrl/program.ts';
@@ -42,12 +43,14 @@ export class Topology {
     const stop = new AbortController();
     const builder = new Builder(options);
     for (const node of [...compiled.sources, ...compiled.transforms]) builder.addOutputs(node);
-    const sinks = await Promise.all(compiled.sinks.map((node) => builder.startSink(node)));
+    const sinks = await Promise.all(
+      compiled.sinks.map((node) => builder.reporting(node, builder.startSink(node))),
+    );
     const loops = [
-      ...sinks,
-      ...compiled.transforms.map((node) => builder.startTransform(node)),
-      ...compiled.sources.map((node) => () => builder.runSource(node, stop.signal)),
-    ].map((run) => run());
+      ...sinks.map((run, index) => ({ node: compiled.sinks[index]!, run })),
+      ...compiled.transforms.map((node) => ({ node, run: builder.startTransform(node) })),
+      ...compiled.sources.map((node) => ({ node, run: () => builder.runSource(node, stop.signal) })),
+    ].map(({ node, run }) => builder.supervise(node, run));
     const finished = Promise.all(loops)
       .then(() => {})
       .finally(() => builder.loads.stop());
@@ -64,9 +67,9 @@ export class Topology {
     return this.#builder.tapPoints();
   }
 
-  /** Says how many events wait before each transform and sink; for an end that does not wait for them. */
-  reportHeld(): void {
-    this.#builder.reportHeld();
+  /** Ids of the components that have not ended, sorted. */
+  get running(): string[] {
+    return this.#builder.running;
   }
 }
 
@@ -75,7 +78,8 @@ class Builder {
   readonly #options: TopologyOptions;
   readonly #outputs = new Map<string, Map<string, Output>>();
   readonly #contexts = new Map<string, ComponentContext>();
-  readonly #held: { context: ComponentContext; held: () => number }[] = [];
+  /** Ids of the components that have not ended. */
+  readonly #running = new Set<string>();
 
   constructor(options: TopologyOptions) {
     this.#options = options;
@@ -134,7 +138,6 @@ class Builder {
     const process = node.definition.start(context, this.#options.programs.get(node.id) ?? []);
     const outputs = this.#outputs.get(node.id)!;
     const load = this.loads.add(context.metrics, true);
-    this.#held.push({ context, held: () => channel.size });
     return async () => {
       try {
         for (;;) {
@@ -155,8 +158,8 @@ class Builder {
   async startSink(node: SinkNode): Promise<() => Promise<void>> {
     const context = this.#context(node.id, 'sink', node.type);
     const { maxEvents, whenFull } = node.buffer;
-    const dropped = (count: number) => context.metrics.discarded(count, true);
-    const channel = this.#connect(node.inputs, new Channel(maxEvents, whenFull, dropped));
+    const buffer = bufferMetrics(context.metrics, maxEvents);
+    const channel = this.#connect(node.inputs, new Channel(maxEvents, whenFull, buffer));
     const sent = context.metrics.sent();
     const load = this.loads.add(context.metrics, false);
     const sink: RunningSink = await node.definition.start(context);
@@ -165,7 +168,6 @@ class Builder {
       const dropped = (await sink.write(batch)) ?? 0;
       if (!sink.countsSent) sent(batch, batch.events.length - dropped);
     };
-    this.#held.push({ context, held: () => channel.size + (sink.held?.() ?? 0) });
     return async () => {
       try {
         for (;;) {
@@ -179,16 +181,31 @@ class Builder {
     };
   }
 
-  reportHeld(): void {
-    for (const { context, held } of this.#held) {
-      const count = held();
-      if (count === 0) continue;
-      context.metrics.discarded(count, false);
-      context.log.error('Events dropped', {
-        intentional: false,
-        count,
-        reason: '"The engine stopped before they were sent."',
-      });
+  get running(): string[] {
+    return [...this.#running].sort();
+  }
+
+  /** Runs a component to its end. */
+  async supervise(node: { id: string }, run: () => Promise<void>): Promise<void> {
+    this.#running.add(node.id);
+    try {
+      await this.reporting(node, run());
+    } finally {
+      this.#running.delete(node.id);
+    }
+  }
+
+  /** Logs in the component's name why it failed. */
+  async reporting<T>({ id }: { id: string }, work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      const { log } = this.#contexts.get(id)!;
+      log.error((error as Error).message);
+      log
+        .child('headgate_engine::topology')
+        .error("An error occurred that Vector couldn't handle: the task completed with an error.");
+      throw error;
     }
   }
 

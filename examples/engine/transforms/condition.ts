@@ -4,16 +4,19 @@ import { either, refined, text, variants } from '../config/shape.ts';
 import type { LogEvent } from '../event.ts';
 import type { VrlProgram, VrlSource } from '../vrl/program.ts';
 
-const written = table({
-  type: defaulted(
-    variants({ vrl: 'A VRL program.' }, ['datadog_search', 'is_log', 'is_metric', 'is_trace']),
-    'vrl',
-    'The language of the condition.',
-  ),
-  source: required(text, 'The program. Its result must be a boolean.', {
-    syntax: 'remap_boolean_expression',
-  }),
-});
+const written = table(
+  {
+    type: defaulted(
+      variants({ vrl: 'A VRL program.' }, ['datadog_search', 'is_log', 'is_metric', 'is_trace']),
+      'vrl',
+      'The language of the condition.',
+    ),
+    source: required(text, 'The program. Its result must be a boolean.', {
+      syntax: 'remap_boolean_expression',
+    }),
+  },
+  { ignoresUnknown: true },
+);
 
 /** The VRL text of a condition, which may be written as such or as `{type: vrl, source}`. */
 export const condition = refined(

@@ -6,11 +6,10 @@ import {
   type Process,
   type Transform,
 } from '../component.ts';
-import { ConfigError } from '../config/config-error.ts';
 import { defaulted, optional } from '../config/options.ts';
-import { refusal } from '../config/refusals.ts';
 import { flag, text } from '../config/shape.ts';
 import type { LogEvent } from '../event.ts';
+import { systemErrorText } from '../system-error.ts';
 import type { VrlProgram } from '../vrl/program.ts';
 import { fromVrl, toVrl } from './metric-view.ts';
 import { PortBatches } from './port-batches.ts';
@@ -41,17 +40,15 @@ export const remap = component({
     ),
   },
   lacking: ['files', 'metric_tag_values', 'timezone', 'runtime'],
-  configure(values, { logSchema }, path): Transform {
+  configure(values, { logSchema }): Transform {
     const { source, file, reroute_dropped: reroute } = values;
-    if ((source === undefined) === (file === undefined)) {
-      throw refusal('must provide exactly one of `source` or `file` configuration', path);
-    }
+    const read = programOf(source, file);
     const options = { dropOnError: values.drop_on_error, dropOnAbort: values.drop_on_abort, reroute };
     return {
       ports: reroute ? [DEFAULT_OUTPUT, DROPPED] : [DEFAULT_OUTPUT],
-      programs: [
-        { text: source ?? readProgram(file!), purpose: 'program', timestampKey: logSchema.timestamp },
-      ],
+      programs:
+        'text' in read ? [{ text: read.text, purpose: 'program', timestampKey: logSchema.timestamp }] : [],
+      check: () => ('text' in read ? [] : [read.error]),
       start: (context, [program]) => processor(context, program!, options),
     };
   },
@@ -110,12 +107,22 @@ function annotate(event: LogEvent, reason: string, message: string, context: Com
 
 const MAX_PROGRAM_BYTES = 1024 * 1024;
 
-function readProgram(path: string): string {
-  try {
-    const text = readFileSync(path, 'utf8');
-    if (text.length <= MAX_PROGRAM_BYTES) return text;
-  } catch (error) {
-    throw new ConfigError(`Could not open vrl program "${path}": ${(error as Error).message}`);
+/** The text of the program, or why there is none. */
+function programOf(
+  source: string | undefined,
+  file: string | undefined,
+): { text: string } | { error: string } {
+  if ((source === undefined) === (file === undefined)) {
+    return { error: 'must provide exactly one of `source` or `file` or `files` configuration' };
   }
-  throw new ConfigError(`The vrl program "${path}" is larger than ${MAX_PROGRAM_BYTES} bytes`);
+  if (source !== undefined) return { text: source };
+  try {
+    const text = readFileSync(file!, 'utf8');
+    if (text.length <= MAX_PROGRAM_BYTES) return { text };
+  } catch (error) {
+    return {
+      error: `Could not open vrl program "${file}": ${systemErrorText(error as NodeJS.ErrnoException)}`,
+    };
+  }
+  return { error: `The vrl program "${file}" is larger than ${MAX_PROGRAM_BYTES} bytes` };
 }

@@ -1,6 +1,6 @@
 import { component, DEFAULT_OUTPUT, type Transform } from '../component.ts';
+import { ConfigError } from '../config/config-error.ts';
 import { defaulted, mapOf } from '../config/options.ts';
-import { refusal } from '../config/refusals.ts';
 import { flag } from '../config/shape.ts';
 import { condition, conditionSource, holds } from './condition.ts';
 import { toVrl } from './metric-view.ts';
@@ -25,12 +25,19 @@ export const route = component({
     ),
   },
   configure(values, globals, path): Transform {
+    const reserved: string[] = [];
     const routes = [...values.route].map(([port, text]) => {
       if (port === DEFAULT_OUTPUT || port === UNMATCHED) {
-        throw refusal(`cannot have a named output with reserved name: \`${port}\``, path);
+        reserved.push(port);
       }
       return { port, condition: conditionSource(text, globals) };
     });
+    if (reserved.length > 0) {
+      const id = path.slice(path.indexOf('.') + 1);
+      throw new ConfigError(
+        reserved.map((port) => `Transform ${id} cannot have a named output with reserved name: \`${port}\``),
+      );
+    }
     const rerouteUnmatched = values.reroute_unmatched;
     return {
       ports: [...routes.map(({ port }) => port), ...(rerouteUnmatched ? [UNMATCHED] : [])],

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from '../cli.ts';
+import { buildErrors } from '../config/compile.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { readSettings } from '../config/globals.ts';
-import { loadConfigs } from '../config/load.ts';
+import { ConfigFileMissing, loadConfigs } from '../config/load.ts';
 import { EXIT_CONFIG, EXIT_OK } from '../exit-codes.ts';
 import type { Logger } from '../log.ts';
 import { compileTransforms } from '../vrl/compile-transforms.ts';
@@ -29,6 +30,10 @@ export async function test(
   try {
     tests = await build(command, deps);
   } catch (error) {
+    if (error instanceof ConfigFileMissing) {
+      deps.log.error('Config file not found in path.', { path: JSON.stringify(error.path) });
+      return EXIT_CONFIG;
+    }
     if (!(error instanceof ConfigError)) throw error;
     deps.complain(`Failed to execute tests:\n\n${error.messages.join('\n\n')}\n`);
     return EXIT_CONFIG;
@@ -58,12 +63,14 @@ async function build(
     interpolate,
     env,
     onSkipped: (path, reason) =>
-      log.error('Config file could not be opened and is skipped.', { path, error: reason }),
+      log.error('Error opening config file.', { error: reason, path: JSON.stringify(path) }),
   });
   const settings = readSettings(merged.global, env);
   if (settings.tests.length === 0) return [];
   const graph = readGraph(merged, settings);
   const verel = await loadVerel();
+  const unbuilt = buildErrors('Transform', graph.transforms, settings.globals);
+  if (unbuilt.length > 0) throw new ConfigError(unbuilt);
   const programs = await compileTransforms(graph);
   const tests: BuiltTest[] = [];
   const errors: string[] = [];

@@ -1,6 +1,20 @@
-import type { Compiled } from '../config/compile.ts';
+import { buildErrors, type Compiled } from '../config/compile.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { compileErrors, createProgram, loadVerel, type VrlProgram } from './program.ts';
+
+/** Builds the transforms: their own checks and their programs. Throws ConfigError with all that is wrong. */
+export async function buildTransforms(compiled: Compiled): Promise<Map<string, VrlProgram[]>> {
+  const { transforms, settings } = compiled;
+  const errors = buildErrors('Transform', transforms, settings.globals);
+  try {
+    const programs = await compileTransforms(compiled);
+    if (errors.length === 0) return programs;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    errors.push(...error.messages);
+  }
+  throw new ConfigError(errors);
+}
 
 /**
  * Compiles every VRL program of a configuration; the answer maps a transform's id to its programs.
@@ -18,7 +32,10 @@ export async function compileTransforms(
   for (const { id, definition } of withVrl) {
     for (const source of definition.programs) {
       const found = compileErrors(verel, source);
-      if (found.length > 0) errors.push(`Transform "${id}":\n\n${found.join('\n\n')}\n`);
+      if (found.length > 0)
+        errors.push(
+          `Transform "${id}": ${/^error/.test(found[0]!) ? `\n${found.join('\n\n')}\n` : found[0]}`,
+        );
     }
     programs.set(
       id,

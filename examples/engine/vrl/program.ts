@@ -1,6 +1,7 @@
 import type { CompilationDiagnostic } from '@bpinternal/verel';
 import { type LogEvent, Timestamp } from '../event.ts';
 import { diagnosticText } from './diagnostic-text.ts';
+import { findEventChange } from './event-change.ts';
 import { findUnavailableCall } from './functions.ts';
 
 export interface VrlSource {
@@ -50,10 +51,35 @@ export function compileErrors(verel: Verel, source: VrlSource): string[] {
   }
   try {
     const { errors } = verel.check(source.text);
-    return errors.map((error) => render(source, error));
+    if (errors.length > 0) return errors.map((error) => render(source, error));
+    return source.purpose === 'condition' ? conditionErrors(verel, source) : [];
   } catch (error) {
     return [`error: the VRL compiler stopped: ${firstLine(error)}`];
   }
+}
+
+/** What is wrong with a condition beside what is wrong with any program. */
+function conditionErrors(verel: Verel, source: VrlSource): string[] {
+  const change = findEventChange(source.text);
+  if (change) {
+    const start = Buffer.byteLength(source.text.slice(0, change.start));
+    const span: [number, number] = [
+      start,
+      start + Buffer.byteLength(source.text.slice(change.start, change.end)),
+    ];
+    return [
+      render(source, {
+        message: 'mutation of read-only value',
+        code: 315,
+        severity: 'error',
+        labels: [{ message: 'the event cannot be changed in a condition', primary: true, span }],
+        notes: [],
+      }),
+    ];
+  }
+  // What is no boolean for the compiler is refused where only a boolean may stand.
+  const { errors } = verel.check(`if {\n${source.text}\n} { true }`);
+  return errors.some(({ code }) => code === 102) ? ['VRL conditions must return a boolean.'] : [];
 }
 
 function render(source: VrlSource, diagnostic: CompilationDiagnostic): string {

@@ -38,7 +38,7 @@ sinks:
 `,
     );
     const started = await bench.start(['--config', config]);
-    await until(() => started.stderr.includes('has started'), { what: 'the engine has started' });
+    await until(() => started.stderr.includes('API server running.'), { what: 'the engine serves its API' });
     return started;
   }
 

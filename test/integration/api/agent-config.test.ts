@@ -281,7 +281,7 @@ describe('the config of a node', () => {
     await teams.git.push();
     const entryOf = async (name: string) =>
       (await read()).body.pipelines.find(({ pipelineName }) => pipelineName === name);
-    await until(async () => (await entryOf('drains')) && (await entryOf('drains-not')), {
+    await until(async () => Boolean((await entryOf('drains')) && (await entryOf('drains-not'))), {
       what: 'both are served',
     });
     const [with60, without] = [await entryOf('drains'), await entryOf('drains-not')];

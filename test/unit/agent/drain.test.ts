@@ -103,7 +103,7 @@ describe('the drain of an engine', () => {
   });
 
   it('gives an engine the seconds that are set, and 5 more before it is killed', () => {
-    const pipeline = { configYaml: "", logLevel: "info", secrets: {} };
+    const pipeline = { configYaml: '', logLevel: 'info', secrets: {} };
     const limitOf = (drainSeconds?: number) =>
       engineEnvironment(drainSeconds === undefined ? pipeline : { ...pipeline, drainSeconds }, {}, '/c').env
         .VECTOR_GRACEFUL_SHUTDOWN_LIMIT_SECS;

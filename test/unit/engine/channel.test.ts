@@ -22,9 +22,11 @@ describe('the buffer between two components', () => {
 
   it('drops the newest events instead if told so, and counts them', () => {
     let dropped = 0;
-    const channel = new Channel(10, 'drop_newest', (count) => {
-      dropped += count;
-    });
+    const ignore = () => {};
+    const discarded = (batch: Batch) => {
+      dropped += batch.events.length;
+    };
+    const channel = new Channel(10, 'drop_newest', { received: ignore, sent: ignore, discarded });
     channel.addProducer();
     for (let round = 0; round < 3; round += 1) expect(channel.send(batch(10))).to.equal(undefined);
     expect(channel.size).to.equal(10);

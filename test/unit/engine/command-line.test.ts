@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseCommandLine } from '../../../examples/engine/cli.ts';
-import { createLogger, parseLevel } from '../../../examples/engine/log.ts';
+import { createLogger, LogFilterError, parseLevel } from '../../../examples/engine/log.ts';
 
 describe('the command line', () => {
   it('takes several files, and the environment for the rest', () => {
@@ -38,6 +38,24 @@ describe('the command line', () => {
     });
   });
 
+  it('takes true and false for switches of the environment, and nothing else', () => {
+    for (const name of ['VECTOR_DANGEROUSLY_ALLOW_ENV_VAR_INTERPOLATION', 'VECTOR_WATCH_CONFIG']) {
+      expect(parseCommandLine(['-c', 'a'], { [name]: 'false' }).kind).to.equal('run');
+      for (const value of ['1', 'TRUE', 'yes', '']) {
+        expect(parseCommandLine(['-c', 'a'], { [name]: value }).kind).to.equal('usage-error');
+      }
+    }
+  });
+
+  it('lists components in two formats', () => {
+    expect(parseCommandLine(['list'], {})).to.deep.equal({ kind: 'list', format: 'text' });
+    expect(parseCommandLine(['list', '--format', 'json'], {})).to.deep.equal({
+      kind: 'list',
+      format: 'json',
+    });
+    expect(parseCommandLine(['list', '--format', 'avro'], {}).kind).to.equal('usage-error');
+  });
+
   it('knows generate-schema and where to write to', () => {
     expect(parseCommandLine(['generate-schema'], {})).to.deep.equal({
       kind: 'generate-schema',
@@ -69,7 +87,9 @@ describe('the log', () => {
   it('reads levels, and takes a word that is none for the name of a target', () => {
     expect(parseLevel('DEBUG', 'info')).to.equal('debug');
     expect(parseLevel('vector::x=trace,error', 'info')).to.equal('error');
-    expect(parseLevel('warning', 'info')).to.equal('info');
+    expect(parseLevel('warning', 'info')).to.equal('off');
+    for (const text of ['a=b=c', 'vector=loud'])
+      expect(() => parseLevel(text, 'info')).to.throw(LogFilterError);
     expect(parseLevel(undefined, 'warn')).to.equal('warn');
   });
 
@@ -101,7 +121,7 @@ describe('the log', () => {
     expect(lines.map((line) => line.split('engine: ')[1])).to.deep.equal([
       'Bad.',
       'Internal log [Bad.] is being suppressed to avoid flooding.',
-      'Internal log [Bad.] has been suppressed 3 times.',
+      'Internal log [Bad.] has been suppressed 4 times.',
       'Bad.',
     ]);
   });

@@ -201,7 +201,9 @@ describe('the http_server source', function () {
       'sinks: {out: {type: blackhole, inputs: [in]}}',
     );
     const reason = await topology.finished.catch((error: Error) => error.message);
-    expect(reason).to.equal('An error occurred: TCP bind failed: Address already in use (os error 98).');
+    expect(reason).to.equal(
+      'An error occurred: TcpBind { source: Os { code: 98, kind: AddrInUse, message: "Address already in use" } }.',
+    );
     server.close();
   });
 
@@ -211,7 +213,8 @@ describe('the http_server source', function () {
       reason: 'two sources on one port',
       sources:
         'a: {type: http_server, address: "127.0.0.1:80"}, b: {type: http_server, address: "127.0.0.1:80"}',
-      message: /^Resource `tcp 127\.0\.0\.1:80` is claimed by multiple components: \{"a", "b"\}$/,
+      message:
+        /^Resource `tcp 127\.0\.0\.1:80` is claimed by multiple components: \{ComponentKey \{ id: "a" \}, ComponentKey \{ id: "b" \}\}$/,
     },
     {
       reason: 'two that read the standard input',
@@ -231,7 +234,7 @@ describe('the http_server source', function () {
     {
       reason: 'a codec that it does not know',
       sources: 'a: {type: stdin, decoding: {codec: text}}',
-      message: /^unknown variant `text`, expected one of `bytes`, `json`\nin `sources\.a`$/,
+      message: /^unknown variant `text`, expected `bytes` or `json`\nin `sources\.a`$/,
     },
     {
       reason: 'a way to sign in that only Vector has',

@@ -35,7 +35,7 @@ describe('expansion of variables in configuration text', () => {
     { text: '${PEM:-x}', message: 'Environment variable contains newline character. name = "PEM"' },
     {
       text: '${EMPTY:?say it}',
-      message: 'Non-empty environment variable required in config. name = "EMPTY", message = "say it"',
+      message: 'Non-empty environment variable required in config. name = "EMPTY", error = "say it"',
     },
   ];
   for (const { text, message } of failures) {

@@ -58,9 +58,7 @@ describe('merging of several configuration files', () => {
   });
 
   it('refuses a top-level key that it does not know', () => {
-    expect(errorsOf({ enrichment_table: {} })[0]).to.match(
-      /^unknown field `enrichment_table`, expected one of /,
-    );
+    expect(errorsOf({ enrichment_table: {} })[0]).to.match(/^unknown field `enrichment_table`$/);
   });
 
   it('tells one that only Vector has from one that nobody has', () => {

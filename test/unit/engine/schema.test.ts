@@ -13,6 +13,12 @@ import { definition, instanceOf, slightlyWrong } from './instances.ts';
 const root = schemaDocument();
 const ajv = new Ajv2019({ strictTypes: false, keywords: ['_metadata'] });
 const isValid = ajv.compile(root);
+/** The same but for options that are not described. */
+const isOpenValid = ajv.compile(
+  JSON.parse(
+    JSON.stringify(root, (key, value: unknown) => (key === 'unevaluatedProperties' ? undefined : value)),
+  ),
+);
 
 /** What is about the form of options, and not about what they mean: no schema tells a template from another text. */
 const isStructural = (message: string) =>
@@ -127,8 +133,10 @@ describe('the schema of the configuration', () => {
         fc.property(instanceOf(schema, root).chain(slightlyWrong), (component) => {
           const config = around(key, component);
           const found = complaints(config);
-          if (!isValid(config)) expect(found, 'refused by the schema alone').not.to.deep.equal([]);
-          else expect(found.filter(isStructural), 'refused by the engine alone').to.deep.equal([]);
+          // Vector's parser passes over options that its schema closes the object to; compile.test.ts says where.
+          if (!isOpenValid(config)) expect(found, 'refused by the schema alone').not.to.deep.equal([]);
+          else if (isValid(config))
+            expect(found.filter(isStructural), 'refused by the engine alone').to.deep.equal([]);
         }),
         { numRuns: 120, seed: 7 },
       );

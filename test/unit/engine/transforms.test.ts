@@ -100,6 +100,6 @@ describe('transforms', function () {
     const failure = await startTransform(`type: remap, source: '.a = nosuch(.b)'`).catch(
       (error: Error) => error.message,
     );
-    expect(failure).to.match(/^Transform "t":\n\nerror\[E105\]: call to undefined function\n {2}┌─ :1:6/);
+    expect(failure).to.match(/^Transform "t": \nerror\[E105\]: call to undefined function\n {2}┌─ :1:6/);
   });
 });

@@ -43,9 +43,30 @@ describe('VRL', function () {
     expect(compileErrors(verel, program('.log = "log(x)" # log(y)'))).to.deep.equal([]);
   });
 
-  it('takes a condition of any type, as Vector does', () => {
-    for (const text of ['.a == 1', '.a', '"text"']) {
-      expect(compileErrors(verel, condition(text))).to.deep.equal([]);
+  it('takes a condition that is a boolean for the compiler, and no other', () => {
+    for (const text of [
+      '.a == 1',
+      'x = .a == 1\nx',
+      'exists(.a) && !is_null(.b)',
+      '.a == "x = .b = 1" # .c = 2',
+    ]) {
+      expect(compileErrors(verel, condition(text)), text).to.deep.equal([]);
+    }
+    for (const text of ['.a', '"text"', '1 + 1']) {
+      expect(compileErrors(verel, condition(text))).to.deep.equal(['VRL conditions must return a boolean.']);
+    }
+  });
+
+  it('refuses a condition that changes the event', () => {
+    for (const text of [
+      '.a = 1\ntrue',
+      '.a."b c" = 1; true',
+      '%m = 1\ntrue',
+      'del(.a)\ntrue',
+      '. |= {}\ntrue',
+    ]) {
+      const [error] = compileErrors(verel, condition(text));
+      expect(error, text).to.match(/^error\[E315\]: mutation of read-only value/);
     }
   });
 
