@@ -68,11 +68,14 @@ function seenOf(rollout: RolloutRecord, { node, labels, health, pairs }: NodeSta
             status: report.status,
             restarts: detail.restarts,
             statusSince: report.statusSince,
+            pid: detail.pid,
+            isStale: report.metricsAsOf !== null,
             counters: {
               eventsIn: detail.eventsIn,
               eventsOut: detail.eventsOut,
               errors: detail.errorsTotal,
               discarded: detail.eventsDiscarded,
+              filtered: detail.eventsFiltered,
             },
           }
         : null,

@@ -92,6 +92,7 @@ export function reportRow(more: Partial<ReportRow> = {}): ReportRow {
     rateBytesIn: 50,
     rateBytesOut: 40,
     rateErrors: 0.5,
+    metricsAsOf: null,
     detail: {
       pid: 100,
       uptimeSeconds: 60,
@@ -105,6 +106,7 @@ export function reportRow(more: Partial<ReportRow> = {}): ReportRow {
       bytesOut: 4_000,
       errorsTotal: 1,
       eventsDiscarded: 0,
+      eventsFiltered: 0,
     },
     ...more,
   };

@@ -92,12 +92,13 @@ const seen = (
   ...{ nodeId, stage, reachable: true },
   report: {
     ...{ version: stage === 'canary' ? 3 : 2, status: 'RUNNING', restarts: 0, statusSince: new Date(START) },
-    counters: { eventsIn: 0, eventsOut: 0, errors: 0, discarded: 0 },
+    counters: { eventsIn: 0, eventsOut: 0, errors: 0, discarded: 0, filtered: 0 },
+    ...{ pid: null, isStale: false },
     ...more,
   },
 });
 const counters = (events: number, errors = 0) => ({
-  counters: { eventsIn: events, eventsOut: events, errors, discarded: 0 },
+  counters: { eventsIn: events, eventsOut: events, errors, discarded: 0, filtered: 0 },
 });
 const fresh: Rolling = {
   ...{ status: 'CANARY_DEPLOYED', canaryVersion: 3, previousVersion: 2, windowMinutes: 10 },
