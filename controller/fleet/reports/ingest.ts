@@ -355,8 +355,6 @@ const hasCounters = (entry: PipelineReport): boolean => COUNTERS.some((name) => 
 const isOtherEngine = (entry: PipelineReport, earlier: PipelineReportRow): boolean =>
   entry.version !== earlier.version || (typeof entry.pid === 'number' && entry.pid !== earlier.pid);
 
-const NO_RATES = { eventsIn: 0, eventsOut: 0, bytesIn: 0, bytesOut: 0, errors: 0 };
-
 /**
  * What is stored of an entry: counters that it leaves out stay, while the same engine runs. Rates are counted over
  * `elapsedMs`, the time between the two readings of the engine; where this entry tells nothing new they are the very

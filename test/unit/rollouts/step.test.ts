@@ -296,6 +296,38 @@ describe('what a rollout does next', () => {
     expect(other).to.deep.equal(one);
   });
 
+  it('adds all counters of a new process, also one that has caught up with the one before', () => {
+    const node = (pid: number, eventsIn: number, errors: number) =>
+      seen('a', 'canary', { pid, counters: { eventsIn, eventsOut: 0, errors, discarded: 0, filtered: 0 } });
+    const { row } = played([[node(1, 100, 5)], [node(1, 100, 5)], [node(2, 40, 5)]]);
+    expect(row.verdict?.canary).to.include({ eventsIn: 40, errors: 5 });
+  });
+
+  it('takes what filters leave out for neither lost nor missing', () => {
+    const node = (id: string, stage: NodeSeen['stage'], minute: number, filtered: number) => {
+      const eventsIn = minute * 100;
+      const counted = { eventsIn, eventsOut: eventsIn - filtered * minute, errors: 0, discarded: 0 };
+      return seen(id, stage, { counters: { ...counted, filtered: filtered * minute } });
+    };
+    const filtering = (minute: number) => [node('a', 'canary', minute, 90), node('b', 'control', minute, 0)];
+    const { acts, row } = played(minutes(12, filtering));
+    expect(acts).to.include('broaden');
+    expect(row.verdict).to.deep.include({ verdict: 'healthy' });
+    expect(row.verdict?.canary).to.include({ errorRate: 0 });
+  });
+
+  it('does not broaden a version whose engine cannot be read at the end', () => {
+    const unread = (minute: number) =>
+      sound(minute).map((node) =>
+        node.stage === 'canary' && node.report
+          ? { ...node, report: { ...node.report, isStale: true } }
+          : node,
+      );
+    const { acts, row } = played(minutes(12, unread));
+    expect(acts).not.to.include('broaden');
+    expect(row.heldReason).to.contain('could not be read lately');
+  });
+
   const anySeen: fc.Arbitrary<NodeSeen> = fc.record({
     nodeId: fc.constantFrom('a', 'b', 'c', 'd'),
     stage: fc.constantFrom('canary', 'control'),
@@ -311,7 +343,10 @@ describe('what a rollout does next', () => {
           eventsOut: fc.nat(500),
           errors: fc.nat(20),
           discarded: fc.nat(20),
+          filtered: fc.nat(20),
         }),
+        pid: fc.constantFrom(null, 1, 2),
+        isStale: fc.boolean(),
       }),
     ),
   });
