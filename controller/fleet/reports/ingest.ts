@@ -349,7 +349,8 @@ function readingTime(entry: PipelineReport, before: number | undefined, received
 
 const MOST_AGE_SECONDS = 365 * 86_400;
 
-const hasCounters = (entry: PipelineReport): boolean => COUNTERS.some((name) => entry[name] !== undefined);
+const hasCounters = (entry: PipelineReport): boolean =>
+  entry.componentMetrics !== undefined || COUNTERS.some((name) => entry[name] !== undefined);
 
 /** Another process than that of the report before. An engine that is down has no pid and changes nothing. */
 const isOtherEngine = (entry: PipelineReport, earlier: PipelineReportRow): boolean =>

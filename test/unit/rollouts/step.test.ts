@@ -64,7 +64,7 @@ describe('the verdict on a canary', () => {
     { reason: 'a little less goes out', canary: { eventsOut: 800 }, control: {}, verdict: 'healthy' },
     { reason: 'nothing else runs, and it has few errors', canary: { errors: 20 }, verdict: 'healthy' },
     { reason: 'nothing else runs, and it has many errors', canary: { errors: 200 }, verdict: 'unhealthy' },
-    { reason: 'nothing else runs, and it filters', canary: { discarded: 900 }, verdict: 'healthy' },
+    { reason: 'nothing else runs, and it filters', canary: { filtered: 900 }, verdict: 'healthy' },
   ];
   for (const { reason, canary, control, verdict } of rows)
     it(`is ${verdict} where ${reason}`, () =>
