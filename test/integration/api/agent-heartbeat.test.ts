@@ -417,7 +417,7 @@ describe('a heartbeat', () => {
     await beat({ pollIntervalMs, pipelines: [entry({ eventsIn: 1_300, metricsAgeSeconds: 40 })] });
     const old = onNode(await seen('the age', (one) => Boolean(onNode(one)?.rates.asOf)))?.rates;
     expect(old?.eventsIn).to.equal(fresh?.eventsIn);
-    expect(Date.now() - (old?.asOf?.getTime() ?? 0)).to.be.within(40_000, 60_000);
+    expect(Date.now() - new Date(old?.asOf ?? 0).getTime()).to.be.within(40_000, 60_000);
   });
 
   it('cannot be written for another node: the token alone says whose it is', async () => {
