@@ -88,7 +88,7 @@ export class Agent {
     this.#interval = new PollInterval(config.pollIntervalMs, log);
     this.#poller = new Poller(config.url, nodeToken);
     this.#tokenFile = new TokenFile(directory, nodeToken, log);
-    this.#scraper = new Scraper(log);
+    this.#scraper = new Scraper(log, clock);
     this.#heartbeats = new HeartbeatSchedule(clock, (reason) =>
       this.#guard('heartbeat', this.#heartbeat(reason)),
     );
@@ -357,18 +357,22 @@ export class Agent {
     const { config, nodeToken, clock, log } = this.#parts;
     const pipelines = this.#supervisor.list();
     const stopped = pipelines.filter((pipeline) => pipeline.ended);
-    const { body, delivered } = this.#builder.build(pipelines, (pipeline) => this.#scraper.latest(pipeline), {
-      hostMetrics: readHostMetrics(config.dataDir),
-      agentVersion: AGENT_VERSION,
-      engine: this.#components.report(),
-      engineVersion: this.#engineVersion,
-      deploymentMode: this.#mode,
-      labels: config.labels,
-      agentHealth: this.#metrics.health(),
-      runningAs: this.#user,
-      updateError: this.#updates.error,
-      pollIntervalMs: Math.round(this.#interval.ms),
-    });
+    const { body, delivered } = this.#builder.build(
+      pipelines,
+      (pipeline) => this.#scraper.latest(pipeline, this.#interval.ms),
+      {
+        hostMetrics: readHostMetrics(config.dataDir),
+        agentVersion: AGENT_VERSION,
+        engine: this.#components.report(),
+        engineVersion: this.#engineVersion,
+        deploymentMode: this.#mode,
+        labels: config.labels,
+        agentHealth: this.#metrics.health(),
+        runningAs: this.#user,
+        updateError: this.#updates.error,
+        pollIntervalMs: Math.round(this.#interval.ms),
+      },
+    );
     const startedAt = clock.monotonic();
     const outcome = await sendHeartbeat(config.url, nodeToken, body, timeoutMs);
     this.#metrics.heartbeatSeconds = (clock.monotonic() - startedAt) / 1000;

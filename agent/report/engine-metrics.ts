@@ -1,3 +1,7 @@
+/**
+ * The counters of one engine process, from its exporter's text. The engine drops a series that did not change for five
+ * minutes and begins it at 0 again, so totals are kept here for each series: they never fall while the engine lives.
+ */
 import type { ComponentMetric } from '../../schemas/agent/protocol.ts';
 import { RESERVED_PREFIX } from '../limits.ts';
 
@@ -9,112 +13,202 @@ export interface EngineMetrics {
   bytesIn: number;
   bytesOut: number;
   errorsTotal: number;
+  /** Lost without an error that is counted already: the two may be added. */
   eventsDiscarded: number;
-  /** The busiest component's, 0 to 1; undefined where the engine does not tell. */
+  /** The busiest component's, 0 to 1; undefined where the engine does not report it. */
   utilization: number | undefined;
 }
 
-interface Sums {
-  kind: ComponentMetric['componentKind'];
-  values: Partial<Record<Series, number>>;
-}
-
 /** Names must match exactly: `component_received_events_count` and others that look alike are histograms. */
-const SERIES = {
+const COUNTERS = {
   vector_component_received_events_total: 'receivedEvents',
-  vector_component_received_bytes_total: 'receivedBytes',
+  vector_component_received_bytes_total: 'receivedWire',
   vector_component_received_event_bytes_total: 'receivedEventBytes',
   vector_component_sent_events_total: 'sentEvents',
-  vector_component_sent_bytes_total: 'sentBytes',
+  vector_component_sent_bytes_total: 'sentWire',
   vector_component_sent_event_bytes_total: 'sentEventBytes',
   vector_component_errors_total: 'errors',
   vector_component_discarded_events_total: 'discarded',
+} as const;
+const GAUGES = {
   vector_component_latency_mean_seconds: 'latency',
   vector_utilization: 'utilization',
 } as const;
 
-type Series = (typeof SERIES)[keyof typeof SERIES];
+/** `intentional="true"` makes `discarded` `filtered`: filters and `abort` lose nothing. */
+type Counter = (typeof COUNTERS)[keyof typeof COUNTERS] | 'filtered';
+type Gauge = (typeof GAUGES)[keyof typeof GAUGES];
+
+const COUNTER_NAMES = Object.entries(COUNTERS);
+const GAUGE_NAMES = Object.entries(GAUGES);
+
+const zeros = (): Record<Counter, number> => ({
+  receivedEvents: 0,
+  receivedWire: 0,
+  receivedEventBytes: 0,
+  sentEvents: 0,
+  sentWire: 0,
+  sentEventBytes: 0,
+  errors: 0,
+  discarded: 0,
+  filtered: 0,
+});
+
+interface Component {
+  id: string;
+  kind: ComponentMetric['componentKind'];
+  totals: Record<Counter, number>;
+  /** What this scrape has added to the totals. */
+  added: Record<Counter, number>;
+  gauges: Partial<Record<Gauge, number>>;
+  receivedBytes: number;
+  sentBytes: number;
+  /** Lost events that no error stands for. */
+  lost: number;
+  /** Errors of the scrape before without a lost event: the engine counts the error first. */
+  unmatchedErrors: number;
+}
+
+interface Series {
+  component: Component;
+  counter: Counter;
+  last: number;
+  /** The scrape that had it last. */
+  seen: number;
+}
 
 const MAX_COMPONENTS = 1_000;
-/** What the agent looks at lies under these beginnings; everything else is passed over without a look. */
-const PREFIXES = ['vector_component_', 'vector_utilization{'];
+/** A label that takes ever new values makes ever new series. More are left out until some expire. */
+const MAX_SERIES = 10_000;
 
-/** What a series tells; null for one that tells nothing here. */
-type Meaning = { id: string; kind: Sums['kind']; series: Series } | null;
+export class EngineCounters {
+  readonly #components = new Map<string, Component>();
+  /** By `name{labels`. Null for a series that is not counted. */
+  readonly #series = new Map<string, Series | null>();
+  #scrapes = 0;
+  #overflowed = false;
 
-/** The same series come again with every scrape: reading their labels anew would cost more than all else. */
-const MAX_KNOWN = 5_000;
-const known = new Map<string, Meaning>();
-
-/** Reads the exporter's text. Each counter is the sum over its series; a series that is absent counts 0. */
-export function readEngineMetrics(text: string): EngineMetrics {
-  const components = new Map<string, Sums>();
-  for (const prefix of PREFIXES) {
-    const inside = `\n${prefix}`;
-    let start = text.startsWith(prefix) ? 0 : text.indexOf(inside) + 1 || -1;
-    while (start !== -1) {
-      const newline = text.indexOf('\n', start);
-      addSample(components, text.slice(start, newline === -1 ? text.length : newline));
-      start = newline === -1 ? -1 : text.indexOf(inside, newline) + 1 || -1;
+  /** Null where the text has no component: the exporter is empty until its sources have run, and after they hung. */
+  read(text: string): EngineMetrics | null {
+    if (!text.startsWith('vector_component_') && !text.includes('\nvector_component_')) return null;
+    this.#scrapes += 1;
+    for (const component of this.#components.values()) {
+      component.added = zeros();
+      component.gauges = {};
     }
+    for (const [name, counter] of COUNTER_NAMES)
+      eachSample(text, name, (series, value) => this.#count(series, counter, value));
+    this.#forgetExpired();
+    // Only what has counted has a load: a component is made by its counters.
+    for (const [name, gauge] of GAUGE_NAMES)
+      eachSample(text, name, (series, value) => this.#measure(series, gauge, value));
+    for (const component of this.#components.values()) settle(component);
+    return sumUp([...this.#components.values()]);
   }
-  return total(components);
-}
 
-function addSample(components: Map<string, Sums>, line: string): void {
-  const close = line.lastIndexOf('}');
-  if (close === -1) return;
-  const meaning = meaningOf(line.slice(0, close));
-  if (!meaning) return;
-  const end = line.indexOf(' ', close + 2);
-  const value = Number(end === -1 ? line.slice(close + 1) : line.slice(close + 1, end));
-  if (!Number.isFinite(value)) return;
-  const { id, kind, series } = meaning;
-  let sums = components.get(id);
-  if (!sums) {
-    if (components.size >= MAX_COMPONENTS) return;
-    sums = { kind, values: {} };
-    components.set(id, sums);
+  #count(text: string, counter: Counter, value: number): void {
+    let series = this.#series.get(text);
+    if (series === undefined) {
+      if (this.#series.size >= MAX_SERIES) {
+        this.#overflowed = true;
+        return;
+      }
+      series = this.#add(text, counter, value);
+    }
+    if (series === null) return;
+    const { component, last } = series;
+    // One that has fallen began again at 0.
+    const grown = value >= last ? value - last : value;
+    component.totals[series.counter] += grown;
+    component.added[series.counter] += grown;
+    series.last = value;
+    series.seen = this.#scrapes;
   }
-  sums.values[series] = (sums.values[series] ?? 0) + value;
-}
 
-/** `name{labels`, without the bracket at the end. */
-function meaningOf(text: string): Meaning {
-  let meaning = known.get(text);
-  if (meaning === undefined) {
-    meaning = readMeaning(text);
-    if (known.size >= MAX_KNOWN) known.clear();
+  #add(text: string, counter: Counter, value: number): Series | null {
+    const component = this.#componentOf(text);
+    const isFilter = counter === 'discarded' && label(text, INTENTIONAL_LABEL) === 'true';
+    const series = component && {
+      component,
+      counter: isFilter ? ('filtered' as const) : counter,
+      // Where series were left out, a new one may have counted for long already.
+      last: this.#overflowed ? value : 0,
+      seen: this.#scrapes,
+    };
     // A copy: a part of a text keeps the whole of it in memory.
-    if (text.length <= 1_024) known.set(Buffer.from(text).toString(), meaning);
+    this.#series.set(Buffer.from(text).toString(), series);
+    return series;
   }
-  return meaning;
+
+  #componentOf(text: string): Component | null {
+    const id = label(text, ID_LABEL);
+    const kind = label(text, KIND_LABEL);
+    if (!id || id.length > 256 || id.startsWith(RESERVED_PREFIX)) return null;
+    if (kind !== 'source' && kind !== 'transform' && kind !== 'sink') return null;
+    const known = this.#components.get(id);
+    if (known) return known;
+    if (this.#components.size >= MAX_COMPONENTS) return null;
+    const component: Component = {
+      ...{ id, kind, totals: zeros(), added: zeros(), gauges: {} },
+      ...{ receivedBytes: 0, sentBytes: 0, lost: 0, unmatchedErrors: 0 },
+    };
+    this.#components.set(id, component);
+    return component;
+  }
+
+  #measure(text: string, gauge: Gauge, value: number): void {
+    const component = this.#components.get(label(text, ID_LABEL) ?? '');
+    if (component) component.gauges[gauge] = Math.max(component.gauges[gauge] ?? 0, value);
+  }
+
+  /** Its total stays. When it comes back it counts from 0. */
+  #forgetExpired(): void {
+    for (const [text, series] of this.#series)
+      if (series !== null && series.seen !== this.#scrapes) this.#series.delete(text);
+  }
 }
 
-function readMeaning(text: string): Meaning {
-  const open = text.indexOf('{');
-  const name = text.slice(0, Math.max(0, open));
-  if (!Object.hasOwn(SERIES, name)) return null;
-  const series = SERIES[name as keyof typeof SERIES];
-  const labels = text.slice(open + 1);
-  const id = label(labels, ID_LABEL);
-  const kind = label(labels, KIND_LABEL);
-  if (!id || id.length > 256 || id.startsWith(RESERVED_PREFIX)) return null;
-  return kind === 'source' || kind === 'transform' || kind === 'sink' ? { id, kind, series } : null;
+/** Calls `take` with `name{labels`, without the bracket at the end, and the value of each series of that name. */
+function eachSample(text: string, name: string, take: (series: string, value: number) => void): void {
+  const beginning = `${name}{`;
+  const inside = `\n${beginning}`;
+  let start = text.startsWith(beginning) ? 0 : text.indexOf(inside) + 1 || -1;
+  while (start !== -1) {
+    const newline = text.indexOf('\n', start);
+    const line = text.slice(start, newline === -1 ? text.length : newline);
+    const close = line.lastIndexOf('}');
+    const end = line.indexOf(' ', close + 2);
+    // A millisecond timestamp may follow the value.
+    const value = Number(end === -1 ? line.slice(close + 1) : line.slice(close + 1, end));
+    if (close !== -1 && Number.isFinite(value) && value >= 0) take(line.slice(0, close), value);
+    start = newline === -1 ? -1 : text.indexOf(inside, newline) + 1 || -1;
+  }
 }
 
-const ID_LABEL = /(?:^|,)\s*component_id="((?:[^"\\]|\\.)*)"/;
-const KIND_LABEL = /(?:^|,)\s*component_kind="((?:[^"\\]|\\.)*)"/;
+const ID_LABEL = /[{,]\s*component_id="((?:[^"\\]|\\.)*)"/;
+const KIND_LABEL = /[{,]\s*component_kind="((?:[^"\\]|\\.)*)"/;
+const INTENTIONAL_LABEL = /[{,]\s*intentional="((?:[^"\\]|\\.)*)"/;
 
-function label(labels: string, pattern: RegExp): string | undefined {
-  const found = pattern.exec(labels)?.[1];
+/** A quote inside of a label's value is escaped, so that no pattern matches there. */
+function label(series: string, pattern: RegExp): string | undefined {
+  const found = pattern.exec(series)?.[1];
   return found?.includes('\\')
     ? found.replace(/\\(.)/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped))
     : found;
 }
 
-/** The wire's bytes where the engine tells them, else its estimate of the events' size. */
-function total(sums: ReadonlyMap<string, Sums>): EngineMetrics {
+/** What one scrape means for numbers that are made of two counters. */
+function settle(component: Component): void {
+  const { totals, added } = component;
+  // The wire's bytes where the engine counts them, else its estimate of the events' size.
+  component.receivedBytes += totals.receivedWire > 0 ? added.receivedWire : added.receivedEventBytes;
+  component.sentBytes += totals.sentWire > 0 ? added.sentWire : added.sentEventBytes;
+  const errors = added.errors + component.unmatchedErrors;
+  component.lost += Math.max(0, added.discarded - errors);
+  component.unmatchedErrors = Math.max(0, Math.min(added.errors, errors - added.discarded));
+}
+
+function sumUp(components: readonly Component[]): EngineMetrics {
   const all: EngineMetrics = {
     components: [],
     eventsIn: 0,
@@ -125,37 +219,35 @@ function total(sums: ReadonlyMap<string, Sums>): EngineMetrics {
     eventsDiscarded: 0,
     utilization: undefined,
   };
-  for (const [componentId, { kind, values }] of sums) {
-    const receivedBytes = count(values.receivedBytes ?? values.receivedEventBytes);
-    const sentBytes = count(values.sentBytes ?? values.sentEventBytes);
+  for (const { id, kind, totals, gauges, receivedBytes, sentBytes, lost } of components) {
+    const utilization = gauges.utilization === undefined ? undefined : Math.min(1, gauges.utilization);
     const metric = {
-      componentId,
+      componentId: id,
       componentKind: kind,
-      receivedEvents: count(values.receivedEvents),
-      sentEvents: count(values.sentEvents),
-      receivedBytes,
-      sentBytes,
-      errorsTotal: count(values.errors),
-      discardedEvents: count(values.discarded),
-      latencyMeanSeconds: values.latency,
+      receivedEvents: count(totals.receivedEvents),
+      sentEvents: count(totals.sentEvents),
+      receivedBytes: count(receivedBytes),
+      sentBytes: count(sentBytes),
+      errorsTotal: count(totals.errors),
+      discardedEvents: count(totals.discarded),
+      filteredEvents: count(totals.filtered),
+      latencyMeanSeconds: gauges.latency,
+      utilization,
     };
     all.components.push(metric);
     if (kind === 'source') {
       all.eventsIn += metric.receivedEvents;
-      all.bytesIn += receivedBytes;
+      all.bytesIn += metric.receivedBytes;
     }
     if (kind === 'sink') {
       all.eventsOut += metric.sentEvents;
-      all.bytesOut += sentBytes;
+      all.bytesOut += metric.sentBytes;
     }
     all.errorsTotal += metric.errorsTotal;
-    all.eventsDiscarded += metric.discardedEvents;
-    if (values.utilization !== undefined)
-      all.utilization = Math.max(all.utilization ?? 0, values.utilization);
+    all.eventsDiscarded += count(lost);
+    if (utilization !== undefined) all.utilization = Math.max(all.utilization ?? 0, utilization);
   }
   return all;
 }
 
-function count(value = 0): number {
-  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.round(value)));
-}
+const count = (value: number): number => Math.min(Number.MAX_SAFE_INTEGER, Math.round(value));

@@ -1,6 +1,6 @@
 import type { HeartbeatRequest, PipelineReport } from '../../schemas/agent/protocol.ts';
 import type { Pipeline } from '../supervise/pipeline.ts';
-import type { EngineMetrics } from './engine-metrics.ts';
+import type { Reading } from './scraper.ts';
 
 /** Characters of all log lines of one heartbeat, well below the controller's body limit; the rest travels next time. */
 const LOG_CHARS = 2 * 1024 * 1024;
@@ -17,7 +17,7 @@ export class HeartbeatBuilder {
 
   build(
     pipelines: readonly Pipeline[],
-    metricsOf: (pipeline: Pipeline) => EngineMetrics | undefined,
+    metricsOf: (pipeline: Pipeline) => Reading | undefined,
     node: Omit<HeartbeatRequest, 'pipelines'>,
   ): Heartbeat {
     const budget = Math.floor(LOG_CHARS / Math.max(1, pipelines.length));
@@ -34,7 +34,8 @@ export class HeartbeatBuilder {
   }
 }
 
-function report(pipeline: Pipeline, metrics: EngineMetrics | undefined, lines: string[]): PipelineReport {
+function report(pipeline: Pipeline, reading: Reading | undefined, lines: string[]): PipelineReport {
+  const metrics = reading?.metrics;
   const { pipelineId, version, checksum } = pipeline.current;
   return {
     pipelineId,
@@ -59,6 +60,7 @@ function report(pipeline: Pipeline, metrics: EngineMetrics | undefined, lines: s
     warnings: pipeline.warnings,
     draining: pipeline.draining,
     lastDrain: pipeline.lastDrain,
+    metricsAgeSeconds: reading?.ageSeconds,
     componentMetrics: metrics?.components,
     recentLogs: lines,
   };

@@ -23,6 +23,7 @@ import * as enrolledEngine from './migrations/0018-enrolled-engine.ts';
 import * as leaseEpochKey from './migrations/0019-lease-epoch-key.ts';
 import * as drain from './migrations/0021-drain.ts';
 import * as engineComponents from './migrations/0022-engine-components.ts';
+import * as ageOfMetrics from './migrations/0023-age-of-metrics.ts';
 import { lockedTables, newerSchema } from './schema-error.ts';
 
 export interface Migration {
@@ -50,6 +51,7 @@ export const MIGRATIONS: readonly Migration[] = [
   leaseEpochKey,
   drain,
   engineComponents,
+  ageOfMetrics,
 ];
 
 /** Changes when a migration is added: names a migrated template database in tests. */

@@ -10,6 +10,11 @@ export interface StoredComponent {
   errors: number;
   inRate: number;
   outRate: number;
+  /** Lost, and left out on purpose; absent is 0. */
+  discarded?: number;
+  filtered?: number;
+  latency?: number;
+  utilization?: number;
 }
 
 export function componentThroughput(
@@ -31,8 +36,12 @@ export function componentThroughput(
         receivedEvents: 0,
         sentEvents: 0,
         errors: 0,
+        discardedEvents: 0,
+        filteredEvents: 0,
         receivedRate: 0,
         sentRate: 0,
+        latencyMeanSeconds: null,
+        utilization: null,
       },
     ]),
   );
@@ -43,11 +52,18 @@ export function componentThroughput(
       sum.receivedEvents += component.in;
       sum.sentEvents += component.out;
       sum.errors += component.errors;
+      sum.discardedEvents += component.discarded ?? 0;
+      sum.filteredEvents += component.filtered ?? 0;
       if (live.has(report.nodeId)) {
         sum.receivedRate += component.inRate;
         sum.sentRate += component.outRate;
+        sum.latencyMeanSeconds = largest(sum.latencyMeanSeconds, component.latency);
+        sum.utilization = largest(sum.utilization, component.utilization);
       }
     }
   }
   return [...sums.values()];
 }
+
+const largest = (known: number | null, value: number | undefined): number | null =>
+  value === undefined ? known : Math.max(known ?? 0, value);

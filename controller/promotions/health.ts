@@ -31,7 +31,9 @@ export async function sourceHealth(
   const { counts, rates } = status;
   const per = (rate: number) => `${Math.round(rate * 10) / 10}/s`;
   const message = `Version ${deployedVersion} runs on ${counts.running} of ${counts.total} ${counts.total === 1 ? 'node' : 'nodes'}${counts.crashed > 0 ? `, crashed on ${counts.crashed}` : ''}; ${per(rates.eventsIn)} events in, ${per(rates.eventsOut)} out, ${per(rates.errors)} errors`;
-  const failing = counts.crashed > 0 || rates.errors > rates.eventsIn * MOST_ERRORS;
+  // Old rates may be those of another time.
+  const errs = rates.asOf === null && rates.errors > rates.eventsIn * MOST_ERRORS;
+  const failing = counts.crashed > 0 || errs;
   const state = failing ? 'unhealthy' : counts.running === 0 ? 'not-running' : 'healthy';
   return { told: { state, message }, latestVersion, deployedVersion };
 }

@@ -14,9 +14,9 @@ const WORSE_BY = 0.01;
 const WORSE_TIMES = 1.5;
 /** And where chance would hardly do it: so many standard deviations of the difference of two shares. */
 const DEVIATIONS = 3;
-/** Events out per event in: less than this part of the control's is far behind. More than a filter of a new version takes away needs a person's word. */
+/** Events out per event in, with those that a filter took away: less than this part of the control's is far behind. */
 const LEAST_OUTPUT = 0.5;
-/** Errors alone, where nothing else runs to be compared with. A filter discards on purpose, so that is left out. */
+/** Where nothing else runs to be compared with. */
 const MOST_ERRORS_ALONE = 0.05;
 
 /**
@@ -33,28 +33,32 @@ export function judge(canary: RolloutFigures, control: RolloutFigures): Judgemen
   return control.eventsIn < ENOUGH_EVENTS ? alone(canary) : against(canary, control);
 }
 
-function alone({ errors, eventsIn }: RolloutFigures): Judgement {
-  const rate = Math.min(1, errors / eventsIn);
-  const message = `${percent(rate)} errors in ${count(eventsIn)} events, and no other nodes to compare with`;
+function alone({ errorRate, eventsIn }: RolloutFigures): Judgement {
+  const rate = errorRate ?? 0;
+  const message = `${percent(rate)} of ${count(eventsIn)} events failed or were lost, and no other nodes to compare with`;
   return { verdict: rate > MOST_ERRORS_ALONE ? 'unhealthy' : 'healthy', message };
 }
 
 function against(canary: RolloutFigures, control: RolloutFigures): Judgement {
   const [rate, usual] = [canary.errorRate ?? 0, control.errorRate ?? 0];
-  const rates = `${percent(rate)} of ${count(canary.eventsIn)} events failed or were discarded, ${percent(usual)} of ${count(control.eventsIn)} on the other nodes`;
+  const rates = `${percent(rate)} of ${count(canary.eventsIn)} events failed or were lost, ${percent(usual)} of ${count(control.eventsIn)} on the other nodes`;
   const isWorse = rate > usual + WORSE_BY && rate > usual * WORSE_TIMES;
   if (isWorse)
     return deviations(canary, control) > DEVIATIONS
       ? { verdict: 'unhealthy', message: rates }
       : { verdict: 'unsure', message: `Too few events to say: ${rates}` };
-  const [out, usualOut] = [canary.eventsOut / canary.eventsIn, control.eventsOut / control.eventsIn];
+  const [out, usualOut] = [outputOf(canary), outputOf(control)];
   if (out < usualOut * LEAST_OUTPUT)
     return {
       verdict: 'unhealthy',
-      message: `${out.toFixed(2)} events go out for each that comes in, ${usualOut.toFixed(2)} on the other nodes`,
+      message: `${out.toFixed(2)} events go out or are filtered for each that comes in, ${usualOut.toFixed(2)} on the other nodes`,
     };
   return { verdict: 'healthy', message: rates };
 }
+
+/** What a filter leaves out is dealt with. */
+const outputOf = ({ eventsIn, eventsOut, filtered = 0 }: RolloutFigures): number =>
+  (eventsOut + filtered) / eventsIn;
 
 function deviations(canary: RolloutFigures, control: RolloutFigures): number {
   const [n, m] = [canary.eventsIn, control.eventsIn];

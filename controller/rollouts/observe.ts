@@ -11,7 +11,10 @@ export interface Counters {
   eventsIn: number;
   eventsOut: number;
   errors: number;
+  /** Lost without an error that is counted. */
   discarded: number;
+  /** Left out on purpose: neither an error nor a loss. */
+  filtered: number;
 }
 
 /** A node of the pipeline, as it is now. */
@@ -30,7 +33,11 @@ export interface NodeSeen {
     /** How often the engine has ended unasked, since the agent was given the pipeline. */
     restarts: number;
     statusSince: Date;
+    /** Of the engine; null where the node does not report it. */
+    pid: number | null;
     counters: Counters;
+    /** The engine could not be read lately: the counters are of an earlier time. */
+    isStale: boolean;
   } | null;
 }
 
@@ -45,6 +52,8 @@ export interface ObservedNode {
   crashed: boolean;
   /** CRASHED on that version for so long that it does not come up at all. */
   stuck: boolean;
+  /** Of the last report; absent in what an older controller stored. */
+  pid?: number | null;
   /** In the order of COUNTERS; null before the first report of that version, and after one of another. */
   last: number[] | null;
   sums: number[];
@@ -61,7 +70,7 @@ export interface Versions {
   control: number | null;
 }
 
-const COUNTERS = ['eventsIn', 'eventsOut', 'errors', 'discarded'] as const;
+const COUNTERS = ['eventsIn', 'eventsOut', 'errors', 'discarded', 'filtered'] as const;
 /** Of each stage; more tell nothing else, and all of it is written every few seconds. */
 export const NODES_WATCHED = 500;
 /** An engine that cannot even be started is tried again without an end that could be counted. */
@@ -121,7 +130,7 @@ function next(
   const ended = grown(report.restarts, before.restarts);
   const crashed = report.status === 'CRASHED';
   const values = COUNTERS.map((name) => report.counters[name]);
-  const { last } = before;
+  const last = before.last && baseOf(before, report.pid, values);
   return {
     stage,
     restarts: report.restarts,
@@ -129,9 +138,24 @@ function next(
     spells: before.spells + (crashed && (!before.crashed || ended > 0) ? 1 : 0),
     crashed,
     stuck: crashed && now - report.statusSince.getTime() >= STUCK_MS,
+    pid: report.pid,
     last: values,
-    sums: last ? before.sums.map((sum, at) => sum + grown(values[at] ?? 0, last[at] ?? 0)) : before.sums,
+    sums: COUNTERS.map((_, at) => {
+      const sum = before.sums[at] ?? 0;
+      // A counter that an older controller did not store begins with this report.
+      return last ? sum + grown(values[at] ?? 0, last[at] ?? values[at] ?? 0) : sum;
+    }),
   };
+}
+
+/**
+ * What the counters have grown from. In another process all of them began at zero, if one has fallen: one that has caught
+ * up meanwhile shows nothing of that by itself. Agents of others may go on counting over a restart, then none falls.
+ */
+function baseOf({ pid, last }: ObservedNode, newPid: number | null, values: readonly number[]): number[] {
+  const before = last ?? [];
+  const isOther = pid !== undefined && newPid !== null && pid !== newPid;
+  return isOther && values.some((value, at) => value < (before[at] ?? 0)) ? values.map(() => 0) : before;
 }
 
 /** A counter that has decreased began at zero in between. */
@@ -151,10 +175,10 @@ const crashesOf = ({ ends, spells, stuck }: ObservedNode): number =>
 export function figuresOf({ nodes }: Observed, stage: Stage): RolloutFigures {
   const of = Object.values(nodes).filter((node) => node.stage === stage);
   const sum = (at: number) => of.reduce((total, { sums }) => total + (sums[at] ?? 0), 0);
-  const [eventsIn, eventsOut, errors, discarded] = [sum(0), sum(1), sum(2), sum(3)];
+  const [eventsIn, eventsOut, errors, discarded, filtered] = [sum(0), sum(1), sum(2), sum(3), sum(4)];
   return {
     nodes: of.length,
-    ...{ eventsIn, eventsOut, errors, discarded },
+    ...{ eventsIn, eventsOut, errors, discarded, filtered },
     crashes: of.reduce((total, node) => total + crashesOf(node), 0),
     errorRate: eventsIn > 0 ? Math.min(1, (errors + discarded) / eventsIn) : null,
   };

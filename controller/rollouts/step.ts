@@ -93,6 +93,13 @@ export function step(rollout: Rolling, seen: readonly NodeSeen[], now: number): 
           `The window is over. ${gone}. It goes on as soon as one does; or roll it back`,
         );
       }
+      if (isUnread(seen, versions)) {
+        const unread = 'The metrics of a canary node are old: its engine could not be read lately';
+        return wait(
+          verdictOf('unsure', unread),
+          `The window is over. ${unread}. It goes on as soon as it can be read; or roll it back`,
+        );
+      }
       const healthy = verdictOf(verdict, message);
       if (rollout.onPass === 'broaden') return end('broaden', healthy);
       return wait(
@@ -121,6 +128,16 @@ function hasArrived(seen: readonly NodeSeen[], versions: Versions): boolean {
     reachable.every((node) => isOnVersion(node, versions) && node.report?.status === 'RUNNING')
   );
 }
+
+/** What happened since on a node that is not read is in no figure. */
+const isUnread = (seen: readonly NodeSeen[], versions: Versions): boolean =>
+  seen.some(
+    (node) =>
+      node.stage === 'canary' &&
+      node.reachable &&
+      isOnVersion(node, versions) &&
+      node.report?.isStale === true,
+  );
 
 /** What was counted before every canary node fell silent, perhaps by this very version, is no reason to give it to the others. */
 function isThere(seen: readonly NodeSeen[], versions: Versions): boolean {

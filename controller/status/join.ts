@@ -61,7 +61,7 @@ export interface Joined {
   pipelines: PipelineStatus[];
 }
 
-const NO_RATES: Rates = { eventsIn: 0, eventsOut: 0, bytesIn: 0, bytesOut: 0, errors: 0 };
+const NO_RATES: Rates = { eventsIn: 0, eventsOut: 0, bytesIn: 0, bytesOut: 0, errors: 0, asOf: null };
 
 /** What lists do not show is made when it is asked for. */
 export function join(observed: Observed, time: JoinTime): Joined {
@@ -152,16 +152,30 @@ export function join(observed: Observed, time: JoinTime): Joined {
   return { nodes, pipelines };
 }
 
-const ratesOf = ({ health, report }: Pair): Rates =>
-  report && (health === 'HEALTHY' || health === 'DEGRADED') && report.status === 'RUNNING'
+const lastRates = (report: ReportRow | undefined): Rates =>
+  report?.status === 'RUNNING'
     ? {
         eventsIn: report.rateEventsIn,
         eventsOut: report.rateEventsOut,
         bytesIn: report.rateBytesIn,
         bytesOut: report.rateBytesOut,
         errors: report.rateErrors,
+        asOf: report.metricsAsOf,
       }
     : NO_RATES;
+
+const isHeard = ({ health }: Pair): boolean => health === 'HEALTHY' || health === 'DEGRADED';
+
+/** What a sum has of it: nothing of a node that is silent. */
+const ratesOf = (pair: Pair): Rates => (isHeard(pair) ? lastRates(pair.report) : NO_RATES);
+
+/** On its own, what a silent node last reported, with its age. */
+function ratesOnNode(pair: Pair): Rates {
+  const rates = lastRates(pair.report);
+  return isHeard(pair) || rates === NO_RATES
+    ? rates
+    : { ...rates, asOf: rates.asOf ?? pair.report?.detail?.reportedAt ?? null };
+}
 
 function onNode(pair: Pair): PipelineOnNode {
   const { node, health, pipeline, report } = pair;
@@ -192,7 +206,7 @@ function onNode(pair: Pair): PipelineOnNode {
     bytesIn: detail?.bytesIn ?? 0,
     bytesOut: detail?.bytesOut ?? 0,
     errorsTotal: detail?.errorsTotal ?? 0,
-    rates: ratesOf(pair),
+    rates: ratesOnNode(pair),
   };
 }
 
@@ -255,6 +269,7 @@ export function sumRates(entries: readonly { rates: Rates }[]): Rates {
     sum.bytesIn += rates.bytesIn;
     sum.bytesOut += rates.bytesOut;
     sum.errors += rates.errors;
+    if (rates.asOf && (sum.asOf === null || rates.asOf < sum.asOf)) sum.asOf = rates.asOf;
   }
   return sum;
 }

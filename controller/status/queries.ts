@@ -100,6 +100,8 @@ export interface ReportRow {
   rateBytesIn: number;
   rateBytesOut: number;
   rateErrors: number;
+  /** When the counters were read; null while they are fresh. */
+  metricsAsOf: Date | null;
   /** Absent where a whole environment was read: lists do not show it. */
   detail?: ReportDetail;
 }
@@ -119,6 +121,7 @@ export interface ReportDetail {
   eventsDiscarded: number;
   warnings: string[];
   lastDrain: LastDrain | null;
+  eventsFiltered: number;
 }
 
 /** How far git has been read and accepted; null for an environment that is not bound. */
@@ -324,15 +327,25 @@ async function readReportsInFull(db: Knex, of: Narrowed): Promise<OfEnvironment<
        s.uptime_seconds AS "uptimeSeconds", s.restarts, s.metrics_port AS "metricsPort", s.api_port AS "apiPort", s.last_error AS "lastError", s.degraded, s.warnings,
        s.draining, s.last_drain AS "lastDrain", s.status_since AS "statusSince",
        s.reported_at AS "reportedAt", s.events_in AS "eventsIn", s.events_out AS "eventsOut", s.bytes_in AS "bytesIn",
-       s.bytes_out AS "bytesOut", s.errors_total AS "errorsTotal", s.events_discarded AS "eventsDiscarded", s.rate_events_in AS "rateEventsIn",
+       s.bytes_out AS "bytesOut", s.errors_total AS "errorsTotal", s.events_discarded AS "eventsDiscarded",
+       s.events_filtered AS "eventsFiltered", s.metrics_as_of AS "metricsAsOf", s.rate_events_in AS "rateEventsIn",
        s.rate_events_out AS "rateEventsOut", s.rate_bytes_in AS "rateBytesIn", s.rate_bytes_out AS "rateBytesOut",
        s.rate_errors AS "rateErrors" ${REPORTS_OF}`,
     bindings(of),
   );
   return rows.map(
     ({ pid, uptimeSeconds, restarts, metricsPort, apiPort, reportedAt, warnings, lastDrain, ...row }) => {
-      const { eventsIn, eventsOut, bytesIn, bytesOut, errorsTotal, eventsDiscarded, ...report } = row;
-      const totals = { eventsIn, eventsOut, bytesIn, bytesOut, errorsTotal, eventsDiscarded };
+      const {
+        eventsIn,
+        eventsOut,
+        bytesIn,
+        bytesOut,
+        errorsTotal,
+        eventsDiscarded,
+        eventsFiltered,
+        ...report
+      } = row;
+      const totals = { eventsIn, eventsOut, bytesIn, bytesOut, errorsTotal, eventsDiscarded, eventsFiltered };
       const detail = { pid, uptimeSeconds, restarts, metricsPort, apiPort, reportedAt, warnings, ...totals };
       const drained = lastDrain && { ...lastDrain, endedAt: new Date(lastDrain.endedAt) };
       return { ...report, detail: { ...detail, lastDrain: drained } };
@@ -352,7 +365,7 @@ async function readReports(db: Knex, of: Narrowed): Promise<OfEnvironment<Report
   const { rows } = await db.raw<{ rows: { environmentId: string; nodeId: string; reports: string }[] }>(
     `SELECT n.environment_id AS "environmentId", s.node_id AS "nodeId", string_agg(concat_ws(chr(31), s.pipeline_id, s.version,
        s.status, (extract(epoch FROM s.status_since) * 1000)::bigint, s.rate_events_in, s.rate_events_out, s.rate_bytes_in,
-       s.rate_bytes_out, s.rate_errors,
+       s.rate_bytes_out, s.rate_errors, COALESCE((extract(epoch FROM s.metrics_as_of) * 1000)::bigint::text, ''),
        CASE WHEN s.status = 'CRASHED' THEN translate(left(s.last_error, 500), chr(30) || chr(31), '') ELSE '' END,
        CASE WHEN s.status = 'RUNNING' THEN translate(left(s.degraded, 500), chr(30) || chr(31), '') END), chr(30)) AS reports
      ${REPORTS_OF} GROUP BY n.environment_id, s.node_id`,
@@ -370,6 +383,7 @@ async function readReports(db: Knex, of: Narrowed): Promise<OfEnvironment<Report
         bytesIn,
         bytesOut,
         errors,
+        metricsAsOf,
         lastError,
         degraded,
       ] = record.split(FIELD);
@@ -388,6 +402,7 @@ async function readReports(db: Knex, of: Narrowed): Promise<OfEnvironment<Report
         rateBytesIn: Number(bytesIn),
         rateBytesOut: Number(bytesOut),
         rateErrors: Number(errors),
+        metricsAsOf: metricsAsOf ? new Date(Number(metricsAsOf)) : null,
       };
     }),
   );

@@ -69,11 +69,14 @@ function seenOf(rollout: RolloutRecord, { node, labels, health, pairs }: NodeSta
             degraded: report.status === 'RUNNING' ? report.degraded : null,
             restarts: detail.restarts,
             statusSince: report.statusSince,
+            pid: detail.pid,
+            isStale: report.metricsAsOf !== null,
             counters: {
               eventsIn: detail.eventsIn,
               eventsOut: detail.eventsOut,
               errors: detail.errorsTotal,
               discarded: detail.eventsDiscarded,
+              filtered: detail.eventsFiltered,
             },
           }
         : null,

@@ -83,13 +83,15 @@ export type NodePipelineStatus = Static<typeof NodePipelineStatus>;
 export const NodeHealth = Type.Enum(['HEALTHY', 'DEGRADED', 'UNREACHABLE', 'UNKNOWN']);
 export type NodeHealth = Static<typeof NodeHealth>;
 
-/** Per second, from the last two reports; 0 where there are none. */
+/** Per second, from the last two readings of the engines; 0 where there are none. */
 export const Rates = Type.Object({
   eventsIn: Type.Number(),
   eventsOut: Type.Number(),
   bytesIn: Type.Number(),
   bytesOut: Type.Number(),
   errors: Type.Number(),
+  /** Of the oldest reading among them, where not all engines could be read just now; null while all are fresh. */
+  asOf: Nullable(Timestamp),
 });
 export type Rates = Static<typeof Rates>;
 
@@ -99,9 +101,17 @@ export const ComponentThroughput = Type.Object({
   receivedEvents: Type.Number(),
   sentEvents: Type.Number(),
   errors: Type.Number(),
+  /** Lost, by an error or by full buffers. */
+  discardedEvents: Type.Number(),
+  /** Left out on purpose, by a filter or `abort`: neither errors nor losses. */
+  filteredEvents: Type.Number(),
   /** Events a second. */
   receivedRate: Type.Number(),
   sentRate: Type.Number(),
+  /** Mean time that an event spends in it, on the slowest node; null where no engine reports it. */
+  latencyMeanSeconds: Nullable(Type.Number()),
+  /** Share of the time that it is at work, 0 to 1, on the busiest node; null where no engine reports it. */
+  utilization: Nullable(Type.Number()),
 });
 export type ComponentThroughput = Static<typeof ComponentThroughput>;
 

@@ -20,7 +20,10 @@ export const RolloutFigures = Type.Object({
   eventsIn: Type.Number(),
   eventsOut: Type.Number(),
   errors: Type.Number(),
+  /** Lost without an error that is counted. */
   discarded: Type.Number(),
+  /** Left out on purpose, by a filter or `abort`. Absent in verdicts of older versions. */
+  filtered: Type.Optional(Type.Number()),
   crashes: Type.Integer(),
   /** Errors and discarded events of those that came in, 0 to 1; null where none came. */
   errorRate: Nullable(Type.Number()),

@@ -94,6 +94,7 @@ export function reportRow(more: Partial<ReportRow> = {}): ReportRow {
     rateBytesIn: 50,
     rateBytesOut: 40,
     rateErrors: 0.5,
+    metricsAsOf: null,
     detail: {
       pid: 100,
       uptimeSeconds: 60,
@@ -109,6 +110,7 @@ export function reportRow(more: Partial<ReportRow> = {}): ReportRow {
       eventsDiscarded: 0,
       warnings: [],
       lastDrain: null,
+      eventsFiltered: 0,
     },
     ...more,
   };

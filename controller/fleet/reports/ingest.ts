@@ -240,9 +240,11 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
           if (warnings.length < MOST_NAMED)
             warnings.push({ pipelineId: report.pipelineId, reason: reasonText(warning) });
         const then = earlier?.rows.get(report.pipelineId);
-        const row = toRow(report, then?.row, receivedAt - (then?.at ?? 0), intervalMs);
+        const readAt = readingTime(report, then?.at, receivedAt);
+        const row = toRow(report, then?.row, readAt - (then?.at ?? 0), intervalMs);
+        if (receivedAt - readAt > intervalMs * OLD_AFTER) row.metricsAsOf = new Date(readAt);
         rows.set(report.pipelineId, row);
-        counted.set(report.pipelineId, then && row.rates === then.row.rates ? then : { row, at: receivedAt });
+        counted.set(report.pipelineId, then && row.rates === then.row.rates ? then : { row, at: readAt });
       }
       const labels = cleanMap(request.labels ?? {});
       const labelText = sortedText(labels);
@@ -344,16 +346,39 @@ const COUNTERS = ['eventsIn', 'eventsOut', 'bytesIn', 'bytesOut', 'errorsTotal',
  */
 const READ_AGAIN = 0.7;
 
+/** Counters that were read more than so many intervals ago are shown with their age. */
+const OLD_AFTER = 1.5;
+
+/** When the counters of a report were read from the engine. One without counters tells those of the report before. */
+function readingTime(entry: PipelineReport, before: number | undefined, receivedAt: number): number {
+  if (!hasCounters(entry)) return before ?? receivedAt;
+  return receivedAt - Math.min(entry.metricsAgeSeconds ?? 0, MOST_AGE_SECONDS) * 1_000;
+}
+
+const MOST_AGE_SECONDS = 365 * 86_400;
+
+const hasCounters = (entry: PipelineReport): boolean =>
+  entry.componentMetrics !== undefined || COUNTERS.some((name) => entry[name] !== undefined);
+
+/** Another process than that of the report before. An engine that is down has no pid and changes nothing. */
+const isOtherEngine = (entry: PipelineReport, earlier: PipelineReportRow): boolean =>
+  entry.version !== earlier.version || (typeof entry.pid === 'number' && entry.pid !== earlier.pid);
+
 /**
- * What is stored of an entry: counters that it leaves out stay. Rates are counted from the report `elapsedMs` ago; where
- * this one tells nothing new they are the very object of that one.
+ * What is stored of an entry: counters that it leaves out stay, while the same engine runs. Rates are counted over
+ * `elapsedMs`, the time between the two readings of the engine; where this entry tells nothing new they are the very
+ * object of the report before.
  */
 export function toRow(
   entry: PipelineReport,
-  earlier: PipelineReportRow | undefined,
+  before: PipelineReportRow | undefined,
   elapsedMs: number,
   intervalMs = 0,
 ): PipelineReportRow {
+  const told = hasCounters(entry);
+  // A new engine that was not read yet has counted nothing.
+  const earlier = before && !told && isOtherEngine(entry, before) ? undefined : before;
+  const components = entry.componentMetrics;
   const row = {
     pipelineId: entry.pipelineId,
     version: entry.version,
@@ -366,6 +391,11 @@ export function toRow(
     bytesOut: entry.bytesOut ?? earlier?.bytesOut ?? 0,
     errorsTotal: entry.errorsTotal ?? earlier?.errorsTotal ?? 0,
     eventsDiscarded: entry.eventsDiscarded ?? earlier?.eventsDiscarded ?? 0,
+    eventsFiltered:
+      components?.reduce((sum, metric) => sum + (metric.filteredEvents ?? 0), 0) ??
+      earlier?.eventsFiltered ??
+      0,
+    metricsAsOf: null,
     utilization: finite(entry.utilization),
     configChecksum: storableText(entry.configChecksum, 128),
     restarts: entry.restarts ?? 0,
@@ -381,7 +411,7 @@ export function toRow(
   const usable =
     earlier !== undefined &&
     elapsedMs > SHORTEST_MS &&
-    (elapsedMs >= intervalMs * READ_AGAIN || COUNTERS.some((name) => row[name] !== earlier[name]));
+    (COUNTERS.some((name) => row[name] !== earlier[name]) || (told && elapsedMs >= intervalMs * READ_AGAIN));
   const rate = (now: number, then: number) =>
     usable ? Math.max(0, now >= then ? now - then : now) / seconds : 0;
   const rates =
@@ -394,7 +424,7 @@ export function toRow(
           bytesOut: rate(row.bytesOut, earlier?.bytesOut ?? 0),
           errors: rate(row.errorsTotal, earlier?.errorsTotal ?? 0),
         };
-  const components = (entry.componentMetrics ?? []).map((metric): StoredComponent => {
+  const stored = components?.map((metric): StoredComponent => {
     const then = earlier?.components.find((component) => component.id === metric.componentId);
     return {
       id: storableText(metric.componentId, 256) ?? '',
@@ -404,9 +434,13 @@ export function toRow(
       errors: metric.errorsTotal ?? 0,
       inRate: then && !usable ? then.inRate : then ? rate(metric.receivedEvents, then.in) : 0,
       outRate: then && !usable ? then.outRate : then ? rate(metric.sentEvents, then.out) : 0,
+      discarded: metric.discardedEvents || undefined,
+      filtered: metric.filteredEvents || undefined,
+      latency: metric.latencyMeanSeconds,
+      utilization: metric.utilization,
     };
   });
-  return { ...row, rates, components };
+  return { ...row, rates, components: stored ?? (told ? [] : (earlier?.components ?? [])) };
 }
 
 const drainingOf = (draining: PipelineReport['draining']): Draining | null =>

@@ -39,6 +39,9 @@ export interface PipelineReportRow {
   bytesOut: number;
   errorsTotal: number;
   eventsDiscarded: number;
+  eventsFiltered: number;
+  /** When the counters were read; null while they are fresh. */
+  metricsAsOf: Date | null;
   utilization: number | null;
   rates: { eventsIn: number; eventsOut: number; bytesIn: number; bytesOut: number; errors: number };
   configChecksum: string | null;
@@ -168,6 +171,8 @@ async function writePipelines(tx: Knex, reports: readonly NodeReport[]): Promise
       ['bytes_out', 'double precision', of((r) => r.bytesOut)],
       ['errors_total', 'double precision', of((r) => r.errorsTotal)],
       ['events_discarded', 'double precision', of((r) => r.eventsDiscarded)],
+      ['events_filtered', 'double precision', of((r) => r.eventsFiltered)],
+      ['metrics_as_of', 'timestamptz', of((r) => r.metricsAsOf)],
       ['utilization', 'double precision', of((r) => r.utilization)],
       ['rate_events_in', 'double precision', of((r) => r.rates.eventsIn)],
       ['rate_events_out', 'double precision', of((r) => r.rates.eventsOut)],

@@ -457,7 +457,24 @@ describe('a heartbeat', () => {
     const rates = onNode(view)?.rates;
     expect(rates?.eventsIn).to.be.within(1, 30 / 0.3);
     expect(rates?.bytesIn).to.equal(0);
-    expect(Math.min(...Object.values(rates ?? {}))).to.be.at.least(0);
+    for (const [name, rate] of Object.entries(rates ?? {}))
+      if (name !== 'asOf') expect(rate, name).to.be.at.least(0);
+  });
+
+  it('keeps the rates of an engine that cannot be read, with the time that they are of', async () => {
+    const pollIntervalMs = 1_000;
+    await beat({ pollIntervalMs, pipelines: [entry({ eventsIn: 1_000 })] });
+    await seen('the first', (one) => onNode(one)?.eventsIn === 1_000);
+    const since = Date.now();
+    await until(() => Date.now() - since > 300, { what: 'time to pass' });
+    await beat({ pollIntervalMs, pipelines: [entry({ eventsIn: 1_300 })] });
+    const fresh = onNode(await seen('the second', (one) => onNode(one)?.eventsIn === 1_300))?.rates;
+    expect(fresh?.asOf).to.equal(null);
+    expect(fresh?.eventsIn).to.be.greaterThan(0);
+    await beat({ pollIntervalMs, pipelines: [entry({ eventsIn: 1_300, metricsAgeSeconds: 40 })] });
+    const old = onNode(await seen('the age', (one) => Boolean(onNode(one)?.rates.asOf)))?.rates;
+    expect(old?.eventsIn).to.equal(fresh?.eventsIn);
+    expect(Date.now() - new Date(old?.asOf ?? 0).getTime()).to.be.within(40_000, 60_000);
   });
 
   it('cannot be written for another node: the token alone says whose it is', async () => {

@@ -70,7 +70,7 @@ describe('dashboards', () => {
       environmentId,
       nodes: { total: 1, healthy: 1, degraded: 0, unreachable: 0, unknown: 0, maintenance: 0 },
       pipelines: { total: 2, draft: 1, crashed: 0, idle: 0, running: 1, stopped: 0, held: 0, moving: 0 },
-      rates: { eventsIn: 0, eventsOut: 0, bytesIn: 0, bytesOut: 0, errors: 0 },
+      rates: { eventsIn: 0, eventsOut: 0, bytesIn: 0, bytesOut: 0, errors: 0, asOf: null },
       alertRules: { total: 2, enabled: 1 },
     });
     expect(recentDeploys.total).to.equal(1);

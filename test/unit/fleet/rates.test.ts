@@ -65,11 +65,23 @@ describe('rates from the counters of heartbeats', () => {
     expect(toRow(report({ eventsIn: 60 }), second, 1_000, 5_000).rates.eventsIn).to.equal(10);
   });
 
-  it('are nothing while a report leaves the counters out, and the counters stay', () => {
-    const first = toRow(report({ eventsIn: 100, errorsTotal: 3 }), undefined, 0);
-    const second = toRow(report(), first, 5_000);
-    expect(second).to.include({ eventsIn: 100, errorsTotal: 3 });
-    expect(second.rates.eventsIn).to.equal(0);
+  it('stay with the counters while a report leaves them out, and go with the engine that they are of', () => {
+    const first = toRow(report({ pid: 7, eventsIn: 100, errorsTotal: 3 }), undefined, 0);
+    const second = toRow(report({ pid: 7, eventsIn: 200, errorsTotal: 3 }), first, 5_000);
+    const third = toRow(report({ pid: 7 }), second, 0, 5_000);
+    expect(third).to.include({ eventsIn: 200, errorsTotal: 3 });
+    expect(third.rates).to.equal(second.rates);
+    const restarted = toRow(report({ pid: 8 }), second, 0, 5_000);
+    expect(restarted).to.include({ eventsIn: 0, errorsTotal: 0 });
+    expect(restarted.rates.eventsIn).to.equal(0);
+  });
+
+  it('stay where an old reading comes again, and are counted over the whole time to the next one', () => {
+    const first = toRow(report({ eventsIn: 0 }), undefined, 0, 5_000);
+    const second = toRow(report({ eventsIn: 50 }), first, 5_000, 5_000);
+    const old = toRow(report({ eventsIn: 50, metricsAgeSeconds: 40 }), second, 10, 5_000);
+    expect(old.rates).to.equal(second.rates);
+    expect(toRow(report({ eventsIn: 450 }), second, 45_000, 5_000).rates.eventsIn).to.be.closeTo(8.9, 0.1);
   });
 
   it('are kept for each component, matched by its name', () => {

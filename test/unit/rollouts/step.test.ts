@@ -64,7 +64,7 @@ describe('the verdict on a canary', () => {
     { reason: 'a little less goes out', canary: { eventsOut: 800 }, control: {}, verdict: 'healthy' },
     { reason: 'nothing else runs, and it has few errors', canary: { errors: 20 }, verdict: 'healthy' },
     { reason: 'nothing else runs, and it has many errors', canary: { errors: 200 }, verdict: 'unhealthy' },
-    { reason: 'nothing else runs, and it filters', canary: { discarded: 900 }, verdict: 'healthy' },
+    { reason: 'nothing else runs, and it filters', canary: { filtered: 900 }, verdict: 'healthy' },
   ];
   for (const { reason, canary, control, verdict } of rows)
     it(`is ${verdict} where ${reason}`, () =>
@@ -92,12 +92,13 @@ const seen = (
   ...{ nodeId, stage, reachable: true },
   report: {
     ...{ version: stage === 'canary' ? 3 : 2, status: 'RUNNING', restarts: 0, statusSince: new Date(START) },
-    counters: { eventsIn: 0, eventsOut: 0, errors: 0, discarded: 0 },
+    counters: { eventsIn: 0, eventsOut: 0, errors: 0, discarded: 0, filtered: 0 },
+    ...{ pid: null, isStale: false },
     ...more,
   },
 });
 const counters = (events: number, errors = 0) => ({
-  counters: { eventsIn: events, eventsOut: events, errors, discarded: 0 },
+  counters: { eventsIn: events, eventsOut: events, errors, discarded: 0, filtered: 0 },
 });
 const fresh: Rolling = {
   ...{ status: 'CANARY_DEPLOYED', canaryVersion: 3, previousVersion: 2, windowMinutes: 10 },
@@ -304,6 +305,38 @@ describe('what a rollout does next', () => {
     expect(other).to.deep.equal(one);
   });
 
+  it('adds all counters of a new process, also one that has caught up with the one before', () => {
+    const node = (pid: number, eventsIn: number, errors: number) =>
+      seen('a', 'canary', { pid, counters: { eventsIn, eventsOut: 0, errors, discarded: 0, filtered: 0 } });
+    const { row } = played([[node(1, 100, 5)], [node(1, 100, 5)], [node(2, 40, 5)]]);
+    expect(row.verdict?.canary).to.include({ eventsIn: 40, errors: 5 });
+  });
+
+  it('takes what filters leave out for neither lost nor missing', () => {
+    const node = (id: string, stage: NodeSeen['stage'], minute: number, filtered: number) => {
+      const eventsIn = minute * 100;
+      const counted = { eventsIn, eventsOut: eventsIn - filtered * minute, errors: 0, discarded: 0 };
+      return seen(id, stage, { counters: { ...counted, filtered: filtered * minute } });
+    };
+    const filtering = (minute: number) => [node('a', 'canary', minute, 90), node('b', 'control', minute, 0)];
+    const { acts, row } = played(minutes(12, filtering));
+    expect(acts).to.include('broaden');
+    expect(row.verdict).to.deep.include({ verdict: 'healthy' });
+    expect(row.verdict?.canary).to.include({ errorRate: 0 });
+  });
+
+  it('does not broaden a version whose engine cannot be read at the end', () => {
+    const unread = (minute: number) =>
+      sound(minute).map((node) =>
+        node.stage === 'canary' && node.report
+          ? { ...node, report: { ...node.report, isStale: true } }
+          : node,
+      );
+    const { acts, row } = played(minutes(12, unread));
+    expect(acts).not.to.include('broaden');
+    expect(row.heldReason).to.contain('could not be read lately');
+  });
+
   const anySeen: fc.Arbitrary<NodeSeen> = fc.record({
     nodeId: fc.constantFrom('a', 'b', 'c', 'd'),
     stage: fc.constantFrom('canary', 'control'),
@@ -319,7 +352,10 @@ describe('what a rollout does next', () => {
           eventsOut: fc.nat(500),
           errors: fc.nat(20),
           discarded: fc.nat(20),
+          filtered: fc.nat(20),
         }),
+        pid: fc.constantFrom(null, 1, 2),
+        isStale: fc.boolean(),
       }),
     ),
   });

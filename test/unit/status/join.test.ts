@@ -125,6 +125,7 @@ describe('what should run, joined with what runs', () => {
       reports: [reportRow(), reportRow({ nodeId: 'n2', rateEventsIn: 5, rateErrors: 1 })],
     });
     expect(onlyPipeline(status).rates).to.deep.equal({
+      asOf: null,
       eventsIn: 15,
       eventsOut: 18,
       bytesIn: 100,

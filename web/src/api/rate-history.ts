@@ -20,6 +20,8 @@ const series = new Map<string, readonly RateSample[]>();
 const listeners = new Set<() => void>();
 
 export function recordRates(key: string, rates: Rates, at = Date.now()): void {
+  // Old rates are no rates of now.
+  if (rates.asOf !== null) return;
   const seen = series.get(key) ?? NONE;
   const last = seen.at(-1);
   if (last && at - last.at < MIN_GAP_MS) return;

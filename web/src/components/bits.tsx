@@ -180,3 +180,9 @@ export const Fact = ({ name, children }: { name: string; children: ReactNode }) 
     <dd>{children}</dd>
   </div>
 );
+
+/** Beside rates that could not be read just now. */
+export const AsOf = ({ rates: { asOf } }: { rates: { asOf: Date | null } }) => {
+  const now = useNow();
+  return asOf && <span className="muted"> as of {formatRelative(asOf, now)}</span>;
+};

@@ -4,7 +4,13 @@ const WIDTH = 72;
 const HEIGHT = 20;
 
 /** A line of what was seen lately, without axes: the number beside it says how much. */
-export const Sparkline = ({ samples, of }: { samples: readonly RateSample[]; of: keyof RateSample }) => {
+export const Sparkline = ({
+  samples,
+  of,
+}: {
+  samples: readonly RateSample[];
+  of: Exclude<keyof RateSample, 'asOf'>;
+}) => {
   const values = samples.map((sample) => sample[of]);
   const top = Math.max(...values, 1e-9);
   const start = samples[0]?.at ?? 0;

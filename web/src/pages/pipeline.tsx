@@ -7,7 +7,7 @@ import { queries } from '../api/queries.ts';
 import { usePlace } from '../app/environment.tsx';
 import { useEver } from '../app/ever.ts';
 import { type PipelineTab, paths } from '../app/paths.ts';
-import { Badge } from '../components/bits.tsx';
+import { AsOf, Badge } from '../components/bits.tsx';
 import { pipelineCause } from '../components/causes.ts';
 import { ConditionList } from '../components/condition-list.tsx';
 import { Crashes } from '../components/crashes.tsx';
@@ -183,6 +183,7 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
           <span className="muted mono">
             {formatRate(pipeline.rates.eventsIn)} in, {formatRate(pipeline.rates.eventsOut)} out,{' '}
             {formatRate(pipeline.rates.errors)} errors
+            <AsOf rates={pipeline.rates} />
           </span>
         }
       >

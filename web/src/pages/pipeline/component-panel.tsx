@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import type { ComponentThroughput, GraphNode, Pipeline } from '../../../../schemas/api/pipelines.ts';
 import { paths } from '../../app/paths.ts';
 import { Badge, Fact } from '../../components/bits.tsx';
-import { formatCount, formatRate } from '../../components/format.ts';
+import { formatCount, formatLatency, formatPercent, formatRate } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
 import { YamlText } from '../../components/lazy-code.tsx';
 
@@ -67,6 +67,16 @@ const Flow = ({ kind, seen }: { kind: GraphNode['kind']; seen: ComponentThroughp
       <Fact name="Errors">
         {seen.errors > 0 ? <Badge tone="failed">{seen.errors.toLocaleString('en')}</Badge> : '0'}
       </Fact>
+      {seen.discardedEvents > 0 && (
+        <Fact name="Lost">
+          <Badge tone="failed">{seen.discardedEvents.toLocaleString('en')}</Badge>
+        </Fact>
+      )}
+      {seen.filteredEvents > 0 && <Fact name="Filtered">{formatCount(seen.filteredEvents)}</Fact>}
+      {seen.utilization !== null && <Fact name="Utilization">{formatPercent(seen.utilization)}</Fact>}
+      {seen.latencyMeanSeconds !== null && (
+        <Fact name="Mean latency">{formatLatency(seen.latencyMeanSeconds)}</Fact>
+      )}
     </dl>
   );
 };

@@ -16,7 +16,7 @@ import {
 } from '@xyflow/react';
 import { useMemo, useRef } from 'react';
 import type { ComponentThroughput, GraphEdge, GraphNode } from '../../../../schemas/api/pipelines.ts';
-import { formatRate } from '../../components/format.ts';
+import { formatLatency, formatPercent, formatRate } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
 
 interface Props {
@@ -62,9 +62,19 @@ const ComponentNode = ({ data: { node, seen } }: NodeProps<FlowNode>) => (
     {seen && seen.errors > 0 && (
       <span className="graph-errors">{seen.errors.toLocaleString('en')} errors</span>
     )}
+    {seen && loadOf(seen) !== '' && <span className="graph-load">{loadOf(seen)}</span>}
     {node.kind !== 'SINK' && <Handle type="source" position={Position.Right} isConnectable={false} />}
   </div>
 );
+
+/** `12 % · 0.42 ms`: how busy it is, and how long an event takes. */
+const loadOf = ({ utilization, latencyMeanSeconds }: ComponentThroughput): string =>
+  [
+    utilization === null ? null : formatPercent(utilization),
+    latencyMeanSeconds === null ? null : formatLatency(latencyMeanSeconds),
+  ]
+    .filter((part) => part !== null)
+    .join(' · ');
 
 const NODE_TYPES = { component: ComponentNode };
 
@@ -209,9 +219,14 @@ function edgeRate(
   return null;
 }
 
+function loadWords({ utilization, latencyMeanSeconds }: ComponentThroughput): string {
+  const busy = utilization === null ? '' : `, ${formatPercent(utilization)} busy`;
+  return latencyMeanSeconds === null ? busy : `${busy}, ${formatLatency(latencyMeanSeconds)} an event`;
+}
+
 function describe(node: GraphNode, seen: ComponentThroughput | undefined): string {
   const flow = seen
-    ? `, ${formatRate(seen.receivedRate)} in, ${formatRate(seen.sentRate)} out, ${seen.errors} errors`
+    ? `, ${formatRate(seen.receivedRate)} in, ${formatRate(seen.sentRate)} out, ${seen.errors} errors${loadWords(seen)}`
     : '';
   return `${KIND[node.kind].word} ${node.displayName ?? node.componentKey}, ${node.componentType}${flow}`;
 }

@@ -3,7 +3,7 @@ import { Link } from 'react-router';
 import type { Pipeline, PipelineOnNode } from '../../../../schemas/api/pipelines.ts';
 import { queries } from '../../api/queries.ts';
 import { paths } from '../../app/paths.ts';
-import { HealthBadge, Labels, StatusBadge } from '../../components/bits.tsx';
+import { AsOf, HealthBadge, Labels, StatusBadge } from '../../components/bits.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { formatDuration, formatRate } from '../../components/format.ts';
 import { EmptyState } from '../../components/states.tsx';
@@ -41,7 +41,12 @@ export const runColumns: Column<PipelineOnNode>[] = [
     align: 'end',
     priority: 2,
     sort: (row) => row.rates.eventsIn,
-    cell: (row) => <span className="mono">{formatRate(row.rates.eventsIn)}</span>,
+    cell: (row) => (
+      <span className="mono">
+        {formatRate(row.rates.eventsIn)}
+        <AsOf rates={row.rates} />
+      </span>
+    ),
   },
   {
     key: 'pid',
