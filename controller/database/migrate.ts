@@ -21,6 +21,7 @@ import * as confirmation from './migrations/0016-confirmation-and-audit-key.ts';
 import * as enginePorts from './migrations/0017-engine-ports.ts';
 import * as enrolledEngine from './migrations/0018-enrolled-engine.ts';
 import * as leaseEpochKey from './migrations/0019-lease-epoch-key.ts';
+import * as automaticRevert from './migrations/0020-automatic-revert.ts';
 import { lockedTables, newerSchema } from './schema-error.ts';
 
 export interface Migration {
@@ -46,6 +47,7 @@ export const MIGRATIONS: readonly Migration[] = [
   enginePorts,
   enrolledEngine,
   leaseEpochKey,
+  automaticRevert,
 ];
 
 /** Changes when a migration is added: names a migrated template database in tests. */

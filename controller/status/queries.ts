@@ -1,9 +1,11 @@
 /** Reads that join what should run with what runs, for environments or one thing in one. Five statements, whatever their size. */
 import type { Knex } from 'knex';
+import type { RefusedVersion } from '../../schemas/agent/protocol.ts';
 import type { Condition, GitOrigin, LabelMap } from '../../schemas/api/common.ts';
 import type { NodePipelineStatus } from '../../schemas/api/pipelines.ts';
 import { type GroupRule, listGroupRules } from '../node-groups/index.ts';
-import { ACTIVE_ROLLOUT } from '../rollouts/index.ts';
+import { ACTIVE_ROLLOUT, AUTO_REVERTS } from '../rollouts/index.ts';
+import type { RevertShown } from './refusal.ts';
 import type { Canary } from './selection.ts';
 
 export interface NodeRow {
@@ -56,6 +58,8 @@ export interface PipelineRow {
   latestCommit: string | null;
   latestCommitMessage: string | null;
   latestCommitAuthor: string | null;
+  /** By node: where the version before is served. */
+  reverts: Readonly<Record<string, RevertShown>>;
   manifest: ManifestRow | null;
   problem: string | null;
 }
@@ -90,6 +94,7 @@ export interface ReportRow {
   version: number;
   status: Exclude<NodePipelineStatus, 'PENDING'>;
   lastError: string | null;
+  refused: RefusedVersion | null;
   statusSince: Date;
   rateEventsIn: number;
   rateEventsOut: number;
@@ -270,6 +275,12 @@ async function readPipelines(db: Knex, of: Narrowed): Promise<PipelineRow[]> {
        CASE WHEN m.name_key IS NULL THEN NULL ELSE jsonb_build_object(
          'path', m.path, 'line', m.line, 'seenCommit', m.seen_commit, 'appliedCommit', m.applied_commit,
          'seenHash', m.seen_hash, 'appliedHash', m.applied_hash, 'prunePending', m.prune_pending, 'conditions', m.conditions) END AS manifest,
+       coalesce((SELECT jsonb_object_agg(v.node_id, jsonb_build_object('refusedVersionId', v.refused_version_id,
+           'refusedVersion', bad.version, 'servedVersionId', v.served_version_id, 'servedVersion', good.version,
+           'by', v.refused_by, 'reason', v.reason, 'fault', v.fault, 'since', v.since))
+         FROM node_reverts v JOIN pipeline_versions bad ON bad.id = v.refused_version_id
+           JOIN pipeline_versions good ON good.id = v.served_version_id JOIN environments e ON e.id = p.environment_id
+         WHERE v.pipeline_id = p.id AND ${AUTO_REVERTS}), '{}') AS reverts,
        (SELECT e.message FROM git_import_errors e
          WHERE e.binding_id = m.binding_id AND e.kind = m.kind AND lower(e.name) = m.name_key
          ORDER BY e.id LIMIT 1) AS problem
@@ -315,7 +326,7 @@ const REPORTS_OF = `FROM node_pipelines s JOIN nodes n ON n.id = s.node_id
 async function readReportsInFull(db: Knex, of: Narrowed): Promise<OfEnvironment<ReportRow>[]> {
   const { rows } = await db.raw<{ rows: OfEnvironment<ReportRow & ReportDetail>[] }>(
     `SELECT n.environment_id AS "environmentId", s.node_id AS "nodeId", s.pipeline_id AS "pipelineId", s.version, s.status, s.pid,
-       s.uptime_seconds AS "uptimeSeconds", s.restarts, s.metrics_port AS "metricsPort", s.api_port AS "apiPort", s.last_error AS "lastError", s.status_since AS "statusSince",
+       s.uptime_seconds AS "uptimeSeconds", s.restarts, s.metrics_port AS "metricsPort", s.api_port AS "apiPort", s.last_error AS "lastError", s.refused, s.status_since AS "statusSince",
        s.reported_at AS "reportedAt", s.events_in AS "eventsIn", s.events_out AS "eventsOut", s.bytes_in AS "bytesIn",
        s.bytes_out AS "bytesOut", s.errors_total AS "errorsTotal", s.events_discarded AS "eventsDiscarded", s.rate_events_in AS "rateEventsIn",
        s.rate_events_out AS "rateEventsOut", s.rate_bytes_in AS "rateBytesIn", s.rate_bytes_out AS "rateBytesOut",
@@ -343,7 +354,7 @@ async function readReports(db: Knex, of: Narrowed): Promise<OfEnvironment<Report
     `SELECT n.environment_id AS "environmentId", s.node_id AS "nodeId", string_agg(concat_ws(chr(31), s.pipeline_id, s.version,
        s.status, (extract(epoch FROM s.status_since) * 1000)::bigint, s.rate_events_in, s.rate_events_out, s.rate_bytes_in,
        s.rate_bytes_out, s.rate_errors,
-       CASE WHEN s.status = 'CRASHED' THEN translate(left(s.last_error, 500), chr(30) || chr(31), '') END), chr(30)) AS reports
+       CASE WHEN s.status = 'CRASHED' THEN translate(left(s.last_error, 500), chr(30) || chr(31), '') ELSE '' END, s.refused), chr(30)) AS reports
      ${REPORTS_OF} GROUP BY n.environment_id, s.node_id`,
     bindings(of),
   );
@@ -360,6 +371,7 @@ async function readReports(db: Knex, of: Narrowed): Promise<OfEnvironment<Report
         bytesOut,
         errors,
         lastError,
+        refused,
       ] = record.split(FIELD);
       return {
         environmentId,
@@ -368,7 +380,8 @@ async function readReports(db: Knex, of: Narrowed): Promise<OfEnvironment<Report
         version: Number(version),
         status: status as ReportRow['status'],
         statusSince: new Date(Number(since)),
-        lastError: lastError ?? null,
+        lastError: lastError || null,
+        refused: refused ? (JSON.parse(refused) as RefusedVersion) : null,
         rateEventsIn: Number(eventsIn),
         rateEventsOut: Number(eventsOut),
         rateBytesIn: Number(bytesIn),

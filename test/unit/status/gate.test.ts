@@ -21,6 +21,7 @@ const node = (more: Partial<GateNode> = {}): GateNode => ({
   health: 'HEALTHY',
   lastError: null,
   since: AT,
+  refused: null,
   ...more,
 });
 const appliedCondition = (status: Condition['status'], message: string): Condition => ({
@@ -202,6 +203,7 @@ describe('the gate of a pipeline', () => {
     health: fc.constantFrom('HEALTHY', 'HEALTHY', 'DEGRADED', 'UNREACHABLE', 'UNKNOWN'),
     lastError: fc.constantFrom(null, 'broken'),
     since: fc.constantFrom(null, AT),
+    refused: fc.constant(null),
   });
   const anyInput: fc.Arbitrary<GateInput> = fc.record({
     managedBy: fc.constantFrom('ui', 'git'),
