@@ -100,16 +100,13 @@ export const retryVersion = mutation({
   async run(ctx, { pipelineId, nodeId = null }) {
     const { name, environmentId } = await existing(ctx, pipelineId);
     const nodeIds = await deleteReverts(ctx.db, pipelineId, nodeId);
-    if (nodeIds.length === 0)
-      throw preconditionFailed(
-        `No version of "${name}" was taken back on ${nodeId === null ? 'any node' : 'this node'}; there is nothing to try again`,
-      );
     ctx.audit({
       entityType: 'Pipeline',
       entityId: pipelineId,
       environmentId,
       metadata: { name, nodes: nodeIds.length, ...(nodeId === null ? {} : { nodeId }) },
     });
+    if (nodeIds.length === 0) return { success: true as const, nodes: 0 };
     await ctx.services.bus.publish(ctx.db, [
       { type: 'reverts', environmentId },
       ...nodeIds.map((id) => ({ type: 'node' as const, nodeId: id, environmentId })),

@@ -109,8 +109,7 @@ export const update = mutation({
     await pipelineChanged(ctx, after, {
       reason: 'updated',
       // The name travels to the nodes; selector and log level ship with the next version.
-      served:
-        !after.isDraft && (before.name !== after.name || before.autoRevert !== after.autoRevert),
+      served: !after.isDraft && (before.name !== after.name || before.autoRevert !== after.autoRevert),
       diff: Object.fromEntries(
         (Object.keys(fields) as (keyof typeof fields)[])
           .filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))

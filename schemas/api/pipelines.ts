@@ -233,7 +233,7 @@ export const UndeployPipeline = Input({
 export const RetryVersion = Input({ pipelineId: Id, nodeId: Type.Optional(Id) });
 export const Retried = Type.Object({
   success: Type.Literal(true),
-  /** Nodes that are served the version again. */
+  /** How many are served the version again; 0 where none was taken back. */
   nodes: Type.Integer(),
 });
 export const GetVersion = Input({ versionId: Id });

@@ -69,6 +69,7 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
   const [name, setName] = useState(pipeline.name);
   const [description, setDescription] = useState(pipeline.description ?? '');
   const [logLevel, setLogLevel] = useState(pipeline.logLevel);
+  const [autoRevert, setAutoRevert] = useState(wordOf(pipeline.autoRevert));
   const [labels, setLabels] = useState<LabelRow[]>(() => rowsOf(pipeline.labels));
   const [selector, setSelector] = useState<LabelRow[]>(() => rowsOf(pipeline.nodeSelector));
   const wanted = labelsOf(selector);
@@ -79,6 +80,7 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
       ? {}
       : { description: description.trim() || null }),
     ...(logLevel === pipeline.logLevel ? {} : { logLevel }),
+    ...(autoRevert === wordOf(pipeline.autoRevert) ? {} : { autoRevert: REVERTS[autoRevert] }),
     ...(same(labelsOf(labels), pipeline.labels) ? {} : { labels: labelsOf(labels) }),
     ...(same(wanted, pipeline.nodeSelector ?? {}) ? {} : { nodeSelector }),
   };
@@ -131,6 +133,16 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
           onChange={setLogLevel}
           options={LOG_LEVELS.map((value) => ({ value, word: value }))}
         />
+        <SelectField
+          label="A new version that does not run on a node"
+          value={autoRevert}
+          onChange={setAutoRevert}
+          options={[
+            { value: 'environment', word: 'as the environment has it' },
+            { value: 'back', word: 'is taken back there' },
+            { value: 'stays', word: 'stays there' },
+          ]}
+        />
         <LabelEditor
           legend="Labels of the pipeline"
           noun="label"
@@ -142,6 +154,10 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
     </Section>
   );
 };
+
+const REVERTS = { environment: null, back: true, stays: false } as const;
+const wordOf = (autoRevert: boolean | null): keyof typeof REVERTS =>
+  autoRevert === null ? 'environment' : autoRevert ? 'back' : 'stays';
 
 const same = (a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean =>
   Object.keys({ ...a, ...b }).every((key) => a[key] === b[key]);
