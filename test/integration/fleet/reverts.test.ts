@@ -1,5 +1,6 @@
 /** A version that does not run on a node is taken back there, whoever wrote its agent; through the doors that agents use. */
 import { expect } from 'chai';
+import { deleteOldVersions } from '../../../controller/pipelines/version-retention-store.ts';
 import type { ConfigResponse, PipelineEntry } from '../../../schemas/agent/protocol.ts';
 import type { Pipeline } from '../../../schemas/api/pipelines.ts';
 import { startTestController, type TestController } from '../../support/controller.ts';
@@ -209,6 +210,10 @@ describe('a version that does not run on a node', function () {
     await deploy(id);
     for (const restarts of [1, 2]) await crash(first(), restarts);
     await untilServed(nodes, name, [1, 2]);
+    await second().report();
+    await test.db('node_pipelines').update({ ran_version: null });
+    const limits = { keep: 1, deployedSince: new Date(Date.now() + 60_000) };
+    expect(await test.db.transaction((tx) => deleteOldVersions(tx, id, limits, 10))).to.equal(0);
     await root.mutate('secret.delete', { id: secret.id, environmentId });
     await untilServed(nodes, name, [2, 2]);
     await until(async () => (await rows())[0]?.fault, { what: 'the fault to be told' });

@@ -45,7 +45,7 @@ function about({ component, option, place }: Refusal): string {
 
 /** Versions that do not run on nodes: who refused them, why, and what runs there. Nothing where there are none. */
 export const Refusals = ({ rows, title, nameOf, logHref, nodeId }: Props) => {
-  const { role } = usePlace();
+  const { team } = usePlace();
   const renew = useRenewPipelines();
   const refused = rows.filter((row): row is Refused => row.refused !== null);
   const takenBack = [
@@ -79,7 +79,7 @@ export const Refusals = ({ rows, title, nameOf, logHref, nodeId }: Props) => {
       {refused.length > MAX_TOLD && (
         <p className="muted">and on {plural(refused.length - MAX_TOLD, 'other')}, in the table below</p>
       )}
-      {takenBack.length > 0 && role !== 'VIEWER' && (
+      {takenBack.length > 0 && team.role !== 'VIEWER' && (
         <button type="button" className="button" disabled={retry.isPending} onClick={() => retry.mutate()}>
           {retry.isPending ? 'Asking…' : 'Try again'}
         </button>
