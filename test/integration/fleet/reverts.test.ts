@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { deleteOldVersions } from '../../../controller/pipelines/version-retention-store.ts';
 import type { ConfigResponse, PipelineEntry } from '../../../schemas/agent/protocol.ts';
+import type { EnvironmentOverview } from '../../../schemas/api/dashboard.ts';
 import type { Pipeline } from '../../../schemas/api/pipelines.ts';
 import { startTestController, type TestController } from '../../support/controller.ts';
 import { drawPipeline, soundGraph } from '../../support/graphs.ts';
@@ -85,10 +86,10 @@ describe('a version that does not run on a node', function () {
     expect(on).to.include({ desiredVersion: 1, version: 1, status: 'RUNNING' });
     const audited = await test.db('audit_log').where({ action: 'pipeline.reverted' }).select('entity_id');
     expect(audited).to.deep.equal([{ entity_id: id }]);
-    const { problems } = await root.query<{ problems: { title: string }[] }>(
+    const { environments } = await root.query<{ environments: EnvironmentOverview[] }>(
       'dashboard.operationalOverview',
-      { environmentId },
     );
+    const problems = environments.find((one) => one.environmentId === environmentId)?.problems ?? [];
     expect(problems.map(({ title }) => title)).to.include(`${name}: version 2 failed on 1 of 2 nodes`);
   });
 
