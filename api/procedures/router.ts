@@ -186,6 +186,7 @@ export const appRouter = router({
     preview: q(pipelines.preview),
     agent: m(deploying.deployAgent),
     undeploy: m(deploying.undeploy),
+    retryVersion: m(deploying.retryVersion),
     environmentInfo: q(pipelines.environmentInfo),
   }),
   stagedRollout: router({

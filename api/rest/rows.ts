@@ -15,7 +15,7 @@ import { findSecretId, secretOperations } from '../../controller/secrets/index.t
 import { AuditPage } from '../../schemas/api/audit.ts';
 import { SyncStarted } from '../../schemas/api/git-sync.ts';
 import { ExportedManifests } from '../../schemas/api/git-words.ts';
-import { Deployed, Undeployed } from '../../schemas/api/pipelines.ts';
+import { Deployed, Retried, Undeployed } from '../../schemas/api/pipelines.ts';
 import {
   AuditQuery,
   DeletedBody,
@@ -103,6 +103,17 @@ export const REST_ROWS: readonly RestRow[] = [
     response: Undeployed,
     input: ofPipeline,
     output: (undeployed) => undeployed,
+  }),
+  row({
+    method: 'POST',
+    path: '/pipelines/{id}/retry',
+    operationId: 'retryPipelineVersion',
+    tag: 'Pipelines',
+    summary: 'Serve a version again on all nodes where it was taken back',
+    operation: pipelineDeploying.retryVersion,
+    response: Retried,
+    input: ofPipeline,
+    output: (retried) => retried,
   }),
   row({
     method: 'GET',

@@ -23,10 +23,22 @@ export function problemsOf({ pipelines, nodes }: Joined, git: GitTroubles | null
   ].sort((a, b) => b.harm - a.harm || a.title.localeCompare(b.title));
 }
 
-function ofPipeline({ pipeline, counts, gate, rates }: PipelineStatus, someUnheard: boolean): Problem[] {
+function ofPipeline(
+  { pipeline, counts, gate, rates, refused }: PipelineStatus,
+  someUnheard: boolean,
+): Problem[] {
   const about = { ...NOWHERE, kind: 'pipeline' as const, id: pipeline.id };
   const found: Problem[] = [];
-  if (counts.crashed > 0) {
+  if (refused !== null) {
+    found.push({
+      ...about,
+      key: `refused-${pipeline.id}`,
+      tone: 'failed',
+      title: `${pipeline.name}: version ${refused.version} failed on ${refused.count} of ${plural(counts.total, 'node')}`,
+      note: gate.find(({ state }) => state === 'failed')?.reason ?? refused.reason,
+      harm: 85 + (5 * refused.count) / Math.max(counts.total, 1),
+    });
+  } else if (counts.crashed > 0) {
     found.push({
       ...about,
       key: `crash-${pipeline.id}`,
@@ -58,7 +70,7 @@ function ofPipeline({ pipeline, counts, gate, rates }: PipelineStatus, someUnhea
   const stuck = gate.find(({ state, reason }) => state === 'held' && reason !== degraded);
   // Delivery is held only by nodes that are not heard: those are told of once, for all their pipelines.
   const told = someUnheard && (stuck?.point === 'delivered' || stuck?.point === 'running');
-  if (stuck && counts.crashed === 0 && !told) {
+  if (stuck && counts.crashed === 0 && refused === null && !told) {
     found.push({
       ...about,
       key: `held-${pipeline.id}`,

@@ -21,6 +21,7 @@ import * as confirmation from './migrations/0016-confirmation-and-audit-key.ts';
 import * as enginePorts from './migrations/0017-engine-ports.ts';
 import * as enrolledEngine from './migrations/0018-enrolled-engine.ts';
 import * as leaseEpochKey from './migrations/0019-lease-epoch-key.ts';
+import * as automaticRevert from './migrations/0020-automatic-revert.ts';
 import * as drain from './migrations/0021-drain.ts';
 import * as engineComponents from './migrations/0022-engine-components.ts';
 import * as ageOfMetrics from './migrations/0023-age-of-metrics.ts';
@@ -49,6 +50,7 @@ export const MIGRATIONS: readonly Migration[] = [
   enginePorts,
   enrolledEngine,
   leaseEpochKey,
+  automaticRevert,
   drain,
   engineComponents,
   ageOfMetrics,

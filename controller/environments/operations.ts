@@ -18,6 +18,7 @@ import { forbidden, notFound, preconditionFailed } from '../platform/errors.ts';
 import { allows, mutation, query } from '../platform/operation.ts';
 import { mintToken } from '../platform/tokens.ts';
 import {
+  bumpConfigRevision,
   deleteEnvironment,
   type EnvironmentRecord,
   findEnvironment,
@@ -156,9 +157,14 @@ export const update = mutation({
       requireApproval: change.requireApproval ?? before.requireApproval,
       maxNodes: change.maxNodes === undefined ? before.maxNodes : change.maxNodes,
       archiveNodesAfterDays: change.archiveNodesAfterDays ?? before.archiveNodesAfterDays,
+      autoRevert: change.autoRevert ?? before.autoRevert,
       redactKeys: change.redactKeys,
     };
     await updateEnvironment(ctx.db, id, after);
+    if (after.autoRevert !== before.autoRevert) {
+      await bumpConfigRevision(ctx.db, id);
+      await ctx.services.bus.publish(ctx.db, { type: 'config', environmentId: id, reason: 'auto revert' });
+    }
     if (backend) await ctx.services.secretStores.applyChange(ctx, backend);
     const now = await existing(ctx, id);
     ctx.audit({
@@ -182,6 +188,7 @@ const FIELDS = [
   'requireApproval',
   'maxNodes',
   'archiveNodesAfterDays',
+  'autoRevert',
   'secretBackend',
   'redactKeys',
 ] as const;

@@ -24,6 +24,7 @@ type Row = EnvironmentSummary & {
   requireApproval: boolean;
   maxNodes: number | null;
   archiveNodesAfterDays: number;
+  autoRevert: boolean;
   redactKeys: string[] | null;
 };
 /** Without what only its store of secrets knows. */
@@ -33,7 +34,7 @@ export async function findEnvironment(db: Knex, id: string): Promise<Environment
   const { rows } = await db.raw<{ rows: Row[] }>(
     `SELECT ${SUMMARY}, e.require_approval AS "requireApproval", e.max_nodes AS "maxNodes",
        e.archive_nodes_after_days AS "archiveNodesAfterDays",
-       e.redact_keys AS "redactKeys"
+       e.auto_revert AS "autoRevert", e.redact_keys AS "redactKeys"
      FROM environments e LEFT JOIN git_bindings b ON b.environment_id = e.id WHERE e.id = ?`,
     [id],
   );
@@ -111,6 +112,7 @@ export async function updateEnvironment(
     requireApproval: boolean;
     maxNodes: number | null;
     archiveNodesAfterDays: number;
+    autoRevert: boolean;
     /** Absent leaves them as they are. */
     redactKeys?: readonly string[] | null | undefined;
   },
@@ -122,6 +124,7 @@ export async function updateEnvironment(
       require_approval: columns.requireApproval,
       max_nodes: columns.maxNodes,
       archive_nodes_after_days: columns.archiveNodesAfterDays,
+      auto_revert: columns.autoRevert,
       ...(columns.redactKeys === undefined ? {} : { redact_keys: columns.redactKeys }),
       updated_at: tx.fn.now(),
     })

@@ -16,9 +16,16 @@ import type { Keyring } from '../platform/keyring.ts';
 import type { Logger } from '../platform/logger.ts';
 import { escapeForVrl, readSecrets, secretReferences, vrlReferences, vrlVariable } from '../secrets/index.ts';
 import { DEFAULT_FLEET_SETTINGS, readFleetSettings } from '../settings/index.ts';
-import { type Deployable, versionForNode } from '../status/index.ts';
+import { afterRevert, type Deployable, type Reverted, versionForNode } from '../status/index.ts';
 import { type BodyCache, createBodyCache } from './body-cache.ts';
 import type { KnownNode } from './node-directory.ts';
+import {
+  listReverts,
+  listServedBefore,
+  type RevertNews,
+  type RevertRow,
+  writeNews,
+} from './reverts/store.ts';
 import { listPipelineIds, readConfigRevision } from './store.ts';
 
 export interface ServedConfig {
@@ -37,6 +44,8 @@ interface Rendered {
 /** A pipeline: who gets which version, and the versions rendered, by their ids. */
 interface Served extends Deployable {
   renderings: ReadonlyMap<string, Rendered>;
+  /** By node: who gets the version before. */
+  reverted: ReadonlyMap<string, Reverted>;
 }
 
 interface EnvironmentConfig {
@@ -109,6 +118,10 @@ export function createConfigServer(options: {
     const slot = slots.get(environmentId);
     if (slot) slot.wants += 1;
   });
+  options.bus.on('reverts', ({ environmentId }) => {
+    const slot = slots.get(environmentId);
+    if (slot) slot.wants += 1;
+  });
   options.bus.on('environment', ({ environmentId }) => slots.delete(environmentId));
   const allWant = () => {
     for (const slot of slots.values()) slot.wants += 1;
@@ -139,6 +152,15 @@ export function createConfigServer(options: {
     return new Map(rendered);
   }
 
+  /** Nobody waits for it, and it is found again with the next rendering. */
+  function noteNews(environmentId: string, news: RevertNews): void {
+    writeNews(db, news)
+      .then(() => options.bus.publish(db, { type: 'ui', environmentId, topics: ['fleet', 'pipelines'] }))
+      .catch((error: unknown) =>
+        log.warn({ environmentId, reason: messageOf(error) }, 'what became of reverts was not noted'),
+      );
+  }
+
   async function load(environmentId: string, before: EnvironmentConfig | null): Promise<EnvironmentConfig> {
     const environment = await readConfigRevision(db, environmentId);
     if (!environment) {
@@ -146,6 +168,9 @@ export function createConfigServer(options: {
       if (!before) slots.delete(environmentId);
       throw gone();
     }
+    // Before what is deployed: of a version that is deployed meanwhile there is none yet, and none is taken for over.
+    const reverts = await listReverts(db, environmentId);
+    const earlier = await listServedBefore(db, [...new Set(reverts.map((row) => row.servedVersionId))]);
     const [deployed, groups, ids, settings] = await Promise.all([
       listDeployed(db, environmentId),
       listGroupRules(db, [environmentId]),
@@ -153,16 +178,30 @@ export function createConfigServer(options: {
       readFleetSettings(db),
     ]);
     const secrets = await readSecrets(db, keyring, environmentId);
-    const filenames = new Set(deployed.flatMap(({ configYaml }) => certificateReferences(configYaml)));
+    const filenames = new Set(
+      [...deployed, ...earlier].flatMap(({ configYaml }) => certificateReferences(configYaml)),
+    );
     const certificates = await readCertificates(db, keyring, environmentId, [...filenames]);
     // It may have been deleted in the middle of this: then the lists are empty, and would stop every engine.
     if (!(await readConfigRevision(db, environmentId))) throw gone();
+    const rendered = renderAll(deployed, secrets, certificates, before);
+    const faults = new Map<string, string>();
+    for (const config of earlier) {
+      if (rendered.has(config.versionId)) continue;
+      try {
+        rendered.set(config.versionId, render(config, secrets, certificates));
+      } catch (error) {
+        faults.set(config.versionId, messageOf(error));
+      }
+    }
+    const { inForce, news } = sortReverts(reverts, deployed, rendered, faults);
+    if (news.over.length + news.carried.length + news.faults.length > 0) noteNews(environmentId, news);
     return {
       revision: environment.revision,
       secretBackend: environment.secretBackend,
       pollIntervalMs: settings.pollIntervalMs || DEFAULT_FLEET_SETTINGS.pollIntervalMs,
-      pipelines: servedOf(deployed, renderAll(deployed, secrets, certificates, before)),
-      staged: deployed.some(({ isCanary }) => isCanary),
+      pipelines: servedOf(deployed, rendered, inForce),
+      staged: inForce.length > 0 || deployed.some(({ isCanary }) => isCanary),
       groups,
       known: new Set(ids),
       loadedAt: performance.now(),
@@ -246,11 +285,16 @@ export function createConfigServer(options: {
 }
 
 /** Who gets which version. Versions of a pipeline stand next to each other. */
-function servedOf(deployed: readonly DeployedConfig[], rendered: ReadonlyMap<string, Rendered>): Served[] {
+function servedOf(
+  deployed: readonly DeployedConfig[],
+  rendered: ReadonlyMap<string, Rendered>,
+  reverts: readonly RevertRow[],
+): Served[] {
   return [...Map.groupBy(deployed, ({ pipelineId }) => pipelineId).values()].map((versions): Served => {
     const all = versions.find(({ isCanary }) => !isCanary) ?? null;
     const canary = versions.find(({ isCanary }) => isCanary) ?? null;
     // Of what is sent: the last good rendering goes where it went.
+    const reverted = reverts.filter(({ pipelineId }) => pipelineId === versions[0]?.pipelineId);
     const selectorOf = (one: DeployedConfig) => (rendered.get(one.versionId)?.config ?? one).nodeSelector;
     return {
       isDraft: false,
@@ -262,13 +306,48 @@ function servedOf(deployed: readonly DeployedConfig[], rendered: ReadonlyMap<str
         canarySelector: canary.canarySelector ?? {},
       },
       renderings: new Map(
-        versions.flatMap(({ versionId }) => {
+        [
+          ...versions.map(({ versionId }) => versionId),
+          ...reverted.map(({ servedVersionId }) => servedVersionId),
+        ].flatMap((versionId) => {
           const one = rendered.get(versionId);
           return one ? [[versionId, one] as const] : [];
         }),
       ),
+      reverted: new Map(reverted.map((row) => [row.nodeId, row])),
     };
   });
+}
+
+/** Which reverts hold: nodes that should run the very text that was refused there, with the version before to be had. */
+function sortReverts(
+  reverts: readonly RevertRow[],
+  deployed: readonly DeployedConfig[],
+  rendered: ReadonlyMap<string, Rendered>,
+  faults: ReadonlyMap<string, string>,
+): { inForce: RevertRow[]; news: RevertNews } {
+  const inForce: RevertRow[] = [];
+  const news: RevertNews = { over: [], carried: [], faults: [] };
+  const isRefused = (row: RevertRow, { versionId }: DeployedConfig) => {
+    const one = rendered.get(versionId);
+    // A last good rendering tells nothing of what was refused.
+    if (one && one.config.versionId !== versionId) return versionId === row.refusedVersionId;
+    return one?.checksum === row.refusedChecksum;
+  };
+  for (const row of reverts) {
+    const refused = deployed.filter((one) => one.pipelineId === row.pipelineId && isRefused(row, one));
+    const target = refused.find(({ versionId }) => versionId === row.refusedVersionId) ?? refused[0];
+    if (!target) {
+      news.over.push(row);
+      continue;
+    }
+    const fault = faults.get(row.servedVersionId) ?? null;
+    if (fault !== row.fault) news.faults.push({ row, fault });
+    if (target.versionId !== row.refusedVersionId)
+      news.carried.push({ row, refusedVersionId: target.versionId });
+    if (fault === null) inForce.push({ ...row, refusedVersionId: target.versionId });
+  }
+  return { inForce, news };
 }
 
 /** Of the same version, else what nodes got of the pipeline; what canary nodes alone got, nobody else gets for that. */
@@ -292,7 +371,9 @@ function answerOf(
   };
   const chosen = environment.pipelines.flatMap((pipeline) => {
     const versionId = versionForNode(pipeline, target);
-    return versionId === null ? [] : (pipeline.renderings.get(versionId) ?? []);
+    if (versionId === null) return [];
+    const served = afterRevert(versionId, pipeline.reverted.get(node.nodeId));
+    return pipeline.renderings.get(served) ?? [];
   });
   const revision = environment.revision + node.revision;
   const asked = askedOf(node);

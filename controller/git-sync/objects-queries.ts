@@ -26,6 +26,7 @@ export interface StoredPipeline extends Common, StoredConfig {
   kind: 'Pipeline';
   description: string | null;
   isDraft: boolean;
+  autoRevert: boolean | null;
   /** Names, of its manifest and as people said it. */
   dependsOn: string[];
   /** What runs; null for a draft. */
@@ -55,7 +56,7 @@ const COMMON = (table: string) =>
   `${table}.id, ${table}.name, ${table}.uid, ${table}.labels, ${table}.managed_by AS "managedBy"`;
 
 const SELECT: Record<OwnableKind, string> = {
-  Pipeline: `SELECT 'Pipeline' AS kind, ${COMMON('o')}, o.description, o.is_draft AS "isDraft",
+  Pipeline: `SELECT 'Pipeline' AS kind, ${COMMON('o')}, o.description, o.is_draft AS "isDraft", o.auto_revert AS "autoRevert",
       o.graph_nodes AS nodes, o.graph_edges AS edges, o.global_config AS "globalConfig",
       o.log_level AS "logLevel", o.drain_seconds AS "drainSeconds", o.node_selector AS "nodeSelector",
       (CASE o.managed_by WHEN 'git' THEN o.depends_on ELSE '[]' END) || coalesce((SELECT jsonb_agg(u.name ORDER BY lower(u.name))

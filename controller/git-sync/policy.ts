@@ -5,7 +5,7 @@ import type { EnvironmentSpec } from '../../schemas/manifests/index.ts';
 /** What the database keeps of a binding's own: the parts that somebody set. */
 export type PolicyParts = Partial<GitPolicy>;
 /** What manifests say: the Repository's, overlaid by the Environment's. */
-export type ManifestPolicy = Pick<EnvironmentSpec, 'sync' | 'guards' | 'owns'>;
+export type ManifestPolicy = Pick<EnvironmentSpec, 'sync' | 'guards' | 'owns' | 'autoRevert'>;
 
 export const bindingPolicy = (parts: PolicyParts): GitPolicy => ({ ...DEFAULT_POLICY, ...parts });
 

@@ -132,6 +132,7 @@ export const convergePipelines = mutation({
           specHash: item.specHash,
           columns: {
             ...pipelineColumns(write),
+            auto_revert: spec.autoRevert ?? null,
             is_draft: !spec.deployed,
             latest_version_id: version.id,
             deployed_version_id: runs,

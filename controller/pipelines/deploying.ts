@@ -5,6 +5,8 @@ import {
   CreateVersion,
   Deployed,
   DeployPipeline,
+  Retried,
+  RetryVersion,
   RollbackPipeline,
   Undeployed,
   UndeployPipeline,
@@ -21,6 +23,7 @@ import { graphOfConfig } from './engine-yaml.ts';
 import { existing, lockPipeline, lockPipelineHolding, renderStored } from './existing.ts';
 import { refuseOversized } from './graph.ts';
 import { addVersion, checked, editable, rolledBackBy } from './making-versions.ts';
+import { deleteReverts } from './reverts-store.ts';
 import { withLiveLinks } from './shared-components/links.ts';
 import { findVersionContent, updatePipeline } from './store.ts';
 
@@ -82,6 +85,34 @@ export const undeploy = mutation({
     await updatePipeline(ctx.db, pipelineId, { isDraft: true, deployedVersionId: null, deployedAt: null });
     await pipelineChanged(ctx, pipeline, { reason: 'undeployed', served: true, metadata: { name } });
     return { success: true };
+  },
+});
+
+export const retryVersion = mutation({
+  name: 'deploy.retryVersion',
+  summary: 'Serve a version again on nodes where it was taken back, on all or on one',
+  role: 'EDITOR',
+  permission: 'pipelines.deploy',
+  audit: 'pipeline.versionRetried',
+  input: RetryVersion,
+  output: Retried,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, { pipelineId, nodeId = null }) {
+    const { name, environmentId } = await existing(ctx, pipelineId);
+    const nodeIds = await deleteReverts(ctx.db, pipelineId, nodeId);
+    ctx.audit({
+      entityType: 'Pipeline',
+      entityId: pipelineId,
+      environmentId,
+      metadata: { name, nodes: nodeIds.length, ...(nodeId === null ? {} : { nodeId }) },
+    });
+    if (nodeIds.length === 0) return { success: true as const, nodes: 0 };
+    await ctx.services.bus.publish(ctx.db, [
+      { type: 'reverts', environmentId },
+      ...nodeIds.map((id) => ({ type: 'node' as const, nodeId: id, environmentId })),
+      { type: 'ui', environmentId, topics: ['pipelines', 'fleet', 'rollouts'] },
+    ]);
+    return { success: true as const, nodes: nodeIds.length };
   },
 });
 

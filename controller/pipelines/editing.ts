@@ -111,7 +111,7 @@ export const update = mutation({
     await pipelineChanged(ctx, after, {
       reason: 'updated',
       // The name travels to the nodes; selector, log level and drain time ship with the next version.
-      served: !after.isDraft && before.name !== after.name,
+      served: !after.isDraft && (before.name !== after.name || before.autoRevert !== after.autoRevert),
       diff: Object.fromEntries(
         (Object.keys(fields) as (keyof typeof fields)[])
           .filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))

@@ -126,6 +126,7 @@ export const get = query({
       edges: record.edges,
       graphRevision: record.graphRevision,
       labels: record.labels,
+      autoRevert: record.autoRevert,
       latestVersion: versions.find((version) => version.id === record.latestVersionId) ?? null,
       hasConfigChanges: await hasConfigChanges(ctx, record),
       git: manifest && {

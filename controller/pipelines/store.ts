@@ -30,6 +30,8 @@ export interface PipelineRecord {
   /** Grows with every change of the graph. */
   graphRevision: number;
   labels: LabelMap;
+  /** Null: as the environment has it. */
+  autoRevert: boolean | null;
   latestVersionId: string | null;
   deployedVersionId: string | null;
   tombstonedAt: Date | null;
@@ -51,6 +53,7 @@ const COLUMNS = {
   globalConfig: 'global_config',
   graphRevision: 'graph_revision',
   labels: 'labels',
+  autoRevert: 'auto_revert',
   latestVersionId: 'latest_version_id',
   deployedVersionId: 'deployed_version_id',
   tombstonedAt: 'tombstoned_at',
@@ -82,6 +85,7 @@ export const PIPELINE_COLUMNS: ColumnTypes = {
   graph_edges: 'jsonb',
   global_config: 'jsonb',
   depends_on: 'jsonb',
+  auto_revert: 'boolean',
   is_draft: 'boolean',
   latest_version_id: 'text',
   deployed_version_id: 'text',
@@ -158,6 +162,7 @@ export async function updatePipeline(
   change: Partial<Omit<PipelineContent, 'dependsOn'>> & {
     name?: string;
     labels?: LabelMap;
+    autoRevert?: boolean | null;
     isDraft?: boolean;
     latestVersionId?: string;
     deployedVersionId?: string | null;
@@ -189,6 +194,7 @@ export async function updatePipeline(
 const CHANGEABLE = {
   name: 'name',
   labels: 'labels',
+  autoRevert: 'auto_revert',
   description: 'description',
   nodeSelector: 'node_selector',
   logLevel: 'log_level',

@@ -18,7 +18,7 @@ export interface VersionRetention {
 }
 
 /**
- * Deletes the oldest versions of one pipeline that nothing refers to: no node reports it, no rollout or promotion that is
+ * Deletes the oldest versions of one pipeline that nothing refers to: no node reports it or would be taken back to it, no rollout or promotion that is
  * still in the history names it, and no manifest or hold in git stands for it. The pipeline's row is locked, so that nobody
  * deploys or rolls back meanwhile. Answers how many were deleted.
  */
@@ -39,6 +39,10 @@ export async function deleteOldVersions(
          AND v.id IS DISTINCT FROM p.latest_version_id AND v.id IS DISTINCT FROM p.deployed_version_id
          AND (v.deployed_until IS NULL OR v.deployed_until < :deployedSince)
          AND NOT EXISTS (SELECT 1 FROM node_pipelines s WHERE s.pipeline_id = :pipelineId AND s.version = v.version)
+         -- Nor the version to which a node would be taken back.
+         AND NOT EXISTS (SELECT 1 FROM node_pipelines s WHERE s.pipeline_id = :pipelineId AND s.ran_version = v.version)
+         AND NOT EXISTS (SELECT 1 FROM node_reverts n
+           WHERE n.pipeline_id = :pipelineId AND v.id IN (n.served_version_id, n.refused_version_id))
          AND NOT EXISTS (SELECT 1 FROM rollouts r
            WHERE r.pipeline_id = :pipelineId AND v.id IN (r.canary_version_id, r.previous_version_id))
          AND NOT EXISTS (SELECT 1 FROM promotions o WHERE o.pipeline_id = :pipelineId AND o.source_version = v.version)

@@ -19,6 +19,8 @@ import type { Logger } from './logger.ts';
 export type Signal =
   /** What nodes of an environment are served may have changed. */
   | { type: 'config'; environmentId: string; pipelineId?: string; reason: string }
+  /** Nodes of an environment are served the version before, or not any more; who they are tell signals of the type `node`. */
+  | { type: 'reverts'; environmentId: string }
   /** How often nodes poll, when a silent one is unreachable, or how long what they tell is kept. */
   | { type: 'fleet' }
   /** A node's token, labels, maintenance mode or existence changed. */

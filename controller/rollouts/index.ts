@@ -13,6 +13,7 @@ export { deleteOldRollouts } from './retention-store.ts';
 export { type Step, step } from './step.ts';
 export {
   ACTIVE_ROLLOUT,
+  AUTO_REVERTS,
   beginHealthCheck,
   findActiveRollout,
   findRollout,

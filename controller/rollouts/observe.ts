@@ -24,6 +24,8 @@ export interface NodeSeen {
   stage: Stage;
   /** False: silent, revoked or in maintenance, so that nobody waits for it and its report tells nothing of now. */
   reachable: boolean;
+  /** Why the version of its stage does not run there, and was not started or taken back; null mostly. */
+  refused?: string | null;
   /** Null where it reports nothing of the pipeline. */
   report: {
     version: number;

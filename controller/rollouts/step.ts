@@ -68,6 +68,11 @@ export function step(rollout: Rolling, seen: readonly NodeSeen[], now: number): 
   if (crashes >= CRASHES) return fail(`Version ${versions.canary} crashed ${crashes} times on canary nodes`);
   const degraded = degradedOf(seen, versions);
   if (degraded !== null) return fail(`Version ${versions.canary} is degraded on canary nodes: ${degraded}`);
+  const refused = seen.filter((node) => node.stage === 'canary' && node.refused);
+  if (refused[0])
+    return fail(
+      `Version ${versions.canary} failed on ${refused.length} canary ${refused.length === 1 ? 'node' : 'nodes'}: ${refused[0].refused}`,
+    );
   if (rollout.status === 'CANARY_DEPLOYED') {
     if (!hasArrived(seen, versions)) return wait(null);
     const begun = fromHere(observed);

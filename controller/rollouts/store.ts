@@ -14,6 +14,10 @@ export const ACTIVE_ROLLOUT = "status IN ('CANARY_DEPLOYED', 'HEALTH_CHECK')";
 export const SERVED_VERSIONS = `LEFT JOIN rollouts r ON r.pipeline_id = p.id AND r.${ACTIVE_ROLLOUT}
   CROSS JOIN LATERAL (VALUES (p.deployed_version_id, false), (r.canary_version_id, true)) served (version_id, is_canary)`;
 
+/** A condition on pipelines `p` and environments `e`: a version that does not run on a node is taken back there. */
+export const AUTO_REVERTS = `coalesce(p.auto_revert, (SELECT (b.manifest_policy->>'autoRevert')::boolean
+  FROM git_bindings b WHERE b.environment_id = e.id AND b.mode <> 'off'), e.auto_revert)`;
+
 export interface RolloutRecord {
   id: string;
   pipelineId: string;

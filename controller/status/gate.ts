@@ -3,9 +3,10 @@
  * has reached it. Pure: everything it says follows from its input.
  */
 import type { Condition, Gate, GateSegment, GateState } from '../../schemas/api/common.ts';
-import type { Draining, NodeHealth, NodePipelineStatus } from '../../schemas/api/pipelines.ts';
+import type { Draining, NodeHealth, NodePipelineStatus, Refusal } from '../../schemas/api/pipelines.ts';
 import { canarySegments, type GateRollout } from './gate-rollout.ts';
 import type { BindingRow } from './queries.ts';
+import { reasonLine } from './refusal.ts';
 
 export interface GateNode {
   nodeName: string;
@@ -21,6 +22,8 @@ export interface GateNode {
   degraded: string | null;
   draining: Draining | null;
   since: Date | null;
+  /** The version that is meant for it does not run there. */
+  refused: Refusal | null;
 }
 
 export interface GateInput {
@@ -122,7 +125,7 @@ function nodeSegments(input: GateInput): [GateSegment, GateSegment] {
   });
   if (rollout && !isDraft) {
     const [delivered, running] = canarySegments(input, rollout, segment);
-    return [delivered, crashedOn(nodes, running) ?? degradedOn(nodes, running) ?? running];
+    return [delivered, failedOn(nodes, running) ?? degradedOn(nodes, running) ?? running];
   }
   if (isDraft || !deployed) {
     const reason = isDraft ? 'A draft runs nowhere' : 'Nothing is deployed';
@@ -151,7 +154,7 @@ function nodeSegments(input: GateInput): [GateSegment, GateSegment] {
   });
   /** Held only where whoever is not there yet cannot be reached. */
   const lagging = (arrived: readonly GateNode[]): GateState => {
-    const accounted = new Set([...arrived, ...silent]);
+    const accounted = new Set([...arrived, ...silent, ...nodes.filter(({ refused }) => refused !== null)]);
     return nodes.every((node) => accounted.has(node)) ? 'held' : 'moving';
   };
   const names = silent.slice(0, MAX_NAMES).map(({ nodeName }) => nodeName);
@@ -180,7 +183,7 @@ function nodeSegments(input: GateInput): [GateSegment, GateSegment] {
             `Version ${deployed.version} is on ${has.length} of ${plural(total, 'node')}${silentText}`,
             reached(has),
           );
-  const crash = crashedOn(nodes, segment('running', 'failed', '', reached(runs)));
+  const crash = failedOn(nodes, segment('running', 'failed', '', reached(runs)));
   if (crash) return [delivered, crash];
   const degraded = degradedOn(nodes, segment('running', 'held', '', reached(runs)));
   if (degraded) return [delivered, degraded];
@@ -208,6 +211,53 @@ function nodeSegments(input: GateInput): [GateSegment, GateSegment] {
 function rolledBackFrom({ manifest, deployed, rollout, latestVersion }: GateInput): number | null {
   if (rollout || !deployed || manifest?.applied?.reason !== 'Held') return null;
   return latestVersion === deployed.version ? null : latestVersion;
+}
+
+/** The segment `running` where a version was refused or an engine crashed; null where neither. */
+function failedOn(nodes: readonly GateNode[], running: GateSegment): GateSegment | null {
+  const refused = refusedOn(nodes);
+  // What is on its way back is no crash of its own.
+  const crashed = crashedOn(
+    nodes.filter((node) => node.refused?.by !== 'CRASH'),
+    running,
+  );
+  if (refused === null) return crashed;
+  return { ...running, state: 'failed', reason: [refused, crashed?.reason].filter(Boolean).join('. ') };
+}
+
+/** `Version 4 was refused on 2 of 30 nodes by their engine: sink out, option path: …; version 3 goes on running there`. */
+function refusedOn(nodes: readonly GateNode[]): string | null {
+  const refusals = nodes.flatMap((node) =>
+    node.refused ? [{ nodeName: node.nodeName, runs: node.version, refused: node.refused }] : [],
+  );
+  const alike = Map.groupBy(
+    refusals,
+    ({ refused }) => `${refused.version} ${refused.by} ${refused.servedVersion}`,
+  );
+  const sentences = [...alike.values()].flatMap((group) => {
+    const [first] = group;
+    if (!first) return [];
+    const { version, by, servedVersion, place, fault } = first.refused;
+    const names = group.slice(0, MAX_NAMES).map(({ nodeName }) => nodeName);
+    if (group.length > names.length) names.push(`${group.length - names.length} more`);
+    const what =
+      by === 'NODE_CHECK'
+        ? `Version ${version} was refused on ${group.length} of ${plural(nodes.length, 'node')} by their engine`
+        : `Version ${version} crashed on ${group.length} of ${plural(nodes.length, 'node')}`;
+    const then =
+      servedVersion !== null
+        ? by === 'NODE_CHECK'
+          ? `version ${servedVersion} goes on running there`
+          : `it was taken back there, version ${servedVersion} is served`
+        : fault !== null
+          ? `it was not taken back, ${fault}`
+          : first.runs === version
+            ? 'it goes on running there as it was before its secrets changed'
+            : `version ${first.runs} goes on running there until its agent is started anew`;
+    const where = place ? ` (${place.path}:${place.line})` : '';
+    return [`${what} (${names.join(', ')}): ${reasonLine(first.refused)}; ${then}${where}`];
+  });
+  return sentences.length > 0 ? sentences.join('. ') : null;
 }
 
 /** The segment `running` where an engine crashed; null where none did. Silent nodes tell nothing of another version. */
@@ -258,7 +308,8 @@ export function rolloutConditions(gate: Gate, input: GateInput, file: string, li
   const none = input.nodes.length === 0;
   const rolledBack = rolledBackFrom(input) !== null;
   const degraded = running.state !== 'failed' && answering.some((node) => node.degraded !== null);
-  const unwell = degraded ? 'Degraded' : 'Crashed';
+  const refused = input.nodes.some((node) => node.refused !== null);
+  const unwell = degraded ? 'Degraded' : refused ? 'Refused' : 'Crashed';
   const isUnwell = degraded || running.state === 'failed';
   if (rollout || rolledBack)
     return [
@@ -285,7 +336,9 @@ export function rolloutConditions(gate: Gate, input: GateInput, file: string, li
       reason: none
         ? 'NoNodes'
         : !arrived
-          ? 'InProgress'
+          ? refused
+            ? 'Refused'
+            : 'InProgress'
           : silentNodes(input).length > 0
             ? 'NodesUnreachable'
             : 'AllNodes',

@@ -13,6 +13,8 @@ export interface HealthInput {
   crashed: readonly string[];
   /** Pipelines whose running version has differed from the desired one for more than two intervals. */
   lagging: readonly string[];
+  /** Pipelines of which the version before is served, since the newer one does not run there. */
+  reverted: readonly string[];
   updateError: string | null;
   /** Its token was taken back. */
   revoked: boolean;
@@ -34,6 +36,11 @@ export function nodeHealth(input: HealthInput): { status: NodeHealth; reason: st
     };
   }
   if (input.crashed.length > 0) return { status: 'DEGRADED', reason: `Crashed: ${input.crashed.join(', ')}` };
+  if (input.reverted.length > 0)
+    return {
+      status: 'DEGRADED',
+      reason: `Runs the version before, the newer one failed here: ${input.reverted.join(', ')}`,
+    };
   if (input.updateError !== null)
     return { status: 'DEGRADED', reason: `The agent's update failed: ${input.updateError}` };
   if (input.lagging.length > 0) {

@@ -11,10 +11,13 @@ export { desiredPlaces } from './desired.ts';
 export { sumGates } from './gate.ts';
 export { type Joined, type NodeStatus, type PipelineStatus, sumRates } from './join.ts';
 export { datedConditions, datedOrigin, readHealth } from './queries.ts';
+export { reasonLine } from './refusal.ts';
 export {
+  afterRevert,
   type Canary,
   type Deployable,
   isCanary,
+  type Reverted,
   stageOfNode,
   type Target,
   versionForNode,

@@ -1,6 +1,12 @@
 /** What should run, joined with what runs: for each node and pipeline the status, for each node its health, for each pipeline its gate. */
 import type { Condition, Gate, LabelMap } from '../../schemas/api/common.ts';
-import type { NodeHealth, PipelineOnNode, Rates, StatusCounts } from '../../schemas/api/pipelines.ts';
+import type {
+  NodeHealth,
+  PipelineOnNode,
+  Rates,
+  Refusal,
+  StatusCounts,
+} from '../../schemas/api/pipelines.ts';
 import { effectiveLabels, groupsOf, labelsOf, type NodeLabels } from '../node-groups/index.ts';
 import { desiredPlaces } from './desired.ts';
 import {
@@ -14,6 +20,7 @@ import {
 import { gateRolloutOf } from './gate-rollout.ts';
 import { finder, type JoinTime, judgeNode, wishedOf } from './judge.ts';
 import type { NodeRow, Observed, PipelineRow, ReportRow } from './queries.ts';
+import { refusalOf } from './refusal.ts';
 
 /** One pipeline on one node: what it should run there, and what the node says of it. */
 export interface Pair {
@@ -25,6 +32,8 @@ export interface Pair {
   version: number | null;
   versionId: string | null;
   report: ReportRow | undefined;
+  /** The version that is meant for the node does not run there. */
+  refused: Refusal | null;
   gate: GateNode;
 }
 
@@ -48,6 +57,8 @@ export interface PipelineStatus {
   pipeline: PipelineRow;
   readonly onNodes: PipelineOnNode[];
   counts: StatusCounts;
+  /** The version that does not run on some nodes; null where none is known of. */
+  refused: { version: number; count: number; reason: string } | null;
   rates: Rates;
   gate: Gate;
   /** Names of nodes that should run it and do not answer. */
@@ -94,7 +105,8 @@ export function join(observed: Observed, time: JoinTime): Joined {
       if (!pipeline) return [];
       const desired = isWanted === null || isWanted.has(place);
       const report = reportOf(pipeline.id);
-      const wished = wishedOf(pipeline, labels);
+      const wished = wishedOf(pipeline, labels, node.id);
+      const refused = desired ? refusalOf(pipeline.reverts[node.id], wished.meant, report, pipeline) : null;
       if (desired && report?.status === 'RUNNING') running += 1;
       const pair: Pair = {
         node,
@@ -104,6 +116,7 @@ export function join(observed: Observed, time: JoinTime): Joined {
         version: desired ? wished.version : null,
         versionId: desired ? wished.versionId : null,
         report,
+        refused,
         gate: {
           nodeName: node.name,
           status: report?.status ?? 'PENDING',
@@ -115,6 +128,7 @@ export function join(observed: Observed, time: JoinTime): Joined {
           degraded: report?.status === 'RUNNING' ? report.degraded : null,
           draining: report?.draining ?? null,
           since: report?.statusSince ?? null,
+          refused,
         },
       };
       pairsOf[place]?.push(pair);
@@ -200,6 +214,7 @@ function onNode(pair: Pair): PipelineOnNode {
     warnings: detail?.warnings ?? [],
     draining: report?.draining ?? null,
     lastDrain: detail?.lastDrain ?? null,
+    refused: pair.refused,
     reportedAt: detail?.reportedAt ?? null,
     eventsIn: detail?.eventsIn ?? 0,
     eventsOut: detail?.eventsOut ?? 0,
@@ -239,6 +254,7 @@ function pipelineStatus(pipeline: PipelineRow, pairs: readonly Pair[]): Pipeline
       return pairs.map(onNode);
     },
     counts: count(desired),
+    refused: refusedOf(desired),
     rates: sumRates(pairs.map((pair) => ({ rates: ratesOf(pair) }))),
     gate,
     silentNodes: silentNodes(input),
@@ -246,6 +262,12 @@ function pipelineStatus(pipeline: PipelineRow, pairs: readonly Pair[]): Pipeline
       ? [...manifest.conditions, ...rolloutConditions(gate, input, manifest.path, manifest.line)]
       : [],
   };
+}
+
+function refusedOf(pairs: readonly Pair[]): PipelineStatus['refused'] {
+  const refusals = pairs.flatMap(({ refused }) => refused ?? []);
+  const [first] = refusals;
+  return first ? { version: first.version, count: refusals.length, reason: first.reason } : null;
 }
 
 function count(pairs: readonly Pair[]): StatusCounts {

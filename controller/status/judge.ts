@@ -4,7 +4,7 @@ import type { NodeHealth } from '../../schemas/api/pipelines.ts';
 import type { FleetSettings } from '../settings/index.ts';
 import { nodeHealth } from './health.ts';
 import type { NodeRow, PipelineRow, ReportRow } from './queries.ts';
-import { isCanary } from './selection.ts';
+import { afterRevert, isCanary } from './selection.ts';
 
 export interface JoinTime {
   now: number;
@@ -26,9 +26,33 @@ export function finder<R extends Said>(reports: readonly R[]): (pipelineId: stri
 
 /** The version of a pipeline that a node with these labels should run, where it should run one, and since when. */
 export function wishedOf(
+  pipeline: Pick<PipelineRow, 'deployedVersionId' | 'deployedVersion' | 'deployedAt' | 'rollout' | 'reverts'>,
+  labels: LabelMap,
+  nodeId: string,
+): Wished {
+  const meant = meantFor(pipeline, labels);
+  const revert = pipeline.reverts[nodeId];
+  if (!revert || revert.fault !== null || meant.versionId === null) return { ...meant, meant };
+  if (afterRevert(meant.versionId, revert) === meant.versionId) return { ...meant, meant };
+  const { servedVersionId: versionId, servedVersion: version, since } = revert;
+  return { versionId, version, since: new Date(since), canary: meant.canary, meant };
+}
+
+interface Meant {
+  versionId: string | null;
+  version: number | null;
+  since: Date | null;
+  canary: boolean;
+}
+interface Wished extends Meant {
+  /** Were it not that this does not run there. */
+  meant: Meant;
+}
+
+function meantFor(
   pipeline: Pick<PipelineRow, 'deployedVersionId' | 'deployedVersion' | 'deployedAt' | 'rollout'>,
   labels: LabelMap,
-): { versionId: string | null; version: number | null; since: Date | null; canary: boolean } {
+): Meant {
   const { rollout, deployedVersionId, deployedVersion, deployedAt } = pipeline;
   if (rollout !== null && isCanary(pipeline, labels))
     return { versionId: rollout.versionId, version: rollout.version, since: rollout.since, canary: true };
@@ -62,11 +86,13 @@ export function judgeNode(
   const { node, labels, wanted, reports, reportOf } = of;
   const intervalMs = Math.max(time.settings.pollIntervalMs, node.pollIntervalMs ?? 0);
   const crashed: string[] = [];
+  const reverted: string[] = [];
   const lagging: string[] = [];
   for (const place of wanted) {
     const pipeline = pipelines[place];
     if (!pipeline) continue;
-    const { version, since } = wishedOf(pipeline, labels);
+    const { version, since, meant } = wishedOf(pipeline, labels, node.id);
+    if (version !== meant.version) reverted.push(pipeline.name);
     const late = time.now - (since?.getTime() ?? time.now) > 2 * intervalMs;
     if (late && reportOf(pipeline.id)?.version !== version) lagging.push(pipeline.name);
   }
@@ -89,6 +115,7 @@ export function judgeNode(
     listeningSince: time.listeningSince,
     crashed,
     lagging,
+    reverted,
     updateError: node.updateError,
     revoked: node.revoked,
   });

@@ -1,9 +1,11 @@
 /** Reads that join what should run with what runs, for environments or one thing in one. Five statements, whatever their size. */
 import type { Knex } from 'knex';
+import type { RefusedVersion } from '../../schemas/agent/protocol.ts';
 import type { Condition, GitOrigin, LabelMap } from '../../schemas/api/common.ts';
 import type { Draining, LastDrain, NodePipelineStatus } from '../../schemas/api/pipelines.ts';
 import { type GroupRule, listGroupRules } from '../node-groups/index.ts';
-import { ACTIVE_ROLLOUT } from '../rollouts/index.ts';
+import { ACTIVE_ROLLOUT, AUTO_REVERTS } from '../rollouts/index.ts';
+import type { RevertShown } from './refusal.ts';
 import type { Canary } from './selection.ts';
 
 export interface NodeRow {
@@ -56,6 +58,8 @@ export interface PipelineRow {
   latestCommit: string | null;
   latestCommitMessage: string | null;
   latestCommitAuthor: string | null;
+  /** By node: where the version before is served. */
+  reverts: Readonly<Record<string, RevertShown>>;
   manifest: ManifestRow | null;
   problem: string | null;
 }
@@ -94,6 +98,7 @@ export interface ReportRow {
   degraded: string | null;
   /** Its engine is being stopped. */
   draining: Draining | null;
+  refused: RefusedVersion | null;
   statusSince: Date;
   rateEventsIn: number;
   rateEventsOut: number;
@@ -279,6 +284,12 @@ async function readPipelines(db: Knex, of: Narrowed): Promise<PipelineRow[]> {
        CASE WHEN m.name_key IS NULL THEN NULL ELSE jsonb_build_object(
          'path', m.path, 'line', m.line, 'seenCommit', m.seen_commit, 'appliedCommit', m.applied_commit,
          'seenHash', m.seen_hash, 'appliedHash', m.applied_hash, 'prunePending', m.prune_pending, 'conditions', m.conditions) END AS manifest,
+       coalesce((SELECT jsonb_object_agg(v.node_id, jsonb_build_object('refusedVersionId', v.refused_version_id,
+           'refusedVersion', bad.version, 'servedVersionId', v.served_version_id, 'servedVersion', good.version,
+           'by', v.refused_by, 'reason', v.reason, 'fault', v.fault, 'since', v.since))
+         FROM node_reverts v JOIN pipeline_versions bad ON bad.id = v.refused_version_id
+           JOIN pipeline_versions good ON good.id = v.served_version_id JOIN environments e ON e.id = p.environment_id
+         WHERE v.pipeline_id = p.id AND ${AUTO_REVERTS}), '{}') AS reverts,
        (SELECT e.message FROM git_import_errors e
          WHERE e.binding_id = m.binding_id AND e.kind = m.kind AND lower(e.name) = m.name_key
          ORDER BY e.id LIMIT 1) AS problem
@@ -325,7 +336,7 @@ async function readReportsInFull(db: Knex, of: Narrowed): Promise<OfEnvironment<
   const { rows } = await db.raw<{ rows: OfEnvironment<ReportRow & ReportDetail>[] }>(
     `SELECT n.environment_id AS "environmentId", s.node_id AS "nodeId", s.pipeline_id AS "pipelineId", s.version, s.status, s.pid,
        s.uptime_seconds AS "uptimeSeconds", s.restarts, s.metrics_port AS "metricsPort", s.api_port AS "apiPort", s.last_error AS "lastError", s.degraded, s.warnings,
-       s.draining, s.last_drain AS "lastDrain", s.status_since AS "statusSince",
+       s.refused, s.draining, s.last_drain AS "lastDrain", s.status_since AS "statusSince",
        s.reported_at AS "reportedAt", s.events_in AS "eventsIn", s.events_out AS "eventsOut", s.bytes_in AS "bytesIn",
        s.bytes_out AS "bytesOut", s.errors_total AS "errorsTotal", s.events_discarded AS "eventsDiscarded",
        s.events_filtered AS "eventsFiltered", s.metrics_as_of AS "metricsAsOf", s.rate_events_in AS "rateEventsIn",
@@ -366,8 +377,8 @@ async function readReports(db: Knex, of: Narrowed): Promise<OfEnvironment<Report
     `SELECT n.environment_id AS "environmentId", s.node_id AS "nodeId", string_agg(concat_ws(chr(31), s.pipeline_id, s.version,
        s.status, (extract(epoch FROM s.status_since) * 1000)::bigint, s.rate_events_in, s.rate_events_out, s.rate_bytes_in,
        s.rate_bytes_out, s.rate_errors, COALESCE((extract(epoch FROM s.metrics_as_of) * 1000)::bigint::text, ''),
-       CASE WHEN s.status = 'CRASHED' THEN translate(left(s.last_error, 500), chr(30) || chr(31), '') ELSE '' END,
-       CASE WHEN s.status = 'RUNNING' THEN translate(left(s.degraded, 500), chr(30) || chr(31), '') END), chr(30)) AS reports
+       COALESCE(CASE WHEN s.status = 'CRASHED' THEN translate(left(s.last_error, 500), chr(30) || chr(31), '') END, ''),
+       COALESCE(CASE WHEN s.status = 'RUNNING' THEN translate(left(s.degraded, 500), chr(30) || chr(31), '') END, ''), s.refused), chr(30)) AS reports
      ${REPORTS_OF} GROUP BY n.environment_id, s.node_id`,
     bindings(of),
   );
@@ -386,6 +397,7 @@ async function readReports(db: Knex, of: Narrowed): Promise<OfEnvironment<Report
         metricsAsOf,
         lastError,
         degraded,
+        refused,
       ] = record.split(FIELD);
       return {
         environmentId,
@@ -397,6 +409,7 @@ async function readReports(db: Knex, of: Narrowed): Promise<OfEnvironment<Report
         lastError: lastError || null,
         degraded: degraded || null,
         draining: null,
+        refused: refused ? (JSON.parse(refused) as RefusedVersion) : null,
         rateEventsIn: Number(eventsIn),
         rateEventsOut: Number(eventsOut),
         rateBytesIn: Number(bytesIn),

@@ -24,6 +24,16 @@ export interface Target {
   maintenance: boolean;
 }
 
+/** A node that is served the version before, since the newer one did not run there. */
+export interface Reverted {
+  refusedVersionId: string;
+  servedVersionId: string;
+}
+
+/** What the node gets where that version did not run there: the one before. Any other version is served as it is. */
+export const afterRevert = (versionId: string, reverted: Reverted | undefined): string =>
+  reverted?.refusedVersionId === versionId ? reverted.servedVersionId : versionId;
+
 /** Whether a node with these labels is on the side of the canary; false without an active rollout. */
 export const isCanary = ({ rollout }: Pick<Deployable, 'rollout'>, labels: LabelMap): boolean =>
   rollout !== null && matchesSelector(rollout.canarySelector, labels);

@@ -15,7 +15,7 @@ export const isPolicy = (manifest: DesiredManifest): manifest is PolicyManifest 
 
 /** headgate.yaml need not say anything of it. */
 export const saysPolicy = ({ spec }: PolicyManifest): boolean =>
-  spec.sync !== undefined || spec.guards !== undefined || spec.owns !== undefined;
+  spec.sync !== undefined || spec.guards !== undefined || spec.owns !== undefined || 'autoRevert' in spec;
 
 function overlaid(manifests: readonly DesiredManifest[], kinds: readonly PolicyKind[]): ManifestPolicy {
   const merged: ManifestPolicy = {};
@@ -23,6 +23,7 @@ function overlaid(manifests: readonly DesiredManifest[], kinds: readonly PolicyK
     for (const manifest of manifests) {
       if (manifest.kind !== wanted || !isPolicy(manifest)) continue;
       const { sync, guards, owns } = manifest.spec;
+      if ('autoRevert' in manifest.spec) merged.autoRevert = manifest.spec.autoRevert;
       if (sync) merged.sync = { ...merged.sync, ...sync };
       if (guards) merged.guards = { ...merged.guards, ...guards };
       if (owns) merged.owns = owns;

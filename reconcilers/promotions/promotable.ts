@@ -16,7 +16,7 @@ export const TRAVELS = [
 ] as const;
 
 /** Never touched in a manifest that is there. Beside these: name, uid, previousName and annotations. */
-export const LOCAL = ['deployed', 'nodeSelector', 'values', 'rollout', 'suspend'] as const;
+export const LOCAL = ['deployed', 'nodeSelector', 'values', 'rollout', 'autoRevert', 'suspend'] as const;
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0);

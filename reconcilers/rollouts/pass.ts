@@ -13,7 +13,7 @@ import {
   type Step,
   step,
 } from '../../controller/rollouts/index.ts';
-import { type NodeStatus, readStatus, stageOfNode } from '../../controller/status/index.ts';
+import { type NodeStatus, readStatus, reasonLine, stageOfNode } from '../../controller/status/index.ts';
 
 /** False where it has ended, or is gone. */
 export async function runRolloutPass(ctx: Context, execute: Execute, rolloutId: string): Promise<boolean> {
@@ -55,12 +55,15 @@ async function end(ctx: Context, execute: Execute, { id }: RolloutRecord, { act,
 function seenOf(rollout: RolloutRecord, { node, labels, health, pairs }: NodeStatus): NodeSeen | null {
   const stage = stageOfNode(rollout, labels);
   if (stage === null) return null;
-  const report = pairs.find(({ pipeline }) => pipeline.id === rollout.pipelineId)?.report;
+  const pair = pairs.find(({ pipeline }) => pipeline.id === rollout.pipelineId);
+  const report = pair?.report;
   const detail = report?.detail;
   return {
     nodeId: node.id,
     stage,
     reachable: !node.maintenance && health !== 'UNREACHABLE' && health !== 'UNKNOWN',
+    refused:
+      pair?.refused && pair.refused.version === rollout.canaryVersion ? reasonLine(pair.refused) : null,
     report:
       report && detail
         ? {

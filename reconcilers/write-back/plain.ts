@@ -59,8 +59,8 @@ export function plainOfManifest(manifest: DesiredManifest): PlainManifest {
         drainSeconds: spec.drainSeconds ?? null,
         nodeSelector: spec.nodeSelector ?? null,
       };
-      const { description, deployed, dependsOn } = spec;
-      const more = { description: description ?? null, isDraft: !deployed, dependsOn };
+      const { description, deployed, dependsOn, autoRevert = null } = spec;
+      const more = { description: description ?? null, isDraft: !deployed, dependsOn, autoRevert };
       return { ...base, kind: 'Pipeline', spec: pipelineSpec(definitionOfStored(stored), more, 'all') };
     }
     case 'AlertRule':
@@ -72,7 +72,12 @@ export function plainOfManifest(manifest: DesiredManifest): PlainManifest {
 
 function pipelineSpec(
   definition: Definition,
-  { description, isDraft, dependsOn }: Pick<StoredPipeline, 'description' | 'isDraft' | 'dependsOn'>,
+  {
+    description,
+    isDraft,
+    dependsOn,
+    autoRevert,
+  }: Pick<StoredPipeline, 'description' | 'isDraft' | 'dependsOn' | 'autoRevert'>,
   layout: Layout,
 ): Fields {
   const { sources, transforms, sinks, global, logLevel, drainSeconds, nodeSelector } = definition;
@@ -84,6 +89,7 @@ function pipelineSpec(
     logLevel: logLevel === 'info' ? undefined : logLevel,
     drainSeconds,
     ...filled({ sources, transforms, sinks, global, components: editorData(definition, layout) }),
+    autoRevert: autoRevert ?? undefined,
     dependsOn: dependsOn.length === 0 ? undefined : [...new Set(dependsOn)],
   });
 }

@@ -53,6 +53,8 @@ export const Environment = Type.Object({
   maxNodes: Nullable(Type.Integer()),
   /** Days of silence after which a node is archived; 0 is never. */
   archiveNodesAfterDays: Type.Integer(),
+  /** A version that does not run on a node is taken back there; manifests may say otherwise. */
+  autoRevert: Type.Boolean(),
   enrollmentToken: Nullable(EnrollmentTokenSummary),
   secretStore: Nullable(SecretStore),
   /** Command lines that the operator lets the store EXEC run, arguments included. Empty for callers who are not EDITOR. */
@@ -74,6 +76,7 @@ export const UpdateEnvironment = Input({
   maxNodes: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
   /** 0 archives nobody; nodes that are archived already stay so until they call. */
   archiveNodesAfterDays: Type.Optional(Type.Integer({ minimum: 0, maximum: 3_650 })),
+  autoRevert: Type.Optional(Type.Boolean()),
   secretBackend: Type.Optional(SecretBackend),
   secretBackendConfig: Type.Optional(SecretBackendConfig),
   /** `*` stands for any characters, case does not count. Null is the usual ones, an empty list hides nothing. */

@@ -115,6 +115,26 @@ export const ComponentThroughput = Type.Object({
 });
 export type ComponentThroughput = Static<typeof ComponentThroughput>;
 
+/** A version that does not run on a node: its engine refused to build it, or it crashed again and again. */
+export const Refusal = Type.Object({
+  version: Type.Integer(),
+  /** The version before, which the node is served in its place; null where it is not. */
+  servedVersion: Nullable(Type.Integer()),
+  /** NODE_CHECK: the node's engine, before it was started. CRASH: the controller, after its second start had failed. */
+  by: Type.Enum(['NODE_CHECK', 'CRASH']),
+  reason: Type.String(),
+  /** `sink out`, where the reason names one. */
+  component: Nullable(Type.String()),
+  option: Nullable(Type.String()),
+  /** Of the manifest. */
+  place: Nullable(Type.Object({ path: Type.String(), line: Type.Integer() })),
+  /** Why the version before cannot be served. */
+  fault: Nullable(Type.String()),
+  /** Since when the version before is served. */
+  since: Nullable(Timestamp),
+});
+export type Refusal = Static<typeof Refusal>;
+
 /** One pipeline on one node. */
 export const PipelineOnNode = Type.Object({
   nodeId: Id,
@@ -141,6 +161,8 @@ export const PipelineOnNode = Type.Object({
   warnings: Type.Array(Type.String()),
   draining: Nullable(Draining),
   lastDrain: Nullable(LastDrain),
+  /** Null where nothing is known against the version that is meant for the node. */
+  refused: Nullable(Refusal),
   reportedAt: Nullable(Timestamp),
   eventsIn: Type.Number(),
   eventsOut: Type.Number(),
@@ -232,6 +254,8 @@ export const Pipeline = Type.Object({
   /** Grows with every change of the graph. */
   graphRevision: Type.Integer(),
   labels: LabelMap,
+  /** Whether a version that does not run on a node is taken back there; null: as the environment has it. */
+  autoRevert: Nullable(Type.Boolean()),
   latestVersion: Nullable(VersionSummary),
   hasConfigChanges: Type.Boolean(),
   /** Null for a pipeline that the UI owns. */
@@ -249,6 +273,13 @@ export const UndeployPipeline = Input({
   pipelineId: Id,
   hold: Type.Optional(Type.Boolean()),
   reason: Type.Optional(Label(500)),
+});
+/** Without `nodeId` on all nodes. */
+export const RetryVersion = Input({ pipelineId: Id, nodeId: Type.Optional(Id) });
+export const Retried = Type.Object({
+  success: Type.Literal(true),
+  /** How many are served the version again; 0 where none was taken back. */
+  nodes: Type.Integer(),
 });
 export const GetVersion = Input({ versionId: Id });
 
@@ -328,6 +359,8 @@ export const UpdatePipeline = Input({
   logLevel: Type.Optional(LogLevelName),
   /** Seconds that an engine gets to deliver what it holds when it is stopped; null: 25. */
   drainSeconds: Type.Optional(Nullable(DrainSeconds)),
+  /** Null: as the environment has it. */
+  autoRevert: Type.Optional(Nullable(Type.Boolean())),
   labels: Type.Optional(LabelMap),
   /** Null takes it out of its group. */
   groupId: Type.Optional(Nullable(Id)),

@@ -51,7 +51,15 @@ export const policy = {
   ),
 };
 
-export const EnvironmentSpecSchema = Strict('The policy of the environment.', policy);
+export const EnvironmentSpecSchema = Strict('The policy of the environment.', {
+  ...policy,
+  autoRevert: Type.Optional(
+    Type.Boolean({
+      description:
+        'false leaves a version on nodes where it does not run; true serves them the version before. A pipeline may say otherwise. Absent: as the environment is set.',
+    }),
+  ),
+});
 export const EnvironmentManifest = manifest(
   'Environment',
   'The policy of an environment. It can only tighten what the binding allows.',

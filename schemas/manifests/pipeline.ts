@@ -149,6 +149,12 @@ export const PipelineSpecSchema = Strict('What should run.', {
   ),
   components: Type.Optional(byComponent('Editor data, by component key.', EditorData)),
   rollout: Type.Optional(Rollout),
+  autoRevert: Type.Optional(
+    Type.Boolean({
+      description:
+        'false leaves a new version on nodes where it does not run; true serves them the version before. Absent: as the environment has it.',
+    }),
+  ),
   tests: Type.Optional(
     Type.Array(Test, {
       description: 'Tests of transforms, run before a change is applied.',

@@ -22,6 +22,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { storableText } from '../../platform/storable-text.ts';
 import { DEFAULT_FLEET_SETTINGS } from '../../settings/index.ts';
 import type { KnownNode, NodeDirectory } from '../node-directory.ts';
+import { createReverts } from '../reverts/reverts.ts';
 import type { ConfigServer } from '../served-config.ts';
 import type { UpdateTracker } from '../updates/tracker.ts';
 import { type CpuSample, nextCpuSample } from './cpu.ts';
@@ -91,6 +92,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> | null = null;
   const rate = createRate();
+  const reverts = createReverts({ db, bus, log, configs, now: options.now });
   let lastFlushAt = Number.NEGATIVE_INFINITY;
   let failed = false;
   let stopped = false;
@@ -159,7 +161,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
   /** False when the database could not be reached; the reports are kept then. */
   async function write(part: NodeReport[], stored: NodeReport[]): Promise<boolean> {
     try {
-      await writeReports(db, part);
+      reverts.consider(await writeReports(db, part));
     } catch (error) {
       return writeFailed(part, stored, error);
     }
@@ -313,6 +315,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
         // The database is away: what is left comes again with the next heartbeat.
         if (waiting.size >= size && size > 0) break;
       }
+      await reverts.stop();
     },
   };
 }
@@ -406,6 +409,13 @@ export function toRow(
     warnings: (entry.warnings ?? []).map((warning) => storableText(warning, 1_024)),
     draining: drainingOf(entry.draining),
     lastDrain: lastDrainOf(entry.lastDrain),
+    refused: entry.refused
+      ? {
+          version: entry.refused.version,
+          checksum: storableText(entry.refused.checksum, 128) ?? '',
+          error: storableText(entry.refused.error, 4096) ?? '',
+        }
+      : null,
   };
   const seconds = elapsedMs / 1000;
   const usable =

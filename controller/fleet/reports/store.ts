@@ -1,5 +1,6 @@
 /** Heartbeats in batches: two statements for any number of nodes. */
 import type { Knex } from 'knex';
+import type { RefusedVersion } from '../../../schemas/agent/protocol.ts';
 import type { Draining, LastDrain } from '../../../schemas/api/pipelines.ts';
 import type { StoredComponent } from '../../pipelines/index.ts';
 
@@ -54,6 +55,8 @@ export interface PipelineReportRow {
   draining: Draining | null;
   /** Null keeps the one that is stored: an agent that was started again knows none. */
   lastDrain: LastDrain | null;
+  /** What its engine refused to build, while the version runs on. */
+  refused: RefusedVersion | null;
   components: StoredComponent[];
 }
 
@@ -88,9 +91,30 @@ function element(value: unknown): string {
   return /["\\]/.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`;
 }
 
-/** One transaction. A node that is gone by now is passed over. */
-export async function writeReports(db: Knex, all: readonly NodeReport[]): Promise<void> {
-  await db.transaction(async (tx) => {
+/** A version that does not run on a node, as its reports tell; whether the one before is served there is decided elsewhere. */
+export interface Failing {
+  nodeId: string;
+  pipelineId: string;
+  by: 'NODE_CHECK' | 'CRASH';
+  /** The version that does not run. */
+  failed: number;
+  /** As it was served; null where the report does not tell. */
+  checksum: string | null;
+  reason: string;
+  /** The version that ran last. */
+  ran: number;
+}
+
+/** So long without an end of its engine, and a crash of the version is no fault of the change. */
+const PROVEN = '10 minutes';
+/** So many starts that failed. */
+const CRASHES = 2;
+/** An engine that cannot even be started is tried again without an end that could be counted. */
+const STUCK = '60 seconds';
+
+/** One transaction. A node that is gone by now is passed over. Answers the versions that do not run. */
+export async function writeReports(db: Knex, all: readonly NodeReport[]): Promise<Failing[]> {
+  return db.transaction(async (tx) => {
     // Asked once and by index: a join in each statement would read all nodes for every batch.
     const { rows } = await tx.raw<{ rows: { id: string }[] }>(
       'SELECT id FROM nodes WHERE id = ANY(?::text[])',
@@ -98,13 +122,14 @@ export async function writeReports(db: Knex, all: readonly NodeReport[]): Promis
     );
     const there = new Set(rows.map(({ id }) => id));
     const reports = all.filter((report) => there.has(report.nodeId));
-    if (reports.length === 0) return;
+    if (reports.length === 0) return [];
     await writeNodes(tx, reports);
-    await writePipelines(tx, reports);
+    const failing = await writePipelines(tx, reports);
     await countLabelChanges(
       tx,
       reports.filter((report) => report.labelChanges > 0),
     );
+    return failing;
   });
 }
 
@@ -153,9 +178,10 @@ async function writeNodes(tx: Knex, reports: readonly NodeReport[]): Promise<voi
   );
 }
 
-async function writePipelines(tx: Knex, reports: readonly NodeReport[]): Promise<void> {
+async function writePipelines(tx: Knex, reports: readonly NodeReport[]): Promise<Failing[]> {
   const pairs = reports.flatMap((report) => report.pipelines.map((row) => ({ report, row })));
   const of = <T>(pick: (row: PipelineReportRow) => T) => pairs.map((pair) => pick(pair.row));
+  const failing: Failing[] = [];
   if (pairs.length > 0) {
     const reportedAt = pairs.map((pair) => pair.report.receivedAt);
     const batch = rowsOf([
@@ -189,31 +215,85 @@ async function writePipelines(tx: Knex, reports: readonly NodeReport[]): Promise
       ['draining', 'jsonb', of((r) => r.draining && JSON.stringify(r.draining))],
       ['last_drain', 'jsonb', of((r) => r.lastDrain && JSON.stringify(r.lastDrain))],
       ['components', 'jsonb', of((r) => JSON.stringify(r.components))],
+      ['refused', 'jsonb', of((r) => r.refused && JSON.stringify(r.refused))],
+      ['ran', 'boolean', of((r) => r.status === 'RUNNING')],
+      ['crashes', 'integer', of((r) => (r.status === 'CRASHED' ? 1 : 0))],
       ['status_since', 'timestamptz', reportedAt],
       ['reported_at', 'timestamptz', reportedAt],
     ]);
     const updated = batch.names
       .split(', ')
-      .filter((name) => !['node_id', 'pipeline_id', 'status_since', 'last_drain'].includes(name))
+      .filter(
+        (name) => !['node_id', 'pipeline_id', 'status_since', 'last_drain', 'ran', 'crashes'].includes(name),
+      )
       .map((name) => `${name} = excluded.${name}`)
       .join(', ');
-    await tx.raw(
-      `INSERT INTO node_pipelines AS s (${batch.names})
+    const { rows } = await tx.raw<{ rows: FailingRow[] }>(
+      `WITH written AS (INSERT INTO node_pipelines AS s (${batch.names})
        SELECT ${batch.picked} FROM ${batch.source} ORDER BY b.node_id, b.pipeline_id
        ON CONFLICT (node_id, pipeline_id) DO UPDATE SET ${updated},
          last_drain = COALESCE(excluded.last_drain, s.last_drain),
          status_since = CASE WHEN s.status = excluded.status AND s.version = excluded.version
-           THEN s.status_since ELSE excluded.status_since END
-       WHERE s.reported_at <= excluded.reported_at`,
+           THEN s.status_since ELSE excluded.status_since END,
+         ran = excluded.ran OR (s.ran AND ${SAME}),
+         proven = ${SAME} AND (s.proven OR (s.status = 'RUNNING' AND excluded.ran AND ${ENDED} = 0
+           AND excluded.reported_at - s.status_since >= interval '${PROVEN}')),
+         crashes = CASE WHEN ${SAME} THEN s.crashes + greatest(${ENDED},
+             CASE WHEN s.status <> 'CRASHED' THEN excluded.crashes ELSE 0 END)
+           ELSE excluded.crashes END,
+         ran_version = CASE WHEN NOT ${SAME} AND ${RAN_WELL} THEN s.version ELSE s.ran_version END
+       WHERE s.reported_at <= excluded.reported_at
+       RETURNING s.*)
+       SELECT s.node_id AS "nodeId", s.pipeline_id AS "pipelineId", s.version, s.last_error AS "lastError", s.refused,
+         CASE WHEN ${RAN_WELL} OR s.ran_version IS NULL THEN s.version ELSE s.ran_version END AS ran, s.ran_version AS before,
+         ${CRASHED} AS crashed
+       FROM written s WHERE s.refused IS NOT NULL OR ${CRASHED}`,
       batch.values,
     );
+    failing.push(...rows.flatMap(failingOf));
   }
   // What a node no longer reports, it no longer has.
   const shrunk = reports.filter((report) => report.mayHaveLess);
-  if (shrunk.length === 0) return;
+  if (shrunk.length === 0) return failing;
   await tx.raw(
     `DELETE FROM node_pipelines s USING unnest(?::text[], ?::timestamptz[]) AS b(node_id, reported_at)
      WHERE s.node_id = b.node_id AND s.reported_at < b.reported_at`,
     [shrunk.map((report) => report.nodeId), shrunk.map((report) => report.receivedAt)],
   );
+  return failing;
+}
+
+/** Of the row as it was stored and the one that comes. */
+const SAME = '(s.version = excluded.version)';
+/** Ends of the engine since the last report; a counter that has decreased began at zero in between. */
+const ENDED =
+  '(CASE WHEN excluded.restarts >= s.restarts THEN excluded.restarts - s.restarts ELSE excluded.restarts END)';
+const RAN_WELL = `(s.proven OR (s.ran AND s.crashes < ${CRASHES}))`;
+const CRASHED = `(s.status = 'CRASHED' AND NOT s.proven AND s.ran_version IS NOT NULL AND s.ran_version <> s.version
+  AND (s.crashes >= ${CRASHES} OR s.reported_at - s.status_since >= interval '${STUCK}'))`;
+
+interface FailingRow {
+  nodeId: string;
+  pipelineId: string;
+  version: number;
+  lastError: string | null;
+  refused: RefusedVersion | null;
+  ran: number;
+  before: number | null;
+  crashed: boolean;
+}
+
+function failingOf({ nodeId, pipelineId, version, lastError, refused, ran, before, crashed }: FailingRow) {
+  const failing: Failing[] = [];
+  if (refused && refused.version !== version) {
+    const { version: failed, checksum, error: reason } = refused;
+    failing.push({ nodeId, pipelineId, by: 'NODE_CHECK', failed, checksum, reason, ran });
+  }
+  if (crashed && before !== null) {
+    const reason = lastError ?? '';
+    failing.push({
+      ...{ nodeId, pipelineId, by: 'CRASH', failed: version, checksum: null, reason, ran: before },
+    });
+  }
+  return failing;
 }

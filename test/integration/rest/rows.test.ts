@@ -21,6 +21,7 @@ GET /pipelines pipelines.read 200 pipelines
 GET /pipelines/{id} pipelines.read 200 pipeline
 POST /pipelines/{id}/deploy pipelines.deploy 200 success,versionId,versionNumber
 POST /pipelines/{id}/undeploy pipelines.deploy 200 success
+POST /pipelines/{id}/retry pipelines.deploy 200 nodes,success
 GET /pipelines/{id}/versions pipelines.read 200 versions
 POST /pipelines/{id}/rollback pipelines.deploy 200 success,versionId,versionNumber
 GET /nodes nodes.read 200 nodes
@@ -107,6 +108,7 @@ describe('every row of the REST interface', () => {
         body: { changelog: 'from the build server' },
       }),
     },
+    'POST /pipelines/{id}/retry': { request: async (side, n) => ({ id: (await deployed(side, n)).id }) },
     'POST /pipelines/{id}/undeploy': { request: async (side, n) => ({ id: (await deployed(side, n)).id }) },
     'GET /pipelines/{id}/versions': { request: ({ pipelineId }) => ({ id: pipelineId }) },
     'POST /pipelines/{id}/rollback': {

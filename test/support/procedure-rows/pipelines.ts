@@ -107,6 +107,10 @@ export const PIPELINES: Rows = {
     names: 'object',
     input: async (side, n, root) => ({ pipelineId: (await freshDeployed(side, n, root)).pipelineId }),
   },
+  'deploy.retryVersion': {
+    names: 'object',
+    input: async (side, n, root) => ({ pipelineId: (await freshDeployed(side, n, root)).pipelineId }),
+  },
   'deploy.preview': { names: 'object', input: pipeline },
   'deploy.environmentInfo': { names: 'object', input: pipeline },
   'pipelineGroup.list': { names: 'scope', input: environment },

@@ -60,6 +60,7 @@ const OPEN: Record<string, Permission> = {
   'fleet.restartAgent': 'nodes.manage',
   'deploy.agent': 'pipelines.deploy',
   'deploy.undeploy': 'pipelines.deploy',
+  'deploy.retryVersion': 'pipelines.deploy',
   'stagedRollout.create': 'pipelines.deploy',
   'stagedRollout.broaden': 'pipelines.deploy',
   'stagedRollout.rollback': 'pipelines.deploy',

@@ -23,6 +23,7 @@ const node = (more: Partial<GateNode> = {}): GateNode => ({
   degraded: null,
   draining: null,
   since: AT,
+  refused: null,
   ...more,
 });
 const appliedCondition = (status: Condition['status'], message: string): Condition => ({
@@ -228,6 +229,7 @@ describe('the gate of a pipeline', () => {
     degraded: fc.constantFrom(null, null, null, 'half deaf'),
     draining: fc.constantFrom(null, null, { version: 1, secondsLeft: 20, undeliveredEvents: 7 }),
     since: fc.constantFrom(null, AT),
+    refused: fc.constant(null),
   });
   const anyInput: fc.Arbitrary<GateInput> = fc.record({
     managedBy: fc.constantFrom('ui', 'git'),

@@ -10,6 +10,7 @@ const well: HealthInput = {
   listeningSince: NOW - 3_600_000,
   crashed: [],
   lagging: [],
+  reverted: [],
   updateError: null,
   revoked: false,
 };

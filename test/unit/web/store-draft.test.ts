@@ -17,6 +17,7 @@ const shown = (
   createdAt: new Date(0),
   requireApproval: false,
   maxNodes: null,
+  autoRevert: true,
   archiveNodesAfterDays: 30,
   redactKeys: [],
   redactKeysAreDefault: false,

@@ -42,6 +42,7 @@ const pipeline = (more: Partial<StoredPipeline> = {}): StoredPipeline => ({
   managedBy: 'ui',
   description: null,
   isDraft: true,
+  autoRevert: null,
   dependsOn: [],
   logLevel: 'info',
   drainSeconds: null,

@@ -26,6 +26,7 @@ import { NodeBanner } from './node/node-banners.tsx';
 import { NodeFacts } from './node/node-facts.tsx';
 import { NodeMenu } from './node/node-menu.tsx';
 import { runColumns } from './pipeline/nodes-tab.tsx';
+import { Refusals } from './pipeline/refusals.tsx';
 
 const NodeDialogs = lazy(() =>
   import('./fleet/node-dialogs.tsx').then((module) => ({ default: module.NodeDialogs })),
@@ -107,6 +108,13 @@ const NodeView = ({ env, node, updatedAt }: { env: string; node: FleetNode; upda
         title={(count) => `${plural(count, 'pipeline')} crashed here`}
         nameOf={(row) => row.pipelineName}
         logHref={(row) => paths.node(env, node.id, { level: 'ERROR', pipeline: row.pipelineId })}
+      />
+      <Refusals
+        rows={node.pipelines}
+        title={(count) => `The newer version of ${plural(count, 'pipeline')} does not run here`}
+        nameOf={(row) => row.pipelineName}
+        logHref={(row) => paths.node(env, node.id, { level: 'ERROR', pipeline: row.pipelineId })}
+        nodeId={node.id}
       />
       <section className="section" aria-label="Gate">
         <div className="section-body">

@@ -22,6 +22,7 @@ import { useActionsOf, useComponent } from './pipeline/in-address.ts';
 import { KeptBack } from './pipeline/kept-back.tsx';
 import { PipelineNodes } from './pipeline/nodes-tab.tsx';
 import { PageActions } from './pipeline/page-actions.tsx';
+import { Refusals } from './pipeline/refusals.tsx';
 import { RolloutPanel } from './pipeline/rollout/rollout-panel.tsx';
 import { SharedUpdates } from './pipeline/shared-updates.tsx';
 import { pipelineStatus } from './pipeline-status.ts';
@@ -153,6 +154,14 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
         logHref={(row) => paths.pipeline(env, pipeline.id, { tab: 'logs', level: 'ERROR', node: row.nodeId })}
       />
       <EngineRemarks rows={pipeline.statuses} nameOf={(row) => row.nodeName} />
+      <Refusals
+        rows={pipeline.statuses}
+        title={(count) =>
+          `The newer version does not run on ${count} of ${plural(pipeline.statuses.length, 'node')}`
+        }
+        nameOf={(row) => row.nodeName}
+        logHref={(row) => paths.pipeline(env, pipeline.id, { tab: 'logs', level: 'ERROR', node: row.nodeId })}
+      />
       <KeptBack pipeline={pipeline} />
       <SharedUpdates env={env} pipeline={pipeline} />
       <section className="section" aria-label="Gate">

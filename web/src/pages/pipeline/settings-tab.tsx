@@ -72,6 +72,7 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
   const [drain, setDrain] = useState(pipeline.drainSeconds === null ? '' : String(pipeline.drainSeconds));
   const drainSeconds = drain.trim() === '' ? null : Number(drain);
   const drainProblem = drainSeconds === null ? '' : drainProblemOf(drainSeconds);
+  const [autoRevert, setAutoRevert] = useState(wordOf(pipeline.autoRevert));
   const [labels, setLabels] = useState<LabelRow[]>(() => rowsOf(pipeline.labels));
   const [selector, setSelector] = useState<LabelRow[]>(() => rowsOf(pipeline.nodeSelector));
   const wanted = labelsOf(selector);
@@ -83,6 +84,7 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
       : { description: description.trim() || null }),
     ...(logLevel === pipeline.logLevel ? {} : { logLevel }),
     ...(drainSeconds === pipeline.drainSeconds ? {} : { drainSeconds }),
+    ...(autoRevert === wordOf(pipeline.autoRevert) ? {} : { autoRevert: REVERTS[autoRevert] }),
     ...(same(labelsOf(labels), pipeline.labels) ? {} : { labels: labelsOf(labels) }),
     ...(same(wanted, pipeline.nodeSelector ?? {}) ? {} : { nodeSelector }),
   };
@@ -146,6 +148,16 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
           placeholder="25"
           hint="How long the engine may deliver what it holds when it is stopped, before each change too. Then what is in memory is lost."
         />
+        <SelectField
+          label="A new version that does not run on a node"
+          value={autoRevert}
+          onChange={setAutoRevert}
+          options={[
+            { value: 'environment', word: 'as the environment has it' },
+            { value: 'back', word: 'is taken back there' },
+            { value: 'stays', word: 'stays there' },
+          ]}
+        />
         <LabelEditor
           legend="Labels of the pipeline"
           noun="label"
@@ -164,6 +176,10 @@ const drainProblemOf = (seconds: number): string =>
   Number.isInteger(seconds) && seconds >= 1 && seconds <= LONGEST_DRAIN_S
     ? ''
     : `Give whole seconds from 1 to ${LONGEST_DRAIN_S}, or nothing for 25.`;
+
+const REVERTS = { environment: null, back: true, stays: false } as const;
+const wordOf = (autoRevert: boolean | null): keyof typeof REVERTS =>
+  autoRevert === null ? 'environment' : autoRevert ? 'back' : 'stays';
 
 const same = (a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean =>
   Object.keys({ ...a, ...b }).every((key) => a[key] === b[key]);

@@ -30,6 +30,7 @@ export const General = ({ environment, role }: { environment: Environment; role:
   const [requireApproval, setRequireApproval] = useState(environment.requireApproval);
   const [maxNodes, setMaxNodes] = useState(environment.maxNodes?.toString() ?? '');
   const [archiveDays, setArchiveDays] = useState(String(environment.archiveNodesAfterDays));
+  const [autoRevert, setAutoRevert] = useState(environment.autoRevert);
   const nameProblem = NAME.test(name)
     ? ''
     : 'Letters, digits, spaces, _ and -; begin with a letter or a digit; at most 100.';
@@ -37,6 +38,7 @@ export const General = ({ environment, role }: { environment: Environment; role:
   const changes = {
     ...(name === environment.name ? {} : { name }),
     ...(requireApproval === environment.requireApproval ? {} : { requireApproval }),
+    ...(autoRevert === environment.autoRevert ? {} : { autoRevert }),
     ...(limit === environment.maxNodes ? {} : { maxNodes: limit }),
     ...(Number(archiveDays) === environment.archiveNodesAfterDays
       ? {}
@@ -67,6 +69,14 @@ export const General = ({ environment, role }: { environment: Environment; role:
           problem={nameProblem}
           hint="Manifests do not name it, so nothing restarts."
         />
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={autoRevert}
+            onChange={(event) => setAutoRevert(event.target.checked)}
+          />
+          <span>A new version that does not run on a node is taken back there</span>
+        </label>
         <fieldset className="form plain" disabled={role !== 'ADMIN'}>
           <label className="check">
             <input
