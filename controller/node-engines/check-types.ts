@@ -66,16 +66,16 @@ export async function checkTypes(
     } else if (!told.some(({ types }) => types?.has(key)) && !(await isKnownElsewhere(one))) {
       report.refused.push({ used: one, message: `no engine that is known here has ${what}`, hint });
     } else if (lacking.length > 0) {
-      const rest =
-        silent.length > 0
-          ? `; ${silent.length} more ${silent.length === 1 ? 'has' : 'have'} not reported ${silent.length === 1 ? 'its' : 'their'} types`
-          : '';
+      const rest = silent.length > 0 ? `; ${silentText(silent.length)}` : '';
       const message = `${lackText(what, lacking, meant)}${rest}. The pipeline cannot start there`;
       report.warnings.push({ used: one, message, hint });
     }
   }
   return report;
 }
+
+const silentText = (count: number): string =>
+  count === 1 ? '1 more has not reported its types' : `${count} more have not reported their types`;
 
 /** `2 of 30 nodes lack the transform type "window" of "w" (0.40.0; edge-1, edge-2)`. */
 function lackText(what: string, lacking: readonly NodeEngine[], meant: readonly NodeEngine[]): string {
