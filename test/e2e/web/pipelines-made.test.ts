@@ -143,7 +143,7 @@ describe('pipelines made by hand', function () {
     await form.getByRole('list', { name: 'Nodes that will run it' }).getByText('Healthy').waitFor();
     expect(
       await form.getByRole('list', { name: 'Levels of validation' }).getByText('passed').count(),
-    ).to.equal(5);
+    ).to.equal(6);
     await form
       .getByRole('textbox', { name: 'Configuration to be deployed' })
       .getByText('demo_logs')
@@ -275,7 +275,7 @@ describe('pipelines made by hand', function () {
     await page.getByLabel('Name', { exact: true }).fill('settled well');
     await page.getByLabel('Log level of the engine').selectOption('debug');
     await button('Save the settings').click();
-    await note('Saved. Log level and nodes change with the next deploy.').waitFor();
+    await note('Saved. Log level, drain time and nodes change with the next deploy.').waitFor();
     await page.getByRole('heading', { level: 1, name: 'settled well' }).waitFor();
     const { nodeSelector, logLevel } = await stored(id);
     expect({ nodeSelector, logLevel }).to.deep.equal({
