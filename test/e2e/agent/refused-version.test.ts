@@ -334,7 +334,12 @@ ${more}  transforms:
       'apiVersion: headgate/v1\nkind: Environment\nmetadata: { name: staging }\nspec: { autoRevert: false }\n';
     const planned = await plan({ [path]: text });
     expect(planned.nodes).to.include({ count: 0 });
-    console.log(JSON.stringify(planned, null, 1));
+    const [change] = planned.changes;
+    expect(change?.fields).to.deep.equal([{ pointer: '/autoRevert', before: null, after: 'false' }]);
+    expect(change?.notes).to.deep.equal([
+      'it holds from the next commit on',
+      'A version that does not run on a node stays there, unless its manifest says otherwise',
+    ]);
     const bad = manifest('eighth', unbound(await takePort()));
     await push(bad, { [path]: text });
     await untilCrashes(8);
