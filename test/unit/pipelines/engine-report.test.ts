@@ -15,6 +15,16 @@ interface Row {
 /** The forms in which Vector reports, by version. */
 const VECTOR: Row[] = [
   {
+    reason: 'a program in a file that only a node has',
+    report: `√ Loaded ["/a.yaml"]
+
+Transform errors
+----------------
+x Transform "t": Could not open vrl program "/etc/a.vrl": No such file or directory (os error 2)
+`,
+    unknown: ['the file /etc/a.vrl of "t"'],
+  },
+  {
     reason: 'an unknown type, to 0.57',
     report: `Failed to load ["/a.yaml"]
 --------------------------
