@@ -66,7 +66,10 @@ export async function checkTypes(
     } else if (!told.some(({ types }) => types?.has(key)) && !(await isKnownElsewhere(one))) {
       report.refused.push({ used: one, message: `no engine that is known here has ${what}`, hint });
     } else if (lacking.length > 0) {
-      const rest = silent.length > 0 ? `; ${silent.length} more have not reported their types` : '';
+      const rest =
+        silent.length > 0
+          ? `; ${silent.length} more ${silent.length === 1 ? 'has' : 'have'} not reported ${silent.length === 1 ? 'its' : 'their'} types`
+          : '';
       const message = `${lackText(what, lacking, meant)}${rest}. The pipeline cannot start there`;
       report.warnings.push({ used: one, message, hint });
     }

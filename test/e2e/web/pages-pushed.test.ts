@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { Locator } from 'playwright-core';
 import { Clone } from '../../support/clone.ts';
+import { freePort } from '../../support/headgate.ts';
 import { until } from '../../support/until.ts';
 import {
   beyondAPhone,
@@ -46,9 +47,9 @@ spec:
 `;
 
 /** Its port is taken: by the controller itself. */
-const crashing = (port: string): string => `apiVersion: headgate/v1
+const crashing = (port: string, name = 'crashing'): string => `apiVersion: headgate/v1
 kind: Pipeline
-metadata: { name: crashing }
+metadata: { name: ${name} }
 spec:
   deployed: true
   sources: { in: { type: http_server, address: "127.0.0.1:${port}" } }
@@ -222,6 +223,30 @@ describe('the pages of what was pushed', function () {
     expect(await log.getByText('INFO', { exact: true }).count()).to.equal(0);
     const pressed = page.getByRole('button', { name: 'ERROR', exact: true });
     expect(await pressed.getAttribute('aria-pressed')).to.equal('true');
+  });
+
+  it('says which version runs where a newer one failed, and serves that one again on request', async () => {
+    const { page } = session;
+    const file = `${FOLDER}/pipelines/returned.yaml`;
+    await clone.push('A pipeline that runs', { [file]: crashing(String(await freePort()), 'returned') });
+    await openPipeline('returned');
+    await page.getByText('1/1 running').waitFor({ timeout: 30_000 });
+    await clone.push('Its port is taken', { [file]: crashing(new URL(session.target.url).port, 'returned') });
+    const banner = page
+      .getByRole('status')
+      .filter({ hasText: 'The newer version does not run on 1 of 1 node' });
+    await banner.getByText('version 2 crashed repeatedly; the node was returned to version 1.').waitFor({
+      timeout: 60_000,
+    });
+    await banner.getByText('Address already in use').waitFor();
+    expect(await violationsInBothSchemes(page, 'a pipeline with a failed version')).to.deep.equal([]);
+    expect(await beyondAPhone(page, 'a pipeline with a failed version')).to.deep.equal([]);
+    await banner.getByRole('button', { name: 'Try again' }).click();
+    await page
+      .getByRole('status', { name: 'Notes' })
+      .getByText('The version is served again. A node where it fails returns to the version before.')
+      .waitFor();
+    await banner.waitFor({ timeout: 60_000 });
   });
 
   describe('the log of a pipeline', () => {

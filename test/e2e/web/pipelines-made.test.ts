@@ -263,7 +263,7 @@ describe('pipelines made by hand', function () {
     await upstreams.getByText('Nothing.').waitFor();
   });
 
-  it('changes name, nodes and log level, with the nodes that match while they are typed', async () => {
+  it('changes name, nodes, log level, drain time and auto revert, with the nodes that match while they are typed', async () => {
     const id = await deployed('settled');
     await openPage(id, '?tab=settings');
     const matching = page.getByRole('status', { name: 'Nodes that match' });
@@ -274,13 +274,20 @@ describe('pipelines made by hand', function () {
     await matching.getByText('0 nodes of 1 match.').waitFor();
     await page.getByLabel('Name', { exact: true }).fill('settled well');
     await page.getByLabel('Log level of the engine').selectOption('debug');
+    await page.getByLabel('Drain time in seconds').fill('601');
+    await page.getByText('Give whole seconds from 1 to 600, or nothing for 25.').waitFor();
+    await settles(() => button('Save the settings').isDisabled(), true);
+    await page.getByLabel('Drain time in seconds').fill('90');
+    await page.getByLabel('Auto revert').selectOption('stays');
     await button('Save the settings').click();
     await note('Saved. Log level, drain time and nodes change with the next deploy.').waitFor();
     await page.getByRole('heading', { level: 1, name: 'settled well' }).waitFor();
-    const { nodeSelector, logLevel } = await stored(id);
-    expect({ nodeSelector, logLevel }).to.deep.equal({
+    const { nodeSelector, logLevel, drainSeconds, autoRevert } = await stored(id);
+    expect({ nodeSelector, logLevel, drainSeconds, autoRevert }).to.deep.equal({
       nodeSelector: { role: 'nowhere' },
       logLevel: 'debug',
+      drainSeconds: 90,
+      autoRevert: false,
     });
     await page.getByRole('status', { name: 'Notes' }).getByRole('button', { name: 'Deploy' }).click();
     await dialog('Deploy settled well').getByText('No node carries the labels').waitFor();

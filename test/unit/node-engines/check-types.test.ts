@@ -51,7 +51,7 @@ describe('component types on nodes', () => {
   it('are not refused where a node has not reported its types', async () => {
     const { refused, warnings } = await check(WINDOW, [...many(2, OLD), node('new', null)]);
     expect(refused).to.deep.equal([]);
-    expect(warnings[0]).to.match(/^2 of 3 nodes lack .*; 1 more have not reported their types\./);
+    expect(warnings[0]).to.match(/^2 of 3 nodes lack .*; 1 more has not reported its types\./);
   });
 
   it('are left to the nodes where none has reported', async () => {

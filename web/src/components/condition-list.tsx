@@ -5,6 +5,7 @@ import { CodeText } from './code-text.tsx';
 const TONE: Record<Condition['status'], Tone> = { True: 'ok', False: 'failed', Unknown: 'unknown' };
 const HELD = [
   'Guarded',
+  'Degraded',
   'Blocked',
   'Held',
   'Suspended',

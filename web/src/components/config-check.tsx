@@ -88,8 +88,11 @@ export const ConfigProblems = ({ check, errors = check.errors, show }: Props) =>
     {check.warnings.length > 0 && (
       <ul className="problems" aria-label="Warnings">
         {check.warnings.map((warning) => (
-          <li key={`${warning.path} ${warning.message}`}>
-            <CodeText text={warning.message} />
+          <li key={`${warning.path} ${warning.message}`} data-tone="held">
+            <Badge tone="held">warning</Badge>
+            <span>
+              <CodeText text={warning.message} />
+            </span>
           </li>
         ))}
       </ul>

@@ -30,17 +30,19 @@ const Degraded = ({ rows, nameOf }: Props) => {
   const degraded = rows.filter((row) => row.degraded !== null && row.status === 'RUNNING' && isHeard(row));
   if (degraded.length === 0) return null;
   return (
-    <Banner tone="held" title="Its engine runs without a part of it">
+    <Banner tone="held" title="The engine runs, but a part of it does not">
       <ul className="crashes">
         {degraded.slice(0, MAX_NAMED).map((row) => (
           <li key={keyOf(row)}>
             <strong>{nameOf(row)}</strong>
-            <span className="crash-error mono">{row.degraded}</span>
+            <span className="crash-error mono" data-tip={row.degraded}>
+              {row.degraded}
+            </span>
           </li>
         ))}
       </ul>
       <More count={degraded.length - MAX_NAMED} />
-      <p>Free the address, or change it. The engine takes it with its next start.</p>
+      <p>Free the address, or use another one. The engine binds it at its next start.</p>
     </Banner>
   );
 };
@@ -109,7 +111,7 @@ const LastLoss = ({ rows, nameOf }: Props) => {
       <More count={lost.length - MAX_NAMED} />
       <p>
         They were in memory, and their sinks did not deliver them in time. Give such a sink a buffer of{' '}
-        <code>type: disk</code>, which the next engine goes on with, or raise <code>drainSeconds</code> of the
+        <code>type: disk</code>, which the next engine reads, or raise <code>drainSeconds</code> of the
         pipeline.
       </p>
     </Banner>
@@ -122,7 +124,7 @@ const Warnings = ({ rows }: Props) => {
   if (texts.length === 0) return null;
   return (
     <details className="engine-warnings">
-      <summary>{plural(texts.length, 'warning')} of the engine</summary>
+      <summary>{plural(texts.length, 'engine warning')}</summary>
       <ul className="crashes">
         {texts.slice(0, 20).map((text) => (
           <li key={text}>

@@ -75,9 +75,12 @@ export const formatExact = (at: Date): string =>
 
 export const shortCommit = (sha: string): string => sha.slice(0, 7);
 
-/** A capital at the start and a stop at the end, for words that other programs wrote. */
-export const sentence = (text: string): string =>
-  text === '' ? '' : `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?…]$/.test(text) ? '' : '.'}`;
+/** A capital at the start and a stop at the end, for words that other programs wrote. A path at the start keeps its case. */
+export const sentence = (text: string): string => {
+  if (text === '') return '';
+  const first = /^[^\s/]*\//.test(text) ? text.charAt(0) : text.charAt(0).toUpperCase();
+  return `${first}${text.slice(1)}${/[.!?…]$/.test(text) ? '' : '.'}`;
+};
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;

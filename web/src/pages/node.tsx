@@ -12,6 +12,7 @@ import { Badge, HealthBadge } from '../components/bits.tsx';
 import { nodeCause } from '../components/causes.ts';
 import { Crashes } from '../components/crashes.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
+import { EngineRemarks } from '../components/engine-remarks.tsx';
 import { plural } from '../components/format.ts';
 import { GateStrip } from '../components/gate-strip.tsx';
 import { LazyLogViewer } from '../components/logs/lazy-log-viewer.tsx';
@@ -109,6 +110,7 @@ const NodeView = ({ env, node, updatedAt }: { env: string; node: FleetNode; upda
         nameOf={(row) => row.pipelineName}
         logHref={(row) => paths.node(env, node.id, { level: 'ERROR', pipeline: row.pipelineId })}
       />
+      <EngineRemarks rows={node.pipelines} nameOf={(row) => row.pipelineName} />
       <Refusals
         rows={node.pipelines}
         title={(count) => `The newer version of ${plural(count, 'pipeline')} does not run here`}

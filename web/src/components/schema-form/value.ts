@@ -46,6 +46,7 @@ export function isEqual(a: unknown, b: unknown): boolean {
 
 /** One line, for placeholders and hints. */
 export function inOneLine(value: unknown): string {
-  if (typeof value === 'string') return value;
+  // A line break or blanks alone would be invisible.
+  if (typeof value === 'string' && value.trim() !== '' && !/[\n\r\t]/.test(value)) return value;
   return JSON.stringify(value) ?? '';
 }

@@ -59,6 +59,11 @@ const columns = (env: string): Column<NodeSummary>[] => [
           </>
         )}
         {row.maintenance ? 'In maintenance. ' : ''}
+        {row.engineProblem !== null && (
+          <>
+            <Badge tone="held">Engine</Badge>{' '}
+          </>
+        )}
         {[row.statusReason, row.engineProblem].filter(Boolean).join('. ')}
       </span>
     ),
@@ -83,7 +88,7 @@ const columns = (env: string): Column<NodeSummary>[] => [
   {
     key: 'labels',
     title: 'Labels',
-    width: '12%',
+    width: '9%',
     priority: 3,
     cell: (row) => <Labels labels={row.labels} limit={1} />,
   },

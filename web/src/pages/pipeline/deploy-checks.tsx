@@ -52,7 +52,7 @@ export const DeployChecks = ({ env, pipelineId, levels, errors, warnings }: Prop
     {warnings.length > 0 && (
       <ul className="problems" aria-label="Warnings">
         {warnings.map((warning) => (
-          <li key={`${warning.path} ${warning.message}`}>
+          <li key={`${warning.path} ${warning.message}`} data-tone="held">
             <Badge tone="held">warning</Badge>
             <span>
               <CodeText text={warning.message} />

@@ -67,10 +67,10 @@ const ComponentNode = ({ data: { node, seen } }: NodeProps<FlowNode>) => (
   </div>
 );
 
-/** `12 % · 0.42 ms`: how busy it is, and how long an event takes. */
+/** `12 % busy · 0.42 ms`: how busy it is, and how long an event takes. */
 const loadOf = ({ utilization, latencyMeanSeconds }: ComponentThroughput): string =>
   [
-    utilization === null ? null : formatPercent(utilization),
+    utilization === null ? null : `${formatPercent(utilization)} busy`,
     latencyMeanSeconds === null ? null : formatLatency(latencyMeanSeconds),
   ]
     .filter((part) => part !== null)

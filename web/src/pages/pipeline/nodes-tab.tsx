@@ -3,14 +3,28 @@ import { Link } from 'react-router';
 import type { Pipeline, PipelineOnNode } from '../../../../schemas/api/pipelines.ts';
 import { queries } from '../../api/queries.ts';
 import { paths } from '../../app/paths.ts';
-import { AsOf, HealthBadge, Labels, StatusBadge } from '../../components/bits.tsx';
+import { HealthBadge, Labels, StatusBadge } from '../../components/bits.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
-import { formatDuration, formatRate } from '../../components/format.ts';
+import { formatDuration, formatRate, formatRelative } from '../../components/format.ts';
+import { useNow } from '../../components/now.ts';
 import { EmptyState } from '../../components/states.tsx';
 import { VersionOnNode } from '../../components/version-on-node.tsx';
 import { CanaryBadge } from './rollout/rollout-nodes.tsx';
 
 const STATUS_ORDER = { CRASHED: 0, STOPPED: 1, PENDING: 2, STARTING: 3, RUNNING: 4 } as const;
+
+/** Rates that could not be read just now are muted: the column is too narrow to say since when. */
+const RateCell = ({ rates }: { rates: PipelineOnNode['rates'] }) => {
+  const now = useNow();
+  return (
+    <span
+      className={rates.asOf ? 'mono muted' : 'mono'}
+      data-tip={rates.asOf ? `as of ${formatRelative(rates.asOf, now)}` : undefined}
+    >
+      {formatRate(rates.eventsIn)}
+    </span>
+  );
+};
 
 /** The columns that a pipeline's nodes and a node's pipelines share. */
 export const runColumns: Column<PipelineOnNode>[] = [
@@ -22,7 +36,7 @@ export const runColumns: Column<PipelineOnNode>[] = [
     cell: (row) => (
       <StatusBadge
         status={row.status}
-        tip={row.lastError ?? row.degraded ?? undefined}
+        tip={row.lastError ?? row.refused?.reason ?? row.degraded ?? undefined}
         old={row.nodeHealth === 'UNREACHABLE'}
       />
     ),
@@ -41,12 +55,7 @@ export const runColumns: Column<PipelineOnNode>[] = [
     align: 'end',
     priority: 2,
     sort: (row) => row.rates.eventsIn,
-    cell: (row) => (
-      <span className="mono">
-        {formatRate(row.rates.eventsIn)}
-        <AsOf rates={row.rates} />
-      </span>
-    ),
+    cell: (row) => <RateCell rates={row.rates} />,
   },
   {
     key: 'pid',
@@ -84,6 +93,10 @@ export const runColumns: Column<PipelineOnNode>[] = [
       row.lastError ? (
         <span className="mono tone-text" data-tone="failed" data-tip={row.lastError}>
           {row.lastError}
+        </span>
+      ) : row.refused ? (
+        <span className="mono tone-text" data-tone="failed" data-tip={row.refused.reason}>
+          v{row.refused.version}: {row.refused.reason}
         </span>
       ) : row.degraded ? (
         <span className="mono tone-text" data-tone="held" data-tip={row.degraded}>

@@ -10,7 +10,7 @@ import { notify } from '../../components/toasts.tsx';
 import { useRenewPipelines } from '../pipelines/actions.ts';
 
 /** Those beyond are in the table below. */
-const MAX_TOLD = 3;
+const MAX_NAMED = 3;
 
 interface Props {
   rows: readonly PipelineOnNode[];
@@ -18,7 +18,7 @@ interface Props {
   /** How one is called on this page: by its node or by its pipeline. */
   nameOf: (row: PipelineOnNode) => string;
   logHref: (row: PipelineOnNode) => string;
-  /** Where all that is told is of this node alone. */
+  /** Set on the page of a node: only this node gets the version again. */
   nodeId?: string;
 }
 
@@ -29,13 +29,13 @@ function inWords({ refused, version }: Refused): string {
   const what =
     by === 'NODE_CHECK'
       ? `its engine refused version ${refused.version}`
-      : `version ${refused.version} crashed again and again`;
+      : `version ${refused.version} crashed repeatedly`;
   if (servedVersion !== null)
     return by === 'NODE_CHECK'
-      ? `${what}; version ${servedVersion} goes on running.`
-      : `${what} and was taken back; version ${servedVersion} is served.`;
+      ? `${what}; version ${servedVersion} keeps running.`
+      : `${what}; the node was returned to version ${servedVersion}.`;
   if (fault !== null) return `${what}, and the version before cannot be served: ${fault}.`;
-  return `${what}; ${version === null ? 'nothing runs' : `version ${version} goes on running`}.`;
+  return `${what}; ${version === null ? 'nothing runs' : `version ${version} keeps running`}.`;
 }
 
 function about({ component, option, place }: Refusal): string {
@@ -60,24 +60,26 @@ export const Refusals = ({ rows, title, nameOf, logHref, nodeId }: Props) => {
       ),
     onSuccess: async () => {
       await renew();
-      notify('The version is served again. Where it does not run it is taken back again.');
+      notify('The version is served again. A node where it fails returns to the version before.');
     },
   });
   if (refused.length === 0) return null;
   return (
     <Banner tone="failed" title={title(refused.length)}>
       <ul className="crashes">
-        {refused.slice(0, MAX_TOLD).map((row) => (
+        {refused.slice(0, MAX_NAMED).map((row) => (
           <li key={`${row.nodeId} ${row.pipelineId}`}>
             <strong>{nameOf(row)}</strong>: {inWords(row)}{' '}
             {about(row.refused) && <span className="mono">{about(row.refused)}</span>}{' '}
             <Link to={logHref(row)}>Its errors in the log</Link>
-            <span className="crash-error mono">{row.refused.reason}</span>
+            <span className="crash-error mono" data-tip={row.refused.reason}>
+              {row.refused.reason}
+            </span>
           </li>
         ))}
       </ul>
-      {refused.length > MAX_TOLD && (
-        <p className="muted">and on {plural(refused.length - MAX_TOLD, 'other')}, in the table below</p>
+      {refused.length > MAX_NAMED && (
+        <p className="muted">and on {plural(refused.length - MAX_NAMED, 'other')}, in the table below</p>
       )}
       {takenBack.length > 0 && team.role !== 'VIEWER' && (
         <button type="button" className="button" disabled={retry.isPending} onClick={() => retry.mutate()}>

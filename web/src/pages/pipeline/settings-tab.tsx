@@ -146,16 +146,16 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
           problem={drainProblem}
           inputMode="numeric"
           placeholder="25"
-          hint="How long the engine may deliver what it holds when it is stopped, before each change too. Then what is in memory is lost."
+          hint="How long the engine may take to deliver the events that it holds when it is stopped or gets a new version. Events that are still in memory then are lost."
         />
         <SelectField
-          label="A new version that does not run on a node"
+          label="Auto revert"
           value={autoRevert}
           onChange={setAutoRevert}
           options={[
-            { value: 'environment', word: 'as the environment has it' },
-            { value: 'back', word: 'is taken back there' },
-            { value: 'stays', word: 'stays there' },
+            { value: 'environment', word: 'As set for the environment' },
+            { value: 'back', word: 'On: a node where a new version fails returns to the version before' },
+            { value: 'stays', word: 'Off: the new version stays, even where it fails' },
           ]}
         />
         <LabelEditor

@@ -75,7 +75,7 @@ export const General = ({ environment, role }: { environment: Environment; role:
             checked={autoRevert}
             onChange={(event) => setAutoRevert(event.target.checked)}
           />
-          <span>A new version that does not run on a node is taken back there</span>
+          <span>Auto revert: a node where a new version fails returns to the version before</span>
         </label>
         <fieldset className="form plain" disabled={role !== 'ADMIN'}>
           <label className="check">

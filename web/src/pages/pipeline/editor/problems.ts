@@ -8,6 +8,7 @@ const LEVEL_WORDS: Record<string, string> = {
   structure: 'Structure',
   references: 'References',
   secrets: 'Secrets and variables',
+  options: 'Options',
   vrl: 'VRL',
   engine: 'Engine',
 };
