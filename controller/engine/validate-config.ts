@@ -166,6 +166,8 @@ const UNKNOWN_TYPE = /unknown variant `([^`]+)`[\s\S]*?in `(?:sources|transforms
 const UNKNOWN_TYPE_AT = /(?:sources|transforms|sinks)\.([\w-]+)(?:\.type)?: unknown variant `([^`]+)`/;
 /** Of the reference engine: what Vector has and it has not. */
 const LACKING = /(function|option) "([^"]+)" is not available in/;
+/** A program in a file of the node's: the controller has none of those. */
+const FILE_OF_NODE = /Could not open vrl program "([^"]+)"/;
 const COMPONENT =
   /(?:Source|Transform|Sink|for source|for transform|for sink) "([^"]+)"|(?:sources|transforms|sinks)\.([\w-]+)/;
 
@@ -207,9 +209,12 @@ export function parseReport(
     const [, word, key = ''] = UNKNOWN_TYPE.exec(text) ?? (at ? ['', at[2], at[1]] : []);
     const isType = word !== undefined && (types.get(key) ?? word) === word;
     const lacking = LACKING.exec(text);
+    const file = FILE_OF_NODE.exec(text)?.[1];
     const functions = undefinedFunctions(text);
     if (functions.length > 0 && functions.every(isVrlFunction))
       unknown.push(...functions.map((name) => `the VRL function ${name}`));
+    else if (file !== undefined)
+      unknown.push(`the file ${file.slice(0, 200)} of "${componentOf(text) ?? ''}"`);
     else if (lacking?.[1] === 'function') unknown.push(`the VRL function ${lacking[2]}`);
     else if (lacking) unknown.push(`the option ${lacking[2]} of "${componentOf(text) ?? 'global'}"`);
     else if (isType) unknown.push(`the component type ${word} of "${key}"`);

@@ -57,6 +57,10 @@ function ownsParts({ owns }: GitPolicy, said: EnvironmentSpec['owns']): Part[] {
   ];
 }
 
+const REVERTS =
+  'A version that does not run on a node is taken back there, unless its manifest says otherwise';
+const STAYS = 'A version that does not run on a node stays there, unless its manifest says otherwise';
+
 /** A field that another manifest says, too, and whose word counts. */
 const saysToo = (others: ManifestPolicy, field: string): boolean => {
   const [group, name] = field.split('.');
@@ -75,10 +79,13 @@ export function policyWords(allowed: Allowed, said: ManifestPolicy, overlay: Man
   const tightens = named('tightens', ' to ');
   const widens = named('widens', ': ');
   const fields = [...new Set(outranked.map(({ field }) => field))];
+  // Not a right: it neither tightens nor widens the binding.
+  const { autoRevert } = said;
+  const onlyRevert = autoRevert !== undefined && parts.length === 0;
   return [
-    tightens.length > 0
-      ? `Tightens ${tightens.join(', ')}`
-      : 'Tightens nothing: the binding is as strict already',
+    ...(tightens.length > 0 ? [`Tightens ${tightens.join(', ')}`] : []),
+    ...(tightens.length > 0 || onlyRevert ? [] : ['Tightens nothing: the binding is as strict already']),
+    ...(autoRevert === undefined ? [] : [autoRevert ? REVERTS : STAYS]),
     ...(widens.length > 0
       ? [`Ignored, since it would widen what the binding allows: ${widens.join(', ')}`]
       : []),

@@ -87,6 +87,8 @@ async function confirm(
   let probes = 0;
   for (const error of errors) {
     if (isForBuild(error)) confirmed.refused.push(error);
+    // It has found the option by another name, or does without.
+    else if (error.kind === 'missing') continue;
     else if (error.kind !== 'unknown') {
       const message = `${error.message}, by the schema of the engine, which accepts it`;
       confirmed.accepted.push({ ...error, message });

@@ -81,7 +81,6 @@ dashboard.stats Q V environmentId
 deploy.agent M E pipelineId changelog
 deploy.environmentInfo Q V pipelineId
 deploy.preview Q V pipelineId
-deploy.retryVersion M E pipelineId
 deploy.undeploy M E pipelineId
 environment.create M E name teamId
 environment.delete M A id

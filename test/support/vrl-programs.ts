@@ -26,7 +26,7 @@ export const PROGRAMS: readonly ProgramRow[] = [
   { source: '.a = decrypt_ip(.ip, "sixteen byte key", "aes128") ?? "?"', is: 'newer' },
   { source: '.a = xxhash(.message) ?? 0', is: 'newer' },
   { source: '.a = haversine(.a, .b, .c, .d) ?? {}', is: 'newer' },
-  { source: 'file = basename(.path) ?? "none"\n.b = upcase(file)', is: 'newer' },
+  { source: 'file = basename(.path) ?? "none"\n.b = upcase(string(file) ?? "")', is: 'newer' },
   { source: '# basename of the path\n.a = basename(.path) ?? "none"\n.b = 1', is: 'newer' },
   { source: '(basename(.path) ?? "") == "app.log"', purpose: 'condition', is: 'newer' },
   {

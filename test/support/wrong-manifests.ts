@@ -60,7 +60,7 @@ const MISSPELT: WrongManifest[] = [
     'batch.max_evnts',
     http({ batch: { max_evnts: 5 } }),
     '/sinks/out/batch/max_evnts',
-    /unknown option `max_evnts` in `sinks.out.batch`; did you mean `max_events`\?/,
+    /unknown option `max_evnts` in `sinks.out.batch`(?:: the engine would ignore it in silence)?; did you mean `max_events`\?/,
   ),
   options(
     'request.retry_atempts',
@@ -517,7 +517,12 @@ const ENGINE: WrongManifest[] = [
     by: 'build',
     says: /regex|unclosed|start_pattern/,
   },
-  { name: 'an address that is none', of: http({ uri: 'http://exa mple/' }), by: 'build', says: /uri/i },
+  {
+    name: 'an address that is none',
+    of: loki({ endpoint: 'example' }),
+    by: 'build',
+    says: /invalid format/,
+  },
   {
     name: 'a file of certificates that is not there',
     of: http({ tls: { ca_file: '/etc/none.pem' } }),

@@ -98,7 +98,7 @@ export async function listServedBefore(db: Knex, versionIds: readonly string[]):
   const { rows } = await db.raw<{ rows: DeployedConfig[] }>(
     `SELECT p.id AS "pipelineId", p.name AS "pipelineName", v.id AS "versionId", v.version,
        v.config_yaml AS "configYaml", v.log_level AS "logLevel", v.node_selector AS "nodeSelector",
-       NULL AS "canarySelector", false AS "isCanary"
+       v.drain_seconds AS "drainSeconds", NULL AS "canarySelector", false AS "isCanary"
      FROM pipeline_versions v JOIN pipelines p ON p.id = v.pipeline_id WHERE v.id = ANY(?)`,
     [[...versionIds]],
   );

@@ -143,7 +143,7 @@ describe('pipelines made by hand', function () {
     await form.getByRole('list', { name: 'Nodes that will run it' }).getByText('Healthy').waitFor();
     expect(
       await form.getByRole('list', { name: 'Levels of validation' }).getByText('passed').count(),
-    ).to.equal(5);
+    ).to.equal(6);
     await form
       .getByRole('textbox', { name: 'Configuration to be deployed' })
       .getByText('demo_logs')

@@ -11,6 +11,7 @@ const BESIDE: Record<string, string> = {
   'admin.listGroups': 'query SUPER_ADMIN',
   'admin.resetTwoFactor': 'mutation SUPER_ADMIN',
   'admin.unlinkProvider': 'mutation SUPER_ADMIN',
+  'deploy.retryVersion': 'mutation EDITOR',
   'engine.catalogue': 'query VIEWER',
   'engine.componentSchema': 'query VIEWER',
   'fleet.cancelAgentUpdate': 'mutation ADMIN',

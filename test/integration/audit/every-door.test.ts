@@ -91,6 +91,10 @@ describe('the audit log of every door', () => {
           return { path: `/pipelines/${id}/rollback`, body: { targetVersionId: versionId } };
         },
       },
+      'POST /pipelines/{id}/retry': {
+        of: 'pipeline.versionRetried Pipeline',
+        request: async () => ({ path: `/pipelines/${await draft()}/retry` }),
+      },
       'POST /nodes/{id}/maintenance': {
         of: 'node.maintenanceChanged Node',
         request: async () => ({

@@ -347,6 +347,11 @@ ${more}  sources:
       ],
     });
     await env.pass();
+    policy('{ maxDeletes: 5 }, autoRevert: false');
+    expect(named(await plan(), 'production')?.notes?.[1]).to.equal(
+      'Tightens guards.maxDeletes to 5. A version that does not run on a node stays there, unless its manifest says otherwise',
+    );
+    await env.pass();
     env.repository.commit({ [`${PRODUCTION.path}/environment.yaml`]: null });
     expect(named(await plan(), 'production')).to.include({ action: 'delete' });
     await env.pass();

@@ -15,6 +15,16 @@ interface Row {
 /** The forms in which Vector reports, by version. */
 const VECTOR: Row[] = [
   {
+    reason: 'a program in a file that only a node has',
+    report: `√ Loaded ["/a.yaml"]
+
+Transform errors
+----------------
+x Transform "t": Could not open vrl program "/etc/a.vrl": No such file or directory (os error 2)
+`,
+    unknown: ['the file /etc/a.vrl of "t"'],
+  },
+  {
     reason: 'an unknown type, to 0.57',
     report: `Failed to load ["/a.yaml"]
 --------------------------
@@ -168,9 +178,9 @@ describe("reading the reference engine's own report", () => {
     {
       reason: 'an option that there is not',
       config:
-        'sources: { in: { type: demo_logs, format: syslog, intervall: 3 } }\nsinks: { out: { type: blackhole, inputs: [in] } }\n',
-      types: [['in', 'demo_logs']],
-      errors: [{ message: /unknown field `intervall`/, componentKey: 'in' }],
+        'sources: { in: { type: demo_logs, format: syslog } }\nsinks: { out: { type: blackhole, inputs: [in], ratte: 3 } }\n',
+      types: [['out', 'blackhole']],
+      errors: [{ message: /unknown field `ratte`/, componentKey: 'out' }],
     },
     {
       reason: 'a codec that there is not',
