@@ -23,9 +23,13 @@ export function formatCount(value: number): string {
 /** Events or errors a second: 0.25 → `0.25/s`, 1234 → `1.23 k/s`. */
 export const formatRate = (perSecond: number): string => `${formatCount(perSecond)}/s`;
 
-/** Seconds that an event takes: 0.00042 → `0.42 ms`. */
-export const formatLatency = (seconds: number): string =>
-  seconds >= 1 ? `${seconds.toFixed(2)} s` : `${(seconds * 1_000).toPrecision(3)} ms`;
+/** Seconds that an event takes: 0.00042 → `0.420 ms`, 0.00006 → `60 µs`. */
+export const formatLatency = (seconds: number): string => {
+  if (seconds >= 1) return `${seconds.toFixed(2)} s`;
+  return seconds > 0 && seconds < 1e-4
+    ? `${Number((seconds * 1e6).toPrecision(3))} µs`
+    : `${(seconds * 1_000).toPrecision(3)} ms`;
+};
 
 /** Bytes with binary units: 1536 → `1.50 KiB`. */
 export function formatBytes(bytes: number): string {

@@ -24,7 +24,7 @@ export const Throughput = ({ pipelineId }: { pipelineId: string }) => {
         {series.map(({ name, color, values }) => (
           <span key={name}>
             <i style={{ background: `var(${color})` }} />
-            {name} <span className="mono">{formatRate(values.at(-1) ?? 0)}</span>
+            {name} <span className="mono">{last ? formatRate(values.at(-1) ?? 0) : '–'}</span>
           </span>
         ))}
       </p>
