@@ -178,9 +178,9 @@ describe("reading the reference engine's own report", () => {
     {
       reason: 'an option that there is not',
       config:
-        'sources: { in: { type: demo_logs, format: syslog, intervall: 3 } }\nsinks: { out: { type: blackhole, inputs: [in] } }\n',
-      types: [['in', 'demo_logs']],
-      errors: [{ message: /unknown field `intervall`/, componentKey: 'in' }],
+        'sources: { in: { type: demo_logs, format: syslog } }\nsinks: { out: { type: blackhole, inputs: [in], nonsense: 3 } }\n',
+      types: [['out', 'blackhole']],
+      errors: [{ message: /unknown field `nonsense`/, componentKey: 'out' }],
     },
     {
       reason: 'a codec that there is not',
