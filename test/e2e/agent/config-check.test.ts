@@ -362,7 +362,9 @@ process.on('SIGTERM', () => process.exit(0));
     );
 });
 
-describe('the reference engine, asked by the agent before it is stopped', function () {
+const REAL = process.env.HEADGATE_ENGINE_BIN;
+
+describe(`${REAL ? 'the engine at hand' : 'the reference engine'}, asked by the agent before it is stopped`, function () {
   this.timeout(60_000);
   const wrong: [reason: string, yaml: string, error: RegExp][] = [
     ['an unknown type', DEMO_CONFIG.replace('blackhole', 'blackhol'), /unknown variant `blackhol`/],
@@ -390,7 +392,7 @@ describe('the reference engine, asked by the agent before it is stopped', functi
     const { server, place, run, reach } = scene;
     try {
       server.pipelines = [pipeline('p1')];
-      const agent = run({ SVC_ENGINE_BIN: ENGINE });
+      const agent = run({ SVC_ENGINE_BIN: REAL ?? ENGINE });
       await reach('p1', 'RUNNING', 20_000);
       const pid = server.report('p1')?.pid;
       for (const [index, [reason, configYaml, error]] of wrong.entries()) {
