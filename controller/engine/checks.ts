@@ -126,7 +126,11 @@ export function createEngineChecks(options: { engineBin: string | null; log: Log
     async validateConfig(configYaml, signal) {
       return explained(configYaml, await validator.validate(configYaml, signal));
     },
-    prepare: validator.prepare,
+    prepare() {
+      validator.prepare();
+      // Where it cannot be had, whoever needs it says so.
+      reader.optionSchema().catch(() => {});
+    },
     async stop() {
       validator.stop();
       reader.stop();

@@ -1,6 +1,6 @@
 /** Asks an engine executable what it thinks of a config, without its environment: no secret value is ever handed over. */
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -23,6 +23,13 @@ const VALIDATE = ['validate', '--no-environment', '--config-yaml', '/dev/stdin']
 
 /** Builds what it reads. Nothing is connected to, and nothing listens: `buildConfig` leaves out what would. */
 const BUILD = ['validate', '--skip-healthchecks', '--config-yaml', '/dev/stdin'];
+/** A run that has come up and waits for its config. */
+interface Started {
+  run: EngineRun;
+  /** Of a run that builds: its data folder, and all that it may write to. */
+  folder: string | null;
+}
+
 /** What is there on a node, or taken there by the pipeline itself, is no fault of the config. */
 const OF_THE_MACHINE = /os error \d+|No such file|data_dir/;
 
@@ -44,7 +51,8 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
   let stopped = false;
   let running = 0;
   const waiting: (() => void)[] = [];
-  let prepared: { run: EngineRun; expiry: NodeJS.Timeout } | null = null;
+  /** One that reads, and one that builds. */
+  const prepared = new Map<'read' | 'build', Started & { expiry: NodeJS.Timeout }>();
   const { engineBin } = options;
 
   async function nameOf(bin: string): Promise<string> {
@@ -52,19 +60,39 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
     return output.split('\n')[0]?.split(' ').slice(0, 2).join(' ').trim() || 'the engine';
   }
 
-  function take(): EngineRun | null {
-    if (!prepared) return null;
-    const { run, expiry } = prepared;
-    clearTimeout(expiry);
-    prepared = null;
-    return run.ended() ? null : run;
+  function start(bin: string, purpose: 'read' | 'build'): Started {
+    if (purpose === 'read') return { run: startEngine(bin, VALIDATE), folder: null };
+    const folder = mkdtempSync(join(tmpdir(), 'headgate-engine-build-'));
+    return { run: startEngine(bin, BUILD, folder), folder };
+  }
+
+  function remove({ folder }: Started): void {
+    if (folder !== null) rmSync(folder, { recursive: true, force: true });
+  }
+
+  function take(purpose: 'read' | 'build'): Started | null {
+    const one = prepared.get(purpose);
+    if (!one) return null;
+    prepared.delete(purpose);
+    clearTimeout(one.expiry);
+    if (!one.run.ended()) return one;
+    remove(one);
+    return null;
+  }
+
+  function abandon(purpose: 'read' | 'build'): void {
+    const one = take(purpose);
+    one?.run.abandon();
+    if (one) remove(one);
   }
 
   function prepare(bin: string): void {
-    if (stopped || (prepared && !prepared.run.ended())) return;
-    take();
-    const run = startEngine(bin, VALIDATE);
-    prepared = { run, expiry: setTimeout(() => take()?.abandon(), PREPARED_MS).unref() };
+    for (const purpose of ['read', 'build'] as const) {
+      if (stopped || prepared.get(purpose)?.run.ended() === false) continue;
+      abandon(purpose);
+      const expiry = setTimeout(() => abandon(purpose), PREPARED_MS).unref();
+      prepared.set(purpose, { ...start(bin, purpose), expiry });
+    }
   }
 
   async function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -83,7 +111,7 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
   async function ask(bin: string, configYaml: string, signal?: AbortSignal): Promise<EngineValidation> {
     const text = withoutCertificates(withoutSecrets(configYaml, 'placeholder'), '/certificates');
     const hasAnswered = ({ code }: { code: number | null }) => code === 0 || code === 78;
-    let answer = await take()?.finish(text, signal);
+    let answer = await take('read')?.run.finish(text, signal);
     // A prepared one may have died while it waited.
     if (!answer || !hasAnswered(answer)) answer = await startEngine(bin, VALIDATE).finish(text, signal);
     const { code, output } = answer;
@@ -101,12 +129,13 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
 
   /** What building finds that reading does not. An engine that cannot say has found nothing. */
   async function build(bin: string, configYaml: string, signal?: AbortSignal): Promise<ConfigFault[]> {
-    const folder = await mkdtemp(join(tmpdir(), 'headgate-engine-build-'));
+    const started = take('build') ?? start(bin, 'build');
+    const folder = started.folder ?? tmpdir();
     try {
       const config = buildConfig(configYaml, folder);
       if (!config) return [];
       const text = withoutCertificates(withoutSecrets(config.text, 'placeholder'), '/certificates');
-      const { code, output } = await startEngine(bin, BUILD, folder).finish(text, signal);
+      const { code, output } = await started.run.finish(text, signal);
       if (code !== 78) return [];
       return parseReport(output, false)
         .errors.filter(({ message, componentKey }) => {
@@ -116,7 +145,8 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
         })
         .map((fault) => ({ ...fault, message: fault.message.replaceAll(folder, 'the data folder') }));
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      started.run.abandon();
+      remove(started);
     }
   }
 
@@ -147,7 +177,8 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
     },
     stop() {
       stopped = true;
-      take()?.abandon();
+      abandon('read');
+      abandon('build');
     },
   };
 }
