@@ -5,6 +5,7 @@
  * its options names a file, a folder, a command, a Unix socket or credentials of the machine.
  */
 import { parse, stringify } from 'yaml';
+import { isRecord } from '../platform/is-record.ts';
 import { COMPUTING, expands, REACHING_OUT, READING_FILES } from './transform-tests/engine-config.ts';
 
 /** They open their ports when the pipeline runs. `splunk_hec` and `datadog_agent` do so while they are built. */
@@ -58,9 +59,6 @@ const STUB = 'svc_stub';
 const END = 'svc_end';
 
 type Components = Record<string, Record<string, unknown>>;
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export interface BuildConfig {
   text: string;

@@ -2,8 +2,11 @@
  * The options of a component against the schema of an engine: unknown names and values of another type. It walks the
  * value, so that a message names the option that is wrong, and the arm of a choice that is nearest to what is written.
  */
-import { didYouMean, nearest } from '../platform/suggest.ts';
+import { isRecord } from '../platform/is-record.ts';
+import { nearest } from '../platform/suggest.ts';
 import { isSchema, type Schema, schemasOf } from './form-schema.ts';
+import { expected, longer, MAX_NAMES, oneOf, placeOf, quoteHint } from './option-messages.ts';
+import { kindOf, SchemaReader, typesIn } from './option-schema.ts';
 
 export interface OptionFinding {
   /** `warning`: the engine ignores the option, or the schema does not say that it refuses it. */
@@ -17,26 +20,6 @@ export interface OptionFinding {
 
 const MAX_DEPTH = 40;
 const MAX_FINDINGS = 20;
-const MAX_NAMES = 12;
-/** Keywords that say what a value may be. The rest of a schema is for people and forms. */
-const KEPT = new Set([
-  'type',
-  'const',
-  'enum',
-  'allOf',
-  'oneOf',
-  'anyOf',
-  'items',
-  'properties',
-  'required',
-  'additionalProperties',
-  'unevaluatedProperties',
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  '$ref',
-]);
 const ASCII_CHARACTER = /^[^\u{80}-\u{10ffff}]$/su;
 /** What is replaced before the engine reads a value, so that its type is not known here. `$$` is a dollar. */
 const PLACEHOLDER = /\$\{|(?<!\$)(?:\$\$)*\$[\w.]|SECRET\[/;
@@ -62,44 +45,6 @@ const ROUTING = new Set([
   'labels',
 ]);
 
-/** The schema without what only forms need: a tenth of the memory, and quick to hand over from a thread. */
-export function compactSchema(document: Schema): Schema {
-  const definitions = isSchema(document.definitions) ? document.definitions : document.$defs;
-  return {
-    ...compact(document),
-    definitions: Object.fromEntries(
-      Object.entries(isSchema(definitions) ? definitions : {}).flatMap(([name, one]) =>
-        isSchema(one) ? [[name, compact(one)]] : [],
-      ),
-    ),
-  };
-}
-
-function compact(schema: Schema): Schema {
-  const result: Schema = {};
-  for (const [keyword, value] of Object.entries(schema)) {
-    if (!KEPT.has(keyword)) continue;
-    if (keyword === 'properties' && isSchema(value)) {
-      result.properties = Object.fromEntries(
-        Object.entries(value).flatMap(([name, one]) => (isSchema(one) ? [[name, compact(one)]] : [])),
-      );
-    } else if (Array.isArray(value) && ['allOf', 'oneOf', 'anyOf'].includes(keyword)) {
-      result[keyword] = schemasOf(value).map(compact);
-    } else if (keyword === 'const' || !isSchema(value)) result[keyword] = value;
-    else result[keyword] = compact(value);
-  }
-  if ('default' in schema) result.hasDefault = true;
-  const metadata = isSchema(schema._metadata) ? schema._metadata : {};
-  if (metadata['docs::templateable'] === true) result.template = true;
-  // Told as the number of the character, and read as text.
-  if (metadata['docs::type_override'] === 'ascii_char') {
-    const { minimum: _, maximum: __, ...others } = result;
-    const types = typesIn(schema)?.includes('null') ? ['string', 'null'] : 'string';
-    return { ...others, type: types, isCharacter: true };
-  }
-  return result;
-}
-
 /** What the parts of an object's schema say together. */
 interface Shape {
   known: Map<string, Schema[]>;
@@ -119,54 +64,23 @@ function merge(into: Shape, from: Shape): void {
   for (const name of from.required) into.required.add(name);
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const NAMES: Record<string, string> = {
-  object: 'a map of options',
-  array: 'a list',
-  string: 'text',
-  boolean: 'true or false',
-  number: 'a number',
-  integer: 'a whole number',
-};
-
-function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  return typeof value;
-}
-
-const written = (value: unknown): string => {
-  if (isRecord(value)) return 'a map';
-  if (Array.isArray(value)) return 'a list';
-  if (value === null) return 'empty';
-  return typeof value === 'string' ? 'text' : String(value).slice(0, 40);
-};
-
 const fits = (type: string, value: unknown): boolean =>
   type === kindOf(value) || (type === 'integer' && Number.isInteger(value));
 
-/** `sinks.out.batch`, shortened where a name is long. */
-const placeOf = (path: readonly string[]): string => path.map((name) => name.slice(0, 100)).join('.');
-
 export class OptionSchema {
   readonly #document: Schema;
-  readonly #definitions: Schema;
-  /** The arms of a choice by the name that they give themselves. */
-  readonly #tags = new WeakMap<Schema, { field: string; arms: Map<string, Schema> } | null>();
-  readonly #types = new WeakMap<Schema, ReadonlySet<string>>();
+  readonly #reader: SchemaReader;
 
   /** `document` as `compactSchema` gives it. */
   constructor(document: Schema) {
     this.#document = document;
-    this.#definitions = isSchema(document.definitions) ? document.definitions : {};
+    this.#reader = new SchemaReader(document);
   }
 
   /** A component with its `type`, as the config has it. Nothing is said of a type that the schema does not have. */
   component(section: string, key: string, value: Record<string, unknown>): OptionFinding[] {
     const outer = this.#section(section);
-    if (!outer || !this.#knows(outer, value.type)) return [];
+    if (!outer || !this.#reader.knows(outer, value.type)) return [];
     const path = [section, key];
     const found = this.#check([outer], value, path, 0);
     const confined = this.#shape([outer], value, path, 0).shape.known.has(OPT_OUT);
@@ -186,20 +100,6 @@ export class OptionSchema {
       if (rest[0]) return rest[0];
     }
     return null;
-  }
-
-  #knows(schema: Schema, type: unknown, depth = 0): boolean {
-    if (depth > 8 || typeof type !== 'string') return false;
-    const target = this.#target(schema);
-    if (target && this.#knows(target, type, depth + 1)) return true;
-    if (schemasOf(schema.allOf).some((part) => this.#knows(part, type, depth + 1))) return true;
-    return this.#tagged(schema)?.arms.has(type) ?? false;
-  }
-
-  #target(schema: Schema): Schema | null {
-    if (typeof schema.$ref !== 'string') return null;
-    const found = this.#definitions[schema.$ref.replace(/^#\/(?:definitions|\$defs)\//, '')];
-    return isSchema(found) ? found : null;
   }
 
   /** All findings of a value: its own, and those of what it holds. */
@@ -287,7 +187,7 @@ export class OptionSchema {
     const findings = this.#own(schema, value, path);
     if (findings.length > 0) return { findings, shape };
     const parts = schemasOf(schema.allOf);
-    const target = this.#target(schema);
+    const target = this.#reader.target(schema);
     if (target) parts.push(target);
     for (const part of parts) {
       const below = this.#shapeOf(part, value, path, depth + 1, isPart || part !== target);
@@ -352,13 +252,13 @@ export class OptionSchema {
     path: string[],
     depth: number,
   ): { findings: OptionFinding[]; shape: Shape } {
-    const tagged = this.#tagged(schema);
+    const tagged = this.#reader.tagged(schema);
     if (tagged && isRecord(value) && typeof value[tagged.field] === 'string') {
       const word = value[tagged.field] as string;
       const arm = tagged.arms.get(word);
       if (arm) return this.#shapeOf(arm, value, path, depth + 1);
       if (PLACEHOLDER.test(word)) return { findings: [], shape: emptyShape() };
-      if (tagged.arms.size === arms.filter((one) => this.#typesOf(one).has('object')).length) {
+      if (tagged.arms.size === arms.filter((one) => this.#reader.typesOf(one).has('object')).length) {
         return this.#wrong([...path, tagged.field], ...oneOf([...tagged.arms.keys()], word));
       }
     }
@@ -375,16 +275,16 @@ export class OptionSchema {
       const best = good.reduce((a, b) => (b.strange < a.strange ? b : a));
       return { findings: [], shape: best.shape };
     }
-    const words = arms.flatMap((arm) => this.#words(arm));
-    const types = new Set(arms.flatMap((arm) => [...this.#typesOf(arm)]));
+    const words = arms.flatMap((arm) => this.#reader.words(arm));
+    const types = new Set(arms.flatMap((arm) => [...this.#reader.typesOf(arm)]));
     const possible = tried.filter(({ arm }) => {
-      const known = this.#typesOf(arm);
+      const known = this.#reader.typesOf(arm);
       return known.size === 0 || [...known].some((type) => fits(type, value));
     });
     if (
       typeof value === 'string' &&
       words.length > 0 &&
-      possible.every(({ arm }) => this.#words(arm).length > 0)
+      possible.every(({ arm }) => this.#reader.words(arm).length > 0)
     ) {
       return this.#wrong(path, ...oneOf(words, value));
     }
@@ -409,76 +309,6 @@ export class OptionSchema {
     };
   }
 
-  /** The words that an arm stands for. */
-  #words(arm: Schema, depth = 0): string[] {
-    if (depth > 8) return [];
-    const own = 'const' in arm ? [arm.const] : Array.isArray(arm.enum) ? arm.enum : [];
-    const target = this.#target(arm);
-    const below = [
-      ...schemasOf(arm.oneOf ?? arm.anyOf),
-      ...schemasOf(arm.allOf),
-      ...(target ? [target] : []),
-    ];
-    return [
-      ...own.filter((word) => typeof word === 'string'),
-      ...below.flatMap((one) => this.#words(one, depth + 1)),
-    ];
-  }
-
-  /** The field by whose constant the arms of a choice tell themselves apart. */
-  #tagged(schema: Schema): { field: string; arms: Map<string, Schema> } | null {
-    const known = this.#tags.get(schema);
-    if (known !== undefined) return known;
-    const arms = new Map<string, Schema>();
-    let field: string | null = null;
-    for (const arm of schemasOf(schema.oneOf ?? schema.anyOf)) {
-      const tag = this.#tagOf(arm);
-      if (!tag || (field !== null && tag.field !== field)) continue;
-      field = tag.field;
-      if (!arms.has(tag.word)) arms.set(tag.word, arm);
-    }
-    const found = field === null ? null : { field, arms };
-    this.#tags.set(schema, found);
-    return found;
-  }
-
-  #tagOf(arm: Schema, depth = 0): { field: string; word: string } | null {
-    if (depth > 4) return null;
-    const required = new Set(Array.isArray(arm.required) ? arm.required : []);
-    for (const [field, one] of Object.entries(isSchema(arm.properties) ? arm.properties : {})) {
-      if (isSchema(one) && typeof one.const === 'string' && (required.has(field) || field === 'type'))
-        return { field, word: one.const };
-    }
-    // The tag of an arm stands beside what it refers to; that may have choices with tags of their own.
-    for (const part of [...schemasOf(arm.allOf)].reverse()) {
-      const found = this.#tagOf(part, depth + 1);
-      if (found) return found;
-    }
-    const target = this.#target(arm);
-    return target ? this.#tagOf(target, depth + 1) : null;
-  }
-
-  /** The types that a schema has room for. Empty where it does not say. */
-  #typesOf(schema: Schema, depth = 0): ReadonlySet<string> {
-    const known = this.#types.get(schema);
-    if (known) return known;
-    const found = new Set<string>(typesIn(schema) ?? []);
-    if (found.size === 0 && 'const' in schema) found.add(kindOf(schema.const));
-    if (found.size === 0 && Array.isArray(schema.enum)) for (const one of schema.enum) found.add(kindOf(one));
-    if (found.size === 0 && isSchema(schema.properties)) found.add('object');
-    const target = this.#target(schema);
-    if (found.size === 0 && depth < 8) {
-      const below = [
-        ...schemasOf(schema.allOf),
-        ...(target ? [target] : []),
-        ...schemasOf(schema.oneOf ?? schema.anyOf),
-      ];
-      for (const one of below) for (const type of this.#typesOf(one, depth + 1)) found.add(type);
-    }
-    this.#types.set(schema, found);
-    return found;
-  }
-
   /** Templates of a component that confines them and that begin with a field of the event. */
   #unconfined(
     value: unknown,
@@ -490,7 +320,7 @@ export class OptionSchema {
     const visit = (one: unknown, schemas: readonly Schema[], at: string[], depth: number): void => {
       if (depth > MAX_DEPTH) return;
       if (typeof one === 'string') {
-        if (!/^\{\{/.test(one) || !schemas.some((each) => this.#isTemplate(each))) return;
+        if (!/^\{\{/.test(one) || !schemas.some((each) => this.#reader.isTemplate(each))) return;
         const option = at.find((name, index) => index > 1 && ROUTING.has(name));
         const isFile = component.type === 'file';
         if (isFile && component.base_dir !== undefined) return;
@@ -504,7 +334,7 @@ export class OptionSchema {
         return;
       }
       if (Array.isArray(one)) {
-        const items = schemas.flatMap((each) => this.#items(each));
+        const items = schemas.flatMap((each) => this.#reader.items(each));
         for (const [index, item] of one.entries()) visit(item, items, [...at, String(index)], depth + 1);
       } else if (isRecord(one)) {
         const { shape } = this.#shape(schemas, one, at, depth);
@@ -516,59 +346,4 @@ export class OptionSchema {
     visit(value, [schema], path, 0);
     return found;
   }
-
-  #items(schema: Schema, depth = 0): Schema[] {
-    if (depth > 8) return [];
-    const target = this.#target(schema);
-    return [
-      ...(isSchema(schema.items) ? [schema.items] : []),
-      ...[...schemasOf(schema.allOf), ...schemasOf(schema.oneOf), ...(target ? [target] : [])].flatMap(
-        (one) => this.#items(one, depth + 1),
-      ),
-    ];
-  }
-
-  #isTemplate(schema: Schema, depth = 0): boolean {
-    if (depth > 8) return false;
-    if (schema.template === true) return true;
-    const target = this.#target(schema);
-    return [...schemasOf(schema.allOf), ...schemasOf(schema.oneOf), ...(target ? [target] : [])].some((one) =>
-      this.#isTemplate(one, depth + 1),
-    );
-  }
 }
-
-function typesIn(schema: Schema): string[] | null {
-  if (typeof schema.type === 'string') return [schema.type];
-  return Array.isArray(schema.type) ? schema.type.map(String) : null;
-}
-
-function expected(types: readonly string[], value: unknown): string {
-  const names = [...new Set(types.filter((type) => type !== 'null').map((type) => NAMES[type] ?? type))];
-  const last = names.pop() ?? 'empty';
-  const wanted = names.length > 0 ? `${names.join(', ')} or ${last}` : last;
-  return `must be ${wanted}, here it is ${written(value)}`;
-}
-
-const quoteHint = (types: readonly string[], value: unknown): string =>
-  types.includes('string') && (typeof value === 'number' || typeof value === 'boolean')
-    ? `put it in quotes: "${String(value).slice(0, 100)}"`
-    : 'correct the value';
-
-function oneOf(allowed: readonly unknown[], value: unknown): [message: string, hint: string] {
-  const words = [...new Set(allowed.filter((word) => word !== null).map(String))];
-  const list = `${words.slice(0, MAX_NAMES).join(', ')}${words.length > MAX_NAMES ? ', …' : ''}`;
-  const message = words.length === 1 ? `must be ${list}` : `must be one of ${list}`;
-  return [
-    message,
-    typeof value === 'string' ? lower(didYouMean(value, words, 'correct the value')) : 'correct the value',
-  ];
-}
-
-/** The only name that goes on from a word, as `verify_certificate` does from `verify_cert`. */
-function longer(word: string, names: readonly string[]): string | null {
-  const found = word.length < 4 ? [] : names.filter((name) => name.startsWith(word));
-  return found.length === 1 ? (found[0] ?? null) : null;
-}
-
-const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
