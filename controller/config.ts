@@ -29,6 +29,8 @@ export interface Config {
   /** The engine that checks configs; null when there is none. */
   engineBin: string | null;
   enrollPerMinute: number;
+  /** How long a push is kept for the report of what it did. */
+  pushWaitSeconds: number;
   /** Folder of the agents that are served to nodes. */
   agentReleases: string;
 }
@@ -103,6 +105,11 @@ export const VARIABLES: readonly Variable[] = [
   },
   { name: 'HEADGATE_ENROLL_PER_MINUTE', default: '10', help: 'enrollments a minute from one address' },
   {
+    name: 'HEADGATE_PUSH_WAIT_SECONDS',
+    default: '3',
+    help: 'how long git push waits for the report of what it did, 1 to 60',
+  },
+  {
     name: 'HEADGATE_AGENT_RELEASES',
     default: 'dist/agent-release',
     help: 'folder of the agents that are served to nodes, as make agent-release writes it',
@@ -159,6 +166,7 @@ export function readConfig(env: Environment): Config {
     privateTargets: privateTargets(env.HEADGATE_PRIVATE_TARGETS),
     engineBin: engine(env),
     enrollPerMinute: integer(env, 'HEADGATE_ENROLL_PER_MINUTE', 10, 1, 1_000_000),
+    pushWaitSeconds: integer(env, 'HEADGATE_PUSH_WAIT_SECONDS', 3, 1, 60),
     agentReleases: resolve(env.HEADGATE_AGENT_RELEASES || join(import.meta.dirname, '../dist/agent-release')),
   };
 }

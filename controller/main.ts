@@ -250,6 +250,7 @@ async function compose(
     lease,
     gitdir: repository.gitdir,
     uiUrl: config.baseUrl,
+    pushWaitMs: config.pushWaitSeconds * 1_000,
   });
   const pullRequests = createPullRequestReconciler({ db, clock, log, services, lease, forges, planner });
   const secrets = createSecretReconciler({ db, clock, log, services, lease });

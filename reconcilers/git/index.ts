@@ -48,12 +48,11 @@ export interface GitReconcilerOptions {
   gitdir: string;
   /** Where people read on. */
   uiUrl: string;
-  pushWaitMs?: number;
+  pushWaitMs: number;
 }
 
 const PASS_DEADLINE_MS = 5 * 60_000;
 const DEFAULT_INTERVAL_MS = 60_000;
-const PUSH_WAIT_MS = 3_000;
 /** After a fault of a remote. */
 const MIN_RETRY_MS = 5_000;
 const retryAfter = backoff({ firstMs: MIN_RETRY_MS, capMs: 5 * 60_000 });
@@ -203,7 +202,7 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
 
   const afterPush = createAfterPush({
     ...{ db, clock: options.clock, services, lease, repository },
-    ...{ uiUrl: options.uiUrl, pushWaitMs: options.pushWaitMs ?? PUSH_WAIT_MS, loopName: GIT_LOOP },
+    ...{ uiUrl: options.uiUrl, pushWaitMs: options.pushWaitMs, loopName: GIT_LOOP },
     look: (environmentId, trigger) => loop.look(environmentId, trigger),
   });
 

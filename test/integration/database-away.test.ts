@@ -47,6 +47,7 @@ function startOn(dataDir: string, logged: (text: string) => void): Promise<Contr
       privateTargets: [],
       engineBin: null,
       enrollPerMinute: 1_000,
+      pushWaitSeconds: 3,
       agentReleases: '/nonexistent',
     },
     { log: createLogger('info', sink) },

@@ -62,6 +62,7 @@ export async function startTestController(options: TestControllerOptions = {}): 
     privateTargets: LOCAL_TARGETS,
     engineBin: null,
     enrollPerMinute: 10_000,
+    pushWaitSeconds: 3,
     agentReleases: join(dataDir, 'agent-release'),
     ...options,
     dataDir,

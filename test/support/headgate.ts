@@ -90,6 +90,8 @@ function variablesFor(port: number, portBase: number): Record<string, string> {
     HOME: process.env.HOME ?? '',
     HEADGATE_PORT: String(port),
     HEADGATE_LOG_LEVEL: 'info',
+    // What a push did is to be there when it ends, on a slow machine too.
+    HEADGATE_PUSH_WAIT_SECONDS: '30',
     SVC_PORT_BASE: String(portBase),
     SVC_METRICS_PORT: String(portBase + 390),
   };

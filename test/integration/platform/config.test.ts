@@ -57,6 +57,7 @@ describe('the variables of the controller', () => {
     privateTargets: [],
     engineBin: null,
     enrollPerMinute: 10,
+    pushWaitSeconds: 3,
     agentReleases: join(root, 'dist/agent-release'),
   };
 
@@ -104,6 +105,7 @@ describe('the variables of the controller', () => {
     { env: { HEADGATE_ENGINE_BIN: engine }, is: { engineBin: engine } },
     { env: { PATH: `/nowhere::${folder}` }, is: { engineBin: engine } },
     { env: { HEADGATE_ENROLL_PER_MINUTE: '500' }, is: { enrollPerMinute: 500 } },
+    { env: { HEADGATE_PUSH_WAIT_SECONDS: '20' }, is: { pushWaitSeconds: 20 } },
     { env: { HEADGATE_AGENT_RELEASES: '/srv/agents' }, is: { agentReleases: '/srv/agents' } },
     {
       env: { HTTPS_PROXY: 'http://p:1', HTTP_PROXY: 'q:2', NO_PROXY: 'x' },

@@ -40,7 +40,8 @@ describe('the git reconciler', () => {
     await lease.start();
     const gitdir = environments[0]?.repository.gitdir ?? '';
     const log = QUIET;
-    const git = createGitReconciler({ db, clock, log, services, execute, lease, gitdir, uiUrl: '' });
+    const told = { gitdir, uiUrl: '', pushWaitMs: 3_000 };
+    const git = createGitReconciler({ db, clock, log, services, execute, lease, ...told });
     try {
       await git.start();
       await until(async () => timers === 2, { what: () => `2 timers, not ${timers}` });

@@ -6,6 +6,7 @@ import { Badge, type Tone } from './bits.tsx';
 import { CodeText } from './code-text.tsx';
 import { useSettled } from './settled.ts';
 import { InlineError } from './states.tsx';
+import { WarningList } from './warning-list.tsx';
 
 type Validity = Awaited<ReturnType<typeof api.validator.validate.mutate>>;
 
@@ -85,18 +86,7 @@ export const ConfigProblems = ({ check, errors = check.errors, show }: Props) =>
         Not known to the engine here, and left to those of the nodes: {check.unknown.join('; ')}.
       </p>
     )}
-    {check.warnings.length > 0 && (
-      <ul className="problems" aria-label="Warnings">
-        {check.warnings.map((warning) => (
-          <li key={`${warning.path} ${warning.message}`} data-tone="held">
-            <Badge tone="held">warning</Badge>
-            <span>
-              <CodeText text={warning.message} />
-            </span>
-          </li>
-        ))}
-      </ul>
-    )}
+    <WarningList warnings={check.warnings} />
     {check.error !== null && check.error !== undefined && <InlineError error={check.error} />}
   </div>
 );

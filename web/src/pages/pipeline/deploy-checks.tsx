@@ -4,6 +4,7 @@ import type { DeployPreview, ValidationError } from '../../../../schemas/api/pip
 import { paths } from '../../app/paths.ts';
 import { Badge, type Tone } from '../../components/bits.tsx';
 import { CodeText } from '../../components/code-text.tsx';
+import { WarningList } from '../../components/warning-list.tsx';
 
 const LEVEL: Record<DeployPreview['levels'][number]['status'], Tone> = {
   passed: 'ok',
@@ -49,18 +50,7 @@ export const DeployChecks = ({ env, pipelineId, levels, errors, warnings }: Prop
       ))}
     </ul>
     <ProblemList env={env} pipelineId={pipelineId} errors={errors} />
-    {warnings.length > 0 && (
-      <ul className="problems" aria-label="Warnings">
-        {warnings.map((warning) => (
-          <li key={`${warning.path} ${warning.message}`} data-tone="held">
-            <Badge tone="held">warning</Badge>
-            <span>
-              <CodeText text={warning.message} />
-            </span>
-          </li>
-        ))}
-      </ul>
-    )}
+    <WarningList warnings={warnings} />
   </section>
 );
 
