@@ -14,8 +14,8 @@ import { type EngineRun, startEngine } from './engine-run.ts';
 import { isVrlFunction } from './vrl-functions.ts';
 
 const CACHED = 5_000;
-/** An engine that validates holds some 100 MB, and anybody who may read can ask. The others wait their turn. */
-const AT_ONCE = 4;
+/** A check takes two engines, each of some 100 MB, and anybody who may read can ask. The others wait their turn. */
+const AT_ONCE = 2;
 /** How long a prepared engine waits for a config: who changed one thing often changes the next soon. It holds some 100 MB. */
 const PREPARED_MS = 5 * 60_000;
 /** Its config comes by standard input. */
@@ -36,6 +36,12 @@ const OF_THE_MACHINE = /os error \d+|No such file|data_dir/;
 interface ConfigFault {
   message: string;
   componentKey: string | null;
+}
+
+interface EngineReport {
+  errors: ConfigFault[];
+  /** What this engine lacks, and one of a node may have. */
+  unknown: string[];
 }
 
 export interface ConfigValidator {
@@ -108,7 +114,19 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
     }
   }
 
+  /** Both runs go on side by side: what the second finds counts where the first has found nothing. */
   async function ask(bin: string, configYaml: string, signal?: AbortSignal): Promise<EngineValidation> {
+    const [report, faults] = await Promise.all([
+      read(bin, configYaml, signal),
+      build(bin, configYaml, signal),
+    ]);
+    const isGood = report.errors.length === 0 && report.unknown.length === 0;
+    if (isGood) report.errors.push(...faults);
+    checker ??= nameOf(bin);
+    return { status: 'checked', checker: await checker, ...report };
+  }
+
+  async function read(bin: string, configYaml: string, signal?: AbortSignal): Promise<EngineReport> {
     const text = withoutCertificates(withoutSecrets(configYaml, 'placeholder'), '/certificates');
     const hasAnswered = ({ code }: { code: number | null }) => code === 0 || code === 78;
     let answer = await take('read')?.run.finish(text, signal);
@@ -116,15 +134,7 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
     if (!answer || !hasAnswered(answer)) answer = await startEngine(bin, VALIDATE).finish(text, signal);
     const { code, output } = answer;
     if (!hasAnswered(answer)) throw new Error(`it ended with ${code ?? 'a signal'}`);
-    checker ??= nameOf(bin);
-    const report = parseReport(
-      output.replaceAll('/dev/stdin', 'the config'),
-      code === 0,
-      typesOf(configYaml),
-    );
-    const isGood = report.errors.length === 0 && report.unknown.length === 0;
-    if (isGood) report.errors.push(...(await build(bin, configYaml, signal)));
-    return { status: 'checked', checker: await checker, ...report };
+    return parseReport(output.replaceAll('/dev/stdin', 'the config'), code === 0, typesOf(configYaml));
   }
 
   /** What building finds that reading does not. An engine that cannot say has found nothing. */
@@ -227,9 +237,9 @@ export function parseReport(
   output: string,
   passed: boolean,
   types: ReadonlyMap<string, string> = new Map(),
-): { errors: { message: string; componentKey: string | null }[]; unknown: string[] } {
+): EngineReport {
   if (passed) return { errors: [], unknown: [] };
-  const errors: { message: string; componentKey: string | null }[] = [];
+  const errors: ConfigFault[] = [];
   const unknown: string[] = [];
   let entry: string[] | null = null;
   const close = () => {
