@@ -1,7 +1,7 @@
 # Everything that is done with this repository. `make help` lists it.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run dev test test-engine check format bench build agent-release sbom clean screenshots install chromium sshd
+.PHONY: help run dev test test-engine check format bench build agent-release sbom clean screenshots install chromium sshd pgbouncer
 
 NODE := bin/node
 BIN := node_modules/.bin
@@ -63,7 +63,7 @@ check: install ## types, lint, format, import rules, known vulnerabilities
 format: install ## format and sort imports
 	@$(BIN)/biome check --write .
 
-test: build chromium sshd test/tools/openapi/node_modules/.installed ## every test, closing with one line
+test: build chromium sshd pgbouncer test/tools/openapi/node_modules/.installed ## every test, closing with one line
 	@$(NODE) test/run.ts
 
 test-engine: dist/headgate-agent dist/headgate-engine ## what either engine must answer: Vector by HEADGATE_ENGINE_BIN, else the reference engine
@@ -74,7 +74,7 @@ test/tools/openapi/node_modules/.installed: test/tools/openapi/package.json test
 	@cd test/tools/openapi && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-chromium sshd:
+chromium sshd pgbouncer:
 	@$(NODE) test/support/install-tools.ts $@
 
 bench: build ## measure against docs/benchmarks.md

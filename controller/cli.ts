@@ -138,7 +138,13 @@ async function main(): Promise<ExitCode> {
 }
 
 /** By name: to load the classes would load all that throws them. */
-const FOR_PEOPLE = new Set(['EmbeddedPostgresError', 'KeyringError', 'FolderError', 'SchemaError']);
+const FOR_PEOPLE = new Set([
+  'DatabaseError',
+  'EmbeddedPostgresError',
+  'FolderError',
+  'KeyringError',
+  'SchemaError',
+]);
 
 /** What a person can mend is one line; anything else is a fault of ours and shows where. */
 function explain(error: unknown): string {

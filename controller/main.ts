@@ -20,6 +20,8 @@ import { createSecretReconciler } from '../reconcilers/secrets/index.ts';
 import { deleteExpiredSessions, deleteOldThrottles, ensureFirstAdmin } from './access/index.ts';
 import { createAuditChainer, logAuditHead, pruneAuditLog, writeAudit } from './audit/index.ts';
 import { type Config, ConfigError } from './config.ts';
+import { assertDatabase } from './database/assert-database.ts';
+import { explainConnection } from './database/database-error.ts';
 import { joinEmbeddedPostgres } from './database/embedded-postgres-shared.ts';
 import { migrateAll } from './database/migrate.ts';
 import { oneAtATime } from './database/one-at-a-time.ts';
@@ -68,6 +70,9 @@ import { createSnapshots } from './status/index.ts';
 // An advisory lock of the database.
 const PREPARING = 7_236_003;
 
+/** Services of one machine, or of one cluster, are often started together. */
+const DATABASE_WAIT_MS = 60_000;
+
 export interface Controller {
   url: string;
   /** The one that it listens on; of interest where `config.port` is 0. */
@@ -111,8 +116,15 @@ export async function startController(config: Config, options: StartOptions = {}
     return await compose(config, options, log, progress, undo, stop);
   } catch (error) {
     await stop();
-    throw error;
+    throw explained(error, config.databaseUrl);
   }
+}
+
+/** What PostgreSQL itself says no to (SQLSTATE) is for its operator; anything else stays as it is. */
+function explained(error: unknown, databaseUrl: string | null): unknown {
+  const { code } = error as { code?: unknown };
+  if (databaseUrl === null || typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code)) return error;
+  return explainConnection(error, databaseUrl) ?? error;
 }
 
 async function compose(
@@ -129,7 +141,9 @@ async function compose(
   await makeDataDir(config.dataDir);
   let databaseUrl = config.databaseUrl;
   let diskFull = () => false;
-  if (databaseUrl === null) {
+  if (databaseUrl !== null) {
+    await assertDatabase(databaseUrl, { waitMs: DATABASE_WAIT_MS, onWait: (why) => log.warn(why) });
+  } else {
     progress('Starting the embedded Postgres');
     const postgres = await joinEmbeddedPostgres({ dataDir: config.dataDir, log });
     undo.push({ what: 'Postgres', end: () => postgres.leave() });

@@ -11,7 +11,10 @@ export type Database = Knex;
 export interface ConnectOptions {
   poolSize?: number;
   name?: string;
-  /** Postgres cancels a statement that runs or waits for longer (SQLSTATE 57014). Without it there is no limit. */
+  /**
+   * Postgres cancels a statement that runs or waits for longer (SQLSTATE 57014). Without it there is no limit, whatever the
+   * role or the database sets: a migration or a pass that is cut off each time would never come to its end.
+   */
   statementTimeoutMs?: number;
   /**
    * A connection on which nothing passes for so long is closed, and its statement fails: one that hangs is told from one that
@@ -21,7 +24,7 @@ export interface ConnectOptions {
 }
 
 export function connect(url: string, options: ConnectOptions = {}): Database {
-  const { statementTimeoutMs, silenceMs } = options;
+  const { statementTimeoutMs = 0, silenceMs } = options;
   const db = knex({
     client: 'pg',
     connection: { connectionString: url, application_name: options.name ?? 'headgate', keepAlive: true },
@@ -36,7 +39,6 @@ export function connect(url: string, options: ConnectOptions = {}): Database {
           const silent = Object.assign(new Error(`no answer within ${silenceMs} ms`), { code: 'ETIMEDOUT' });
           stream.setTimeout(silenceMs, () => stream.destroy(silent));
         }
-        if (statementTimeoutMs === undefined) return done(null, connection);
         // By SET and not at the start of the connection, where poolers such as PgBouncer refuse it.
         connection.query(`SET statement_timeout = ${statementTimeoutMs}`).then(
           () => done(null, connection),

@@ -19,6 +19,8 @@ const DEADLOCK = '40P01';
 const FOREIGN_KEY = '23503';
 /** A statement that was cancelled, for its pool's limit (pools.ts) or by an operator. Waiting for a lock counts. */
 const CANCELED = '57014';
+/** Limits that the role or the database sets: lock_timeout, idle_in_transaction_session_timeout, transaction_timeout, idle_session_timeout. */
+const ROLE_LIMIT = /^(55P03|25P03|25P04|57P05)$/;
 /** The connection: refused, broken, no room for another one; or the server says that it starts, ends or crashed. */
 const AWAY =
   /^(08...|57P0[123]|53300|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
@@ -41,8 +43,13 @@ export function unlessAway(error: unknown): unknown {
   if (code === CANCELED) {
     return new DomainError(
       'UNAVAILABLE',
-      'The database took too long for this and it was stopped; it may have waited for another change. Try again in a few seconds, and narrow a search, with a shorter time or a closer filter',
+      'The database took too long for this and it was stopped; it may have waited for another change. Try again in a few seconds, and narrow a search, with a shorter time or a closer filter. Where every request is stopped, a statement_timeout of the database or its role is too short',
       { tookTooLong: true, retryAfterSeconds: RETRY_AFTER_SECONDS },
+    );
+  }
+  if (ROLE_LIMIT.test(code)) {
+    return away(
+      "The database ended this by a limit that is set for Headgate's role or database, such as lock_timeout or idle_in_transaction_session_timeout. Try again; an administrator of the database can lift it: ALTER ROLE … RESET ALL",
     );
   }
   if (code === DEADLOCK) {

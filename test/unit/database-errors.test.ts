@@ -40,6 +40,11 @@ describe('an error of the database', () => {
       error: coded('57014'),
       says: /took too long .*waited for another change.*narrow a search/,
     },
+    {
+      reason: 'a limit of the role ended it',
+      error: coded('25P03', 'terminating connection due to idle-in-transaction timeout'),
+      says: /limit that is set for Headgate's role.*ALTER ROLE/,
+    },
     { reason: 'two transactions waited for each other', error: coded('40P01'), says: /Try again/ },
   ];
   for (const { reason, error, says } of AWAY) {

@@ -349,7 +349,7 @@ describe('commands that ask a server', function () {
       const away = await headgate(['audit', 'verify'], {
         env: { HEADGATE_DATABASE_URL: 'postgres://nobody:hunter2@127.0.0.1:9/none' },
       });
-      expect([away.code, away.stderr.includes('the database cannot be used')], away.stderr).to.deep.equal([
+      expect([away.code, away.stderr.includes('nothing listens at 127.0.0.1:9; start PostgreSQL there')], away.stderr).to.deep.equal([
         2,
         true,
       ]);

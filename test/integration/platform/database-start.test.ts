@@ -1,0 +1,242 @@
+/** What the controller says of a database that it cannot use, before anything else is done. */
+import { chownSync, statSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import pg from 'pg';
+import { assertDatabase } from '../../../controller/database/assert-database.ts';
+import { DatabaseError } from '../../../controller/database/database-error.ts';
+import { startEmbeddedPostgres } from '../../../controller/database/embedded-postgres.ts';
+import { AUTHORITY, LEAF, LEAF_KEY } from '../../support/certificates.ts';
+import { startTestController } from '../../support/controller.ts';
+import { ask, clusterFolder } from '../../support/embedded-cluster.ts';
+import { freePort } from '../../support/headgate.ts';
+import { findPgBouncer, startPgBouncer } from '../../support/pgbouncer.ts';
+import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
+
+const refusal = async (url: string): Promise<string> => {
+  try {
+    await assertDatabase(url, { waitMs: 0 });
+  } catch (error) {
+    expect(error, String(error)).to.be.instanceOf(DatabaseError);
+    const { message } = error as DatabaseError;
+    expect(message).not.to.match(/\n|hunter2/);
+    return message;
+  }
+  return 'usable';
+};
+
+describe('a database of an operator', function () {
+  this.timeout(60_000);
+  let test: TestDatabase;
+  const made: string[] = [];
+  before(async () => {
+    test = await testDatabase();
+  });
+  after(async () => {
+    for (const statement of made.reverse()) await ask(test.url, statement);
+    await test.drop();
+  });
+
+  const changed = (change: (url: URL) => void): string => {
+    const url = new URL(test.url);
+    change(url);
+    return url.href;
+  };
+  const inDatabase = (name: string) => changed((url) => (url.pathname = `/${name}`));
+  const name = (what: string) => `start_${process.pid}_${what}`;
+  async function create(what: string, options: string): Promise<string> {
+    await ask(test.url, `CREATE DATABASE ${name(what)} ${options}`);
+    made.push(`DROP DATABASE ${name(what)} WITH (FORCE)`);
+    return inDatabase(name(what));
+  }
+
+  it('is taken where it is as it should be', async () => {
+    expect(await refusal(test.url)).to.equal('usable');
+  });
+
+  it('is refused where its encoding is not UTF-8, with the statement that makes another', async () => {
+    const url = await create('latin', "ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0");
+    expect(await refusal(url)).to.match(
+      /has the encoding LATIN1, which cannot hold every character .*CREATE DATABASE .* ENCODING 'UTF8' TEMPLATE template0$/,
+    );
+  });
+
+  it('stops the start of a controller by that one line', async () => {
+    const url = await create(
+      'ascii',
+      "ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0",
+    );
+    const error: unknown = await startTestController({ databaseUrl: url }).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(DatabaseError);
+    expect((error as Error).message).to.include('has the encoding SQL_ASCII');
+  });
+
+  it('is refused where it takes no writes', async () => {
+    const url = await create('readonly', '');
+    await ask(test.url, `ALTER DATABASE ${name('readonly')} SET default_transaction_read_only = on`);
+    expect(await refusal(url)).to.match(/takes no writes: .*give the address of the primary/);
+  });
+
+  it('is refused where the password is wrong, the user unknown, or the database not there', async () => {
+    expect(await refusal(changed((url) => (url.password = 'hunter2')))).to.match(
+      /does not accept the password of user "\w+"; correct it in HEADGATE_DATABASE_URL/,
+    );
+    expect(await refusal(inDatabase('nowhere'))).to.match(
+      /has no database "nowhere"; create it: CREATE DATABASE "nowhere"/,
+    );
+  });
+
+  it('is refused where the user may not create tables, or no schema, with the grant that is missing', async () => {
+    const url = await create('rights', '');
+    const role = name('reader');
+    await ask(test.url, `CREATE ROLE ${role} LOGIN PASSWORD 'reader'`);
+    made.push(`DROP ROLE ${role}`);
+    const asReader = new URL(url);
+    Object.assign(asReader, { username: role, password: 'reader' });
+    expect(await refusal(asReader.href)).to.match(
+      /may not create tables in database .*ALTER DATABASE .* OWNER TO .*GRANT USAGE, CREATE ON SCHEMA public/,
+    );
+    await ask(url, `GRANT CREATE ON SCHEMA public TO ${role}`);
+    expect(await refusal(asReader.href)).to.match(
+      /may not create the schema of the job queue .*; GRANT CREATE ON DATABASE/,
+    );
+    await ask(url, `REVOKE ALL ON SCHEMA public FROM ${role}`);
+    await ask(test.url, `ALTER DATABASE ${name('rights')} CONNECTION LIMIT 0`);
+    expect(await refusal(asReader.href)).to.match(/has no connection left .*a controller needs 27/);
+  });
+
+  it('is refused where nothing listens, or something else', async () => {
+    const port = await freePort();
+    expect(await refusal(`postgres://a:hunter2@127.0.0.1:${port}/a`)).to.equal(
+      `nothing listens at 127.0.0.1:${port}; start PostgreSQL there, or look at HEADGATE_DATABASE_URL`,
+    );
+    expect(await refusal('postgres://a:hunter2@no-such-host.invalid/a')).to.include(
+      'no name server knows the host of no-such-host.invalid:5432',
+    );
+    const closing = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+    await new Promise((resolve) => closing.once('listening', resolve));
+    const { port: other } = closing.address() as { port: number };
+    expect(await refusal(`postgres://a:hunter2@127.0.0.1:${other}/a`)).to.include('does not answer');
+    closing.close();
+  });
+
+  it('is waited for while it is not up yet', async () => {
+    const port = await freePort();
+    const server = new URL(test.url);
+    const waits: string[] = [];
+    // Listens once it is waited for, and passes on to the real one.
+    const late = createServer((near) => {
+      const far = connect(Number(server.port), server.hostname);
+      for (const socket of [near, far]) socket.on('error', () => {});
+      near.pipe(far).pipe(near);
+    });
+    await assertDatabase(
+      changed((one) => Object.assign(one, { hostname: '127.0.0.1', port: String(port) })),
+      {
+        ...{ waitMs: 30_000, pauseMs: 20 },
+        onWait(sentence) {
+          waits.push(sentence);
+          late.listen(port, '127.0.0.1');
+        },
+      },
+    );
+    late.close();
+    expect(waits).to.have.length(1);
+    expect(waits[0]).to.match(/nothing listens .* It is tried again for 30 s$/);
+  });
+
+  describe('over TLS', () => {
+    const folder = clusterFolder();
+    let cluster: Awaited<ReturnType<typeof startEmbeddedPostgres>>;
+    before(async () => {
+      cluster = await startEmbeddedPostgres({ dataDir: folder, log: () => undefined });
+      const data = join(folder, 'postgres');
+      const { uid, gid } = statSync(data);
+      for (const [file, text] of [
+        ['server.crt', LEAF],
+        ['server.key', LEAF_KEY],
+      ] as const) {
+        writeFileSync(join(data, file), text, { mode: 0o600 });
+        chownSync(join(data, file), uid, gid);
+      }
+      writeFileSync(join(folder, 'authority.pem'), AUTHORITY);
+    });
+    after(async () => {
+      await cluster.stop();
+      await rm(folder, { recursive: true, force: true });
+    });
+    const withMode = (query: string, host = 'localhost') => {
+      const url = new URL(cluster.url);
+      url.hostname = host;
+      url.search = query;
+      return url.href;
+    };
+
+    it('is told to have none where it has none', async () => {
+      expect(await refusal(withMode('sslmode=verify-full'))).to.match(
+        /has no TLS; switch it on there, or take sslmode out/,
+      );
+    });
+
+    it('is trusted by the authority that sslrootcert names, and refused without, by sentences that say so', async () => {
+      await ask(cluster.url, 'ALTER SYSTEM SET ssl = on');
+      await ask(cluster.url, 'SELECT pg_reload_conf()');
+      const authority = encodeURIComponent(join(folder, 'authority.pem'));
+      let answer = '';
+      // The setting is read by the next connection, a moment later.
+      for (let tries = 0; tries < 100 && !answer.includes('not trusted'); tries += 1)
+        answer = await refusal(withMode('sslmode=verify-full'));
+      expect(answer).to.match(/is not trusted \(.*\); add &sslrootcert=<file with the authority/);
+      expect(await refusal(withMode(`sslmode=verify-full&sslrootcert=${authority}`))).to.equal('usable');
+      expect(await refusal(withMode('sslmode=no-verify'))).to.equal('usable');
+      expect(await refusal(withMode('sslmode=verify-full&sslrootcert=/nowhere.pem'))).to.match(
+        /a file that HEADGATE_DATABASE_URL names cannot be read .*nowhere\.pem/,
+      );
+    });
+
+    it('is refused where its certificate has another name', async () => {
+      const authority = encodeURIComponent(join(folder, 'authority.pem'));
+      expect(await refusal(withMode(`sslmode=verify-full&sslrootcert=${authority}`, '0.0.0.0'))).to.match(
+        /made out for another name/,
+      );
+    });
+  });
+
+  describe('behind PgBouncer', () => {
+    before(function () {
+      if (findPgBouncer() === null) this.skip();
+    });
+    for (const [mode, says] of [
+      ['session', /^usable$/],
+      ['transaction', /a connection pooler in transaction mode.*pool_mode = session/],
+      ['statement', /a connection pooler in transaction mode.*pool_mode = session/],
+    ] as const)
+      it(`is ${mode === 'session' ? 'taken' : 'refused'} in ${mode} mode`, async () => {
+        const pooler = await startPgBouncer(test.url, mode);
+        try {
+          expect(await refusal(pooler.url)).to.match(says);
+        } finally {
+          await pooler.stop();
+        }
+      });
+  });
+
+  it('has no limit of its role on what must come to its end', async () => {
+    const url = await create('limits', '');
+    await ask(test.url, `ALTER DATABASE ${name('limits')} SET statement_timeout = '1s'`);
+    const controller = await startTestController({ databaseUrl: url });
+    try {
+      const { db } = controller.controller.systemContext('test');
+      const { rows } = await db.raw(`SELECT current_setting('statement_timeout') AS ours`);
+      expect(rows[0].ours).to.equal('0');
+      const plain = new pg.Client({ connectionString: url });
+      await plain.connect();
+      expect((await plain.query('SHOW statement_timeout')).rows[0].statement_timeout).to.equal('1s');
+      await plain.end();
+    } finally {
+      await controller.stop();
+    }
+  });
+});
