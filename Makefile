@@ -1,7 +1,7 @@
 # Everything that is done with this repository. `make help` lists it.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run dev test test-engine check format bench build agent-release sbom clean screenshots install chromium sshd pgbouncer
+.PHONY: help run dev test test-engine test-proxies check format bench build agent-release sbom clean screenshots install chromium sshd pgbouncer
 
 NODE := bin/node
 BIN := node_modules/.bin
@@ -68,6 +68,9 @@ test: build chromium sshd pgbouncer test/tools/openapi/node_modules/.installed #
 
 test-engine: dist/headgate-agent dist/headgate-engine ## what either engine must answer: Vector by HEADGATE_ENGINE_BIN, else the reference engine
 	@$(NODE) $(BIN)/mocha $(ENGINE_TESTS)
+
+test-proxies: build ## the sample configurations of examples/deploy/proxy, by those of nginx, HAProxy, Apache and Caddy that are installed
+	@$(NODE) $(BIN)/mocha test/proxies/samples.test.ts
 
 test/tools/openapi/node_modules/.installed: test/tools/openapi/package.json test/tools/openapi/package-lock.json node_modules/.installed
 	@echo "Installing the OpenAPI tools of the tests …"

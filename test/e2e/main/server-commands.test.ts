@@ -349,10 +349,10 @@ describe('commands that ask a server', function () {
       const away = await headgate(['audit', 'verify'], {
         env: { HEADGATE_DATABASE_URL: 'postgres://nobody:hunter2@127.0.0.1:9/none' },
       });
-      expect([away.code, away.stderr.includes('nothing listens at 127.0.0.1:9; start PostgreSQL there')], away.stderr).to.deep.equal([
-        2,
-        true,
-      ]);
+      expect(
+        [away.code, away.stderr.includes('nothing listens at 127.0.0.1:9; start PostgreSQL there')],
+        away.stderr,
+      ).to.deep.equal([2, true]);
       expect(away.stderr).not.to.include('hunter2');
       expect((await headgate(['audit'])).stderr).to.include('verify');
     });
