@@ -15,13 +15,14 @@ import type { Execute } from '../../controller/platform/operation.ts';
 import type { PushedRef } from '../../controller/repository/index.ts';
 import { backoff, jitter } from '../engine/backoff.ts';
 import type { Clock } from '../engine/clock.ts';
-import { createRunLoop } from '../engine/run-loop.ts';
+import { createRunLoop, LoopStoppedError } from '../engine/run-loop.ts';
 import { createSourceCache } from '../source/index.ts';
 import { createAfterPush, isEmbedded } from './after-push.ts';
 import { openCopies } from './copies.ts';
 import { createPassMemory, type PassMemory } from './memory.ts';
 import { type PassResult, runPass } from './pass.ts';
 import { runPushPass } from './push-pass.ts';
+import { recordBrokenPass } from './record-broken-pass.ts';
 import { noCounts } from './report.ts';
 import type { Remote } from './steps.ts';
 
@@ -193,11 +194,18 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
       if (failures === undefined) return intervalMs;
       return jitter(failures === 0 ? intervalMs : Math.max(retryAfter(failures), MIN_RETRY_MS));
     },
-    onFailure: (environmentId, error, retryInMs) =>
+    onFailure(environmentId, error, retryInMs) {
       log.warn(
         { environmentId, reason: messageOf(error), retryInMs: Math.round(retryInMs) },
         'git pass failed',
-      ),
+      );
+      const epoch = lease.epoch();
+      if (epoch === null || error instanceof LoopStoppedError) return;
+      const fence = (tx: Knex) => lease.fence(tx, epoch);
+      recordBrokenPass({ db, bus: services.bus, fence, environmentId, error }).catch((reason: unknown) =>
+        log.warn({ environmentId, reason: messageOf(reason) }, 'a failed git pass could not be recorded'),
+      );
+    },
   });
 
   const afterPush = createAfterPush({

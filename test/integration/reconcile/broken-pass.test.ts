@@ -1,0 +1,47 @@
+/** What people read of a pass that threw. */
+import { expect } from 'chai';
+import { insertEnvironment } from '../../../controller/environments/store.ts';
+import { findBinding } from '../../../controller/git-sync/index.ts';
+import { saveBinding } from '../../../controller/git-sync/store.ts';
+import { insertTeam } from '../../../controller/teams/store.ts';
+import { startTestController, type TestController } from '../../support/controller.ts';
+import { until } from '../../support/until.ts';
+
+describe('a pass over git that throws', () => {
+  let test: TestController;
+  before(async () => {
+    test = await startTestController();
+  });
+  after(() => test.stop());
+
+  it('says so in the status of its binding, and takes it back once one went well', async () => {
+    const { db } = test;
+    const teamId = await insertTeam(db, 'team');
+    const environmentId = await insertEnvironment(db, { name: 'staging', teamId });
+    await saveBinding(db, {
+      ...{
+        environmentId,
+        mode: 'sync',
+        repositoryUrl: 'embedded',
+        ref: 'main',
+        path: 'environments/staging',
+      },
+      ...{ sharedPaths: [], intervalSeconds: 60 },
+    });
+    const { bus } = test.controller.systemContext('test').services;
+    const wake = () => bus.publish(db, { type: 'wake', loop: 'git', key: environmentId, trigger: 'test' });
+    const lastError = async () => (await findBinding(db, environmentId))?.lastError ?? null;
+
+    await db.raw('ALTER TABLE git_jobs RENAME TO git_jobs_away');
+    await wake();
+    await until(async () => (await lastError()) !== null, { what: 'the failure to be recorded' });
+    expect(await lastError()).to.equal(
+      'the last pass broke off: relation "git_jobs" does not exist. It is tried again by itself, and everything runs on as it was',
+    );
+    expect(test.log()).to.include('git pass failed');
+
+    await db.raw('ALTER TABLE git_jobs_away RENAME TO git_jobs');
+    await wake();
+    await until(async () => !(await lastError())?.includes('broke off'), { what: 'the next pass' });
+  });
+});
