@@ -78,8 +78,10 @@ type UserActor = Extract<Actor, { type: 'user' }>;
 
 /** `Basic` with a personal token as the password, or as the user name, as some clients have it. */
 async function authenticate(db: Knex, header: string | undefined): Promise<UserActor | null> {
-  if (!header?.startsWith('Basic ') || header.length > 1_024) return null;
-  const [name = '', password = ''] = Buffer.from(header.slice(6), 'base64').toString('utf8').split(':');
+  // The scheme is case-insensitive: RFC 9110, section 11.1.
+  const [, encoded] = /^basic +(\S+)$/i.exec(header?.slice(0, 1_025) ?? '') ?? [];
+  if (encoded === undefined || encoded.length > 1_018) return null;
+  const [name = '', password = ''] = Buffer.from(encoded, 'base64').toString('utf8').split(':');
   return (await actorOfPersonalToken(db, password)) ?? (await actorOfPersonalToken(db, name));
 }
 
@@ -89,6 +91,7 @@ export function gitRoutes(parts: GitParts): Middleware {
   return async (ctx, next) => {
     if (!ctx.path.startsWith('/git/')) return next();
     const rest = ctx.path.startsWith(`${prefix}/`) ? ctx.path.slice(prefix.length) : '';
+    if (rest.startsWith('/info/lfs/')) return answerLfs(ctx);
     if (!PATHS.has(`${ctx.method} ${rest}`))
       return answer(ctx, 404, `There is one repository here: ${prefix}\n`);
     if (rest === '/info/refs' && !SERVICES.has(String(ctx.query.service)))
@@ -236,6 +239,19 @@ async function reportAfterPush(
 
 const takenOf = (refs: readonly PushedRef[] | null, taken: ReadonlySet<string>): readonly PushedRef[] =>
   refs?.filter(({ name }) => taken.has(name)) ?? [...taken].map((name) => ({ name, deleted: false }));
+
+/**
+ * git-lfs asks before each push, and shows `message` of an answer of its own type (git-lfs, docs/api/batch.md). 501 for the
+ * locks means that there are none, and the push goes on.
+ */
+function answerLfs(ctx: KoaContext): void {
+  ctx.status = 501;
+  ctx.type = 'application/vnd.git-lfs+json';
+  ctx.body = JSON.stringify({
+    message:
+      'Headgate keeps no files of git LFS: manifests are small, and are read from git itself. Take them out of LFS (git lfs untrack) and commit them again',
+  });
+}
 
 function answer(ctx: KoaContext, status: number, text: string): void {
   ctx.status = status;

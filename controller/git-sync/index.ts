@@ -59,6 +59,7 @@ export {
   listBindings,
   setForgeTrouble,
   updateBindingStatus,
+  updateRedirect,
   type WaitingPlan,
 } from './store.ts';
 export { readManifestStatus, readSyncStatus } from './sync-status.ts';

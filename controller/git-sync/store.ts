@@ -58,6 +58,8 @@ export interface Binding {
   appliedCommit: CommitInfo | null;
   lastPassAt: Date | null;
   lastError: string | null;
+  /** Where the server redirects to, within its origin; null where the address holds. */
+  redirectedTo: string | null;
 }
 
 export type ForgeChoice = BoundForge['name'];
@@ -83,7 +85,8 @@ const SELECT_BINDING = `SELECT b.id, b.environment_id AS "environmentId", b.revi
     b.sealed_forge_token AS "sealedForgeToken", b.sealed_webhook_secret AS "sealedWebhookSecret", b.forge_error AS "forgeError",
     b.protect_branch AS "protectBranch", b.required_approvals AS "requiredApprovals", b.begun_at AS "begunAt", b.rewritten_commit AS "rewrittenCommit", b.waiting_plan AS "waitingPlan",
     b.suspended_at AS "suspendedAt", b.suspended_by AS "suspendedBy", b.suspend_reason AS "suspendReason", b.read_at AS "readAt", b.head_commit AS "headCommit",
-    b.applied_commit AS "appliedCommit", b.last_pass_at AS "lastPassAt", b.last_error AS "lastError"
+    b.applied_commit AS "appliedCommit", b.last_pass_at AS "lastPassAt", b.last_error AS "lastError",
+    b.redirected_to AS "redirectedTo"
   FROM git_bindings b JOIN environments e ON e.id = b.environment_id`;
 
 function toBinding(row: Binding): Binding {
@@ -284,6 +287,14 @@ export async function orphanObjects(db: Knex, binding: { id: string; environment
   });
   for (const table of ['git_object_words', 'git_approvals', 'git_holds'])
     await db(table).where({ binding_id: binding.id }).delete();
+}
+
+export async function updateRedirect(
+  db: Knex,
+  bindingId: string,
+  redirectedTo: string | null,
+): Promise<void> {
+  await db('git_bindings').where({ id: bindingId }).update({ redirected_to: redirectedTo });
 }
 
 export async function updateBindingStatus(

@@ -54,6 +54,7 @@ export async function readSyncStatus(ctx: Context, environmentId: string): Promi
       headCommit: null,
       appliedCommit: null,
       lastError: null,
+      redirectedTo: null,
       gate: sumGates(gates, UNBOUND),
       manifests: [],
     };
@@ -94,6 +95,7 @@ export async function readSyncStatus(ctx: Context, environmentId: string): Promi
     headCommit: binding.headCommit,
     appliedCommit: binding.appliedCommit,
     lastError: binding.lastError,
+    redirectedTo: binding.redirectedTo,
     gate: sumGates(
       gates,
       gateEnds(binding, {

@@ -16,6 +16,7 @@ export function embeddedHandle(gitdir: string): RepositoryHandle {
     remove: (branch, signal) => deleteRef(gitdir, branch, signal),
     heads: (branches, signal) => listHeads(gitdir, branches, signal),
     meet: ({ base, head }, signal) => listHeads(gitdir, [base, head], signal),
+    redirectedTo: () => null,
     distrust: () => {},
   };
 }

@@ -84,7 +84,7 @@ const scan: Explain = ({ address: { host, port } }) =>
 export function statusError(
   remote: Remote,
   status: number,
-  extra: { location?: string | null; retryAfterMs?: number } = {},
+  extra: { retryAfterMs?: number } = {},
 ): RepositoryError {
   const { host } = remote.address;
   if (status === 407 && remote.proxy) return proxyFault(remote, String(status));
@@ -99,16 +99,48 @@ export function statusError(
       retryAfterMs === undefined ? {} : { retryAfterMs },
     );
   }
-  if (status >= 300 && status < 400) {
+  if (status >= 300 && status < 400) return redirectError(remote, 'another address');
+  if (status === 503 && extra.retryAfterMs !== undefined)
     return new RepositoryError(
-      'redirect',
-      `${host} redirects to ${extra.location ?? 'another address'}, which is not followed, since the credentials would go along; bind to the address where the repository itself is`,
+      'asked-to-wait',
+      `${host} is not ready (status 503) and asks to be left alone for ${Math.ceil(extra.retryAfterMs / 1_000)} s; ${LATER}`,
+      { retryAfterMs: extra.retryAfterMs },
     );
-  }
   const what =
     status >= 500 ? `has a fault of its own (status ${status}); ${LATER}` : `answers with status ${status}`;
   return new RepositoryError('server', `${host} ${what}`);
 }
+
+/** `target`: what may be shown of where it leads; `circle` where it leads on and on. */
+export function redirectError({ address: { host } }: Remote, target: string): RepositoryError {
+  return new RepositoryError(
+    'redirect',
+    target === 'circle'
+      ? `${host} redirects again and again; bind to the address where the repository itself is`
+      : `${host} redirects to ${target}, which is not followed, since the credentials would go along; bind to the address where the repository itself is`,
+  );
+}
+
+export const tlsWanted = ({ address: { host, port } }: Remote): RepositoryError =>
+  new RepositoryError('server', `${host} speaks TLS on port ${port}; write https:// instead of http://`);
+
+export const dumbServer = ({ address: { host } }: Remote): RepositoryError =>
+  new RepositoryError(
+    'server',
+    `${host} serves the files of the repository alone (git's dumb protocol), which is not read; serve it by git http-backend, or bind over ssh`,
+  );
+
+export const sha256Repository = (): RepositoryError =>
+  new RepositoryError(
+    'server',
+    'the repository uses SHA-256 as its object format, which is not read yet; use one with SHA-1',
+  );
+
+export const notGit = ({ address: { host } }: Remote, type: string): RepositoryError =>
+  new RepositoryError(
+    'server',
+    `${host} answers with something that is not git (${printable(type) || 'no content type'}); compare the address`,
+  );
 
 interface Rule {
   pattern: RegExp;
@@ -192,10 +224,9 @@ const RULES: readonly Rule[] = [
     explain: (remote) => `${remote.address.host} answers with something that is not git; compare the address`,
   },
   {
-    pattern: /mismatched algorithms|unsupported object format/i,
+    pattern: /mismatched algorithms|unsupported object format|unknown object format/i,
     fault: 'server',
-    explain: () =>
-      'the repository uses SHA-256 as its object format, which is not read yet; use one with SHA-1',
+    explain: () => sha256Repository().message,
   },
 ];
 

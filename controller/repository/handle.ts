@@ -52,6 +52,8 @@ export interface RepositoryHandle {
    * would.
    */
   meet(branches: { base: string; head: string }, signal: AbortSignal): Promise<ReadonlyMap<string, string>>;
+  /** The address that the server redirected to at the last question, within its origin; null where it did not. */
+  redirectedTo(): string | null;
   /** What `gitdir` holds is damaged: a remote's copy is made anew by the next fetch. */
   distrust(): void;
 }

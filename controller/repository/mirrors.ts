@@ -276,6 +276,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
         remove: (branch, signal) => push(remote, gitdir, { ...branch, sha: null }, signal),
         heads: (branches, signal) => remoteHeads(remote, branches, { gitdir, runs, signal, deadlineMs }),
         meet: (branches, signal) => meet(remote, gitdir, branches, signal),
+        redirectedTo: () => (remote.endpoint === remote.address.url ? null : remote.endpoint),
         distrust: () => void distrusted.add(gitdir),
       };
     },
@@ -322,6 +323,7 @@ function closedHandle(gitdir: string, error: unknown): RepositoryHandle {
   };
   return {
     ...{ gitdir, kind: 'remote', fetch: fail, push: fail, remove: fail, heads: fail, meet: fail },
+    redirectedTo: () => null,
     distrust: () => {},
   };
 }

@@ -15,6 +15,7 @@ import { createPinCheck } from './git-version.ts';
 import type { Remote } from './remote.ts';
 import { RepositoryError } from './repository-error.ts';
 import { readSshKey } from './ssh-key.ts';
+import { webRefs } from './web-refs.ts';
 
 export interface RemoteRun {
   gitdir: string;
@@ -33,8 +34,23 @@ const BIG_FILE = '2m';
 
 const assertPins = createPinCheck();
 
-/** @throws RepositoryError where git could not be started, or is too old; whether it went well is for the caller to see. */
+/** What git says of a redirect, which it does not follow by itself. */
+const REDIRECTED = /requested URL returned error: 30[12378]\b/;
+const RESOLVE_MS = 20_000;
+
+/**
+ * Where git meets a redirect, it is resolved within its origin, and git runs once more.
+ * @throws RepositoryError where git could not be started, or is too old; whether it went well is for the caller to see.
+ */
 export async function runRemote(remote: Remote, args: readonly string[], run: RemoteRun): Promise<GitEnd> {
+  const { endpoint } = remote;
+  const end = await runAt(remote, args, run);
+  if (end.code === 0 || remote.address.transport === 'ssh' || !REDIRECTED.test(end.stderr)) return end;
+  await webRefs(remote, ['HEAD'], run.signal, Math.min(RESOLVE_MS, run.deadlineMs));
+  return remote.endpoint === endpoint ? end : runAt(remote, args, run);
+}
+
+async function runAt(remote: Remote, args: readonly string[], run: RemoteRun): Promise<GitEnd> {
   const addresses = await addressesOf(remote);
   let folder: string;
   try {
@@ -124,6 +140,7 @@ async function filesOf(remote: Remote, folder: string, addresses: readonly strin
     return [];
   }
   const settings: GitSetting[] = [];
+  if (remote.endpoint !== address.url) settings.push([`url.${remote.endpoint}.insteadOf`, address.url]);
   const header = authorizationOf(credentials);
   if (header) settings.push(['http.extraHeader', `Authorization: ${header}`]);
   if (proxy) settings.push(['http.proxy', proxy.href], ['http.proxyAuthMethod', 'basic']);

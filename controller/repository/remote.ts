@@ -11,6 +11,8 @@ import { RepositoryError } from './repository-error.ts';
 
 export interface Remote {
   address: RemoteAddress;
+  /** Where the repository answers: another path than that of `address` after a redirect within its origin. */
+  endpoint: string;
   credentials: GitCredentials;
   knownHosts: string | null;
   caCertificate: string | null;
@@ -37,6 +39,7 @@ export function openRemote({ keyring, guard, proxies }: RemoteParts, binding: Bo
   const { knownHosts, caCertificate } = binding;
   return {
     address,
+    endpoint: address.url,
     credentials,
     knownHosts,
     caCertificate,

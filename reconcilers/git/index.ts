@@ -6,7 +6,13 @@
 import { join } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import type { Knex } from 'knex';
-import { type Binding, findBinding, intervalOf, listBindings } from '../../controller/git-sync/index.ts';
+import {
+  type Binding,
+  findBinding,
+  intervalOf,
+  listBindings,
+  updateRedirect,
+} from '../../controller/git-sync/index.ts';
 import type { Context, Services } from '../../controller/platform/context.ts';
 import { messageOf } from '../../controller/platform/errors.ts';
 import type { Lease } from '../../controller/platform/lease.ts';
@@ -136,12 +142,18 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
       let reached = true;
       // A slow server takes up the time of its own binding, and the place of no other.
       const fetch = () =>
-        pass.aside(() =>
-          handle.fetch(pass.signal).catch((error: unknown) => {
-            reached = false;
-            throw error;
-          }),
-        );
+        pass
+          .aside(() =>
+            handle.fetch(pass.signal).catch((error: unknown) => {
+              reached = false;
+              throw error;
+            }),
+          )
+          .then(async (fetched) => {
+            const redirectedTo = handle.redirectedTo();
+            if (redirectedTo !== binding.redirectedTo) await updateRedirect(db, binding.id, redirectedTo);
+            return fetched;
+          });
       const remote: Remote = {
         fetch,
         distrust: () => handle.distrust(),

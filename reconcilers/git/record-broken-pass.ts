@@ -4,6 +4,7 @@ import { unlessAway } from '../../controller/database/errors.ts';
 import { findBinding, updateBindingStatus } from '../../controller/git-sync/index.ts';
 import type { Bus } from '../../controller/platform/bus.ts';
 import { DomainError, messageOf } from '../../controller/platform/errors.ts';
+import { BROKEN_PASS } from '../../schemas/api/git-sync.ts';
 
 const MESSAGE_LENGTH = 300;
 
@@ -20,7 +21,7 @@ export interface BrokenPass {
 export async function recordBrokenPass({ db, bus, fence, environmentId, error }: BrokenPass): Promise<void> {
   const binding = await findBinding(db, environmentId);
   if (!binding || binding.mode === 'off' || binding.suspendedAt !== null) return;
-  const lastError = `the last pass broke off: ${reasonOf(error)}. It is tried again by itself, and everything runs on as it was`;
+  const lastError = `${BROKEN_PASS}: ${reasonOf(error)}. It is tried again by itself, and everything runs on as it was`;
   if (binding.lastError === lastError) return;
   await db.transaction(async (tx) => {
     await fence(tx);

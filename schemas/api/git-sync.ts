@@ -125,6 +125,9 @@ export const ReviewRules = Type.Object({
 });
 export type ReviewRules = Static<typeof ReviewRules>;
 
+/** How `lastError` begins where the repository was read and the pass over it failed all the same. */
+export const BROKEN_PASS = 'the last pass broke off';
+
 export const GitSyncStatus = Type.Object({
   environmentId: Id,
   environmentName: Type.String(),
@@ -168,6 +171,12 @@ export const GitSyncStatus = Type.Object({
   appliedCommit: Nullable(CommitInfo),
   /** Null when the last pass went through; else what is wrong and what to do. */
   lastError: Nullable(Type.String()),
+  redirectedTo: Nullable(
+    Type.String({
+      description:
+        'Where the git server redirects to, on the same host. It is followed; bind to this address.',
+    }),
+  ),
   gate: Gate,
   manifests: Type.Array(ManifestStatus),
 });

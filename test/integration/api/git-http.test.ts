@@ -53,6 +53,25 @@ describe('git over HTTP', () => {
     }
   });
 
+  it('takes the scheme of the credentials in any case, as RFC 9110 has it', async () => {
+    const token = await tokenOf(teams.root);
+    for (const scheme of ['basic', 'BASIC', 'Basic']) {
+      const authorization = basic('git', token).authorization.replace('Basic', scheme);
+      expect((await send(refs(), { headers: { authorization } })).status, scheme).to.equal(200);
+    }
+  });
+
+  it('tells git-lfs in its own form that no files of it are kept, and its push of the rest goes through', async () => {
+    const answer = await send(`${remote}/info/lfs/objects/batch`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/vnd.git-lfs+json' },
+      body: '{"operation":"upload","objects":[]}',
+    });
+    expect(answer.status).to.equal(501);
+    expect(answer.headers['content-type']).to.match(/^application\/vnd\.git-lfs\+json/);
+    expect(answer.json().message).to.match(/keeps no files of git LFS.*git lfs untrack/);
+  });
+
   it('does not take the password of the account, nor the session’s cookie', async () => {
     expect(
       (await send(refs(), { headers: basic(teams.root.email, 'a long enough password') })).status,

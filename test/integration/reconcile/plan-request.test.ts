@@ -54,6 +54,7 @@ describe('a plan that is asked for', () => {
         remove: async () => 'ok' as const,
         heads: async () => new Map(),
         meet: async () => new Map(),
+        redirectedTo: () => null,
         distrust: () => {},
       }),
       sweep: async () => {},

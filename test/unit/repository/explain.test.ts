@@ -22,6 +22,7 @@ const SECRET_FORMS = [
 function remote(url: string, credentials: GitCredentials): Remote {
   return {
     address: readAddress(url),
+    endpoint: url,
     credentials,
     knownHosts: null,
     caCertificate: null,

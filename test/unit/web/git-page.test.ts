@@ -44,6 +44,7 @@ const STATUS: GitSyncStatus = {
   lastSyncAt: AT,
   headCommit: null,
   appliedCommit: null,
+  redirectedTo: null,
   lastError: null,
   gate: [],
   manifests: [],

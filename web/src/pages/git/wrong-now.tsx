@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Link, useLocation } from 'react-router';
-import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
+import { BROKEN_PASS, type GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
 import { usePlace } from '../../app/environment.tsx';
 import { paths } from '../../app/paths.ts';
 import { Banner } from '../../components/banner.tsx';
@@ -20,6 +20,7 @@ export const WrongNow = ({ status }: { status: GitSyncStatus }) => {
   return (
     <>
       <RepositoryFault status={status} />
+      <Redirect status={status} />
       {wrong.length > 0 ? (
         <section className="section" aria-label="Wrong now">
           <ul className="wrong" aria-label="Wrong now">
@@ -100,11 +101,32 @@ const Act = ({ env, action, adopt }: ActProps) => {
   );
 };
 
+/** It works; and ends once somebody else takes the old address. */
+const Redirect = ({ status }: { status: GitSyncStatus }) => {
+  if (!status.redirectedTo) return null;
+  return (
+    <Banner tone="held" title="The repository has another address">
+      <p>
+        The server redirects to <code>{status.redirectedTo}</code>, which is followed. Write it into the{' '}
+        <Link to={paths.git(status.environmentId, { tab: 'settings' })}>settings</Link>: redirects of renamed
+        repositories end.
+      </p>
+    </Banner>
+  );
+};
+
 /** The repository as a whole, beside which a single manifest's problem is small. */
 const RepositoryFault = ({ status }: { status: GitSyncStatus }) => {
   if (!status.lastError) return null;
   return (
-    <Banner tone="failed" title="The repository could not be read">
+    <Banner
+      tone="failed"
+      title={
+        status.lastError.startsWith(BROKEN_PASS)
+          ? 'The last pass broke off'
+          : 'The repository could not be read'
+      }
+    >
       <p className="banner-cause">{sentence(status.lastError)}</p>
       <p>
         Nothing is deleted meanwhile. Last tried <Time at={status.lastSyncAt} />: “Sync now” tries again at
