@@ -301,6 +301,7 @@ export const appRouter = router({
     updateOidcRoleMapping: m(directory.updateOidcRoleMapping),
     updateScim: m(scimSettings.updateScim),
     generateScimToken: m(scimSettings.generateScimToken),
+    scimRefusals: q(scimSettings.scimRefusals),
   }),
   userPreference: router({
     get: q(userPreferences.get),

@@ -33,10 +33,11 @@ interface AttributeOptions {
   uniqueness?: 'server';
   subAttributes?: object[];
   referenceTypes?: string[];
+  canonicalValues?: string[];
 }
 
 function attribute(name: string, options: AttributeOptions): object {
-  const { type = 'string', description, subAttributes, referenceTypes } = options;
+  const { type = 'string', description, subAttributes, referenceTypes, canonicalValues } = options;
   return {
     name,
     type,
@@ -49,6 +50,7 @@ function attribute(name: string, options: AttributeOptions): object {
     uniqueness: options.uniqueness ?? 'none',
     ...(subAttributes ? { subAttributes } : {}),
     ...(referenceTypes ? { referenceTypes } : {}),
+    ...(canonicalValues ? { canonicalValues } : {}),
   };
 }
 
@@ -73,6 +75,8 @@ const USER_ATTRIBUTES = [
   attribute('emails', {
     type: 'complex',
     multiValued: true,
+    // They may be left out where userName is an address itself, which this has no words for.
+    required: true,
     description: 'E-mail addresses; the primary one is that of the account where userName is none',
     subAttributes: [
       attribute('value', { description: 'The address' }),
@@ -115,9 +119,9 @@ const GROUP_ATTRIBUTES = [
     subAttributes: [
       attribute('value', { mutability: 'immutable', description: 'The id of the user', caseExact: true }),
       attribute('display', { ...readOnly, description: 'The name of the user' }),
-      attribute('type', { ...readOnly, description: 'User' }),
+      attribute('type', { mutability: 'immutable', canonicalValues: ['User'], description: 'User' }),
       attribute('$ref', {
-        ...readOnly,
+        mutability: 'immutable',
         type: 'reference',
         referenceTypes: ['User'],
         description: 'Where the user is',

@@ -26,7 +26,11 @@ export function scimError(
   thrown: unknown,
   request: { requestId: string; path: string; log: Logger },
 ): ScimErrorAnswer {
-  const { status, headers, body } = errorAnswer(thrown, request);
+  // 501 is a refusal like another, and no fault of the server.
+  const { status, headers, body } =
+    thrown instanceof ScimRefusal
+      ? { status: thrown.status, headers: {}, body: { error: thrown.message } }
+      : errorAnswer(thrown, request);
   const own = thrown instanceof ScimRefusal ? thrown.headers : {};
   const asks: Record<string, string> = status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
   const scimType = scimTypeOf(thrown);

@@ -16,6 +16,21 @@ export function fieldsOf(value: unknown, what: string): Fields {
   return new Map(Object.entries(value).map(([name, one]) => [withoutCoreUrn(name).toLowerCase(), one]));
 }
 
+/**
+ * The fields of a whole body. `schemas` may be left out, as some providers do; what is given names the schema of the request
+ * (RFC 7644, 3.1 and 3.5.2). @throws BAD_REQUEST (invalidSyntax)
+ */
+export function bodyOf(body: unknown, urn: string): Fields {
+  const fields = fieldsOf(body, 'The body');
+  const given = fields.get('schemas');
+  if (given === undefined || given === null) return fields;
+  const names = (Array.isArray(given) ? given : [given]).map((one) => String(one).toLowerCase());
+  // OneLogin's template for users names the schema of SCIM 1.
+  if (!names.includes(urn.toLowerCase()) && !names.includes('urn:scim:schemas:core:1.0'))
+    throw refused('invalidSyntax', `schemas must name ${urn}, the schema of this request`);
+  return fields;
+}
+
 const wrong = (what: string, wants: string) => refused('invalidValue', `${what} must be ${wants}`);
 
 /** Null for what is absent, null or empty. A library by Microsoft has texts as `[{"value": "…"}]`. */

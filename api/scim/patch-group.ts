@@ -21,8 +21,9 @@ function changesOf(part: PatchPart): GroupChange[] {
   if (attribute === 'members') return memberChanges(part);
   const isWhole = path.where === null && sub === null;
   if (attribute === 'displayname' && isWhole) {
-    const name = op === 'remove' ? null : stringOf(value, 'displayName');
-    if (name === null) throw refused('invalidValue', 'displayName is required and cannot be removed');
+    if (op === 'remove') throw refused('mutability', 'displayName is required and cannot be removed');
+    const name = stringOf(value, 'displayName');
+    if (name === null) throw refused('invalidValue', 'displayName is required and cannot be empty');
     return [{ kind: 'displayName', value: name }];
   }
   if (attribute === 'externalid' && isWhole)

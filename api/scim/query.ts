@@ -1,11 +1,11 @@
 /** What a request asks for: a page, a filter, some of the attributes. RFC 7644, 3.4.2 and 3.9. */
 import { refused } from '../../controller/scim/index.ts';
-import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
+import { SCIM_LIMITS, SCIM_URNS } from '../../schemas/scim/common.ts';
 import type { ListScimGroups } from '../../schemas/scim/group.ts';
 import type { ListScimUsers } from '../../schemas/scim/user.ts';
 import { refuseRepeated } from '../middleware/query.ts';
 import { parseFilter, type Term, withoutCoreUrn } from './filter.ts';
-import { fieldsOf } from './json.ts';
+import { bodyOf } from './json.ts';
 
 /** Which attributes are told, in lower case, parts as `name.givenname`. */
 export interface Selection {
@@ -38,7 +38,7 @@ export function readQuery(querystring: string): Query {
 
 /** Of the body of `POST …/.search`: RFC 7644, 3.4.3. */
 export function readSearch(body: unknown): Query {
-  const fields = fieldsOf(body, 'The body');
+  const fields = bodyOf(body, SCIM_URNS.search);
   return queryOf(Object.fromEntries(PARAMETERS.map((name) => [name, fields.get(name.toLowerCase())])));
 }
 

@@ -1,8 +1,8 @@
 /** The operations of PATCH (RFC 7644, 3.5.2), in whatever case their names come. */
 import { refused } from '../../controller/scim/index.ts';
-import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
+import { SCIM_LIMITS, SCIM_URNS } from '../../schemas/scim/common.ts';
 import { type Path, parsePath } from './filter.ts';
-import { fieldsOf, isObject } from './json.ts';
+import { bodyOf, fieldsOf, isObject } from './json.ts';
 
 export type PatchName = 'add' | 'remove' | 'replace';
 
@@ -19,7 +19,7 @@ export interface PatchPart {
 const NAMES: readonly string[] = ['add', 'remove', 'replace'];
 
 export function readPatch(body: unknown, limit: number = SCIM_LIMITS.operations): PatchPart[] {
-  const operations = fieldsOf(body, 'The body').get('operations');
+  const operations = bodyOf(body, SCIM_URNS.patch).get('operations');
   if (!Array.isArray(operations) || operations.length === 0)
     throw refused('invalidSyntax', 'Operations must be a list with at least one operation');
   if (operations.length > limit)

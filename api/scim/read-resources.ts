@@ -1,9 +1,9 @@
 /** Users and groups, as POST and PUT bring them. What is not kept here, a password for one, is left out. */
 import { refused } from '../../controller/scim/index.ts';
-import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
+import { SCIM_LIMITS, SCIM_URNS } from '../../schemas/scim/common.ts';
 import type { GroupInput } from '../../schemas/scim/group.ts';
 import type { ScimName, UserInput } from '../../schemas/scim/user.ts';
-import { booleanOf, emailsOf, type Fields, fieldsOf, memberIdsOf, stringOf, textOf } from './json.ts';
+import { bodyOf, booleanOf, emailsOf, type Fields, fieldsOf, memberIdsOf, stringOf, textOf } from './json.ts';
 
 function nameOf(given: unknown): ScimName {
   const fields: Fields = given === undefined || given === null ? new Map() : fieldsOf(given, 'name');
@@ -18,7 +18,7 @@ const externalIdOf = (fields: Fields) =>
   fields.has('externalid') ? { externalId: textOf(fields.get('externalid'), 'externalId') } : {};
 
 export function readUserInput(body: unknown): UserInput {
-  const fields = fieldsOf(body, 'The body');
+  const fields = bodyOf(body, SCIM_URNS.user);
   const userName = stringOf(fields.get('username'), 'userName', SCIM_LIMITS.address);
   if (userName === null) throw refused('invalidValue', 'userName is required');
   const active = booleanOf(fields.get('active'), 'active');
@@ -33,7 +33,7 @@ export function readUserInput(body: unknown): UserInput {
 }
 
 export function readGroupInput(body: unknown): GroupInput {
-  const fields = fieldsOf(body, 'The body');
+  const fields = bodyOf(body, SCIM_URNS.group);
   const displayName = stringOf(fields.get('displayname'), 'displayName');
   if (displayName === null) throw refused('invalidValue', 'displayName is required');
   return { displayName, ...externalIdOf(fields), members: memberIdsOf(fields.get('members')) };

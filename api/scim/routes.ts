@@ -1,11 +1,11 @@
 /** SCIM 2.0: an identity provider keeps users and groups here. Finds the row and the caller, and lets the row do the rest. */
 import type { Context as KoaContext, Middleware } from 'koa';
-import { notFound, unauthorized } from '../../controller/platform/errors.ts';
-import { isScimToken, SCIM_PATH, scimBaseUrl } from '../../controller/scim/index.ts';
+import { messageOf, notFound, unauthorized } from '../../controller/platform/errors.ts';
+import { addRefusal, isScimToken, SCIM_PATH, scimBaseUrl } from '../../controller/scim/index.ts';
 import type { Door } from '../door.ts';
 import { perMinute } from '../middleware/rate-limit.ts';
 import { ScimRefusal, scimError } from './errors.ts';
-import { SCIM_ROWS, type ScimRow } from './rows.ts';
+import { NOT_IMPLEMENTED, SCIM_ROWS, type ScimRow } from './rows.ts';
 
 /** First syncs send thousands of requests. */
 const REQUESTS_PER_MINUTE = 3_000;
@@ -13,6 +13,7 @@ const REQUESTS_PER_MINUTE = 3_000;
 const NEAR = ['/api/scim', '/scim'];
 const ID = /^[\w-]{1,64}$/;
 const LONGEST_PATH = 500;
+const DETAIL_LENGTH = 500;
 
 export function scimRoutes(door: Door): Middleware {
   const limit = perMinute(REQUESTS_PER_MINUTE);
@@ -21,11 +22,13 @@ export function scimRoutes(door: Door): Middleware {
   return async (ctx, next) => {
     if (!NEAR.some((path) => ctx.path === path || ctx.path.startsWith(`${path}/`))) return next();
     ctx.set('Cache-Control', 'no-store');
+    let known = false;
     try {
       const found = findRow(ctx.method, ctx.path);
       if (found === null) throw new ScimRefusal(404, nothingAt(ctx, baseUrl));
       if ('allowed' in found) return refuseMethod(ctx, found.allowed);
       await refuseUnknown(door, ctx);
+      known = true;
       limit.take('scim');
       // An id that none has is not asked for.
       if (found.row.path.startsWith('/Users/:') && !ID.test(found.id)) throw notFound('User');
@@ -47,8 +50,35 @@ export function scimRoutes(door: Door): Middleware {
       ctx.status = status;
       ctx.set(headers);
       send(ctx, body);
+      await noteRefusal(door, ctx, known, body);
     }
   };
+}
+
+/**
+ * One line in the log, and, of a request with the token, one in the settings. A row that cannot be written is not missed.
+ * What is limited by rate is not told of: that would be as much again.
+ */
+async function noteRefusal(
+  door: Door,
+  ctx: KoaContext,
+  known: boolean,
+  { scimType, detail }: Record<string, unknown>,
+): Promise<void> {
+  const { status, method } = ctx;
+  if (status === 429) return;
+  const path = ctx.path.replace(SCIM_PATH, '').slice(0, LONGEST_PATH) || '/';
+  const refusal = {
+    ...{ method, path, status },
+    scimType: typeof scimType === 'string' ? scimType : null,
+    detail: String(detail).slice(0, DETAIL_LENGTH),
+  };
+  door.log.info(refusal, 'a SCIM request was refused');
+  if (!known) return;
+  const context = door.context(ctx, { type: 'scim' });
+  await addRefusal(context.db, { at: new Date(context.clock.now()), ...refusal }).catch((error: unknown) =>
+    door.log.warn({ reason: messageOf(error) }, 'a refusal of SCIM could not be kept'),
+  );
 }
 
 /** Always of this type, whatever is accepted: Microsoft's guide for Entra ID wants it of all answers. */
@@ -78,7 +108,7 @@ function findRow(method: string, path: string): Found | { allowed: string[] } | 
   const base = SCIM_PATH.split('/').filter(Boolean);
   if (!base.every((part, index) => parts[index] === part)) return null;
   const below = parts.slice(base.length);
-  const matching = SCIM_ROWS.flatMap((row) => {
+  const matching = [...SCIM_ROWS, ...NOT_IMPLEMENTED].flatMap((row) => {
     const id = match(row.path.split('/').slice(1), below);
     return id === null ? [] : [{ row, id }];
   });

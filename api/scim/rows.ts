@@ -8,6 +8,7 @@ import type { ScimGroup } from '../../schemas/scim/group.ts';
 import type { ScimUser } from '../../schemas/scim/user.ts';
 import { readScimBody } from './body.ts';
 import { describeAll, describeOne, serviceProviderConfig } from './discovery.ts';
+import { ScimRefusal } from './errors.ts';
 import { readGroupPatch } from './patch-group.ts';
 import { readUserPatch } from './patch-user.ts';
 import { asksFor, groupFilter, type Query, readQuery, readSearch, userFilter } from './query.ts';
@@ -215,5 +216,21 @@ const GROUPS: readonly ScimRow[] = [
     },
   },
 ];
+
+/** What RFC 7644 lets a service leave out (3.4.3, 3.7, 3.11), it wants to be answered with 501. */
+export const NOT_IMPLEMENTED: readonly ScimRow[] = ['/Me', '/Bulk', '/.search'].flatMap((path) =>
+  (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).map(
+    (method): ScimRow => ({
+      method,
+      path,
+      answer() {
+        throw new ScimRefusal(
+          501,
+          `${path} is not implemented; ask /Users and /Groups, each resource by a request of its own`,
+        );
+      },
+    }),
+  ),
+);
 
 export const SCIM_ROWS: readonly ScimRow[] = [...DISCOVERY, ...USERS, ...GROUPS];

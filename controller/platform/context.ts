@@ -84,6 +84,8 @@ export interface MutationContext extends Context {
   /** The name of the operation that runs. */
   operation: string;
   audit(entry: AuditEntry): void;
+  /** Everything was so already: without entries there is no audit row either. */
+  unchanged(): void;
   /** Nothing of this mutation is kept; what it would have made goes this way. `of` names what is redirected: one thing at a time. */
   redirect(of: string, to: Redirect): void;
 }

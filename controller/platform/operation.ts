@@ -111,18 +111,22 @@ export function createExecute(
         .transaction(async (tx) => {
           await ctx.fence?.(tx);
           const entries: AuditEntry[] = [];
+          let unchanged = false;
           const redirect = oneRedirect();
           const inside: MutationContext = {
             ...ctx,
             db: tx,
             operation: op.name,
             audit: (entry) => entries.push(entry),
+            unchanged: () => {
+              unchanged = true;
+            },
             redirect: redirect.set,
           };
           const output = await op.run(inside, input, prepared);
           const to = redirect.get();
           if (to) throw new Undone(await to(inside));
-          await writeAudit(inside, scope, entries, op.audit);
+          if (entries.length > 0 || !unchanged) await writeAudit(inside, scope, entries, op.audit);
           await ctx.settle?.(tx, output);
           return { output };
         })

@@ -1,4 +1,5 @@
 /** Groups, as an identity provider keeps them by SCIM. Teams follow in the same transaction. */
+import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
 import {
   CreateScimGroup,
   GetScimGroup,
@@ -33,6 +34,7 @@ import {
   updateGroup,
 } from './groups-store.ts';
 import { refused } from './refusals.ts';
+import { addWaiting, removeWaiting } from './waiting-members-store.ts';
 
 const DOOR = { role: 'SUPER_ADMIN', provisioning: true, scope: () => ownScope } as const;
 const ENTITY = 'ScimGroup';
@@ -70,37 +72,65 @@ async function locked(ctx: MutationContext, id: string): Promise<GroupRecord> {
 interface Moved {
   joined: string[];
   left: string[];
+  /** Named as members and not known: they join when they are created. */
+  waiting: string[];
+  /** How many are waited for no more. */
+  dropped: number;
 }
 
-/** @throws BAD_REQUEST for a member whom SCIM does not see. */
+const NOBODY: Moved = { joined: [], left: [], waiting: [], dropped: 0 };
+
+/**
+ * Who is not known does not keep the others out, since providers send groups before their users, or people who are not
+ * assigned. @throws BAD_REQUEST where more are waited for than one request may name.
+ */
 async function move(ctx: MutationContext, groupId: string, delta: MemberDelta): Promise<Moved> {
   const join = [...delta.join];
   const leave = delta.only ? await listMemberIds(ctx.db, groupId, join) : [...delta.leave];
-  if (join.length + leave.length === 0) return { joined: [], left: [] };
+  const dropped = await removeWaiting(ctx.db, groupId, {
+    only: delta.only,
+    values: delta.only ? join : leave,
+  });
+  if (join.length + leave.length === 0) return { ...NOBODY, dropped };
   // Whoever is deleted at the same moment is so before this, and then unknown, or after it, and then leaves again.
   await lockPeople(ctx.db, [...join, ...leave]);
-  const unknown = join.length > 0 ? await listUnknown(ctx.db, join) : [];
-  if (unknown.length > 0)
+  const waiting = join.length > 0 ? await listUnknown(ctx.db, join) : [];
+  if (!(await addWaiting(ctx.db, groupId, waiting)))
     throw refused(
       'invalidValue',
-      `members: ${unknown.slice(0, 3).join(', ')}${unknown.length > 3 ? ', …' : ''} is no user that SCIM keeps here; provision users before their groups`,
+      `members: more than ${SCIM_LIMITS.members} members of this group are no users that SCIM keeps here; provision users first`,
     );
+  const unknown = new Set(waiting);
   return {
     left: await removeMembers(ctx.db, groupId, leave),
-    joined: await addMembers(ctx.db, groupId, join),
+    joined: await addMembers(
+      ctx.db,
+      groupId,
+      join.filter((id) => !unknown.has(id)),
+    ),
+    waiting,
+    dropped,
   };
 }
 
 /** Names that an audit row holds. */
 const NAMED = 100;
 
-async function movedForAudit(ctx: MutationContext, { joined, left }: Moved): Promise<Partial<AuditEntry>> {
-  if (joined.length + left.length === 0) return {};
+/** Of members that are waited for, which an audit row names. */
+const WAITING_NAMED = 20;
+
+async function movedForAudit(
+  ctx: MutationContext,
+  { joined, left, waiting }: Moved,
+): Promise<Partial<AuditEntry>> {
+  const waits =
+    waiting.length === 0 ? {} : { membersWaiting: waiting.length, waitsFor: waiting.slice(0, WAITING_NAMED) };
+  if (joined.length + left.length === 0) return waiting.length === 0 ? {} : { metadata: waits };
   const names = async (ids: readonly string[]) =>
     ids.length === 0 ? [] : listUserNames(ctx.db, ids.slice(0, NAMED));
   return {
     diff: { members: [await names(left), await names(joined)] },
-    metadata: { membersLeft: left.length, membersJoined: joined.length },
+    metadata: { membersLeft: left.length, membersJoined: joined.length, ...waits },
   };
 }
 
@@ -144,8 +174,13 @@ async function change(
   const moved = await move(ctx, id, delta);
   const renamed = displayName !== before.displayName;
   const relinked = externalId !== before.externalId;
-  const members = moved.joined.length + moved.left.length > 0;
-  if (renamed || relinked || members) await updateGroup(ctx.db, id, { displayName, externalId });
+  const members = moved.joined.length + moved.left.length + moved.waiting.length + moved.dropped > 0;
+  // A provider that says all of a group every hour changes nothing by it.
+  if (!renamed && !relinked && !members) {
+    ctx.unchanged();
+    return { id };
+  }
+  await updateGroup(ctx.db, id, { displayName, externalId });
   const { diff = {}, metadata = {} } = await movedForAudit(ctx, moved);
   ctx.audit({
     ...(renamed && !relinked && !members ? { action: 'scimGroup.renamed' } : {}),
@@ -213,7 +248,7 @@ export const deleteScimGroup = mutation({
     const members = await listMemberIds(ctx.db, id);
     await lockPeople(ctx.db, members);
     await deleteGroup(ctx.db, id);
-    const { diff = {} } = await movedForAudit(ctx, { joined: [], left: members });
+    const { diff = {} } = await movedForAudit(ctx, { ...NOBODY, left: members });
     ctx.audit({
       entityType: ENTITY,
       entityId: id,

@@ -1,12 +1,13 @@
 /** Whether an identity provider may keep users and groups here, and the token that it does so with. */
 import { randomBytes } from 'node:crypto';
 import { NoInput } from '../../schemas/api/common.ts';
-import { ScimToken, ScimView, UpdateScim } from '../../schemas/api/settings.ts';
+import { ScimRefusals, ScimToken, ScimView, UpdateScim } from '../../schemas/api/settings.ts';
 import type { MutationContext } from '../platform/context.ts';
 import { preconditionFailed } from '../platform/errors.ts';
-import { mutation, ownScope } from '../platform/operation.ts';
+import { mutation, ownScope, query } from '../platform/operation.ts';
 import { sealedPlace } from '../platform/sealed-columns.ts';
 import { scimBaseUrl } from './base-url.ts';
+import { listRefusals } from './refusals-store.ts';
 import { lockScimSettings, readScimSettings, writeScimEnabled, writeScimToken } from './settings-store.ts';
 import { SCIM_TOKEN_PREFIX } from './token.ts';
 
@@ -62,4 +63,14 @@ export const generateScimToken = mutation({
     await changed(ctx);
     return { token };
   },
+});
+
+export const scimRefusals = query({
+  name: 'settings.scimRefusals',
+  summary: 'Requests of SCIM that were refused, the newest first, with the reason that the provider was told',
+  role: 'SUPER_ADMIN',
+  input: NoInput,
+  output: ScimRefusals,
+  scope: () => ownScope,
+  run: (ctx) => listRefusals(ctx.db),
 });

@@ -27,6 +27,15 @@ export function addressOf({ userName, emails }: Pick<UserAttributes, 'userName' 
   );
 }
 
+/** @throws BAD_REQUEST (mutability) where the only address was removed. */
+export function assertAddressRemains(before: UserAttributes, after: UserAttributes): void {
+  if (before.emails.length > 0 && after.emails.length === 0 && !isAddress(after.userName))
+    throw refused(
+      'mutability',
+      'emails is required where userName is no e-mail address, and cannot be removed; replace the address instead',
+    );
+}
+
 const NAME_LENGTH = 100;
 /** Control characters, and what is not seen or turns the text around it. */
 const UNSEEN = /[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
@@ -99,7 +108,7 @@ function withText(
 ): UserAttributes {
   switch (attribute) {
     case 'userName':
-      if (value === null) throw refused('invalidValue', 'userName is required and cannot be removed');
+      if (value === null) throw refused('mutability', 'userName is required and cannot be removed');
       return { ...before, userName: value };
     case 'externalId':
     case 'displayName':

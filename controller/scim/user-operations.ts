@@ -16,8 +16,9 @@ import type { Context, MutationContext } from '../platform/context.ts';
 import { notFound } from '../platform/errors.ts';
 import { mutation, ownScope, query } from '../platform/operation.ts';
 import { findAccount, makeAccount, refuseAdoption, setActive, takeAccount } from './account.ts';
+import { addMembers } from './groups-store.ts';
 import { taken } from './refusals.ts';
-import { addressOf, applyChanges, attributesOf, shownNameOf } from './user-document.ts';
+import { addressOf, applyChanges, assertAddressRemains, attributesOf, shownNameOf } from './user-document.ts';
 import {
   findUserRecord,
   leaveAllGroups,
@@ -27,6 +28,7 @@ import {
   type UserRecord,
   writeUserRecord,
 } from './users-store.ts';
+import { takeWaiting } from './waiting-members-store.ts';
 
 const DOOR = { role: 'SUPER_ADMIN', provisioning: true, scope: () => ownScope } as const;
 const ENTITY = 'ScimUser';
@@ -95,6 +97,8 @@ export const createScimUser = mutation({
   input: CreateScimUser,
   output: ScimUser,
   async run(ctx, input) {
+    // Groups may wait for this user.
+    await holdRules(ctx.db);
     const active = input.active ?? true;
     const attributes = attributesOf(input, null);
     const known = await findAccount(ctx, attributes);
@@ -106,6 +110,10 @@ export const createScimUser = mutation({
     await writeUserRecord(ctx.db, id, { attributes, active });
     const user = known?.user ?? (await lockUserRow(ctx.db, id));
     if (user) await setActive(ctx, user, active);
+    const { userName, externalId } = attributes;
+    const groups = await takeWaiting(ctx.db, { id, externalId, userName });
+    for (const group of groups) await addMembers(ctx.db, group, [id]);
+    const memberships = groups.length > 0 ? await reconcileMemberships(ctx, [id]) : [];
     ctx.audit({
       entityType: ENTITY,
       entityId: id,
@@ -113,8 +121,10 @@ export const createScimUser = mutation({
       metadata: {
         userName: attributes.userName,
         ...(known ? { [known.record ? 'broughtBack' : 'adopted']: true } : {}),
+        ...(groups.length > 0 ? { groupsThatWaited: groups.length } : {}),
       },
     });
+    for (const entry of await membershipEntries(ctx.db, memberships)) ctx.audit(entry);
     await changed(ctx);
     return shown(ctx, id);
   },
@@ -136,6 +146,14 @@ async function change(
   const { user, record } = await locked(ctx, id);
   const { attributes, active: said } = to(record.attributes);
   const active = said ?? record.active;
+  const diff = diffOf({ ...record.attributes, active: record.active }, { ...attributes, active });
+  const locks = said === false && user.lockedAt === null;
+  const unlocks = said === true && user.lockedBy === 'scim';
+  // A provider that says all of a user every hour changes nothing by it.
+  if (Object.keys(diff).length === 0 && !locks && !unlocks) {
+    ctx.unchanged();
+    return shown(ctx, id);
+  }
   await follow(ctx, id, record.attributes, attributes);
   await writeUserRecord(ctx.db, id, { attributes, active });
   // What is not said leaves the lock as somebody may have set it meanwhile.
@@ -144,7 +162,7 @@ async function change(
   ctx.audit({
     ...(active === record.active ? {} : { action: turned }),
     ...{ entityType: ENTITY, entityId: id },
-    diff: diffOf({ ...record.attributes, active: record.active }, { ...attributes, active }),
+    diff,
     metadata: { userName: attributes.userName },
   });
   await changed(ctx);
@@ -169,7 +187,12 @@ export const patchScimUser = mutation({
   audit: 'scimUser.updated',
   input: PatchScimUser,
   output: ScimUser,
-  run: (ctx, { id, changes }) => change(ctx, id, (before) => applyChanges(before, changes)),
+  run: (ctx, { id, changes }) =>
+    change(ctx, id, (before) => {
+      const after = applyChanges(before, changes);
+      assertAddressRemains(before, after.attributes);
+      return after;
+    }),
 });
 
 export const deleteScimUser = mutation({

@@ -126,6 +126,21 @@ export const GroupsView = Type.Object({
   editorGroups: Nullable(Type.String()),
 });
 export type GroupsView = Static<typeof GroupsView>;
+/** A request of SCIM that was refused. */
+export const ScimRefusal = Type.Object({
+  at: Timestamp,
+  method: Type.String(),
+  /** Below the base URL, without the query. */
+  path: Type.String(),
+  status: Type.Integer(),
+  /** RFC 7644, table 9; null where it has no word for it. */
+  scimType: Nullable(Type.String()),
+  detail: Type.String(),
+});
+export type ScimRefusal = Static<typeof ScimRefusal>;
+/** The newest first, 100 at most. */
+export const ScimRefusals = Type.Array(ScimRefusal);
+
 export const ScimView = Type.Object({
   enabled: Type.Boolean(),
   /** What a provider is given as its base URL, to the letter. */

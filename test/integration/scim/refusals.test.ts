@@ -31,19 +31,8 @@ describe('SCIM', () => {
           '/api/scim/v2',
           '/api/scim/v2/',
         ],
-        ...[
-          '/api/scim/v2/Nothing',
-          '/api/scim/v2/Users/1/2',
-          '/api/scim/v2/users',
-          '/api/scim/v2/Me',
-          '/scim',
-        ],
-        ...[
-          '/scim/v2/Users',
-          '/api/scim/v2/Bulk',
-          '/api/scim/v2/Users/%ff',
-          `/api/scim/v2/${'x'.repeat(2_000)}`,
-        ],
+        ...['/api/scim/v2/Nothing', '/api/scim/v2/Users/1/2', '/api/scim/v2/users', '/scim'],
+        ...['/scim/v2/Users', '/api/scim/v2/Users/%ff', `/api/scim/v2/${'x'.repeat(2_000)}`],
       ])
         for (const headers of [{}, { authorization: `Bearer ${scim.token}`, accept: 'text/html' }]) {
           const answer = await send(`${test.url}${path}`, { headers });

@@ -23,6 +23,7 @@ export const DIRECTORY: Rows = {
     }),
   },
   'settings.updateScim': { names: 'own', input: () => ({ enabled: true }) },
+  'settings.scimRefusals': { names: 'own', input: () => ({}) },
   'settings.generateScimToken': {
     names: 'own',
     input: async (side) => {

@@ -243,7 +243,7 @@ describe('PATCH of a user', () => {
       'mutability',
       { op: 'add', path: 'groups', value: [{ value: 'x' }] },
     ],
-    ['to remove the userName', 'invalidValue', { op: 'remove', path: 'userName' }],
+    ['to remove the userName', 'mutability', { op: 'remove', path: 'userName' }],
     ['active that is neither', 'invalidValue', { op: 'replace', path: 'active', value: 'maybe' }],
     ['active that is null', 'invalidValue', { op: 'replace', path: 'active', value: null }],
     [
@@ -401,7 +401,7 @@ describe('PATCH of a group', () => {
 
   for (const [reason, scimType, operation] of [
     ['a replace without a value, which would empty it', 'invalidValue', { op: 'replace', path: 'members' }],
-    ['to remove its name', 'invalidValue', { op: 'remove', path: 'displayName' }],
+    ['to remove its name', 'mutability', { op: 'remove', path: 'displayName' }],
     ['a name that is empty', 'invalidValue', { op: 'replace', path: 'displayName', value: ' ' }],
     ['a member without an id', 'invalidValue', { op: 'add', path: 'members', value: [{ display: 'x' }] }],
     ['a path that is not known', 'invalidPath', { op: 'replace', path: 'description', value: 'x' }],

@@ -130,6 +130,12 @@ export const queries = {
       queryFn: () => api.admin.listGroups.query({}),
       meta: live(['teams']),
     }),
+  scimRefusals: () =>
+    queryOptions({
+      queryKey: ['settings.scimRefusals'],
+      queryFn: () => api.settings.scimRefusals.query({}),
+      meta: live(['settings', 'teams']),
+    }),
   settings: () =>
     queryOptions({
       queryKey: ['settings.get'],

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { queries } from '../../api/queries.ts';
 import { Loaded, SkeletonBlock } from '../../components/states.tsx';
 import { ScimGroups } from './scim/scim-groups.tsx';
+import { ScimRefusals } from './scim/scim-refusals.tsx';
 import { ScimSetUp } from './scim/scim-set-up.tsx';
 import { ScimSwitch } from './scim/scim-switch.tsx';
 import { ScimTokenSection } from './scim/scim-token.tsx';
@@ -21,6 +22,7 @@ export const ScimTab = () => {
           <ScimSwitch scim={scim} />
           {scim.enabled && <ScimTokenSection scim={scim} />}
           <ScimGroups mappings={groups.mappings} enabled={scim.enabled} />
+          {scim.enabled && <ScimRefusals />}
           <ScimSetUp />
         </div>
       )}
