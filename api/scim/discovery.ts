@@ -75,8 +75,6 @@ const USER_ATTRIBUTES = [
   attribute('emails', {
     type: 'complex',
     multiValued: true,
-    // They may be left out where userName is an address itself, which this has no words for.
-    required: true,
     description: 'E-mail addresses; the primary one is that of the account where userName is none',
     subAttributes: [
       attribute('value', { description: 'The address' }),

@@ -1,4 +1,5 @@
 /** What SCIM keeps of a user: what it means for the account, and what PATCH makes of it. Pure. */
+import { hash } from 'node:crypto';
 import { EMAIL } from '../../schemas/api/people.ts';
 import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
 import type {
@@ -13,27 +14,18 @@ import { refused } from './refusals.ts';
 const ADDRESS = new RegExp(EMAIL, 'u');
 const isAddress = (text: string): boolean => text.length <= SCIM_LIMITS.address && ADDRESS.test(text);
 
+/** Mail to it goes nowhere: RFC 2606, section 2. */
+const NO_ADDRESS = 'no-address.invalid';
+
 /**
- * The address of the account: the user name where it is one, else the primary e-mail address, else the first.
- * @throws BAD_REQUEST where there is none.
+ * The address of the account: the user name where it is one, else the primary e-mail address, else the first. An account
+ * without any is taken, since RFC 7643 requires none: it gets one that cannot be written to, the same for the same name.
  */
 export function addressOf({ userName, emails }: Pick<UserAttributes, 'userName' | 'emails'>): string {
   if (isAddress(userName)) return userName;
   const address = (emails.find(({ primary }) => primary) ?? emails[0])?.value;
   if (address !== undefined && isAddress(address)) return address;
-  throw refused(
-    'invalidValue',
-    'userName is no e-mail address, and neither is the primary one of emails; send one of the two',
-  );
-}
-
-/** @throws BAD_REQUEST (mutability) where the only address was removed. */
-export function assertAddressRemains(before: UserAttributes, after: UserAttributes): void {
-  if (before.emails.length > 0 && after.emails.length === 0 && !isAddress(after.userName))
-    throw refused(
-      'mutability',
-      'emails is required where userName is no e-mail address, and cannot be removed; replace the address instead',
-    );
+  return `${hash('sha256', userName.toLowerCase(), 'hex').slice(0, 24)}@${NO_ADDRESS}`;
 }
 
 const NAME_LENGTH = 100;

@@ -18,7 +18,7 @@ import { mutation, ownScope, query } from '../platform/operation.ts';
 import { findAccount, makeAccount, refuseAdoption, setActive, takeAccount } from './account.ts';
 import { addMembers } from './groups-store.ts';
 import { taken } from './refusals.ts';
-import { addressOf, applyChanges, assertAddressRemains, attributesOf, shownNameOf } from './user-document.ts';
+import { addressOf, applyChanges, attributesOf, shownNameOf } from './user-document.ts';
 import {
   findUserRecord,
   leaveAllGroups,
@@ -187,12 +187,7 @@ export const patchScimUser = mutation({
   audit: 'scimUser.updated',
   input: PatchScimUser,
   output: ScimUser,
-  run: (ctx, { id, changes }) =>
-    change(ctx, id, (before) => {
-      const after = applyChanges(before, changes);
-      assertAddressRemains(before, after.attributes);
-      return after;
-    }),
+  run: (ctx, { id, changes }) => change(ctx, id, (before) => applyChanges(before, changes)),
 });
 
 export const deleteScimUser = mutation({

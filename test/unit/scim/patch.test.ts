@@ -470,6 +470,8 @@ describe('the account of a user', () => {
     ).to.equal('b@x');
     expect(addressOf({ userName: 'ada', emails: [{ value: 'a@x' }] })).to.equal('a@x');
     for (const emails of [[], [{ value: 'none' }]])
-      expect(refusal(() => addressOf({ userName: 'ada', emails }))).to.equal('invalidValue');
+      expect(addressOf({ userName: 'ada', emails })).to.match(/^[0-9a-f]{24}@no-address\.invalid$/);
+    const none = (userName: string) => addressOf({ userName, emails: [] });
+    expect([none('Ada') === none('ada'), none('ada') === none('bob')]).to.deep.equal([true, false]);
   });
 });
