@@ -1,8 +1,7 @@
 /** What PATCH says of a group. */
-import { refused } from '../../controller/scim/index.ts';
+import { type Filter, refused } from '../../controller/scim/index.ts';
 import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
 import type { GroupChange } from '../../schemas/scim/group.ts';
-import type { Comparison } from './filter.ts';
 import { memberIdsOf, stringOf, textOf } from './json.ts';
 import { type PatchPart, readPatch } from './read-patch.ts';
 
@@ -37,7 +36,13 @@ function memberChanges({ op, path, value }: PatchPart): GroupChange[] {
   if (path.where !== null) {
     // What a member is called follows the user.
     if (path.sub !== null && path.sub !== 'value' && op !== 'remove') return [];
-    if (op === 'remove') return [{ kind: 'members', how: 'remove', ids: [memberOf(path.where)] }];
+    if (op === 'remove') {
+      // By their ids, so that whoever is waited for is found as well.
+      const ids = namedMembers(path.where);
+      return ids === null
+        ? [{ kind: 'membersGone', where: path.whereText ?? '' }]
+        : [{ kind: 'members', how: 'remove', ids }];
+    }
     throw refused('invalidPath', 'Members are added by the path "members" with a list of values');
   }
   if (path.sub !== null && path.sub !== 'value')
@@ -55,10 +60,20 @@ function memberChanges({ op, path, value }: PatchPart): GroupChange[] {
   }
 }
 
-function memberOf(where: readonly Comparison[]): string {
+/** The members that `value eq "…"` names, alone, or several with `or`; null for any other filter. */
+function namedMembers(where: Filter): string[] | null {
+  if (where.op === 'or') {
+    const all = where.of.map(namedMembers);
+    return all.every((one) => one !== null) ? all.flat() : null;
+  }
   // Its type may be named: there are only users.
-  const [one, ...others] = where.filter(({ attribute }) => attribute !== 'type');
-  if (others.length > 0 || one?.attribute !== 'value' || typeof one.value !== 'string' || one.value === '')
-    throw refused('invalidPath', 'A member is chosen by members[value eq "…"]');
-  return one.value;
+  if (where.op === 'and') {
+    const others = where.of.filter((one) => !(one.op === 'eq' && one.attribute === 'type'));
+    const [one] = others;
+    return others.length === 1 && one ? namedMembers(one) : null;
+  }
+  const isNamed = where.op === 'eq' && where.attribute === 'value' && typeof where.value === 'string';
+  if (!isNamed) return null;
+  if (where.value === '') throw refused('invalidPath', 'A member is chosen by members[value eq "…"]');
+  return [String(where.value)];
 }

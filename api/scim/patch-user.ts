@@ -2,7 +2,6 @@
 import { refused } from '../../controller/scim/index.ts';
 import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
 import type { EmailMatch, UserChange } from '../../schemas/scim/user.ts';
-import type { Comparison } from './filter.ts';
 import { booleanOf, emailPartOf, emailsOf, fieldsOf, stringOf, textOf } from './json.ts';
 import { type PatchPart, readPatch } from './read-patch.ts';
 
@@ -70,14 +69,14 @@ function nameChanges({ op, path, value, isNamed }: PatchPart): UserChange[] {
 
 function emailChanges({ op, path, value }: PatchPart): UserChange[] {
   const { sub } = path;
-  const where = path.where === null ? null : matchOf(path.where);
+  const where = path.whereText;
   if (sub !== null && !EMAIL_PARTS.includes(sub)) return [];
   if (op === 'remove') return removedEmails(where, sub, value);
   if (sub !== null) {
     const part = emailPartOf(sub, value);
     // An address without a value is none.
-    if (sub === 'value' && part === null) return [{ kind: 'emailsGone', where: where ?? [] }];
-    return [{ kind: 'email', where: where ?? [], fields: { [sub]: part } }];
+    if (sub === 'value' && part === null) return [{ kind: 'emailsGone', where }];
+    return [{ kind: 'email', where, fields: { [sub]: part } }];
   }
   if (where === null) return [{ kind: 'emails', how: op === 'add' ? 'add' : 'set', value: emailsOf(value) }];
   const fields = fieldsOf(value, 'the value of emails');
@@ -89,30 +88,14 @@ function emailChanges({ op, path, value }: PatchPart): UserChange[] {
 
 /** What to remove may stand in the value, as Microsoft Entra ID has it for members of groups. */
 function removedEmails(where: EmailMatch | null, sub: string | null, value: unknown): UserChange[] {
-  if (sub !== null && sub !== 'value')
-    return [{ kind: 'email', where: where ?? [], fields: { [sub]: null } }];
+  if (sub !== null && sub !== 'value') return [{ kind: 'email', where, fields: { [sub]: null } }];
   if (where !== null || sub !== null || value === undefined || value === null)
-    return [{ kind: 'emailsGone', where: where ?? [] }];
+    return [{ kind: 'emailsGone', where }];
   return emailsOf(value).map((email) => ({
     kind: 'emailsGone',
     where: [
-      { attribute: 'value', value: email.value },
-      ...(email.type === undefined ? [] : [{ attribute: 'type' as const, value: email.type }]),
-    ],
+      `value eq ${JSON.stringify(email.value)}`,
+      ...(email.type === undefined ? [] : [`type eq ${JSON.stringify(email.type)}`]),
+    ].join(' and '),
   }));
-}
-
-function matchOf(where: readonly Comparison[]): EmailMatch {
-  return where.map(({ attribute, value }): EmailMatch[number] => {
-    if (attribute === 'primary') {
-      const primary = booleanOf(value, 'primary');
-      if (primary !== undefined) return { attribute, value: primary };
-    } else if (
-      (attribute === 'type' || attribute === 'value' || attribute === 'display') &&
-      typeof value === 'string'
-    ) {
-      return { attribute, value };
-    }
-    throw refused('invalidPath', 'E-mail addresses are chosen by type, value, display or primary');
-  });
 }

@@ -1,10 +1,7 @@
 /** What a request asks for: a page, a filter, some of the attributes. RFC 7644, 3.4.2 and 3.9. */
-import { refused } from '../../controller/scim/index.ts';
+import { refused, withoutCoreUrn } from '../../controller/scim/index.ts';
 import { SCIM_LIMITS, SCIM_URNS } from '../../schemas/scim/common.ts';
-import type { ListScimGroups } from '../../schemas/scim/group.ts';
-import type { ListScimUsers } from '../../schemas/scim/user.ts';
 import { refuseRepeated } from '../middleware/query.ts';
-import { parseFilter, type Term, withoutCoreUrn } from './filter.ts';
 import { bodyOf } from './json.ts';
 
 /** Which attributes are told, in lower case, parts as `name.givenname`. */
@@ -46,6 +43,8 @@ function queryOf(given: Given): Query {
   const { filter } = given;
   if (filter !== undefined && filter !== null && typeof filter !== 'string')
     throw refused('invalidFilter', 'filter must be a text');
+  if (typeof filter === 'string' && filter.length > SCIM_LIMITS.filterLength)
+    throw refused('invalidFilter', `The filter is longer than ${SCIM_LIMITS.filterLength} characters`);
   const selected = namesOf(given.attributes);
   return {
     page: {
@@ -91,76 +90,3 @@ function namesOf(given: unknown): string[] {
 export const asksFor = ({ only, but }: Selection, attribute: string): boolean =>
   !but.has(attribute) &&
   (only === null || [...only].some((name) => name === attribute || name.startsWith(`${attribute}.`)));
-
-type ByName<T extends string> = ReadonlyMap<string, T>;
-const OF_USERS: ByName<'id' | 'userName' | 'externalId' | 'displayName'> = new Map([
-  ['id', 'id'],
-  ['username', 'userName'],
-  ['externalid', 'externalId'],
-  ['displayname', 'displayName'],
-]);
-const OF_GROUPS: ByName<'id' | 'externalId' | 'displayName'> = new Map([
-  ['id', 'id'],
-  ['externalid', 'externalId'],
-  ['displayname', 'displayName'],
-]);
-
-const notFiltered = (what: string, by: string) =>
-  refused('invalidFilter', `${what} are filtered by ${by}, each with eq and a text`);
-
-function textOfTerm(term: Term): string | null {
-  return typeof term.value === 'string' ? term.value : null;
-}
-
-export function userFilter(filter: string | null): ListScimUsers['filter'] {
-  if (filter === null) return [];
-  const wrong = () => notFiltered('Users', 'userName, externalId, id, displayName and emails');
-  return parseFilter(filter).map((term): ListScimUsers['filter'][number] => {
-    const { attribute, sub, where } = term;
-    if (attribute === 'emails') return emailTerm(term) ?? refuse(wrong);
-    const value = textOfTerm(term);
-    // Microsoft's guide: Entra ID asks so whether somebody has a manager before it sets one.
-    if (attribute === 'manager' && (sub === null || sub === 'value') && !where && value !== null)
-      return { attribute, value };
-    const known = attribute === null ? undefined : OF_USERS.get(attribute);
-    if (known === undefined || sub !== null || where || value === null) throw wrong();
-    return { attribute: known, value };
-  });
-}
-
-function refuse(wrong: () => Error): never {
-  throw wrong();
-}
-
-/** `emails eq "…"`, `emails.value eq "…"`, `emails[type eq "work"].value eq "…"`, `emails[type eq "work" and value eq "…"]`. */
-function emailTerm(term: Term): ListScimUsers['filter'][number] | null {
-  const inner = term.where ?? [];
-  const of = (name: string) => inner.filter(({ attribute }) => attribute === name);
-  const values = [...of('value').map(({ value }) => value)];
-  if (term.where === null || term.sub !== null) {
-    if (term.sub !== null && term.sub !== 'value') return null;
-    values.push(term.value);
-  }
-  const types = of('type').map(({ value }) => value);
-  const [value] = values;
-  const [type] = types;
-  if (values.length !== 1 || typeof value !== 'string' || types.length > 1) return null;
-  if (inner.length !== of('value').length + types.length) return null;
-  if (type === undefined) return { attribute: 'email', value };
-  return typeof type === 'string' ? { attribute: 'email', value, type } : null;
-}
-
-export function groupFilter(filter: string | null): ListScimGroups['filter'] {
-  if (filter === null) return [];
-  const wrong = () => notFiltered('Groups', 'displayName, externalId, id and members');
-  return parseFilter(filter).map((term): ListScimGroups['filter'][number] => {
-    const { attribute, sub, where } = term;
-    const inner = where?.length === 1 && where[0]?.attribute === 'value' && sub === null ? where[0] : null;
-    const value = inner ? inner.value : term.value;
-    if (typeof value !== 'string' || (where && !inner)) throw wrong();
-    if (attribute === 'members' && (sub === null || sub === 'value')) return { attribute: 'member', value };
-    const known = attribute === null ? undefined : OF_GROUPS.get(attribute);
-    if (known === undefined || sub !== null || where) throw wrong();
-    return { attribute: known, value };
-  });
-}

@@ -1,7 +1,6 @@
 /** The operations of PATCH (RFC 7644, 3.5.2), in whatever case their names come. */
-import { refused } from '../../controller/scim/index.ts';
+import { type Path, parsePath, refused } from '../../controller/scim/index.ts';
 import { SCIM_LIMITS, SCIM_URNS } from '../../schemas/scim/common.ts';
-import { type Path, parsePath } from './filter.ts';
 import { bodyOf, fieldsOf, isObject } from './json.ts';
 
 export type PatchName = 'add' | 'remove' | 'replace';

@@ -11,7 +11,7 @@ import { describeAll, describeOne, serviceProviderConfig } from './discovery.ts'
 import { ScimRefusal } from './errors.ts';
 import { readGroupPatch } from './patch-group.ts';
 import { readUserPatch } from './patch-user.ts';
-import { asksFor, groupFilter, type Query, readQuery, readSearch, userFilter } from './query.ts';
+import { asksFor, type Query, readQuery, readSearch } from './query.ts';
 import { readGroupInput, readUserInput } from './read-resources.ts';
 import { groupResource, listOf, locationOf, type Resource, selected, userResource } from './resources.ts';
 
@@ -53,7 +53,7 @@ const shownGroup = (group: ScimGroup, { baseUrl }: ScimRequest, { selection }: Q
   selected(groupResource(group, baseUrl, asksFor(selection, 'members')), selection);
 
 async function listUsers(request: ScimRequest, query: Query): Promise<ScimAnswer> {
-  const input = { ...query.page, filter: userFilter(query.filter) };
+  const input = { ...query.page, filter: query.filter };
   const { total, users: found } = await request.execute(users.listScimUsers, request.ctx, input);
   const resources = found.map((user) => shownUser(user, request, query));
   return done(listOf(resources, total, query.page.startIndex));
@@ -61,7 +61,7 @@ async function listUsers(request: ScimRequest, query: Query): Promise<ScimAnswer
 
 async function listGroups(request: ScimRequest, query: Query): Promise<ScimAnswer> {
   const members = asksFor(query.selection, 'members');
-  const input = { ...query.page, members, filter: groupFilter(query.filter) };
+  const input = { ...query.page, members, filter: query.filter };
   const { total, groups: found } = await request.execute(groups.listScimGroups, request.ctx, input);
   const resources = found.map((group) => shownGroup(group, request, query));
   return done(listOf(resources, total, query.page.startIndex));

@@ -24,6 +24,7 @@ import {
   deleteGroup,
   type GroupRecord,
   insertGroup,
+  listChosenMembers,
   listGroups,
   listMemberIds,
   listUnknown,
@@ -223,6 +224,20 @@ function named(before: GroupRecord, changes: readonly GroupChange[]) {
   return { displayName, externalId };
 }
 
+/** Whom a filter chooses is looked up among those who are in the group before the request. */
+const withChosenMembers = (
+  ctx: MutationContext,
+  id: string,
+  changes: readonly GroupChange[],
+): Promise<GroupChange[]> =>
+  Promise.all(
+    changes.map(async (one) =>
+      one.kind === 'membersGone'
+        ? { kind: 'members', how: 'remove', ids: await listChosenMembers(ctx.db, id, one.where) }
+        : one,
+    ),
+  );
+
 export const patchScimGroup = mutation({
   ...DOOR,
   name: 'scim.patchGroup',
@@ -232,7 +247,8 @@ export const patchScimGroup = mutation({
   output: ScimGroupChanged,
   async run(ctx, { id, changes }) {
     const before = await locked(ctx, id);
-    return change(ctx, before, { ...named(before, changes), delta: memberDelta(changes) });
+    const delta = memberDelta(await withChosenMembers(ctx, id, changes));
+    return change(ctx, before, { ...named(before, changes), delta });
   },
 });
 

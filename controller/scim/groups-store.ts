@@ -4,6 +4,9 @@ import { type Reference, SCIM_LIMITS } from '../../schemas/scim/common.ts';
 import type { ListScimGroups, ScimGroup } from '../../schemas/scim/group.ts';
 import { brokeUnique } from '../database/errors.ts';
 import { newId } from '../platform/ids.ts';
+import { parseFilter, parseWhere } from './filter.ts';
+import { GROUP_ATTRIBUTES, MEMBER_ATTRIBUTES } from './filter-attributes.ts';
+import { toCondition } from './filter-sql.ts';
 import { taken } from './refusals.ts';
 
 export interface GroupRecord {
@@ -124,20 +127,25 @@ export async function listUserNames(db: Knex, userIds: readonly string[]): Promi
   return rows.map((row) => row.user_name);
 }
 
-/** RFC 7643: `id` and `externalId` are compared as they are, names whatever the case. */
-const CONDITIONS: Record<ListScimGroups['filter'][number]['attribute'], string> = {
-  id: 'g.id = ?',
-  displayName: 'lower(g.display_name) = lower(?)',
-  externalId: 'g.external_id = ?',
-  member: 'EXISTS (SELECT 1 FROM directory_group_members m WHERE m.group_id = g.id AND m.user_id = ?)',
-};
+/** Ids of the members of a group whom a filter over members chooses. @throws BAD_REQUEST (invalidPath) */
+export async function listChosenMembers(db: Knex, groupId: string, where: string): Promise<string[]> {
+  const { sql, bindings } = toCondition(parseWhere(where), MEMBER_ATTRIBUTES);
+  const { rows } = await db.raw<{ rows: { user_id: string }[] }>(
+    `SELECT m.user_id FROM directory_group_members m JOIN scim_users u ON u.user_id = m.user_id
+     WHERE m.group_id = ? AND ${sql}`,
+    [groupId, ...bindings],
+  );
+  return rows.map((row) => row.user_id);
+}
 
+/** @throws BAD_REQUEST (invalidFilter) for a filter that is not understood. */
 export async function listGroups(
   db: Knex,
   { startIndex, count, filter, members }: ListScimGroups,
 ): Promise<{ total: number; groups: ScimGroup[] }> {
-  const where = ["g.source = 'scim'", ...filter.map(({ attribute }) => CONDITIONS[attribute])].join(' AND ');
-  const bindings = filter.map(({ value }) => value);
+  const { sql, bindings } =
+    filter === null ? { sql: 'TRUE', bindings: [] } : toCondition(parseFilter(filter), GROUP_ATTRIBUTES);
+  const where = `g.source = 'scim' AND ${sql}`;
   const { rows: totals } = await db.raw<{ rows: [{ total: number }] }>(
     `SELECT count(*) AS total FROM directory_groups g WHERE ${where}`,
     bindings,

@@ -1,4 +1,5 @@
 export { SCIM_PATH, scimBaseUrl } from './base-url.ts';
+export { type Filter, type Path, parsePath, withoutCoreUrn } from './filter.ts';
 export * as scimGroupOperations from './group-operations.ts';
 export { refused, type ScimType } from './refusals.ts';
 export { addRefusal } from './refusals-store.ts';

@@ -9,6 +9,8 @@ import type {
   UserChange,
   UserInput,
 } from '../../schemas/scim/user.ts';
+import { type Filter, parseWhere } from './filter.ts';
+import { matchesFilter } from './filter-match.ts';
 import { refused } from './refusals.ts';
 
 const ADDRESS = new RegExp(EMAIL, 'u');
@@ -86,8 +88,10 @@ function applyChange(
         ...before,
         emails: change.how === 'set' ? onePrimary(change.value) : joined(before.emails, change.value),
       };
-    case 'emailsGone':
-      return { ...before, emails: before.emails.filter((email) => !matches(email, change.where)) };
+    case 'emailsGone': {
+      const isMeant = matcherOf(change.where);
+      return { ...before, emails: before.emails.filter((email) => !isMeant(email)) };
+    }
     case 'email':
       return { ...before, emails: withFields(before.emails, change.where, change.fields) };
   }
@@ -117,12 +121,13 @@ function withText(
 const same = (a: string | undefined, b: string | undefined): boolean =>
   (a ?? '').toLowerCase() === (b ?? '').toLowerCase();
 
-const matches = (email: ScimEmail, where: EmailMatch): boolean =>
-  where.every((one) =>
-    one.attribute === 'primary'
-      ? (email.primary ?? false) === one.value
-      : same(email[one.attribute], one.value),
-  );
+/** Addresses that a path chooses. @throws BAD_REQUEST (invalidPath) for a part that no address has. */
+function matcherOf(where: EmailMatch): (email: ScimEmail) => boolean {
+  if (where === null) return () => true;
+  const filter = parseWhere(where);
+  return ({ value, type, display, primary = false }) =>
+    matchesFilter(filter, { value, type, display, primary });
+}
 
 /** An address that is there already is not there twice. */
 function joined(emails: readonly ScimEmail[], more: readonly ScimEmail[]): ScimEmail[] {
@@ -144,9 +149,7 @@ function withFields(
   where: EmailMatch,
   fields: Extract<UserChange, { kind: 'email' }>['fields'],
 ): ScimEmail[] {
-  const changed = new Map(
-    emails.filter((email) => matches(email, where)).map((email) => [email, merged(email, fields)]),
-  );
+  const changed = new Map(emails.filter(matcherOf(where)).map((email) => [email, merged(email, fields)]));
   if (changed.size > 0) {
     const chosen = fields.primary === true ? [...changed.values()].at(-1) : undefined;
     return onePrimary(
@@ -154,12 +157,18 @@ function withFields(
       chosen,
     );
   }
-  const types = where.flatMap((one) => (one.attribute === 'type' ? [one.value] : []));
-  if (fields.value === undefined || types.length !== where.length || types.length > 1)
+  const type = where === null ? null : typeOf(parseWhere(where));
+  if (fields.value === undefined || type === undefined)
     throw refused('noTarget', 'No e-mail address matches this path; add one with its value first');
-  const made = merged({ value: fields.value, ...(types[0] ? { type: types[0] } : {}) }, fields);
+  const made = merged({ value: fields.value, ...(type ? { type } : {}) }, fields);
   return onePrimary([...emails, made], made.primary ? made : undefined);
 }
+
+/** Of `type eq "…"` and nothing else. */
+const typeOf = (filter: Filter): string | undefined =>
+  filter.op === 'eq' && filter.attribute === 'type' && typeof filter.value === 'string'
+    ? filter.value
+    : undefined;
 
 function merged(email: ScimEmail, fields: Extract<UserChange, { kind: 'email' }>['fields']): ScimEmail {
   const all = Object.entries({ ...email, ...fields }).filter(([, value]) => value !== null);

@@ -3,6 +3,9 @@ import type { Knex } from 'knex';
 import type { Reference } from '../../schemas/scim/common.ts';
 import type { ListScimUsers, ScimUser, UserAttributes } from '../../schemas/scim/user.ts';
 import { brokeUnique } from '../database/errors.ts';
+import { parseFilter } from './filter.ts';
+import { USER_ATTRIBUTES } from './filter-attributes.ts';
+import { toCondition } from './filter-sql.ts';
 import { taken } from './refusals.ts';
 
 /** As it is kept, deleted or not. */
@@ -89,37 +92,14 @@ export async function leaveAllGroups(tx: Knex, userId: string): Promise<void> {
   );
 }
 
-type Filter = ListScimUsers['filter'][number];
-
-/** RFC 7643: `id` and `externalId` are compared as they are, all else whatever the case. */
-function condition({ attribute, value, type }: Filter): { sql: string; bindings: unknown[] } {
-  switch (attribute) {
-    case 'id':
-      return { sql: 's.user_id = ?', bindings: [value] };
-    case 'userName':
-      return { sql: 'lower(s.user_name) = lower(?)', bindings: [value] };
-    case 'externalId':
-      return { sql: 's.external_id = ?', bindings: [value] };
-    case 'manager':
-      return { sql: 'FALSE', bindings: [] };
-    case 'displayName':
-      return { sql: "lower(s.attributes->>'displayName') = lower(?)", bindings: [value] };
-    case 'email':
-      return {
-        sql: `EXISTS (SELECT 1 FROM jsonb_array_elements(COALESCE(s.attributes->'emails', '[]')) e
-          WHERE lower(e->>'value') = lower(?)${type === undefined ? '' : " AND lower(e->>'type') = lower(?)"})`,
-        bindings: type === undefined ? [value] : [value, type],
-      };
-  }
-}
-
+/** @throws BAD_REQUEST (invalidFilter) for a filter that is not understood. */
 export async function listUsers(
   db: Knex,
   { startIndex, count, filter }: ListScimUsers,
 ): Promise<{ total: number; users: ScimUser[] }> {
-  const conditions = filter.map(condition);
-  const where = ['s.deleted_at IS NULL', ...conditions.map(({ sql }) => sql)].join(' AND ');
-  const bindings = conditions.flatMap((one) => one.bindings) as Knex.RawBinding[];
+  const { sql, bindings } =
+    filter === null ? { sql: 'TRUE', bindings: [] } : toCondition(parseFilter(filter), USER_ATTRIBUTES);
+  const where = `s.deleted_at IS NULL AND ${sql}`;
   const { rows: totals } = await db.raw<{ rows: [{ total: number }] }>(
     `SELECT count(*) AS total FROM scim_users s WHERE ${where}`,
     bindings,

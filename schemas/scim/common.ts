@@ -19,8 +19,9 @@ export const SCIM_LIMITS = {
   count: { default: 100, maximum: 1_000 },
   bodyBytes: 4 * 1_024 * 1_024,
   filterLength: 2_000,
-  /** Comparisons of one filter. */
-  filterTerms: 10,
+  /** Comparisons of one filter, and levels of parentheses, brackets and their like. */
+  filterTerms: 50,
+  filterDepth: 10,
   pathLength: 1_000,
   /** On a user; on a group as many as members. */
   operations: 2_000,
@@ -43,6 +44,11 @@ export const ScimPage = {
   startIndex: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
   count: Type.Integer({ minimum: 0, maximum: SCIM_LIMITS.count.maximum }),
 };
+
+/** RFC 7644, 3.4.2.2; null for everything. */
+export const FilterText = Type.Union([Type.String({ maxLength: SCIM_LIMITS.filterLength }), Type.Null()]);
+/** What chooses among the values of an attribute, as it stands in the brackets of a path: RFC 7644, 3.5.2. */
+export const WhereText = Type.String({ maxLength: SCIM_LIMITS.pathLength });
 
 /** When a resource came and was last changed. */
 export const ScimTimes = { createdAt: Timestamp, updatedAt: Timestamp };

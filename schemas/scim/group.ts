@@ -1,7 +1,17 @@
 /** Groups, as the door hands them to the use cases. */
 import Type, { type Static } from 'typebox';
 import { Input, Nullable } from '../api/common.ts';
-import { DisplayName, ExternalId, Reference, SCIM_LIMITS, ScimId, ScimPage, ScimTimes } from './common.ts';
+import {
+  DisplayName,
+  ExternalId,
+  FilterText,
+  Reference,
+  SCIM_LIMITS,
+  ScimId,
+  ScimPage,
+  ScimTimes,
+  WhereText,
+} from './common.ts';
 
 /** Ids of users. */
 const Members = Type.Array(ScimId, { maxItems: SCIM_LIMITS.members });
@@ -25,6 +35,8 @@ export const GroupChange = Type.Union([
     how: Type.Enum(['add', 'remove', 'set']),
     ids: Members,
   }),
+  /** Whoever it chooses leaves. */
+  Input({ kind: Type.Literal('membersGone'), where: WhereText }),
 ]);
 export type GroupChange = Static<typeof GroupChange>;
 
@@ -38,19 +50,7 @@ export const ScimGroupId = Input({ id: ScimId });
 /** Groups may have thousands of members: they are read where they are asked for. */
 export const GetScimGroup = Input({ id: ScimId, members: Type.Boolean() });
 
-export const GROUP_FILTERS = ['id', 'displayName', 'externalId', 'member'] as const;
-export const ListScimGroups = Input({
-  ...ScimPage,
-  members: Type.Boolean(),
-  /** All of these hold. */
-  filter: Type.Array(
-    Input({
-      attribute: Type.Enum([...GROUP_FILTERS]),
-      value: Type.String({ maxLength: SCIM_LIMITS.filterLength }),
-    }),
-    { maxItems: SCIM_LIMITS.filterTerms },
-  ),
-});
+export const ListScimGroups = Input({ ...ScimPage, members: Type.Boolean(), filter: FilterText });
 export type ListScimGroups = Static<typeof ListScimGroups>;
 
 export const ScimGroup = Type.Object({

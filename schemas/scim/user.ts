@@ -1,7 +1,17 @@
 /** Users, as the door hands them to the use cases: names of attributes as RFC 7643 writes them, values of one form. */
 import Type, { type Static } from 'typebox';
 import { Input, Nullable } from '../api/common.ts';
-import { DisplayName, ExternalId, Reference, SCIM_LIMITS, ScimId, ScimPage, ScimTimes } from './common.ts';
+import {
+  DisplayName,
+  ExternalId,
+  FilterText,
+  Reference,
+  SCIM_LIMITS,
+  ScimId,
+  ScimPage,
+  ScimTimes,
+  WhereText,
+} from './common.ts';
 
 const Part = Nullable(Type.String({ minLength: 1, maxLength: SCIM_LIMITS.text }));
 export const ScimName = Input({ formatted: Part, givenName: Part, familyName: Part });
@@ -45,14 +55,8 @@ export const TEXT_ATTRIBUTES = [
   ...(['formatted', 'givenName', 'familyName'] as const),
 ] as const;
 
-/** Which e-mail addresses are meant: all of these hold. None: every one. */
-export const EmailMatch = Type.Array(
-  Type.Union([
-    Input({ attribute: Type.Enum(['type', 'value', 'display']), value: Type.String() }),
-    Input({ attribute: Type.Literal('primary'), value: Type.Boolean() }),
-  ]),
-  { maxItems: SCIM_LIMITS.filterTerms },
-);
+/** Which e-mail addresses are meant, by their parts; null is every one. */
+export const EmailMatch = Nullable(WhereText);
 export type EmailMatch = Static<typeof EmailMatch>;
 
 /** One thing that PATCH says of a user. */
@@ -87,22 +91,7 @@ export const PatchScimUser = Input({
 });
 export const ScimUserId = Input({ id: ScimId });
 
-/** `manager` is not kept: nobody has one. */
-export const USER_FILTERS = ['id', 'userName', 'externalId', 'displayName', 'email', 'manager'] as const;
-const Compared = Type.String({ maxLength: SCIM_LIMITS.filterLength });
-export const ListScimUsers = Input({
-  ...ScimPage,
-  /** All of these hold. */
-  filter: Type.Array(
-    Input({
-      attribute: Type.Enum([...USER_FILTERS]),
-      value: Compared,
-      /** Of an e-mail address: only those of this type. */
-      type: Type.Optional(Compared),
-    }),
-    { maxItems: SCIM_LIMITS.filterTerms },
-  ),
-});
+export const ListScimUsers = Input({ ...ScimPage, filter: FilterText });
 export type ListScimUsers = Static<typeof ListScimUsers>;
 
 export const ScimUser = Type.Object({

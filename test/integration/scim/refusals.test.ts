@@ -198,8 +198,8 @@ describe('SCIM', () => {
           ' ',
           'x',
           'title eq "x"',
-          'userName sw "a"',
-          'userName eq "a" or id pr',
+          'displayName like "a"',
+          'displayName eq "a" or id',
           `${'\\'.repeat(40)}`,
           `userName eq "${'\\\\'.repeat(40)}`,
         ]) {
