@@ -7,8 +7,8 @@ import type { Actor } from '../../controller/platform/context.ts';
 import { forbidden, unauthorized } from '../../controller/platform/errors.ts';
 import { refuseOwing } from '../../controller/platform/operation.ts';
 import type { Door } from '../door.ts';
-import { createCookie } from '../middleware/cookie.ts';
 import { perMinuteByAddress } from '../middleware/rate-limit.ts';
+import { createAttemptCookies } from './attempt-cookies.ts';
 
 /** For one address, by this controller. Nothing can be guessed here, and a whole office may come from one address. */
 const SIGN_INS_PER_MINUTE = 120;
@@ -17,7 +17,7 @@ export function oidcRoutes(router: Router, door: Door): void {
   const out = perMinuteByAddress(SIGN_INS_PER_MINUTE);
   const back = perMinuteByAddress(SIGN_INS_PER_MINUTE);
   // Between the two: sealed, and sent along when the provider leads back.
-  const cookie = createCookie(door.baseUrl, 'headgate.oidc-sign-in');
+  const cookies = createAttemptCookies(door.baseUrl);
 
   router.get('/api/auth/oidc/login', async (ctx) => {
     out.take(ctx.state.ipAddress);
@@ -31,7 +31,7 @@ export function oidcRoutes(router: Router, door: Door): void {
       ctx.redirect(problemPage('oidc_unavailable', began.next, linking));
       return;
     }
-    cookie.write(ctx, began.sealed, began.expiresAt);
+    cookies.write(ctx, began.state, began.sealed, began.expiresAt);
     ctx.redirect(began.location);
   });
 
@@ -40,8 +40,9 @@ export function oidcRoutes(router: Router, door: Door): void {
     ctx.set('Cache-Control', 'no-store');
     // What the address holds is of no use any more, and nobody's business.
     ctx.set('Referrer-Policy', 'no-referrer');
-    const sealed = cookie.read(ctx);
-    cookie.clear(ctx);
+    const state = ctx.URL.searchParams.get('state') ?? '';
+    const sealed = cookies.read(ctx, state);
+    if (sealed !== undefined) cookies.clear(ctx, state);
     const context = door.context(ctx, await door.actor(ctx));
     const end = await finishSignIn(context, {
       search: ctx.search,
@@ -53,9 +54,15 @@ export function oidcRoutes(router: Router, door: Door): void {
       await signOut(context);
       door.cookie.write(ctx, end.signedIn.token, end.signedIn.expiresAt);
     }
-    ctx.redirect(pageAfter(end));
+    // Another tab has come in meanwhile: some providers then end the sign-in of this one, Keycloak with `temporarily_unavailable`.
+    ctx.redirect(context.actor.type === 'user' && cameTooLate(end) ? end.next : pageAfter(end));
   });
 }
+
+const cameTooLate = (end: SignInEnd): boolean =>
+  end.type === 'problem' &&
+  !end.linking &&
+  (end.problem === 'oidc_expired' || end.problem === 'oidc_unavailable');
 
 function pageAfter(end: SignInEnd): string {
   switch (end.type) {

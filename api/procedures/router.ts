@@ -295,6 +295,7 @@ export const appRouter = router({
     updateOidc: m(oidc.updateOidc),
     disableOidc: m(oidc.disableOidc),
     get: q(settings.get),
+    updateAccess: m(settings.updateAccess),
     updateFleet: m(settings.updateFleet),
     updateAudit: m(auditRetention.updateAudit),
     updateOidcTeamMappings: m(directory.updateOidcTeamMappings),

@@ -1,8 +1,14 @@
+export {
+  type AccessPolicy,
+  accessPolicyOf,
+  changeAccessPolicy,
+  readAccessPolicy,
+} from './access-policy.ts';
 export * as accountOperations from './account-operations.ts';
 export { forgetFailures } from './attempts.ts';
 export { ensureFirstAdmin } from './first-admin.ts';
 export * as accessOperations from './operations.ts';
-export { deletePersonalTokensOf } from './personal-tokens-store.ts';
+export { deletePersonalTokensOf, shortenPersonalTokens } from './personal-tokens-store.ts';
 export { environmentScope, mayEnter, objectScope, teamScope } from './queries.ts';
 export { mayPush, mayRead } from './repository-rights.ts';
 export * as twoFactorOperations from './second-factor/operations.ts';

@@ -1,6 +1,8 @@
 /** Sessions of people, and who is behind a session or a personal token. */
 import type { Knex } from 'knex';
 import type { Role } from '../../schemas/api/common.ts';
+import { ACCESS_SETTING, DEFAULT_ACCESS_POLICY } from './access-policy.ts';
+import { tokenExpiry } from './personal-tokens-store.ts';
 import { toUser, type User, type UserRow } from './users-store.ts';
 
 export type SignInMethod = 'password' | 'oidc';
@@ -165,7 +167,7 @@ export async function findSessionOwner(db: Knex, sessionId: string): Promise<Liv
 export async function findTokenOwner(db: Knex, tokenId: string): Promise<SessionOwner | null> {
   const { rows } = await db.raw<{ rows: OwnerRow[] }>(
     `SELECT u.*, t.token_hash, ${MEMBERSHIPS} FROM personal_tokens t JOIN users u ON u.id = t.user_id
-     WHERE t.id = ? AND (t.expires_at IS NULL OR t.expires_at > now()) AND u.locked_at IS NULL`,
+     WHERE t.id = ? AND ${tokenExpiry('t')} > now() AND u.locked_at IS NULL`,
     [tokenId],
   );
   return rows[0] ? owner(rows[0]) : null;
@@ -177,6 +179,7 @@ export interface Standing {
   /** Names of teams. */
   twoFactorRequiredBy: string[];
   backupCodesLeft: number;
+  tokenMaxDays: number;
 }
 
 /** What else somebody is told of their own account. */
@@ -187,8 +190,9 @@ export async function readStanding(db: Knex, who: { userId: string; sessionId: s
        COALESCE((SELECT jsonb_agg(t.name ORDER BY lower(t.name)) FROM team_members m JOIN teams t ON t.id = m.team_id
          WHERE m.user_id = :userId AND t.require_two_factor), '[]') AS "twoFactorRequiredBy",
        (SELECT count(*) FROM totp_backup_codes c JOIN users u ON u.id = c.user_id
-         WHERE c.user_id = :userId AND c.used_at IS NULL AND u.totp_enabled) AS "backupCodesLeft"`,
-    who,
+         WHERE c.user_id = :userId AND c.used_at IS NULL AND u.totp_enabled) AS "backupCodesLeft",
+       COALESCE((SELECT (value->>'tokenMaxDays')::integer FROM settings WHERE key = :setting), :tokenMaxDays) AS "tokenMaxDays"`,
+    { ...who, setting: ACCESS_SETTING, tokenMaxDays: DEFAULT_ACCESS_POLICY.tokenMaxDays },
   );
   return rows[0] as Standing;
 }

@@ -25,6 +25,7 @@ import * as automaticRevert from './migrations/0020-automatic-revert.ts';
 import * as drain from './migrations/0021-drain.ts';
 import * as engineComponents from './migrations/0022-engine-components.ts';
 import * as ageOfMetrics from './migrations/0023-age-of-metrics.ts';
+import * as leavers from './migrations/0025-leavers.ts';
 import { lockedTables, newerSchema } from './schema-error.ts';
 
 export interface Migration {
@@ -54,6 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
   drain,
   engineComponents,
   ageOfMetrics,
+  leavers,
 ];
 
 /** Changes when a migration is added: names a migrated template database in tests. */

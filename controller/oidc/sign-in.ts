@@ -33,6 +33,7 @@ export type Began =
   | {
       /** At the provider. */
       location: string;
+      state: string;
       /** Comes back with the browser, and goes nowhere else. */
       sealed: string;
       expiresAt: Date;
@@ -62,6 +63,7 @@ export async function beginSignIn(
     });
     return {
       location: location.href,
+      state: attempt.state,
       sealed: sealAttempt(ctx, attempt),
       expiresAt: new Date(attempt.expiresAt),
     };

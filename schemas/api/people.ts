@@ -37,6 +37,8 @@ export const Me = Type.Object({
   /** What has to be done before anything else. */
   owes: Nullable(Type.Enum(['CHANGE_PASSWORD', 'SET_UP_TWO_FACTOR'])),
   passwordChangedAt: Nullable(Timestamp),
+  /** The longest life of a personal token, as super admins have set it. */
+  tokenMaxDays: Type.Integer(),
 });
 export type Me = Static<typeof Me>;
 
@@ -197,6 +199,7 @@ export const GroupOverviewList = Type.Array(GroupOverview);
 /** A personal token: the password of git's Basic authentication. Shown once. */
 export const CreateToken = Input({
   name: Type.String({ minLength: 1, maxLength: 100 }),
+  /** 90 unless given, or less where the setting allows no more. */
   expiresInDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 3650 })),
 });
 export const CreatedToken = Type.Object({ id: Id, token: Type.String(), expiresAt: Nullable(Timestamp) });
