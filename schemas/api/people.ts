@@ -170,6 +170,15 @@ export const UserSummary = Type.Object({
 export type UserSummary = Static<typeof UserSummary>;
 export const UserList = Type.Array(UserSummary);
 export const UserId = Input({ userId: Id });
+const Issuer = Type.String({ minLength: 1, maxLength: 2_000 });
+/** One link where the issuer is named, else all. */
+export const UnlinkUser = Input({ userId: Id, issuer: Type.Optional(Issuer) });
+export const UnlinkIssuer = Input({ issuer: Issuer });
+export const AccountsUnlinked = Type.Object({
+  unlinked: Type.Integer(),
+  /** Of these, accounts without a password: the next sign-in with their verified address is joined to them. */
+  relinkable: Type.Integer(),
+});
 export const CreateUser = Input({
   email: Email,
   name: PersonName,
