@@ -2,20 +2,30 @@
 import type Router from '@koa/router';
 import type { Context as KoaContext } from 'koa';
 import { signOut } from '../../controller/access/index.ts';
-import { beginSignIn, finishSignIn, type SignInEnd } from '../../controller/oidc/index.ts';
+import {
+  beginSignIn,
+  finishSignIn,
+  LOGOUT_TOKEN_LENGTH,
+  logOutByProvider,
+  type SignInEnd,
+} from '../../controller/oidc/index.ts';
 import type { Actor } from '../../controller/platform/context.ts';
-import { forbidden, unauthorized } from '../../controller/platform/errors.ts';
+import { badRequest, forbidden, unauthorized } from '../../controller/platform/errors.ts';
 import { refuseOwing } from '../../controller/platform/operation.ts';
 import type { Door } from '../door.ts';
+import { readText } from '../middleware/body.ts';
 import { perMinuteByAddress } from '../middleware/rate-limit.ts';
 import { createAttemptCookies } from './attempt-cookies.ts';
 
 /** For one address, by this controller. Nothing can be guessed here, and a whole office may come from one address. */
 const SIGN_INS_PER_MINUTE = 120;
+/** Of a provider, where an administrator may end all sessions at once. */
+const LOGOUTS_PER_MINUTE = 3_000;
 
 export function oidcRoutes(router: Router, door: Door): void {
   const out = perMinuteByAddress(SIGN_INS_PER_MINUTE);
   const back = perMinuteByAddress(SIGN_INS_PER_MINUTE);
+  const logouts = perMinuteByAddress(LOGOUTS_PER_MINUTE);
   // Between the two: sealed, and sent along when the provider leads back.
   const cookies = createAttemptCookies(door.baseUrl);
 
@@ -33,6 +43,22 @@ export function oidcRoutes(router: Router, door: Door): void {
     }
     cookies.write(ctx, began.state, began.sealed, began.expiresAt);
     ctx.redirect(began.location);
+  });
+
+  router.post('/api/auth/oidc/backchannel-logout', async (ctx) => {
+    logouts.take(ctx.state.ipAddress);
+    ctx.set('Cache-Control', 'no-store');
+    const answer = await logOutByProvider(
+      door.context(ctx, { type: 'anonymous' }),
+      await readLogoutToken(ctx),
+    );
+    if ('refusal' in answer) {
+      ctx.status = 400;
+      ctx.body = { error: 'invalid_request', error_description: answer.refusal };
+      return;
+    }
+    ctx.status = 200;
+    ctx.body = { ended: answer.ended };
   });
 
   router.get('/api/auth/oidc/callback', async (ctx) => {
@@ -63,6 +89,16 @@ const cameTooLate = (end: SignInEnd): boolean =>
   end.type === 'problem' &&
   !end.linking &&
   (end.problem === 'oidc_expired' || end.problem === 'oidc_unavailable');
+
+/** Section 2.5: a form with `logout_token`. */
+async function readLogoutToken(ctx: KoaContext): Promise<string> {
+  if (!ctx.is('application/x-www-form-urlencoded'))
+    throw badRequest('Content-Type must be application/x-www-form-urlencoded');
+  const form = new URLSearchParams(await readText(ctx.req, LOGOUT_TOKEN_LENGTH));
+  const [token, ...more] = form.getAll('logout_token');
+  if (!token || more.length > 0) throw badRequest('Give logout_token once');
+  return token;
+}
 
 function pageAfter(end: SignInEnd): string {
   switch (end.type) {

@@ -11,6 +11,8 @@ export * as accessOperations from './operations.ts';
 export { deletePersonalTokensOf, shortenPersonalTokens } from './personal-tokens-store.ts';
 export { environmentScope, mayEnter, objectScope, teamScope } from './queries.ts';
 export { mayPush, mayRead } from './repository-rights.ts';
+export { restsAt } from './rest.ts';
+export { CONFIRMATION, confirmationOf, STORED_POLICY, type StoredConfirmation } from './rest-store.ts';
 export * as twoFactorOperations from './second-factor/operations.ts';
 export { turnOffTwoFactor } from './second-factor/store.ts';
 export { actorOfApiKey, type ServiceAccountActor } from './service-accounts/api-key.ts';
@@ -19,6 +21,7 @@ export * as sessionOperations from './session-operations.ts';
 export {
   actorOfPersonalToken,
   actorOfSession,
+  deleteSessionsAtProvider,
   endSessions,
   openSession,
   SESSION_MS,

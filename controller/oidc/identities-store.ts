@@ -24,10 +24,6 @@ export async function insertIdentity(db: Knex, { issuer, subject }: Identity, us
   await db('user_identities').insert({ issuer, subject, user_id: userId });
 }
 
-export async function noteUse(db: Knex, { issuer, subject }: Identity, at: Date): Promise<void> {
-  await db('user_identities').where({ issuer, subject }).update({ last_used_at: at });
-}
-
 /** Of one issuer, or all. Answers those that there were. */
 export async function deleteIdentitiesOf(
   db: Knex,

@@ -15,6 +15,7 @@ import type { Actor, Context } from '../platform/context.ts';
 import { ownScope } from '../platform/operation.ts';
 import { againIfTaken } from './again.ts';
 import type { Told } from './ask-provider.ts';
+import { confirmAtSignIn } from './confirmations-store.ts';
 import { takeGroups } from './groups.ts';
 import {
   findKeptByExternalId,
@@ -22,7 +23,6 @@ import {
   insertIdentity,
   isKeptByScim,
   isKnownTo,
-  noteUse,
 } from './identities-store.ts';
 import { decide, type Found, type Problem, type Verdict } from './linking.ts';
 import { mayBeRelinked } from './relinking.ts';
@@ -54,12 +54,13 @@ export function letIn(
         verdict.type === 'provision' ? await provision(inside, told, verdict.email) : verdict.user.id;
       if (verdict.type === 'adopt') await adopt(inside, told, verdict);
       if (verdict.type === 'known') await follow(inside, told, verdict.user);
-      await noteUse(tx, told, new Date(ctx.clock.now()));
+      await confirmAtSignIn(inside, told, told.refreshToken);
       const { memberships, note } = await takeGroups(inside, userId, told.groups);
       const user = await findUser(tx, userId);
       if (!user) throw new Error('an account is gone while its row is locked');
       const signedIn = await openSession(inside, user, {
         ...{ method: 'oidc', userAgent, metadata: { ...note, ...membershipsForAudit(memberships) } },
+        provider: { issuer: told.issuer, subject: told.subject, sid: told.sid },
         ...(told.idToken === undefined ? {} : { idToken: told.idToken }),
       });
       return { type: 'signed-in' as const, signedIn };

@@ -166,6 +166,12 @@ export const UserSummary = Type.Object({
   groups: Type.Array(Type.String()),
   /** Issuers of the identity providers whose accounts are linked to this one. */
   linkedTo: Type.Array(Type.String()),
+  /** When an identity provider confirmed this person last, at a sign-in or a refresh. */
+  confirmedAt: Nullable(Timestamp),
+  /** Since when, or from when on, the account or its group roles rest, unless a provider confirms; null: not by this rule. */
+  restsAt: Nullable(Timestamp),
+  /** What rests at that time. */
+  rests: Nullable(Type.Enum(['account', 'roles'])),
 });
 export type UserSummary = Static<typeof UserSummary>;
 export const UserList = Type.Array(UserSummary);
