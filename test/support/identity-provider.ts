@@ -196,6 +196,8 @@ function configurationOf(made: TestIdentityProvider, options: ProviderOptions): 
     pkce: { required: () => true },
     conformIdTokenClaims: options.userinfoOnly ?? false,
     scopes: ['openid', 'offline_access', 'profile', 'email', 'groups'],
+    // It calls nobody on loopback by itself.
+    fetch: (url, { dispatcher: _, ...init }: RequestInit & { dispatcher?: unknown } = {}) => fetch(url, init),
     // As Keycloak, Okta and Entra ID do: for whoever asks for it, without another question.
     issueRefreshToken: async (_, of, code) =>
       of.grantTypeAllowed('refresh_token') && (code.scopes.has('offline_access') || made.givesRefreshTokens),
