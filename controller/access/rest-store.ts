@@ -7,7 +7,7 @@ export const CONFIRMATION = `(SELECT jsonb_build_object(
     'keptByScim', EXISTS (SELECT 1 FROM scim_users s WHERE s.user_id = u.id AND s.deleted_at IS NULL AND s.active),
     'links', count(i.user_id),
     'confirmedAt', max(i.confirmed_at) FILTER (WHERE i.withdrawn_at IS NULL),
-    'endedAt', COALESCE(max(i.withdrawn_at), u.relink_allowed_at, u.created_at))
+    'endedAt', COALESCE(max(i.withdrawn_at), u.relink_allowed_at))
   FROM user_identities i WHERE i.user_id = u.id)`;
 
 export const STORED_POLICY = `(SELECT value FROM settings WHERE key = '${ACCESS_SETTING}')`;

@@ -13,7 +13,7 @@ export interface Confirmation {
   links: number;
   /** By a provider, at the last sign-in or refresh; null where none confirms any more. */
   confirmedAt: Date | null;
-  /** When the last of them refused, or the last link was taken away; of interest where none confirms. */
+  /** When the last of them refused, or a super admin took the last link away. Null for an account that was never linked. */
   endedAt: Date | null;
 }
 
@@ -26,7 +26,7 @@ export function restsAt(
 ): Date | null {
   if (of.keptByScim || (of.hasPassword && of.links === 0)) return null;
   if (of.confirmedAt) return new Date(of.confirmedAt.getTime() + confirmationDays * DAY_MS);
-  return of.endedAt ?? new Date(0);
+  return of.endedAt;
 }
 
 /** `account`: nobody comes in by what was made before; `roles`: those of groups do not count. */

@@ -1,12 +1,15 @@
 import type { Knex } from 'knex';
 
-/** Those with a password, and super admins, link themselves. Answers how many may be joined from now on. */
+/**
+ * Of those without a password: the others have not lost their way in. Answers how many may be joined from now on; super
+ * admins are not, and rest all the same.
+ */
 export async function allowRelinkOf(tx: Knex, userIds: readonly string[], at: Date): Promise<number> {
-  const { rowCount } = await tx.raw<{ rowCount: number }>(
-    `UPDATE users SET relink_allowed_at = ? WHERE id = ANY(?::text[]) AND password_hash IS NULL AND NOT is_super_admin`,
+  const { rows } = await tx.raw<{ rows: { is_super_admin: boolean }[] }>(
+    `UPDATE users SET relink_allowed_at = ? WHERE id = ANY(?::text[]) AND password_hash IS NULL RETURNING is_super_admin`,
     [at, [...userIds]],
   );
-  return rowCount;
+  return rows.filter((row) => !row.is_super_admin).length;
 }
 
 export async function forbidRelink(tx: Knex, userId: string): Promise<void> {
