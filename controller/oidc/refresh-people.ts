@@ -4,7 +4,7 @@
  */
 import { ResponseBodyError, refreshTokenGrant } from 'openid-client';
 import pLimit from 'p-limit';
-import { deleteSessionsAtProvider } from '../access/index.ts';
+import { deleteSessionsAtProvider, lockUserRow } from '../access/index.ts';
 import {
   holdRules,
   membershipsForAudit,
@@ -113,6 +113,8 @@ function settle(ctx: Context, due: DueRefresh, answer: Answer): Promise<void> {
       return fenced(ctx, async (inside) => {
         // Before all other locks, as wherever groups are looked at.
         await holdRules(inside.db);
+        // Then the account, as a sign-in does: each would wait for the other otherwise.
+        await lockUserRow(inside.db, due.userId);
         if (!(await confirmByRefresh(inside, due, answer.next)) || answer.groups === null) return;
         await replaceClaimedGroups(inside.db, due.userId, answer.groups);
         const memberships = await reconcileMemberships(inside, [due.userId]);
@@ -123,6 +125,7 @@ function settle(ctx: Context, due: DueRefresh, answer: Answer): Promise<void> {
       // One that ends with a session there says nothing of the person; nor one that may have been replaced unseen.
       const withdrawn = due.isOffline && !due.isUncertain;
       return fenced(ctx, async (inside) => {
+        await lockUserRow(inside.db, due.userId);
         if (!(await endRefreshing(inside, due, withdrawn)) || !withdrawn) return;
         await deleteSessionsAtProvider(inside, due);
         await tell(inside, due, 'user.confirmationWithdrawn', {});
