@@ -40,7 +40,7 @@ import { deleteOldDeliveries, gitSyncProposeRollback, listBindings } from './git
 import { agreeOnKeys, keysName, openKeyring } from './keys.ts';
 import { createLogIngest, keepLogDays, limitLogSize } from './logs/index.ts';
 import { createComponentLists } from './node-engines/index.ts';
-import { createIdentityProvider } from './oidc/index.ts';
+import { createIdentityProvider, refreshPeople } from './oidc/index.ts';
 import { type OwnedTable, PURGE_JOB, purgeTombstone, ROLLED_BACK_JOB } from './ownership/index.ts';
 import { createBus } from './platform/bus.ts';
 import type { Context, Services } from './platform/context.ts';
@@ -378,6 +378,7 @@ async function compose(
       await work({ ...systemContext(name), fence: (tx) => lease.fence(tx, epoch) });
     });
   everyFenced('audit retention', '0 37 3,9,15,21 * * *', (ctx) => pruneAuditLog(ctx));
+  everyFenced('people at identity providers', '20 * * * * *', refreshPeople);
   for (const { name, cron, run } of SWEEPS) everyFenced(name, cron, run);
   schedules.every('audit head', '0 7 * * * *', () => logAuditHead(systemContext('audit head')));
   schedules.every('idempotent answers', '0 29 * * * *', () => deleteOldAnswers(db));

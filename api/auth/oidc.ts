@@ -2,22 +2,32 @@
 import type Router from '@koa/router';
 import type { Context as KoaContext } from 'koa';
 import { signOut } from '../../controller/access/index.ts';
-import { beginSignIn, finishSignIn, type SignInEnd } from '../../controller/oidc/index.ts';
+import {
+  beginSignIn,
+  finishSignIn,
+  LOGOUT_TOKEN_LENGTH,
+  logOutByProvider,
+  type SignInEnd,
+} from '../../controller/oidc/index.ts';
 import type { Actor } from '../../controller/platform/context.ts';
-import { forbidden, unauthorized } from '../../controller/platform/errors.ts';
+import { badRequest, forbidden, unauthorized } from '../../controller/platform/errors.ts';
 import { refuseOwing } from '../../controller/platform/operation.ts';
 import type { Door } from '../door.ts';
-import { createCookie } from '../middleware/cookie.ts';
+import { readText } from '../middleware/body.ts';
 import { perMinuteByAddress } from '../middleware/rate-limit.ts';
+import { createAttemptCookies } from './attempt-cookies.ts';
 
 /** For one address, by this controller. Nothing can be guessed here, and a whole office may come from one address. */
 const SIGN_INS_PER_MINUTE = 120;
+/** Of a provider, where an administrator may end all sessions at once. */
+const LOGOUTS_PER_MINUTE = 3_000;
 
 export function oidcRoutes(router: Router, door: Door): void {
   const out = perMinuteByAddress(SIGN_INS_PER_MINUTE);
   const back = perMinuteByAddress(SIGN_INS_PER_MINUTE);
+  const logouts = perMinuteByAddress(LOGOUTS_PER_MINUTE);
   // Between the two: sealed, and sent along when the provider leads back.
-  const cookie = createCookie(door.baseUrl, 'headgate.oidc-sign-in');
+  const cookies = createAttemptCookies(door.baseUrl);
 
   router.get('/api/auth/oidc/login', async (ctx) => {
     out.take(ctx.state.ipAddress);
@@ -31,8 +41,24 @@ export function oidcRoutes(router: Router, door: Door): void {
       ctx.redirect(problemPage('oidc_unavailable', began.next, linking));
       return;
     }
-    cookie.write(ctx, began.sealed, began.expiresAt);
+    cookies.write(ctx, began.state, began.sealed, began.expiresAt);
     ctx.redirect(began.location);
+  });
+
+  router.post('/api/auth/oidc/backchannel-logout', async (ctx) => {
+    logouts.take(ctx.state.ipAddress);
+    ctx.set('Cache-Control', 'no-store');
+    const answer = await logOutByProvider(
+      door.context(ctx, { type: 'anonymous' }),
+      await readLogoutToken(ctx),
+    );
+    if ('refusal' in answer) {
+      ctx.status = 400;
+      ctx.body = { error: 'invalid_request', error_description: answer.refusal };
+      return;
+    }
+    ctx.status = 200;
+    ctx.body = { ended: answer.ended };
   });
 
   router.get('/api/auth/oidc/callback', async (ctx) => {
@@ -40,8 +66,9 @@ export function oidcRoutes(router: Router, door: Door): void {
     ctx.set('Cache-Control', 'no-store');
     // What the address holds is of no use any more, and nobody's business.
     ctx.set('Referrer-Policy', 'no-referrer');
-    const sealed = cookie.read(ctx);
-    cookie.clear(ctx);
+    const state = ctx.URL.searchParams.get('state') ?? '';
+    const sealed = cookies.read(ctx, state);
+    if (sealed !== undefined) cookies.clear(ctx, state);
     const context = door.context(ctx, await door.actor(ctx));
     const end = await finishSignIn(context, {
       search: ctx.search,
@@ -53,8 +80,24 @@ export function oidcRoutes(router: Router, door: Door): void {
       await signOut(context);
       door.cookie.write(ctx, end.signedIn.token, end.signedIn.expiresAt);
     }
-    ctx.redirect(pageAfter(end));
+    // Another tab has come in meanwhile: some providers then end the sign-in of this one, Keycloak with `temporarily_unavailable`.
+    ctx.redirect(context.actor.type === 'user' && cameTooLate(end) ? end.next : pageAfter(end));
   });
+}
+
+const cameTooLate = (end: SignInEnd): boolean =>
+  end.type === 'problem' &&
+  !end.linking &&
+  (end.problem === 'oidc_expired' || end.problem === 'oidc_unavailable');
+
+/** Section 2.5: a form with `logout_token`. */
+async function readLogoutToken(ctx: KoaContext): Promise<string> {
+  if (!ctx.is('application/x-www-form-urlencoded'))
+    throw badRequest('Content-Type must be application/x-www-form-urlencoded');
+  const form = new URLSearchParams(await readText(ctx.req, LOGOUT_TOKEN_LENGTH));
+  const [token, ...more] = form.getAll('logout_token');
+  if (!token || more.length > 0) throw badRequest('Give logout_token once');
+  return token;
 }
 
 function pageAfter(end: SignInEnd): string {

@@ -4,6 +4,16 @@ import { badRequest, DomainError } from '../../controller/platform/errors.ts';
 
 /** The body as JSON: 413 over the limit (bytes), 400 for what is not JSON in UTF-8. */
 export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
+  const text = await readText(request, limit);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw badRequest('The body is not JSON');
+  }
+}
+
+/** The body: 413 over the limit (bytes), 400 for what is not UTF-8. */
+export async function readText(request: IncomingMessage, limit: number): Promise<string> {
   assertDeclaredLength(request, limit);
   const chunks: Buffer[] = [];
   let size = 0;
@@ -17,12 +27,7 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
   const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
   // What cannot be read would be replaced in silence, in the value of a secret too.
   if (!isUtf8(bytes)) throw badRequest('The body is not UTF-8');
-  const text = bytes.toString('utf8');
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw badRequest('The body is not JSON');
-  }
+  return bytes.toString('utf8');
 }
 
 /** 413 for a body that says itself that it is over the limit (bytes), before any of it is read. */

@@ -10,6 +10,7 @@ import {
   memberAccountOperations as memberAccounts,
   memberOperations as members,
   settingsOperations as settings,
+  unlinkingOperations as unlinking,
   userAccountOperations as userAccounts,
   userOperations as users,
 } from '../../controller/administration/index.ts';
@@ -127,7 +128,8 @@ export const appRouter = router({
     unlockUser: m(userAccounts.unlockUser),
     resetPassword: m(userAccounts.resetPassword),
     resetTwoFactor: m(userAccounts.resetTwoFactor),
-    unlinkProvider: m(userAccounts.unlinkProvider),
+    unlinkProvider: m(unlinking.unlinkProvider),
+    unlinkIssuer: m(unlinking.unlinkIssuer),
     endSessions: m(userAccounts.endSessions),
   }),
   environment: router({
@@ -295,6 +297,7 @@ export const appRouter = router({
     updateOidc: m(oidc.updateOidc),
     disableOidc: m(oidc.disableOidc),
     get: q(settings.get),
+    updateAccess: m(settings.updateAccess),
     updateFleet: m(settings.updateFleet),
     updateAudit: m(auditRetention.updateAudit),
     updateOidcTeamMappings: m(directory.updateOidcTeamMappings),

@@ -1,10 +1,18 @@
+export {
+  type AccessPolicy,
+  accessPolicyOf,
+  changeAccessPolicy,
+  readAccessPolicy,
+} from './access-policy.ts';
 export * as accountOperations from './account-operations.ts';
 export { forgetFailures } from './attempts.ts';
 export { ensureFirstAdmin } from './first-admin.ts';
 export * as accessOperations from './operations.ts';
-export { deletePersonalTokensOf } from './personal-tokens-store.ts';
+export { deletePersonalTokensOf, shortenPersonalTokens } from './personal-tokens-store.ts';
 export { environmentScope, mayEnter, objectScope, teamScope } from './queries.ts';
 export { mayPush, mayRead } from './repository-rights.ts';
+export { restsAt } from './rest.ts';
+export { CONFIRMATION, confirmationOf, STORED_POLICY, type StoredConfirmation } from './rest-store.ts';
 export * as twoFactorOperations from './second-factor/operations.ts';
 export { turnOffTwoFactor } from './second-factor/store.ts';
 export { actorOfApiKey, type ServiceAccountActor } from './service-accounts/api-key.ts';
@@ -13,6 +21,7 @@ export * as sessionOperations from './session-operations.ts';
 export {
   actorOfPersonalToken,
   actorOfSession,
+  deleteSessionsAtProvider,
   endSessions,
   openSession,
   SESSION_MS,

@@ -1,8 +1,9 @@
 import { NoInput } from '../../schemas/api/common.ts';
 import { CreatedToken, CreateToken, Done, Me, TokenId, TokenList } from '../../schemas/api/people.ts';
-import { notFound, preconditionFailed } from '../platform/errors.ts';
+import { badRequest, notFound, preconditionFailed } from '../platform/errors.ts';
 import { mutation, ownScope, query } from '../platform/operation.ts';
 import { mintToken } from '../platform/tokens.ts';
+import { readAccessPolicy, TOKEN_DAYS } from './access-policy.ts';
 import { caller, callersAccount, lockCallersAccount } from './caller.ts';
 import { deletePersonalToken, insertPersonalToken, listPersonalTokens } from './personal-tokens-store.ts';
 import { readStanding } from './sessions-store.ts';
@@ -46,8 +47,12 @@ export const createToken = mutation({
       throw preconditionFailed(
         `You have ${MAX_TOKENS} tokens; first delete those that nothing uses any more`,
       );
+    const { tokenMaxDays } = await readAccessPolicy(ctx.db);
+    const days = input.expiresInDays ?? Math.min(TOKEN_DAYS, tokenMaxDays);
+    if (days > tokenMaxDays)
+      throw badRequest(`expiresInDays: a personal token lasts ${tokenMaxDays} days at most here`);
     const minted = mintToken('hgp');
-    const expiresAt = input.expiresInDays ? new Date(ctx.clock.now() + input.expiresInDays * DAY_MS) : null;
+    const expiresAt = new Date(ctx.clock.now() + days * DAY_MS);
     await insertPersonalToken(ctx.db, {
       id: minted.id,
       userId,
@@ -55,7 +60,10 @@ export const createToken = mutation({
       tokenHash: minted.hash,
       expiresAt,
     });
-    ctx.audit({ entityType: 'PersonalToken', entityId: minted.id, metadata: { name: input.name } });
+    ctx.audit({
+      ...{ entityType: 'PersonalToken', entityId: minted.id },
+      metadata: { name: input.name, expiresAt },
+    });
     return { id: minted.id, token: minted.token, expiresAt };
   },
 });

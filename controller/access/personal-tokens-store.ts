@@ -6,12 +6,15 @@ export interface PersonalToken {
   name: string;
   createdAt: Date;
   lastUsedAt: Date | null;
-  expiresAt: Date | null;
+  expiresAt: Date;
 }
+
+/** A token that a controller of an older version made without an end has one too. */
+export const tokenExpiry = (t: string) => `COALESCE(${t}.expires_at, ${t}.created_at + interval '90 days')`;
 
 export async function insertPersonalToken(
   db: Knex,
-  token: { id: string; userId: string; name: string; tokenHash: Buffer; expiresAt: Date | null },
+  token: { id: string; userId: string; name: string; tokenHash: Buffer; expiresAt: Date },
 ): Promise<void> {
   await db('personal_tokens').insert({
     id: token.id,
@@ -23,10 +26,11 @@ export async function insertPersonalToken(
 }
 
 export async function listPersonalTokens(db: Knex, userId: string): Promise<PersonalToken[]> {
-  return db('personal_tokens')
+  return db('personal_tokens AS t')
     .where({ user_id: userId })
     .orderBy('created_at')
-    .select('id', 'name', { createdAt: 'created_at', lastUsedAt: 'last_used_at', expiresAt: 'expires_at' });
+    .select('id', 'name', { createdAt: 'created_at', lastUsedAt: 'last_used_at' })
+    .select(db.raw(`${tokenExpiry('t')} AS "expiresAt"`));
 }
 
 export async function deletePersonalToken(db: Knex, userId: string, id: string): Promise<boolean> {
@@ -44,4 +48,13 @@ export async function touchPersonalToken(db: Knex, id: string): Promise<void> {
 /** All of somebody. Answers how many there were. */
 export async function deletePersonalTokensOf(tx: Knex, userId: string): Promise<number> {
   return tx('personal_tokens').where({ user_id: userId }).delete();
+}
+
+/** Those that would last longer end at `latest`. Answers how many there were. */
+export async function shortenPersonalTokens(tx: Knex, latest: Date): Promise<number> {
+  const { rowCount } = await tx.raw<{ rowCount: number }>(
+    `UPDATE personal_tokens t SET expires_at = :latest WHERE ${tokenExpiry('t')} > :latest`,
+    { latest },
+  );
+  return rowCount;
 }

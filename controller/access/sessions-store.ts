@@ -1,6 +1,10 @@
 /** Sessions of people, and who is behind a session or a personal token. */
 import type { Knex } from 'knex';
 import type { Role } from '../../schemas/api/common.ts';
+import { ACCESS_SETTING, type AccessPolicy, accessPolicyOf, DEFAULT_ACCESS_POLICY } from './access-policy.ts';
+import { tokenExpiry } from './personal-tokens-store.ts';
+import { restOf } from './rest.ts';
+import { CONFIRMATION, confirmationOf, STORED_POLICY, type StoredConfirmation } from './rest-store.ts';
 import { toUser, type User, type UserRow } from './users-store.ts';
 
 export type SignInMethod = 'password' | 'oidc';
@@ -13,6 +17,13 @@ export interface SessionOwner {
   tokenHash: Buffer;
 }
 
+/** Who signed in at which provider, and what that calls its own session. */
+export interface ProviderSession {
+  issuer: string;
+  subject: string;
+  sid: string | null;
+}
+
 export async function insertSession(
   db: Knex,
   session: {
@@ -21,6 +32,7 @@ export async function insertSession(
     tokenHash: Buffer;
     method: SignInMethod;
     sealedIdToken: string | null;
+    provider: ProviderSession | null;
     ipAddress: string | null;
     userAgent: string | null;
     /** When the user showed who they are. */
@@ -34,6 +46,9 @@ export async function insertSession(
     token_hash: session.tokenHash,
     method: session.method,
     sealed_id_token: session.sealedIdToken,
+    provider_issuer: session.provider?.issuer ?? null,
+    provider_subject: session.provider?.subject ?? null,
+    provider_sid: session.provider?.sid ?? null,
     ip_address: session.ipAddress,
     user_agent: session.userAgent,
     confirmed_at: session.confirmedAt,
@@ -68,6 +83,24 @@ export async function deleteSessionsOf(
     [[...userIds], except],
   );
   return rowCount;
+}
+
+/**
+ * Those that began at a provider, by who signed in there or by the session there. One of which the provider has not said
+ * what it calls its own is meant by the subject alone. Answers whose they were.
+ */
+export async function deleteSessionsBy(
+  tx: Knex,
+  { issuer, subject, sid }: { issuer: string; subject: string | null; sid: string | null },
+): Promise<string[]> {
+  const { rows } = await tx.raw<{ rows: { user_id: string }[] }>(
+    `DELETE FROM sessions WHERE method = 'oidc' AND provider_issuer = :issuer
+       AND (:subject::text IS NULL OR provider_subject = :subject)
+       AND (:sid::text IS NULL OR provider_sid = :sid OR (provider_sid IS NULL AND :subject::text IS NOT NULL))
+     RETURNING user_id`,
+    { issuer, subject, sid },
+  );
+  return rows.map(({ user_id }) => user_id);
 }
 
 /** One of this person's own; null where there is none. */
@@ -128,19 +161,31 @@ export async function touchSession(db: Knex, id: string): Promise<void> {
 type OwnerRow = UserRow & {
   token_hash: Buffer;
   roles: Record<string, Role> | null;
+  roles_by_hand: Record<string, Role> | null;
   two_factor_required: boolean;
+  confirmation: StoredConfirmation;
+  policy: Partial<AccessPolicy> | null;
+  at: Date;
 };
 
 const MEMBERSHIPS = `(SELECT jsonb_object_agg(m.team_id, m.role) FROM team_members m WHERE m.user_id = u.id) AS roles,
+  (SELECT jsonb_object_agg(m.team_id, m.role) FROM team_members m
+    WHERE m.user_id = u.id AND m.source = 'manual') AS roles_by_hand,
+  ${CONFIRMATION} AS confirmation, ${STORED_POLICY} AS policy, now() AS at,
   EXISTS (SELECT 1 FROM team_members m JOIN teams t ON t.id = m.team_id
     WHERE m.user_id = u.id AND t.require_two_factor) AS two_factor_required`;
 
-const owner = (row: OwnerRow): SessionOwner => ({
-  user: toUser(row),
-  roles: new Map(Object.entries(row.roles ?? {})),
-  twoFactorRequired: row.two_factor_required,
-  tokenHash: row.token_hash,
-});
+/** Null where the account rests. */
+function owner(row: OwnerRow): SessionOwner | null {
+  const rest = restOf(confirmationOf(row.confirmation), accessPolicyOf(row.policy), row.at);
+  if (rest === 'account') return null;
+  return {
+    user: toUser(row),
+    roles: new Map(Object.entries((rest === 'roles' ? row.roles_by_hand : row.roles) ?? {})),
+    twoFactorRequired: row.two_factor_required,
+    tokenHash: row.token_hash,
+  };
+}
 
 export interface LiveSession extends SessionOwner {
   method: SignInMethod;
@@ -158,14 +203,15 @@ export async function findSessionOwner(db: Knex, sessionId: string): Promise<Liv
     [sessionId],
   );
   const row = rows[0];
-  return row ? { ...owner(row), method: row.method, isUntouched: row.is_untouched } : null;
+  const found = row && owner(row);
+  return found ? { ...found, method: row.method, isUntouched: row.is_untouched } : null;
 }
 
 /** The user behind a live personal token. */
 export async function findTokenOwner(db: Knex, tokenId: string): Promise<SessionOwner | null> {
   const { rows } = await db.raw<{ rows: OwnerRow[] }>(
     `SELECT u.*, t.token_hash, ${MEMBERSHIPS} FROM personal_tokens t JOIN users u ON u.id = t.user_id
-     WHERE t.id = ? AND (t.expires_at IS NULL OR t.expires_at > now()) AND u.locked_at IS NULL`,
+     WHERE t.id = ? AND ${tokenExpiry('t')} > now() AND u.locked_at IS NULL`,
     [tokenId],
   );
   return rows[0] ? owner(rows[0]) : null;
@@ -177,6 +223,7 @@ export interface Standing {
   /** Names of teams. */
   twoFactorRequiredBy: string[];
   backupCodesLeft: number;
+  tokenMaxDays: number;
 }
 
 /** What else somebody is told of their own account. */
@@ -187,8 +234,9 @@ export async function readStanding(db: Knex, who: { userId: string; sessionId: s
        COALESCE((SELECT jsonb_agg(t.name ORDER BY lower(t.name)) FROM team_members m JOIN teams t ON t.id = m.team_id
          WHERE m.user_id = :userId AND t.require_two_factor), '[]') AS "twoFactorRequiredBy",
        (SELECT count(*) FROM totp_backup_codes c JOIN users u ON u.id = c.user_id
-         WHERE c.user_id = :userId AND c.used_at IS NULL AND u.totp_enabled) AS "backupCodesLeft"`,
-    who,
+         WHERE c.user_id = :userId AND c.used_at IS NULL AND u.totp_enabled) AS "backupCodesLeft",
+       COALESCE((SELECT (value->>'tokenMaxDays')::integer FROM settings WHERE key = :setting), :tokenMaxDays) AS "tokenMaxDays"`,
+    { ...who, setting: ACCESS_SETTING, tokenMaxDays: DEFAULT_ACCESS_POLICY.tokenMaxDays },
   );
   return rows[0] as Standing;
 }

@@ -8,10 +8,12 @@ import { mintToken, parseToken, sameHash } from '../platform/tokens.ts';
 import { touchPersonalToken } from './personal-tokens-store.ts';
 import {
   deleteSession,
+  deleteSessionsBy,
   deleteSessionsOf,
   findSessionOwner,
   findTokenOwner,
   insertSession,
+  type ProviderSession,
   type SessionOwner,
   type SignInMethod,
   touchSession,
@@ -57,6 +59,7 @@ export async function openSession(
     method: SignInMethod;
     userAgent: string | null;
     idToken?: string;
+    provider?: ProviderSession;
     factor?: string;
     /** What else the audit row says. */
     metadata?: Record<string, unknown>;
@@ -73,6 +76,7 @@ export async function openSession(
       how.idToken === undefined
         ? null
         : ctx.services.keyring.seal(how.idToken, sealedPlace('sessions', session.id, 'sealed_id_token')),
+    provider: how.provider ?? null,
     ipAddress: ctx.ipAddress,
     userAgent: how.userAgent?.slice(0, 256) ?? null,
     confirmedAt: new Date(ctx.clock.now()),
@@ -112,6 +116,18 @@ export async function endSessions(
     await ctx.services.bus.publish(ctx.db, { type: 'user', userId });
   if (userIds.length > 20)
     await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['teams'] });
+  return ended;
+}
+
+/** In a transaction: ends sessions that began at a provider, which says so. Answers how many, by user. */
+export async function deleteSessionsAtProvider(
+  ctx: Pick<Context, 'db' | 'services'>,
+  of: { issuer: string; subject: string | null; sid?: string | null },
+): Promise<Map<string, number>> {
+  const ended = new Map<string, number>();
+  for (const userId of await deleteSessionsBy(ctx.db, { sid: null, ...of }))
+    ended.set(userId, (ended.get(userId) ?? 0) + 1);
+  for (const userId of ended.keys()) await ctx.services.bus.publish(ctx.db, { type: 'user', userId });
   return ended;
 }
 

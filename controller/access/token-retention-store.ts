@@ -1,10 +1,11 @@
 import type { Knex } from 'knex';
+import { tokenExpiry } from './personal-tokens-store.ts';
 
 /** Deletes personal tokens that expired before `before`. At most `limit`; answers how many. */
 export async function deleteExpiredTokens(tx: Knex, before: Date, limit: number): Promise<number> {
   const { rowCount } = await tx.raw<{ rowCount: number }>(
     `DELETE FROM personal_tokens WHERE id IN (
-       SELECT id FROM personal_tokens WHERE expires_at < :before ORDER BY id LIMIT :limit)`,
+       SELECT id FROM personal_tokens t WHERE ${tokenExpiry('t')} < :before ORDER BY id LIMIT :limit)`,
     { before, limit },
   );
   return rowCount;

@@ -24,6 +24,8 @@ export interface User {
   passwordExpiresAt: Date | null;
   passwordChangedAt: Date | null;
   lastSignInAt: Date | null;
+  /** When a super admin has unlinked it last; null once it was linked again. */
+  relinkAllowedAt: Date | null;
   createdAt: Date;
 }
 
@@ -42,6 +44,7 @@ export interface UserRow {
   password_expires_at: Date | null;
   password_changed_at: Date | null;
   last_sign_in_at: Date | null;
+  relink_allowed_at: Date | null;
   created_at: Date;
 }
 
@@ -61,6 +64,7 @@ export function toUser(row: UserRow): User {
     passwordExpiresAt: row.password_expires_at,
     passwordChangedAt: row.password_changed_at,
     lastSignInAt: row.last_sign_in_at,
+    relinkAllowedAt: row.relink_allowed_at,
     createdAt: row.created_at,
   };
 }

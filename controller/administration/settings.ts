@@ -1,12 +1,15 @@
 /** The settings of the whole installation, from where each is kept. */
 import { NoInput } from '../../schemas/api/common.ts';
 import {
+  AccessView,
   FleetView,
   type GroupsView,
   type OidcView,
   SettingsView,
+  UpdateAccess,
   UpdateFleet,
 } from '../../schemas/api/settings.ts';
+import { changeAccessPolicy, readAccessPolicy, shortenPersonalTokens } from '../access/index.ts';
 import { readGroupSettings, readTeamMappings } from '../directory/index.ts';
 import { readOidcSettings } from '../oidc/index.ts';
 import type { Context } from '../platform/context.ts';
@@ -31,6 +34,7 @@ export const get = query({
       oidcRedirectUri: `${baseUrl}/api/auth/oidc/callback`,
       groups: await groupsView(ctx),
       scim: { enabled, baseUrl: scimBaseUrl(baseUrl), tokenCreatedAt, lastUsedAt },
+      access: await readAccessPolicy(ctx.db),
       fleet: await readFleetSettings(ctx.db),
       audit: await readAuditSetting(ctx.db),
     };
@@ -75,6 +79,33 @@ export const updateFleet = mutation({
       type: 'ui',
       environmentId: null,
       topics: ['settings', 'fleet', 'pipelines'],
+    });
+    return after;
+  },
+});
+
+const DAY_MS = 86_400_000;
+
+export const updateAccess = mutation({
+  name: 'settings.updateAccess',
+  summary:
+    'After how many days accounts rest that their identity provider has not confirmed, and how long personal tokens last at most',
+  role: 'SUPER_ADMIN',
+  audit: 'settings.accessUpdated',
+  input: UpdateAccess,
+  output: AccessView,
+  scope: () => ownScope,
+  async run(ctx, input) {
+    const { before, after } = await changeAccessPolicy(ctx.db, input);
+    const latest = new Date(ctx.clock.now() + after.tokenMaxDays * DAY_MS);
+    const tokensShortened = await shortenPersonalTokens(ctx.db, latest);
+    const fields = (Object.keys(after) as (keyof typeof after)[]).filter((key) => before[key] !== after[key]);
+    ctx.audit({
+      ...{ entityType: 'Settings', entityId: 'access', metadata: { tokensShortened } },
+      diff: Object.fromEntries(fields.map((key) => [key, [before[key], after[key]]])),
+    });
+    await ctx.services.bus.publish(ctx.db, {
+      ...{ type: 'ui', environmentId: null, topics: ['settings', 'teams'] },
     });
     return after;
   },

@@ -1,16 +1,27 @@
 /** Everybody and every team, as super admins see them; what is written to accounts from here. */
 import type { Knex } from 'knex';
 import type { GroupOverview, TeamOverview, UserSummary } from '../../schemas/api/people.ts';
+import {
+  type AccessPolicy,
+  accessPolicyOf,
+  CONFIRMATION,
+  confirmationOf,
+  restsAt,
+  STORED_POLICY,
+  type StoredConfirmation,
+} from '../access/index.ts';
 
 /** One statement, however many there are. */
 export async function listUsers(db: Knex): Promise<UserSummary[]> {
-  const { rows } = await db.raw<{ rows: UserSummary[] }>(
+  type Row = UserSummary & { confirmation: StoredConfirmation; policy: Partial<AccessPolicy> | null };
+  const { rows } = await db.raw<{ rows: Row[] }>(
     `SELECT u.id, u.name, u.email, u.auth_method AS "authMethod", u.is_super_admin AS "isSuperAdmin",
        u.totp_enabled AS "twoFactorEnabled", u.locked_at AS "lockedAt",
        CASE WHEN u.locked_at IS NOT NULL THEN COALESCE(u.locked_by, 'admin') END AS "lockedBy",
        s.user_id IS NOT NULL AS provisioned, u.must_change_password AS "mustChangePassword",
        u.created_at AS "createdAt", u.last_sign_in_at AS "lastSignInAt",
-       COALESCE(t.teams, '[]') AS teams, COALESCE(g.groups, '{}') AS groups, COALESCE(i.issuers, '{}') AS "linkedTo"
+       COALESCE(t.teams, '[]') AS teams, COALESCE(g.groups, '{}') AS groups, COALESCE(i.issuers, '{}') AS "linkedTo",
+       ${CONFIRMATION} AS confirmation, ${STORED_POLICY} AS policy
      FROM users u
      LEFT JOIN scim_users s ON s.user_id = u.id AND s.deleted_at IS NULL
      LEFT JOIN (
@@ -27,7 +38,12 @@ export async function listUsers(db: Knex): Promise<UserSummary[]> {
      ) i ON i.user_id = u.id
      ORDER BY lower(u.name), lower(u.email)`,
   );
-  return rows;
+  return rows.map(({ confirmation: stored, policy, ...user }) => {
+    const confirmation = confirmationOf(stored);
+    const at = restsAt(confirmation, accessPolicyOf(policy));
+    const rests = at && (confirmation.hasPassword ? 'roles' : 'account');
+    return { ...user, confirmedAt: confirmation.confirmedAt, restsAt: at, rests };
+  });
 }
 
 export async function listAllTeams(db: Knex): Promise<TeamOverview[]> {

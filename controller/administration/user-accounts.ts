@@ -1,13 +1,7 @@
 /** The accounts of everybody, as super admins lock, unlock and reset them. */
 import { Done, GivenPassword, SessionsEnded, UserId } from '../../schemas/api/people.ts';
-import {
-  deletePersonalTokensOf,
-  makeTemporaryPassword,
-  signsInByPassword,
-  turnOffTwoFactor,
-} from '../access/index.ts';
-import { holdRules } from '../directory/index.ts';
-import { hasWayIn, unlinkAccount } from '../oidc/index.ts';
+import { makeTemporaryPassword, turnOffTwoFactor } from '../access/index.ts';
+import { hasWayIn } from '../oidc/index.ts';
 import { preconditionFailed } from '../platform/errors.ts';
 import { mutation, ownScope } from '../platform/operation.ts';
 import {
@@ -89,41 +83,6 @@ export const resetTwoFactor = mutation({
     await turnOffTwoFactor(ctx.db, userId);
     await endSessionsOf(ctx, [userId]);
     ctx.audit(aboutUser(user, { diff: { twoFactorEnabled: [true, false] } }));
-    await tellPages(ctx);
-    return { ok: true as const };
-  },
-});
-
-export const unlinkProvider = mutation({
-  name: 'admin.unlinkProvider',
-  summary:
-    "Unlink the identity provider's account from somebody's who has a password; their sessions and personal tokens end",
-  role: 'SUPER_ADMIN',
-  audit: 'user.providerUnlinked',
-  input: UserId,
-  output: Done,
-  scope: () => ownScope,
-  async run(ctx, { userId }) {
-    if (ctx.actor.type === 'user' && ctx.actor.userId === userId)
-      throw preconditionFailed('That is your own account: unlink it in your own settings, under “You”');
-    // Before all other locks, as wherever groups are looked at.
-    await holdRules(ctx.db);
-    const user = await takeAccount(ctx, userId);
-    // As a reset of the password asks; without the link the answer may be another one.
-    const mayBeReset = user.passwordHash !== null || !(await hasWayIn(ctx.db, user));
-    const unlinked = await unlinkAccount(ctx, user);
-    if (unlinked === null)
-      throw preconditionFailed(`No identity provider's account is linked to ${user.email}`);
-    if (!signsInByPassword(user, ctx.clock.now()))
-      throw preconditionFailed(
-        mayBeReset
-          ? `${user.email} has no password to sign in with: reset the password first, or nobody could sign in any more`
-          : `${user.email} signs in at the identity provider and by nothing else: to keep somebody out, lock the account, or take them out of the application there`,
-      );
-    await endSessionsOf(ctx, [userId]);
-    // Whoever came in by the link may have made some.
-    const tokensDeleted = await deletePersonalTokensOf(ctx.db, userId);
-    ctx.audit(aboutUser(user, { metadata: { ...unlinked, tokensDeleted } }));
     await tellPages(ctx);
     return { ok: true as const };
   },

@@ -25,6 +25,7 @@ import * as automaticRevert from './migrations/0020-automatic-revert.ts';
 import * as drain from './migrations/0021-drain.ts';
 import * as engineComponents from './migrations/0022-engine-components.ts';
 import * as ageOfMetrics from './migrations/0023-age-of-metrics.ts';
+import * as leavers from './migrations/0025-leavers.ts';
 import * as scimWaitingMembers from './migrations/0027-scim-waiting-members.ts';
 import * as redirectedRepositories from './migrations/0032-redirected-repositories.ts';
 import { lockedTables, newerSchema } from './schema-error.ts';
@@ -56,6 +57,7 @@ export const MIGRATIONS: readonly Migration[] = [
   drain,
   engineComponents,
   ageOfMetrics,
+  leavers,
   scimWaitingMembers,
   redirectedRepositories,
 ];

@@ -3,6 +3,7 @@ export { membershipEntries } from './membership-audit.ts';
 export * as directoryOperations from './operations.ts';
 export { countsOf, membershipsForAudit, reconcileMemberships } from './reconcile.ts';
 export {
+  clearClaimedGroups,
   type GroupSettings,
   listGroupedPeople,
   lockPeople,

@@ -183,3 +183,12 @@ export async function replaceClaimedGroups(
   );
   return left + joined > 0;
 }
+
+/** All groups that claims of sign-ins have named, of those whom no identity provider knows any more. */
+export async function clearClaimedGroups(tx: Knex, userIds: readonly string[]): Promise<void> {
+  await tx.raw(
+    `DELETE FROM directory_group_members m USING directory_groups g WHERE g.id = m.group_id AND g.source = 'oidc'
+     AND m.user_id = ANY(?::text[]) AND NOT EXISTS (SELECT 1 FROM user_identities i WHERE i.user_id = m.user_id)`,
+    [[...userIds]],
+  );
+}

@@ -20,6 +20,7 @@ import {
   type Profile,
   profileOf,
 } from './claims.ts';
+import { type RefreshToken, refreshTokenOf } from './refresh-token.ts';
 import type { OidcSettings } from './store.ts';
 
 /** Of everything that is asked for one sign-in. */
@@ -36,6 +37,9 @@ export interface Told {
   /** Whether userinfo could not be asked for what the ID token leaves open. */
   incomplete: boolean;
   idToken: string | undefined;
+  /** What the provider calls this session: OpenID Connect Back-Channel Logout 1.0, 2.1. */
+  sid: string | null;
+  refreshToken: RefreshToken | null;
 }
 
 /** The provider was not reached, or is not in order: another try may go well. */
@@ -92,16 +96,21 @@ export async function askProvider(
     profile: mergedProfile(profileOf(claims), userinfo && profileOf(userinfo)),
     groups,
     incomplete,
+    sid: sidOf(claims),
+    refreshToken: refreshTokenOf(tokens, attempt.offline),
     idToken: (tokens.id_token?.length ?? 0) <= ID_TOKEN_LENGTH ? tokens.id_token : undefined,
   };
 }
+
+const sidOf = ({ sid }: Claims): string | null =>
+  typeof sid === 'string' && sid !== '' && sid.length <= 255 && !/[\p{Cc}\p{Cs}]/u.test(sid) ? sid : null;
 
 /** Most providers leave the claim out for whoever is in no group. */
 const groupsUnsaid = (incomplete: boolean): ClaimedGroups =>
   incomplete ? { known: false, reason: 'userinfo could not be asked for them' } : { known: true, names: [] };
 
 /** Asks userinfo where the ID token does not say everything. */
-async function lookCloser(
+export async function lookCloser(
   client: Configuration,
   accessToken: string,
   claims: Claims & { sub: string },
@@ -122,7 +131,7 @@ async function lookCloser(
 }
 
 /** No answer at all, or the answer of a server that is not well. `challenged` is what a question for other credentials means. */
-function explained(error: unknown, challenged: string | null): ProviderUnavailable | ProviderRefused {
+export function explained(error: unknown, challenged: string | null): ProviderUnavailable | ProviderRefused {
   const causes = causesOf(error);
   const outgoing = causes.find((cause) => cause instanceof OutgoingError);
   if (outgoing) return new ProviderUnavailable(outgoing.message);

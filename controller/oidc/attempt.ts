@@ -23,16 +23,18 @@ export interface Attempt {
   expiresAt: number;
   /** Who links the provider's account to their own; null where somebody signs in. */
   link: { userId: string; sessionId: string } | null;
+  /** Whether `offline_access` was asked for. */
+  offline: boolean;
 }
 
 export function newAttempt(
   ctx: Pick<Context, 'clock'>,
   settings: OidcSettings,
-  { next, link }: Pick<Attempt, 'next' | 'link'>,
+  { next, link, offline }: Pick<Attempt, 'next' | 'link' | 'offline'>,
 ): Attempt {
   return {
     ...{ state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() },
-    ...{ next, link, client: clientHash(settings), expiresAt: ctx.clock.now() + ATTEMPT_MS },
+    ...{ next, link, offline, client: clientHash(settings), expiresAt: ctx.clock.now() + ATTEMPT_MS },
   };
 }
 

@@ -24,13 +24,41 @@ export async function insertIdentity(db: Knex, { issuer, subject }: Identity, us
   await db('user_identities').insert({ issuer, subject, user_id: userId });
 }
 
-export async function noteUse(db: Knex, { issuer, subject }: Identity, at: Date): Promise<void> {
-  await db('user_identities').where({ issuer, subject }).update({ last_used_at: at });
+/** Of one issuer, or all. Answers those that there were. */
+export async function deleteIdentitiesOf(
+  db: Knex,
+  userId: string,
+  issuer: string | null = null,
+): Promise<Identity[]> {
+  return db('user_identities')
+    .where({ user_id: userId, ...(issuer === null ? {} : { issuer }) })
+    .delete(['issuer', 'subject']);
 }
 
-/** Answers those that there were. */
-export async function deleteIdentitiesOf(db: Knex, userId: string): Promise<Identity[]> {
-  return db('user_identities').where({ user_id: userId }).delete(['issuer', 'subject']);
+/** Whose they were, in the order of ids. Who has a password and no other link signs in by it from then on. */
+export async function deleteIdentitiesOfIssuer(tx: Knex, issuer: string): Promise<string[]> {
+  const rows: { user_id: string }[] = await tx('user_identities').where({ issuer }).delete(['user_id']);
+  const userIds = [...new Set(rows.map(({ user_id }) => user_id))].sort();
+  await tx.raw(
+    `UPDATE users u SET auth_method = 'PASSWORD', updated_at = now()
+     WHERE u.id = ANY(?::text[]) AND u.password_hash IS NOT NULL AND u.auth_method = 'OIDC'
+       AND NOT EXISTS (SELECT 1 FROM user_identities i WHERE i.user_id = u.id)`,
+    [userIds],
+  );
+  return userIds;
+}
+
+export async function isLinked(db: Knex, userId: string): Promise<boolean> {
+  return (await db('user_identities').where({ user_id: userId }).first('user_id')) !== undefined;
+}
+
+/** Null where there is none, or several: SCIM does not promise that it is unique. */
+export async function findKeptByExternalId(db: Knex, subject: string): Promise<string | null> {
+  const rows: { user_id: string }[] = await db('scim_users')
+    .where({ external_id: subject, deleted_at: null })
+    .limit(2)
+    .select('user_id');
+  return rows.length === 1 ? (rows[0]?.user_id ?? null) : null;
 }
 
 /** Whether an identity provider keeps this account by SCIM, and has not deleted it. */

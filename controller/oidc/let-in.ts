@@ -1,5 +1,4 @@
 /** Whoever a provider vouches for becomes an account with a session, or is told why not: all of it, or nothing. */
-import type { Knex } from 'knex';
 import {
   findUser,
   findUserByEmail,
@@ -16,9 +15,18 @@ import type { Actor, Context } from '../platform/context.ts';
 import { ownScope } from '../platform/operation.ts';
 import { againIfTaken } from './again.ts';
 import type { Told } from './ask-provider.ts';
+import { confirmAtSignIn } from './confirmations-store.ts';
 import { takeGroups } from './groups.ts';
-import { findUserIdOf, insertIdentity, isKeptByScim, isKnownTo, noteUse } from './identities-store.ts';
-import { decide, type Found, type Problem } from './linking.ts';
+import {
+  findKeptByExternalId,
+  findUserIdOf,
+  insertIdentity,
+  isKeptByScim,
+  isKnownTo,
+} from './identities-store.ts';
+import { decide, type Found, type Problem, type Verdict } from './linking.ts';
+import { mayBeRelinked } from './relinking.ts';
+import { forbidRelink } from './relinking-store.ts';
 import { holdOidcSettings } from './store.ts';
 
 export type Vouched = Told & { clientId: string };
@@ -34,7 +42,7 @@ export function letIn(
       // Before all other locks, as wherever groups are looked at.
       await holdRules(tx);
       if (!(await holdOidcSettings(tx, told))) return { problem: 'oidc_expired' as const };
-      const verdict = decide(await find(tx, told), told.profile);
+      const verdict = decide(await find(inside, told), told.profile);
       if (verdict.type === 'problem') {
         // Without userinfo the address is not missing: nobody could ask for it.
         const problem =
@@ -44,14 +52,15 @@ export function letIn(
       }
       const userId =
         verdict.type === 'provision' ? await provision(inside, told, verdict.email) : verdict.user.id;
-      if (verdict.type === 'adopt') await adopt(inside, told, verdict.user);
+      if (verdict.type === 'adopt') await adopt(inside, told, verdict);
       if (verdict.type === 'known') await follow(inside, told, verdict.user);
-      await noteUse(tx, told, new Date(ctx.clock.now()));
+      await confirmAtSignIn(inside, told, told.refreshToken);
       const { memberships, note } = await takeGroups(inside, userId, told.groups);
       const user = await findUser(tx, userId);
       if (!user) throw new Error('an account is gone while its row is locked');
       const signedIn = await openSession(inside, user, {
         ...{ method: 'oidc', userAgent, metadata: { ...note, ...membershipsForAudit(memberships) } },
+        provider: { issuer: told.issuer, subject: told.subject, sid: told.sid },
         ...(told.idToken === undefined ? {} : { idToken: told.idToken }),
       });
       return { type: 'signed-in' as const, signedIn };
@@ -60,21 +69,30 @@ export function letIn(
 }
 
 /** Locks the account that it finds. */
-async function find(tx: Knex, told: Vouched): Promise<Found> {
+async function find({ db: tx, clock }: Context, told: Vouched): Promise<Found> {
+  const nobody = { linked: null, sameExternalId: null, sameAddress: null };
   const linkedId = await findUserIdOf(tx, told);
   const linked = linkedId === null ? null : await lockUserRow(tx, linkedId);
   // Its link may have been taken away until it was locked.
-  if (linked && (await findUserIdOf(tx, told)) === linked.id) return { linked, sameAddress: null };
+  if (linked && (await findUserIdOf(tx, told)) === linked.id) return { ...nobody, linked };
+  const keptId = await findKeptByExternalId(tx, told.subject);
+  const kept = keptId === null ? null : await lockUserRow(tx, keptId);
+  if (kept && (await findKeptByExternalId(tx, told.subject)) === kept.id) {
+    if ((await findUserIdOf(tx, told)) === kept.id) return { ...nobody, linked: kept };
+    const linkedHere = await isKnownTo(tx, told.issuer, kept.id);
+    return { ...nobody, sameExternalId: { user: kept, linkedHere } };
+  }
   const { email } = told.profile;
   const found = email === null ? null : await findUserByEmail(tx, email);
   const user = found && (await lockUserRow(tx, found.id));
   // It may have got another address until it was locked.
-  if (!user || user.email.toLowerCase() !== email?.toLowerCase()) return { linked: null, sameAddress: null };
+  if (!user || user.email.toLowerCase() !== email?.toLowerCase()) return nobody;
   // Another sign-in of theirs may have made the account since we looked for a link.
-  if ((await findUserIdOf(tx, told)) === user.id) return { linked: user, sameAddress: null };
+  if ((await findUserIdOf(tx, told)) === user.id) return { ...nobody, linked: user };
   const keptByScim = await isKeptByScim(tx, user.id);
   const linkedHere = await isKnownTo(tx, told.issuer, user.id);
-  return { linked: null, sameAddress: { user, keptByScim, linkedHere } };
+  const unlinked = mayBeRelinked(user, clock.now());
+  return { ...nobody, sameAddress: { user, keptByScim, linkedHere, unlinked } };
 }
 
 const self = ({ id, email, name }: Pick<User, 'id' | 'email' | 'name'>): Actor => ({
@@ -98,13 +116,18 @@ async function provision(ctx: Context, told: Vouched, email: string): Promise<st
   return id;
 }
 
-async function adopt(ctx: Context, told: Vouched, user: User): Promise<void> {
+async function adopt(
+  ctx: Context,
+  told: Vouched,
+  { user, by }: Extract<Verdict, { type: 'adopt' }>,
+): Promise<void> {
   await insertIdentity(ctx.db, told, user.id);
   if (user.authMethod !== 'OIDC') await updateUser(ctx.db, user.id, { authMethod: 'OIDC' });
+  await forbidRelink(ctx.db, user.id);
   await writeAudit(
     { ...ctx, actor: self(user) },
     ownScope,
-    [{ entityType: 'User', entityId: user.id, metadata: { issuer: told.issuer, by: 'scim' } }],
+    [{ entityType: 'User', entityId: user.id, metadata: { issuer: told.issuer, subject: told.subject, by } }],
     'user.providerLinked',
   );
   await pagesChanged(ctx);

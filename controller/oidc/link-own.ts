@@ -5,6 +5,7 @@ import { writeAudit } from '../platform/audit-writer.ts';
 import type { Context } from '../platform/context.ts';
 import { ownScope } from '../platform/operation.ts';
 import { againIfTaken } from './again.ts';
+import { confirmAtSignIn } from './confirmations-store.ts';
 import { takeGroups } from './groups.ts';
 import { findUserIdOf, insertIdentity, isKnownTo } from './identities-store.ts';
 import type { Vouched } from './let-in.ts';
@@ -28,10 +29,14 @@ export function linkOwn(
       // While the provider was asked it may have ended, by a reset of the account: the link would outlive that.
       if (!(await findSessionOwner(tx, sessionId))) return { problem: 'oidc_expired' as const };
       const owner = await findUserIdOf(tx, told);
-      if (owner === userId) return { type: 'linked' as const };
+      if (owner === userId) {
+        await confirmAtSignIn(inside, told, told.refreshToken);
+        return { type: 'linked' as const };
+      }
       if (owner !== null || (await isKnownTo(tx, told.issuer, userId)))
         return { problem: 'already_linked' as const };
       await insertIdentity(tx, told, userId);
+      await confirmAtSignIn(inside, told, told.refreshToken);
       const { memberships, note } = await takeGroups(inside, userId, told.groups);
       await writeAudit(
         inside,

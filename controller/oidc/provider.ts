@@ -1,4 +1,5 @@
 /** The identity provider as a client of it: what it says of itself, kept for some minutes, and how it is asked. */
+import type { JWTVerifyGetKey } from 'jose';
 import {
   allowInsecureRequests,
   type ClientAuth,
@@ -17,6 +18,7 @@ import type { Context } from '../platform/context.ts';
 import type { Outgoing } from '../platform/outgoing/index.ts';
 import { sealedPlace } from '../platform/sealed-columns.ts';
 import { discover } from './discovery.ts';
+import { keysAt } from './provider-keys.ts';
 import type { OidcSettings } from './store.ts';
 
 const KEPT_MS = 5 * 60_000;
@@ -29,6 +31,8 @@ export interface IdentityProvider {
   describe(issuer: string): Promise<ServerMetadata>;
   /** For one sign-in: its keys are fetched anew, so that a provider may change them whenever it wants. `signal` ends what it asks. */
   client(ctx: Pick<Context, 'services'>, settings: OidcSettings, signal: AbortSignal): Promise<Configuration>;
+  /** What it signs is checked with these, when nobody is signing in. */
+  keys(settings: OidcSettings, how?: { anew: boolean }): Promise<JWTVerifyGetKey>;
   /** The next look asks anew. */
   forget(): void;
 }
@@ -46,8 +50,10 @@ export function createIdentityProvider(parts: {
 }): IdentityProvider {
   const { outgoing, bus, clock } = parts;
   let kept: { issuer: string; at: number; document: Promise<ServerMetadata> } | null = null;
+  let keys: { address: string; found: JWTVerifyGetKey } | null = null;
   const forget = () => {
     kept = null;
+    keys = null;
   };
   bus.on('resync', forget);
   bus.on('ui', ({ topics }) => {
@@ -73,6 +79,11 @@ export function createIdentityProvider(parts: {
   return {
     describe,
     forget,
+    async keys({ issuer }, how) {
+      const address = (await describe(issuer)).jwks_uri ?? '';
+      if (how?.anew || keys?.address !== address) keys = { address, found: keysAt(outgoing, address) };
+      return keys.found;
+    },
     async client({ services }, settings, signal) {
       const document = await describe(settings.issuer);
       const { sealedClientSecret, tokenEndpointAuthMethod } = settings;

@@ -1,6 +1,6 @@
 /** Sign-in at an identity provider, from the first redirect to a session; and linking, which goes the same way. */
 import { buildAuthorizationUrl, calculatePKCECodeChallenge } from 'openid-client';
-import type { SignedIn } from '../access/index.ts';
+import { readAccessPolicy, type SignedIn } from '../access/index.ts';
 import { type GroupSettings, readGroupSettings } from '../directory/index.ts';
 import { writeAudit } from '../platform/audit-writer.ts';
 import type { Context } from '../platform/context.ts';
@@ -19,10 +19,11 @@ import {
 import { letIn } from './let-in.ts';
 import { linkOwn } from './link-own.ts';
 import type { Problem } from './linking.ts';
+import { asksOffline } from './refresh-token.ts';
 import { readOidcSettings, spendAttempt } from './store.ts';
 
 const SCOPES = 'openid profile email';
-const GROUPS_CLAIM = 'groups';
+export const GROUPS_CLAIM = 'groups';
 /** Of asking for the way to the provider. */
 const BEGIN_MS = 15_000;
 
@@ -33,6 +34,7 @@ export type Began =
   | {
       /** At the provider. */
       location: string;
+      state: string;
       /** Comes back with the browser, and goes nowhere else. */
       sealed: string;
       expiresAt: Date;
@@ -49,12 +51,14 @@ export async function beginSignIn(
   const settings = await readOidcSettings(ctx.db);
   if (!settings) return { location: null, next: path };
   const groups = await readGroupSettings(ctx.db);
-  const attempt = newAttempt(ctx, settings, { next: path, link });
+  const { requestOfflineAccess } = await readAccessPolicy(ctx.db);
   try {
     const client = await ctx.services.identityProvider.client(ctx, settings, AbortSignal.timeout(BEGIN_MS));
+    const offline = asksOffline(requestOfflineAccess, client.serverMetadata().scopes_supported);
+    const attempt = newAttempt(ctx, settings, { next: path, link, offline });
     const location = buildAuthorizationUrl(client, {
       redirect_uri: redirectUri(ctx),
-      scope: scopesOf(groups),
+      scope: scopesOf(groups, offline),
       state: attempt.state,
       nonce: attempt.nonce,
       code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
@@ -62,6 +66,7 @@ export async function beginSignIn(
     });
     return {
       location: location.href,
+      state: attempt.state,
       sealed: sealAttempt(ctx, attempt),
       expiresAt: new Date(attempt.expiresAt),
     };
@@ -72,10 +77,14 @@ export async function beginSignIn(
 }
 
 /** Some providers refuse a scope that they do not know, so that of groups is asked for only when they count. */
-const scopesOf = ({ groupSyncEnabled, groupsScope }: GroupSettings): string =>
-  [...new Set(`${SCOPES} ${groupSyncEnabled ? (groupsScope ?? '') : ''}`.split(/\s+/).filter(Boolean))].join(
-    ' ',
-  );
+const scopesOf = ({ groupSyncEnabled, groupsScope }: GroupSettings, offline: boolean): string =>
+  [
+    ...new Set(
+      `${SCOPES} ${groupSyncEnabled ? (groupsScope ?? '') : ''} ${offline ? 'offline_access' : ''}`
+        .split(/\s+/)
+        .filter(Boolean),
+    ),
+  ].join(' ');
 
 export type SignInEnd =
   | { type: 'signed-in'; signedIn: SignedIn; next: string }

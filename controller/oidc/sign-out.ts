@@ -1,10 +1,12 @@
 /** What pages are told of the provider: that one may sign in there, and where to end the session that it keeps itself. */
+import { compactVerify, decodeJwt } from 'jose';
 import type { Knex } from 'knex';
 import { buildEndSessionUrl } from 'openid-client';
 import type { Context } from '../platform/context.ts';
 import { messageOf } from '../platform/errors.ts';
 import { sealedPlace } from '../platform/sealed-columns.ts';
-import { readOidcSettings, readSessionOfProvider } from './store.ts';
+import { SIGNATURES } from './provider-keys.ts';
+import { type OidcSettings, readOidcSettings, readSessionOfProvider } from './store.ts';
 
 export interface SignInProvider {
   id: 'oidc';
@@ -31,8 +33,8 @@ export async function readProviderSession({ db, actor }: Context): Promise<Provi
   return found && { ...found, sessionId: actor.sessionId };
 }
 
-/** Addresses that are much longer are cut by servers on the way. */
-const HINT_LENGTH = 4_000;
+/** Longer ones are refused by servers on the way: Quarkus, with Keycloak in it, takes a first line of 4,096 bytes unless told. */
+const ADDRESS_LENGTH = 3_800;
 /** Somebody waits for it. */
 const WAIT_MS = 3_000;
 
@@ -54,13 +56,30 @@ export async function endSessionUrl(ctx: Context, session: ProviderSession): Pro
     const client = await Promise.race([services.identityProvider.client(ctx, settings, signal), late]);
     if (client.serverMetadata().end_session_endpoint === undefined) return null;
     const place = sealedPlace('sessions', session.sessionId, 'sealed_id_token');
-    const hint = session.sealedIdToken && services.keyring.open(session.sealedIdToken, place);
-    return buildEndSessionUrl(client, {
-      post_logout_redirect_uri: `${services.baseUrl}/sign-in`,
-      ...(hint && hint.length <= HINT_LENGTH ? { id_token_hint: hint } : {}),
-    }).href;
+    const stored = session.sealedIdToken && services.keyring.open(session.sealedIdToken, place);
+    const hint = stored && (await Promise.race([isStillTaken(ctx, settings, stored), late])) ? stored : null;
+    const back = { post_logout_redirect_uri: `${services.baseUrl}/sign-in` };
+    const plain = buildEndSessionUrl(client, back).href;
+    if (hint === null) return plain;
+    const hinted = buildEndSessionUrl(client, { ...back, id_token_hint: hint }).href;
+    return hinted.length <= ADDRESS_LENGTH ? hinted : plain;
   } catch (error) {
     ctx.log.warn({ reason: messageOf(error) }, 'the session at the provider was not ended');
     return null;
+  }
+}
+
+/**
+ * A provider shows an error to whoever comes with a hint that it cannot check, and leads nobody back from it; without one it
+ * asks. That the token has expired is no fault: OpenID Connect RP-Initiated Logout 1.0, section 2.
+ */
+async function isStillTaken(ctx: Context, settings: OidcSettings, idToken: string): Promise<boolean> {
+  try {
+    const keys = await ctx.services.identityProvider.keys(settings, { anew: true });
+    await compactVerify(idToken, keys, { algorithms: SIGNATURES });
+    const { iss, aud } = decodeJwt(idToken);
+    return iss === settings.issuer && [aud].flat().includes(settings.clientId);
+  } catch {
+    return false;
   }
 }

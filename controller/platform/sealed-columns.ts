@@ -8,6 +8,7 @@ export const SEALED_COLUMNS = [
   { table: 'git_bindings', column: 'sealed_webhook_secret' },
   { table: 'users', column: 'sealed_totp_secret' },
   { table: 'sessions', column: 'sealed_id_token' },
+  { table: 'user_identities', column: 'sealed_refresh_token' },
   { table: 'oidc_settings', column: 'sealed_client_secret' },
   { table: 'scim_settings', column: 'sealed_token' },
   { table: 'audit_keys', column: 'sealed_key' },

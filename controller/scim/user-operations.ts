@@ -12,6 +12,7 @@ import {
 } from '../../schemas/scim/user.ts';
 import { lockUserRow, type User, updateUser } from '../access/index.ts';
 import { holdRules, membershipEntries, reconcileMemberships } from '../directory/index.ts';
+import { dropLinks } from '../oidc/index.ts';
 import type { Context, MutationContext } from '../platform/context.ts';
 import { notFound } from '../platform/errors.ts';
 import { mutation, ownScope, query } from '../platform/operation.ts';
@@ -203,12 +204,14 @@ export const deleteScimUser = mutation({
     await setActive(ctx, user, false);
     await markUserDeleted(ctx.db, id, new Date(ctx.clock.now()));
     await leaveAllGroups(ctx.db, id);
+    // Whoever comes back is often somebody else to the provider: the next sign-in links anew, by address or `externalId`.
+    const unlinked = await dropLinks(ctx.db, user);
     const changes = await reconcileMemberships(ctx, [id]);
     ctx.audit({
       entityType: ENTITY,
       entityId: id,
       diff: record.active ? { active: [true, false] } : {},
-      metadata: { userName: record.attributes.userName, email: user.email },
+      metadata: { userName: record.attributes.userName, email: user.email, ...unlinked },
     });
     for (const entry of await membershipEntries(ctx.db, changes)) ctx.audit(entry);
     await changed(ctx);

@@ -2,6 +2,7 @@ export { DEFAULT_FLEET_SETTINGS, type FleetSettings } from './fleet.ts';
 export {
   changeFleetSettings,
   claimSetting,
+  lockSetting,
   readAuditRetention,
   readAuditSetting,
   readFleetSettings,

@@ -22,6 +22,12 @@ export async function claimSetting<T>(db: Knex, key: string, value: T): Promise<
   return (await readSetting<T>(db, key)) ?? value;
 }
 
+/** Until the transaction ends nobody else changes this setting. Null where it is not set. */
+export async function lockSetting<T>(tx: Knex, key: string): Promise<T | null> {
+  const row: { value: T } | undefined = await tx('settings').where({ key }).forUpdate().first('value');
+  return row ? row.value : null;
+}
+
 export async function readFleetSettings(db: Knex): Promise<FleetSettings> {
   return { ...DEFAULT_FLEET_SETTINGS, ...(await readSetting<Partial<FleetSettings>>(db, 'fleet')) };
 }
@@ -35,14 +41,11 @@ export async function changeFleetSettings(
   change: Partial<FleetSettings>,
 ): Promise<{ before: FleetSettings; after: FleetSettings }> {
   await claimSetting(tx, 'fleet', {});
-  const row: { value: Partial<FleetSettings> } = await tx('settings')
-    .where({ key: 'fleet' })
-    .forUpdate()
-    .first('value');
-  await writeSetting(tx, 'fleet', { ...row.value, ...change });
+  const stored = await lockSetting<Partial<FleetSettings>>(tx, 'fleet');
+  await writeSetting(tx, 'fleet', { ...stored, ...change });
   return {
-    before: { ...DEFAULT_FLEET_SETTINGS, ...row.value },
-    after: { ...DEFAULT_FLEET_SETTINGS, ...row.value, ...change },
+    before: { ...DEFAULT_FLEET_SETTINGS, ...stored },
+    after: { ...DEFAULT_FLEET_SETTINGS, ...stored, ...change },
   };
 }
 

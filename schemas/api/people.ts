@@ -37,6 +37,8 @@ export const Me = Type.Object({
   /** What has to be done before anything else. */
   owes: Nullable(Type.Enum(['CHANGE_PASSWORD', 'SET_UP_TWO_FACTOR'])),
   passwordChangedAt: Nullable(Timestamp),
+  /** The longest life of a personal token, as super admins have set it. */
+  tokenMaxDays: Type.Integer(),
 });
 export type Me = Static<typeof Me>;
 
@@ -164,10 +166,25 @@ export const UserSummary = Type.Object({
   groups: Type.Array(Type.String()),
   /** Issuers of the identity providers whose accounts are linked to this one. */
   linkedTo: Type.Array(Type.String()),
+  /** When an identity provider confirmed this person last, at a sign-in or a refresh. */
+  confirmedAt: Nullable(Timestamp),
+  /** Since when, or from when on, the account or its group roles rest, unless a provider confirms; null: not by this rule. */
+  restsAt: Nullable(Timestamp),
+  /** What rests at that time. */
+  rests: Nullable(Type.Enum(['account', 'roles'])),
 });
 export type UserSummary = Static<typeof UserSummary>;
 export const UserList = Type.Array(UserSummary);
 export const UserId = Input({ userId: Id });
+const Issuer = Type.String({ minLength: 1, maxLength: 2_000 });
+/** One link where the issuer is named, else all. */
+export const UnlinkUser = Input({ userId: Id, issuer: Type.Optional(Issuer) });
+export const UnlinkIssuer = Input({ issuer: Issuer });
+export const AccountsUnlinked = Type.Object({
+  unlinked: Type.Integer(),
+  /** Of these, accounts without a password: the next sign-in with their verified address is joined to them. */
+  relinkable: Type.Integer(),
+});
 export const CreateUser = Input({
   email: Email,
   name: PersonName,
@@ -197,6 +214,7 @@ export const GroupOverviewList = Type.Array(GroupOverview);
 /** A personal token: the password of git's Basic authentication. Shown once. */
 export const CreateToken = Input({
   name: Type.String({ minLength: 1, maxLength: 100 }),
+  /** 90 unless given, or less where the setting allows no more. */
   expiresInDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 3650 })),
 });
 export const CreatedToken = Type.Object({ id: Id, token: Type.String(), expiresAt: Nullable(Timestamp) });

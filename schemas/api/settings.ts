@@ -106,6 +106,27 @@ export const AuditRetention = Input({
 });
 export type AuditRetention = Static<typeof AuditRetention>;
 
+export const AccessLimits = {
+  confirmationDays: { minimum: 1, maximum: 365 },
+  tokenMaxDays: { minimum: 1, maximum: 3_650 },
+} as const;
+/** Absent keeps. */
+export const UpdateAccess = Input({
+  /** Days after which an account rests that its identity provider has not confirmed. */
+  confirmationDays: Type.Optional(Type.Integer(AccessLimits.confirmationDays)),
+  /** Asks providers that offer `offline_access` for it, to confirm people every hour without them. */
+  requestOfflineAccess: Type.Optional(Type.Boolean()),
+  /** The longest life of a personal token. A shorter one than before shortens those that there are. */
+  tokenMaxDays: Type.Optional(Type.Integer(AccessLimits.tokenMaxDays)),
+});
+export type UpdateAccess = Static<typeof UpdateAccess>;
+export const AccessView = Type.Object({
+  confirmationDays: Type.Integer(),
+  requestOfflineAccess: Type.Boolean(),
+  tokenMaxDays: Type.Integer(),
+});
+export type AccessView = Static<typeof AccessView>;
+
 export const OidcView = Type.Object({
   issuer: Type.String(),
   clientId: Type.String(),
@@ -159,6 +180,8 @@ export const SettingsView = Type.Object({
   oidcRedirectUri: Type.String(),
   groups: GroupsView,
   scim: ScimView,
+  /** How long accounts of identity providers and personal tokens last. */
+  access: AccessView,
   fleet: FleetView,
   audit: Type.Object({
     retentionDays: Nullable(Type.Integer()),

@@ -74,6 +74,8 @@ export interface TestIdentityProvider {
   /** Who is signed in at the provider's; null shows a form. */
   person: string | null;
   changes: Changes;
+  /** Refresh tokens for the session at the provider too, as Keycloak gives them. */
+  givesRefreshTokens: boolean;
   key: SigningKey;
   /** `GET /path`, oldest first, without what follows a question mark. */
   asked: string[];
@@ -92,6 +94,9 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<T
   const server = createServer((request, response) => {
     made.asked.push(`${request.method} ${request.url?.split('?')[0]}`);
     if (made.changes.before?.(request, response)) return;
+    // Unlike this one, they give offline access without consent.
+    if (request.url?.startsWith('/auth?') && request.url.includes('offline_access'))
+      request.url += '&prompt=consent';
     if (request.url?.startsWith('/interaction/')) void interact(request, response);
     else callback(request, response);
   });
@@ -102,6 +107,13 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<T
     const { prompt, params } = await provider.interactionDetails(request, response);
     const given = new URL(request.url ?? '', made.issuer).searchParams.get('login');
     const accountId = made.person ?? given;
+    if (prompt.name === 'consent')
+      return provider.interactionFinished(
+        request,
+        response,
+        { consent: {} },
+        { mergeWithLastSubmission: true },
+      );
     if (prompt.name !== 'login' || accountId === null) {
       response.setHeader('content-type', 'text/html');
       response.end(
@@ -139,6 +151,7 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<T
     people: new Map(),
     person: null,
     changes: {},
+    givesRefreshTokens: false,
     key: newKey(),
     asked: [],
     rotate() {
@@ -159,6 +172,10 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<T
 
 function configurationOf(made: TestIdentityProvider, options: ProviderOptions): Configuration {
   const client = {
+    // The test posts its logout tokens itself; this has the provider put `sid` into ID tokens.
+    ...{ backchannel_logout_uri: `${options.headgate}/api/auth/oidc/backchannel-logout` },
+    ...{ backchannel_logout_session_required: true },
+    grant_types: ['authorization_code', 'refresh_token'],
     redirect_uris: [`${options.headgate}/api/auth/oidc/callback`],
     post_logout_redirect_uris: [`${options.headgate}/sign-in`],
   };
@@ -178,14 +195,23 @@ function configurationOf(made: TestIdentityProvider, options: ProviderOptions): 
     cookies: { keys: ['a key for the cookies of the test'] },
     pkce: { required: () => true },
     conformIdTokenClaims: options.userinfoOnly ?? false,
-    scopes: ['openid', 'profile', 'email', 'groups'],
+    scopes: ['openid', 'offline_access', 'profile', 'email', 'groups'],
+    // It calls nobody on loopback by itself.
+    fetch: (url, { dispatcher: _, ...init }: RequestInit & { dispatcher?: unknown } = {}) => fetch(url, init),
+    // As Keycloak, Okta and Entra ID do: for whoever asks for it, without another question.
+    issueRefreshToken: async (_, of, code) =>
+      of.grantTypeAllowed('refresh_token') && (code.scopes.has('offline_access') || made.givesRefreshTokens),
     claims: {
       openid: ['sub'],
       profile: ['name', 'preferred_username'],
       email: ['email', 'email_verified'],
       groups: ['groups', 'realm_access', '_claim_names'],
     },
-    features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: true } },
+    features: {
+      devInteractions: { enabled: false },
+      rpInitiatedLogout: { enabled: true },
+      backchannelLogout: { enabled: true },
+    },
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
     // Nobody is asked whether Headgate may know them.
     async loadExistingGrant(ctx) {
@@ -193,7 +219,7 @@ function configurationOf(made: TestIdentityProvider, options: ProviderOptions): 
         accountId: ctx.oidc.session?.accountId ?? '',
         clientId: ctx.oidc.client?.clientId ?? '',
       });
-      grant.addOIDCScope('openid profile email groups');
+      grant.addOIDCScope('openid profile email groups offline_access');
       await grant.save();
       return grant;
     },
@@ -209,6 +235,7 @@ function configurationOf(made: TestIdentityProvider, options: ProviderOptions): 
       Interaction: 600,
       Session: 600,
       Grant: 600,
+      RefreshToken: 600,
     },
     renderError(ctx, out) {
       ctx.type = 'text/plain';

@@ -11,6 +11,7 @@ import {
   memberAccountOperations,
   memberOperations,
   settingsOperations,
+  unlinkingOperations,
   userAccountOperations,
   userOperations,
 } from '../../controller/administration/index.ts';
@@ -141,6 +142,7 @@ export const OPERATIONS: ReadonlyMap<string, DescribedOperation> = new Map(
     teamOperations,
     tapOperations,
     templateOperations,
+    unlinkingOperations,
     userAccountOperations,
     userOperations,
     userPreferenceOperations,

@@ -13,7 +13,8 @@ import { Walker } from './walk.ts';
 
 export const CALLBACK = '/api/auth/oidc/callback';
 export const SESSION = 'headgate.session-token';
-export const ATTEMPT = 'headgate.oidc-sign-in';
+/** What the name of each attempt's cookie begins with. */
+export const ATTEMPT = 'headgate.oidc-sign-in.';
 
 export interface SingleSignOn {
   test: TestController;

@@ -18,6 +18,11 @@ export class Walker {
   cookie(name: string): string | undefined {
     return this.#jar.get(name);
   }
+  /** The first whose name begins so. */
+  cookieFrom(prefix: string): { name: string; value: string } | undefined {
+    for (const [name, value] of this.#jar) if (name.startsWith(prefix)) return { name, value };
+    return undefined;
+  }
   setCookie(name: string, value: string): void {
     this.#jar.set(name, value);
   }

@@ -223,4 +223,42 @@ describe('the settings of single sign-on', function () {
       await settles(() => page.getByRole('button', { name: 'Switch it off' }).count(), 0);
     });
   });
+
+  describe('leavers and tokens', () => {
+    it('are ruled by days, with the address for back-channel logout', async () => {
+      await page.goto(session.at('settings?tab=sso'));
+      const form = section('Leavers and tokens');
+      await form.getByText(`${session.url}/api/auth/oidc/backchannel-logout`).waitFor();
+      await form.getByLabel('Days without confirmation').fill('0');
+      await form.getByText('A whole number from 1 to 365.').waitFor();
+      await form.getByLabel('Days without confirmation').fill('14');
+      await form.getByLabel('Days that a personal token').fill('60');
+      await form.getByText('Tokens that would last longer end in 60 days.').waitFor();
+      await form.getByLabel('Ask the provider every hour').check();
+      await isUsable('the rules for leavers');
+      await form.getByRole('button', { name: 'Save these rules' }).click();
+      await note('The rules for leavers and tokens are saved.');
+      await page.reload();
+      expect(await form.getByLabel('Days without confirmation').inputValue()).to.equal('14');
+    });
+
+    it('all accounts of an issuer are unlinked; one that rests says so, and since when', async () => {
+      const { db } = session.site;
+      const { id } = await makePerson(session, 'leaver');
+      const confirmed_at = new Date(Date.now() - 20 * 86_400_000);
+      await db('users').where({ id }).update({ password_hash: null, auth_method: 'OIDC' });
+      await db('user_identities').insert({
+        ...{ issuer: 'https://old.example', subject: 'leaver', user_id: id, confirmed_at },
+      });
+      await page.goto(session.at(`settings?tab=users&user=${id}`));
+      await page.getByText('has not confirmed this person for too long').waitFor();
+      await isUsable('a user who rests');
+      await page.goto(session.at('settings?tab=sso'));
+      await page.getByRole('button', { name: 'Unlink all of https://old.example' }).click();
+      await isUsable('the dialog that unlinks an issuer');
+      await page.getByRole('button', { name: 'Unlink 1 account' }).click();
+      await note('1 account unlinked; 1 of them are joined by the next sign-in.');
+      expect(await db('user_identities').where({ user_id: id })).to.deep.equal([]);
+    });
+  });
 });

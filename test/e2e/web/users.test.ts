@@ -214,7 +214,9 @@ describe('users and teams', function () {
         ...{ issuer, client_id: 'headgate', token_endpoint_auth_method: 'none', display_name: 'Example ID' },
       });
       await db('user_identities').insert({ issuer, subject: 'somebody else', user_id: grace.id });
-      await db('users').where({ id: grace.id }).update({ password_hash: null });
+      await db('users')
+        .where({ id: grace.id })
+        .update({ must_change_password: true, password_expires_at: new Date(Date.now() - 1_000) });
       try {
         await page.reload();
         await section('Account').getByText('Example ID', { exact: true }).waitFor();
@@ -229,7 +231,7 @@ describe('users and teams', function () {
         await form.getByRole('button', { name: 'Unlink from Example ID' }).click();
         await form
           .getByRole('alert')
-          .getByText(/by nothing else: to keep somebody out, lock the account/)
+          .getByText(/expired: reset the password first/)
           .waitFor();
         await form.getByRole('button', { name: 'Back' }).click();
         const { password_hash } = await db('users').where({ email: 'edsger@example.org' }).first();

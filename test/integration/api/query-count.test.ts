@@ -252,7 +252,7 @@ describe('the database is asked', () => {
     await multiply(db, 'teams', fresh);
     await multiply(db, 'users', { ...fresh, email: "n || '-' || o.email" });
     await multiply(db, 'directory_groups', { id: fresh.id, display_name: "o.display_name || ' ' || n" });
-    await multiply(db, 'user_identities', { subject: "o.subject || '-' || n" });
+    await multiply(db, 'user_identities', { id: fresh.id, subject: "o.subject || '-' || n" });
     await multiply(db, 'team_members', { user_id: "o.user_id || '-' || n" });
     await multiply(db, 'pull_requests', { id: fresh.id, number: 'o.number + n' });
     await multiply(db, 'pull_request_comments', { id: fresh.id });

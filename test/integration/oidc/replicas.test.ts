@@ -23,10 +23,10 @@ describe('sign-in at an identity provider over two controllers', () => {
     const other = await another(scene.test.url);
     try {
       const { walker, callback } = await scene.comeBack(scene.somebody());
-      const sealed = walker.cookie(ATTEMPT) ?? '';
+      const { name, value } = walker.cookieFrom(ATTEMPT) ?? { name: '', value: '' };
       const ends = [scene.test.url, other.url].map(async (url) => {
         const own = new Walker();
-        own.setCookie(ATTEMPT, sealed);
+        own.setCookie(name, value);
         const { location } = (await own.get(callback.replace(scene.test.url, url))).headers;
         return { location, user: await userOf(url, own) };
       });
@@ -70,7 +70,7 @@ describe('sign-in at an identity provider over https', () => {
     try {
       const answer = await send(`${test.url}/api/auth/oidc/login`);
       const [pair = '', ...attributes] = (answer.headers['set-cookie'] ?? [''])[0]?.split('; ') ?? [];
-      expect(pair).to.match(/^__Host-headgate\.oidc-sign-in=v1\./);
+      expect(pair).to.match(/^__Host-headgate\.oidc-sign-in\.[0-9a-f]{16}=v1\./);
       expect(attributes).to.include.members(['path=/', 'secure', 'httponly', 'samesite=lax']);
       const back = new URL(answer.headers.location ?? '').searchParams.get('redirect_uri');
       expect(back).to.equal('https://headgate.example.org/api/auth/oidc/callback');

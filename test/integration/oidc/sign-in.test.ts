@@ -47,7 +47,7 @@ describe('sign-in at an identity provider', () => {
     });
     expect(page).to.equal('/fleet?q=x#top');
     expect(user).to.include({ email: 'ada@example.org', name: 'Ada', owes: null });
-    expect(walker.cookie(ATTEMPT), 'the cookie of the way').to.equal(undefined);
+    expect(walker.cookieFrom(ATTEMPT), 'the cookie of the way').to.equal(undefined);
     const row = await scene.db('users').where({ id: user?.id }).first();
     expect(row).to.include({ auth_method: 'OIDC', password_hash: null, is_super_admin: false });
     const rows = await rowsOf(user?.id ?? '');

@@ -129,6 +129,7 @@ describe('a sign-in at an identity provider that is not in order', () => {
       expect(answer.headers['cache-control']).to.equal('no-store');
       return answer.headers.location;
     };
+    const none = { name: '', value: '' };
     const changed = (callback: string, name: string, value: string | null) => {
       const url = new URL(callback);
       if (value === null) url.searchParams.delete(name);
@@ -138,10 +139,10 @@ describe('a sign-in at an identity provider that is not in order', () => {
 
     it('takes each return once, even from the same browser and at the same moment', async () => {
       const { walker, callback } = await back();
-      const sealed = walker.cookie(ATTEMPT) ?? '';
+      const { name, value } = walker.cookieFrom(ATTEMPT) ?? none;
       const tries = Array.from({ length: 5 }, () => {
         const one = new Walker();
-        one.setCookie(ATTEMPT, sealed);
+        one.setCookie(name, value);
         return one;
       });
       const pages = await Promise.all(tries.map((one) => pageOf(one, callback)));
@@ -162,9 +163,9 @@ describe('a sign-in at an identity provider that is not in order', () => {
 
     it('takes no cookie that was made elsewhere or changed', async () => {
       const { walker, callback } = await back();
-      const sealed = walker.cookie(ATTEMPT) ?? '';
+      const { name, value: sealed } = walker.cookieFrom(ATTEMPT) ?? none;
       for (const wrong of [`${sealed.slice(0, -2)}AA`, 'v1.a.b.c', '{}', 'x'.repeat(10_000), '']) {
-        walker.setCookie(ATTEMPT, wrong);
+        walker.setCookie(name, wrong);
         expect(await pageOf(walker, callback), wrong.slice(0, 10)).to.equal('/sign-in?problem=oidc_expired');
       }
     });
@@ -226,10 +227,11 @@ describe('a sign-in at an identity provider that is not in order', () => {
       const { walker, callback } = await back();
       const ctx = scene.test.controller.systemContext('test');
       const { keyring } = ctx.services;
-      const opened = JSON.parse(keyring.open(walker.cookie(ATTEMPT) ?? '', 'oidc-attempt'));
+      const { name, value } = walker.cookieFrom(ATTEMPT) ?? none;
+      const opened = JSON.parse(keyring.open(value, 'oidc-attempt'));
       expect(opened.expiresAt - Date.now()).to.be.within(9 * 60_000, 10 * 60_000);
       for (const change of [{ expiresAt: Date.now() - 1 }, { client: 'of before' }]) {
-        walker.setCookie(ATTEMPT, keyring.seal(JSON.stringify({ ...opened, ...change }), 'oidc-attempt'));
+        walker.setCookie(name, keyring.seal(JSON.stringify({ ...opened, ...change }), 'oidc-attempt'));
         expect(await pageOf(walker, callback)).to.equal('/sign-in?problem=oidc_expired');
       }
     });
@@ -237,7 +239,7 @@ describe('a sign-in at an identity provider that is not in order', () => {
     it('binds the cookie to this browser and host, and shows it to no script', async () => {
       const answer = await send(`${scene.test.url}/api/auth/oidc/login`);
       const [pair = '', ...attributes] = (answer.headers['set-cookie'] ?? [''])[0]?.split('; ') ?? [];
-      expect(pair).to.match(/^headgate\.oidc-sign-in=v1\./);
+      expect(pair).to.match(/^headgate\.oidc-sign-in\.[0-9a-f]{16}=v1\./);
       expect(attributes.map((one) => one.replace(/^expires=.*/, 'expires')).sort()).to.deep.equal([
         ...['expires', 'httponly', 'path=/', 'samesite=lax'],
       ]);

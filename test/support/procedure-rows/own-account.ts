@@ -35,7 +35,7 @@ async function freshSession(side: Side, caller: Person) {
   const { id, hash } = mintToken('hgs');
   await insertSession(side.db, {
     ...{ id, tokenHash: hash, userId: await idOf(side, caller), method: 'password' },
-    ...{ sealedIdToken: null, ipAddress: '192.0.2.7', userAgent: 'curl/8' },
+    ...{ sealedIdToken: null, provider: null, ipAddress: '192.0.2.7', userAgent: 'curl/8' },
     confirmedAt: new Date(),
     expiresAt: new Date(Date.now() + 60_000),
   });

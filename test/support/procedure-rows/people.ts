@@ -106,8 +106,21 @@ export const PEOPLE: Rows = {
       return { userId };
     },
   },
+  'admin.unlinkIssuer': {
+    names: 'own',
+    input: async (side, n) => {
+      const userId = await freshPerson(side, 'VIEWER');
+      const issuer = `https://id-${n}.example.org`;
+      await side.db('user_identities').insert({ issuer, subject: userId, user_id: userId });
+      return { issuer };
+    },
+  },
   'admin.endSessions': ofUser,
   'settings.get': { names: 'own', input: () => NOTHING },
+  'settings.updateAccess': {
+    names: 'own',
+    input: (_, n) => ({ confirmationDays: 30, tokenMaxDays: 300 + n }),
+  },
   'settings.updateFleet': {
     names: 'own',
     input: () => ({

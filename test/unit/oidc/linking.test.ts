@@ -13,6 +13,7 @@ const user = (id: string, { locked, passwordHash, isSuperAdmin }: Kind): User =>
   ...{ id, email: 'a@b.c', name: 'Ada', authMethod: 'OIDC', passwordHash, isSuperAdmin },
   ...{ totpEnabled: false, sealedTotpSecret: null, lockedAt: locked ? new Date(0) : null, lockedBy: null },
   ...{ mustChangePassword: false, passwordExpiresAt: null, passwordChangedAt: null, lastSignInAt: null },
+  relinkAllowedAt: null,
   createdAt: new Date(0),
 });
 
@@ -23,11 +24,15 @@ const kind: fc.Arbitrary<Kind> = fc.record({
 });
 const found: fc.Arbitrary<Found> = fc.record({
   linked: fc.option(kind.map((one) => user('linked', one))),
+  sameExternalId: fc.option(
+    fc.record({ user: kind.map((one) => user('external', one)), linkedHere: fc.boolean() }),
+  ),
   sameAddress: fc.option(
     fc.record({
       user: kind.map((one) => user('same', one)),
       keptByScim: fc.boolean(),
       linkedHere: fc.boolean(),
+      unlinked: fc.boolean(),
     }),
   ),
 });
@@ -38,7 +43,7 @@ const profile = fc.record({
 });
 
 describe('whose account a provider opens (property)', () => {
-  it('is one that is linked, or that SCIM keeps without a password and without every right and nobody at this provider has, and never a locked one', () => {
+  it('is one that is linked, or that SCIM keeps or a super admin has unlinked, without a password and without every right and that nobody at this provider has, and never a locked one', () => {
     fc.assert(
       fc.property(found, profile, (there, told) => {
         const verdict = decide(there, told);
@@ -46,16 +51,21 @@ describe('whose account a provider opens (property)', () => {
           expect([verdict.user, verdict.user.lockedAt]).to.deep.equal([there.linked, null]);
         if (verdict.type === 'adopt') {
           expect(there.linked).to.equal(null);
-          expect(there.sameAddress).to.deep.include({
-            user: verdict.user,
-            keptByScim: true,
-            linkedHere: false,
-          });
-          expect([verdict.user.lockedAt, told.emailVerified === false]).to.deep.equal([null, false]);
+          expect(verdict.user.lockedAt).to.equal(null);
+          if (verdict.by === 'externalId')
+            expect(there.sameExternalId).to.deep.equal({ user: verdict.user, linkedHere: false });
+          else {
+            expect(there.sameExternalId).to.equal(null);
+            expect(there.sameAddress).to.deep.include({ user: verdict.user, linkedHere: false });
+            expect(there.sameAddress?.[verdict.by === 'scim' ? 'keptByScim' : 'unlinked']).to.equal(true);
+            // What SCIM says of an address needs no word of the provider; what a super admin allows does.
+            const refused = verdict.by === 'scim' ? [false] : [false, null];
+            expect(told.emailVerified).not.to.be.oneOf(refused);
+          }
           expect([verdict.user.passwordHash, verdict.user.isSuperAdmin]).to.deep.equal([null, false]);
         }
         if (verdict.type === 'provision') {
-          expect([there.linked, there.sameAddress]).to.deep.equal([null, null]);
+          expect([there.linked, there.sameExternalId, there.sameAddress]).to.deep.equal([null, null, null]);
           expect([verdict.email, told.emailVerified === false]).to.deep.equal([told.email, false]);
         }
       }),

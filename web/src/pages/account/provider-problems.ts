@@ -23,8 +23,10 @@ const PROBLEMS: Record<string, Problem> = {
     advice: 'Ask an administrator of your team to unlock it, or at the identity provider to activate it.',
   },
   email_taken: {
-    title: 'An account with your address stands already, and is not linked to the identity provider',
-    advice: 'Sign in with its password, then link the identity provider in your settings.',
+    title:
+      'An account with your address exists already, and is not linked to your account at the identity provider',
+    advice:
+      'If it has a password, sign in with it, then link the identity provider in your settings. If it has none, ask a super admin to unlink it under Settings → Users, then sign in here again.',
   },
   email_unverified: {
     title: 'The identity provider has not verified your address',

@@ -5,20 +5,29 @@ import { queries } from '../../api/queries.ts';
 import { Time } from '../../components/bits.tsx';
 import { CommandBlock } from '../../components/command-block.tsx';
 import { Field } from '../../components/field.tsx';
+import { plural } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
 import { Section } from '../../components/page.tsx';
 import { InlineError, Loaded, SkeletonRows } from '../../components/states.tsx';
 
-const DAYS = 90;
+/** What is offered; a super admin may have set a shorter life. */
+const DAYS = [7, 30, 90, 180, 365];
+const USUAL = 90;
 
 /** Personal tokens: what git asks for as the password when the built-in repository is cloned. */
 export const Tokens = () => {
   const queryClient = useQueryClient();
   const tokens = useQuery(queries.tokens());
+  const most = useQuery(queries.me()).data?.tokenMaxDays ?? USUAL;
   const [name, setName] = useState('');
+  const [chosen, setDays] = useState(USUAL);
+  const days = Math.min(chosen, most);
+  const offered = [...new Set([...DAYS.filter((one) => one <= most), Math.min(USUAL, most)])].sort(
+    (a, b) => a - b,
+  );
   const renew = () => queryClient.invalidateQueries({ queryKey: queries.tokens().queryKey });
   const create = useMutation({
-    mutationFn: () => api.user.createToken.mutate({ name: name.trim(), expiresInDays: DAYS }),
+    mutationFn: () => api.user.createToken.mutate({ name: name.trim(), expiresInDays: days }),
     onSuccess: () => {
       setName('');
       return renew();
@@ -32,8 +41,8 @@ export const Tokens = () => {
     <Section title="Personal tokens">
       <div className="section-body form">
         <p className="muted">
-          Git asks for one as the password when you clone or push the built-in repository. A token ends after{' '}
-          {DAYS} days.
+          Git asks for one as the password when you clone or push the built-in repository. A token lasts{' '}
+          {plural(most, 'day')} at most.
         </p>
         <form
           className="inline-form"
@@ -50,6 +59,16 @@ export const Tokens = () => {
             required
             autoComplete="off"
           />
+          <label className="field">
+            <span className="field-name">It ends after</span>
+            <select value={days} onChange={(event) => setDays(Number(event.target.value))}>
+              {offered.map((one) => (
+                <option key={one} value={one}>
+                  {plural(one, 'day')}
+                </option>
+              ))}
+            </select>
+          </label>
           <button type="submit" className="button" disabled={create.isPending || !name.trim()}>
             <Icon name="plus" /> Create a token
           </button>

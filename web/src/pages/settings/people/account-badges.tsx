@@ -1,7 +1,8 @@
 /** The state of an account, as lists and pages of people show it. */
-import { Badge } from '../../../components/bits.tsx';
+import { Badge, Time } from '../../../components/bits.tsx';
 import { formatExact } from '../../../components/format.ts';
 import { Icon } from '../../../components/icons.tsx';
+import { useNow } from '../../../components/now.ts';
 
 interface Locked {
   lockedAt: Date | null;
@@ -16,7 +17,37 @@ export const lockedMeans = (account: Locked): string =>
     ? 'Locked by the identity provider, which lifts it when it activates the account again. A super admin can too.'
     : 'Locked by an administrator: the identity provider cannot lift that.';
 
-export const AccountState = ({ account }: { account: Locked & { mustChangePassword?: boolean } }) => {
+interface Rest {
+  restsAt?: Date | null;
+  rests?: 'account' | 'roles' | null;
+}
+
+const RESTS = {
+  account:
+    'The identity provider has not confirmed this person for too long, or refuses to: sessions and personal tokens do not count. The next sign-in there wakes them.',
+  roles:
+    'The identity provider has not confirmed this person for too long, or refuses to: roles by groups do not count. The next sign-in there wakes them.',
+} as const;
+
+const restsNow = ({ restsAt }: Rest, now: number): boolean =>
+  restsAt !== undefined && restsAt !== null && restsAt.getTime() <= now;
+
+/** In words, while it does. */
+export const Resting = ({ user }: { user: Rest }) => {
+  const now = useNow();
+  if (!user.rests || !restsNow(user, now)) return null;
+  return (
+    <p className="notice" data-tone="held">
+      <Icon name="held" size={14} />
+      <span>
+        {RESTS[user.rests]} Since <Time at={user.restsAt ?? null} />.
+      </span>
+    </p>
+  );
+};
+
+export const AccountState = ({ account }: { account: Locked & Rest & { mustChangePassword?: boolean } }) => {
+  const now = useNow();
   if (account.lockedAt) {
     return (
       <Badge tone="failed" tip={`${lockedMeans(account)} Since ${formatExact(account.lockedAt)}.`}>
@@ -31,6 +62,22 @@ export const AccountState = ({ account }: { account: Locked & { mustChangePasswo
       </Badge>
     );
   }
+  if (account.rests && account.restsAt && restsNow(account, now)) {
+    return (
+      <Badge tone="held" tip={`${RESTS[account.rests]} Since ${formatExact(account.restsAt)}.`}>
+        {account.rests === 'account' ? 'Rests' : 'Group roles rest'}
+      </Badge>
+    );
+  }
+  if (account.rests && account.restsAt)
+    return (
+      <Badge
+        tone="calm"
+        tip={`Rests on ${formatExact(account.restsAt)} unless the provider confirms before.`}
+      >
+        Active
+      </Badge>
+    );
   return <Badge tone="calm">Active</Badge>;
 };
 

@@ -31,8 +31,9 @@ export const UnlinkForm = ({ user, provider, close }: Props) => {
         everywhere, their personal tokens are deleted, and roles that came with groups of the sign-in go.
       </p>
       <p className="muted">
-        The password here signs them in from then on: reset it too where somebody else may know it. They may
-        link an account again themselves, under “You”.
+        An account with a password is signed in to by it from then on: reset it too where somebody else may
+        know it. One without is joined by the next sign-in there with its verified address, within 90 days; a
+        super admin’s is not, and needs its password reset. To keep somebody out, lock the account.
       </p>
     </MutationForm>
   );

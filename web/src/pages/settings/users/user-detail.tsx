@@ -5,7 +5,7 @@ import { queries } from '../../../api/queries.ts';
 import { Badge, Fact, ShortId, Time } from '../../../components/bits.tsx';
 import { Icon } from '../../../components/icons.tsx';
 import { Section } from '../../../components/page.tsx';
-import { AccountState, lockedMeans, TwoFactor } from '../people/account-badges.tsx';
+import { AccountState, lockedMeans, Resting, TwoFactor } from '../people/account-badges.tsx';
 import { issuerName, linkedProvider } from './linked-provider.ts';
 import { type UserAction, UserDialogs } from './user-dialogs.tsx';
 import { UserGroups } from './user-groups.tsx';
@@ -66,6 +66,16 @@ export const UserDetail = ({ user, leave }: Props) => {
             <Fact name="Signed in">
               <Time at={user.lastSignInAt} />
             </Fact>
+            {user.confirmedAt && (
+              <Fact name="Confirmed by the provider">
+                <Time at={user.confirmedAt} />
+              </Fact>
+            )}
+            {user.restsAt && (
+              <Fact name={user.rests === 'account' ? 'Rests' : 'Group roles rest'}>
+                <Time at={user.restsAt} />
+              </Fact>
+            )}
             <Fact name="Made">
               <Time at={user.createdAt} />
             </Fact>
@@ -81,6 +91,7 @@ export const UserDetail = ({ user, leave }: Props) => {
               </span>
             </p>
           )}
+          <Resting user={user} />
           {user.provisioned && (
             <p className="muted">
               The identity provider keeps name and address of this account by SCIM: change them there.
