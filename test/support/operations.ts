@@ -46,7 +46,9 @@ import {
   pipelineGroupOperations,
 } from '../../controller/pipeline-order/index.ts';
 import {
+  pipelineConfigs,
   pipelineDeploying,
+  pipelineDeployments,
   pipelineEditing,
   pipelineGraphs,
   pipelineOperations,
@@ -122,7 +124,9 @@ export const OPERATIONS: ReadonlyMap<string, DescribedOperation> = new Map(
     oidcOperations,
     pipelineDependencyOperations,
     pipelineGroupOperations,
+    pipelineConfigs,
     pipelineDeploying,
+    pipelineDeployments,
     pipelineEditing,
     pipelineGraphs,
     pipelineOperations,

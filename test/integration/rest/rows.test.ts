@@ -12,7 +12,14 @@ import { validator } from '../../../schemas/validate.ts';
 import { startTestController, type TestController } from '../../support/controller.ts';
 import { type Answer, type SendOptions, send } from '../../support/http.ts';
 import { unknownFields } from '../../support/operations.ts';
-import { draftPipeline, makeKey, type RestKey, restClient } from '../../support/rest.ts';
+import {
+  draftPipeline,
+  followBranch,
+  makeKey,
+  openPull,
+  type RestKey,
+  restClient,
+} from '../../support/rest.ts';
 import { makeTwoTeams, SECRET_VALUE, type Side, type TwoTeams } from '../../support/two-teams.ts';
 
 /** The contract: method, path, permission, status, and the keys of the answer. */
@@ -34,6 +41,21 @@ DELETE /secrets secrets.manage 200 deleted
 GET /alerts/rules alerts.read 200 rules
 POST /alerts/rules alerts.manage 201 rule
 GET /audit audit.read 200 cursor,events,hasMore
+POST /pipelines pipelines.edit 201 pipeline
+PATCH /pipelines/{id} pipelines.edit 200 pipeline
+DELETE /pipelines/{id} pipelines.edit 200 deleted
+GET /pipelines/{id}/config pipelines.edit 200 config
+PUT /pipelines/{id}/config pipelines.edit 200 config
+POST /pipelines/{id}/versions pipelines.edit 201 success,versionId,versionNumber
+GET /versions/{id} pipelines.read 200 version
+GET /deployments/{id} pipelines.read 200 deployment
+GET /alerts/rules/{id} alerts.read 200 rule
+PATCH /alerts/rules/{id} alerts.edit 200 rule
+DELETE /alerts/rules/{id} alerts.edit 200 deleted
+GET /pulls gitops.read 200 pullRequests
+GET /pulls/{number} gitops.read 200 pullRequest
+POST /pulls/{number}/reviews pulls.review 200 number
+POST /pulls/{number}/merge pulls.merge 200 mergeSha,number
 GET /git/export gitops.read 200 files,skipped
 GET /git/jobs gitops.read 200 jobs
 GET /git/status gitops.read 200 status
@@ -46,7 +68,7 @@ interface Described {
   paths: Record<string, Record<string, { responses: Record<string, unknown> }>>;
 }
 interface Request {
-  /** In the place of `{id}`. */
+  /** In the place of `{id}` or `{number}`. */
   id?: string;
   query?: Record<string, string>;
   body?: Record<string, unknown>;
@@ -58,6 +80,8 @@ interface Case {
   elsewhere?(ours: Request, theirs: Side): Request[];
 }
 
+const CONFIG_YAML =
+  'sources:\n  lines:\n    type: demo_logs\n    format: json\nsinks:\n  out:\n    type: blackhole\n    inputs: [lines]\n';
 const LONG = 'x'.repeat(70_000);
 const UNKNOWN_ID = '01arz3ndektsv4rrffq69g5fav';
 
@@ -76,6 +100,8 @@ describe('every row of the REST interface', () => {
     test = await startTestController();
     teams = await makeTwoTeams(test);
     all = await makeKey(teams.root, teams.ours.environmentId);
+    // Pull requests belong to a branch, and both environments would follow the same one.
+    await followBranch(teams.theirs, 'theirs');
   });
   after(async () => {
     await teams?.git.remove();
@@ -99,6 +125,16 @@ describe('every row of the REST interface', () => {
     return { id, versionId };
   }
 
+  const rule = async ({ environmentId, teamId }: Side): Promise<string> => {
+    const fields = { metric: 'error_rate', condition: 'gt', threshold: 1, teamId };
+    const name = `watched ${++made}`;
+    const { id } = await teams.root.mutate<{ id: string }>('alert.createRule', {
+      ...{ name, environmentId, ...fields },
+    });
+    return id;
+  };
+  const pull = (side: Side) => openPull(side, side.isOurs ? 'main' : 'theirs', ++made);
+
   const CASES: Record<string, Case> = {
     'GET /pipelines': { request: () => ({}) },
     'GET /pipelines/{id}': { request: ({ pipelineId }) => ({ id: pipelineId }) },
@@ -118,6 +154,26 @@ describe('every row of the REST interface', () => {
       },
       elsewhere: (ours, { versionId }) => [{ ...ours, body: { targetVersionId: versionId } }],
     },
+    'POST /pipelines': { request: (_, n) => ({ body: { name: `made ${n}`, description: 'by a program' } }) },
+    'PATCH /pipelines/{id}': {
+      request: async (side, n) => ({
+        id: await draft(side, n),
+        body: { name: `renamed ${n}`, logLevel: 'debug' },
+      }),
+    },
+    'DELETE /pipelines/{id}': { request: async (side, n) => ({ id: await draft(side, n) }) },
+    'GET /pipelines/{id}/config': { request: async (side, n) => ({ id: await draft(side, n) }) },
+    'PUT /pipelines/{id}/config': {
+      request: async (side, n) => ({ id: await draft(side, n), body: { configYaml: CONFIG_YAML } }),
+    },
+    'POST /pipelines/{id}/versions': {
+      request: async (side, n) => ({
+        id: await draft(side, n),
+        body: { configYaml: CONFIG_YAML, changelog: 'x' },
+      }),
+    },
+    'GET /versions/{id}': { request: ({ versionId }) => ({ id: versionId }) },
+    'GET /deployments/{id}': { request: ({ versionId }) => ({ id: versionId }) },
     'GET /nodes': { request: () => ({}) },
     'GET /nodes/{id}': { request: ({ node }) => ({ id: node.nodeId }) },
     'POST /nodes/{id}/maintenance': {
@@ -155,6 +211,25 @@ describe('every row of the REST interface', () => {
       }),
       elsewhere: (ours, { pipelineId }) => [{ body: { ...ours.body, pipelineId } }],
     },
+    'GET /alerts/rules/{id}': { request: async (side) => ({ id: await rule(side) }) },
+    'PATCH /alerts/rules/{id}': {
+      request: async (side) => ({ id: await rule(side), body: { threshold: 2, enabled: false } }),
+    },
+    'DELETE /alerts/rules/{id}': { request: async (side) => ({ id: await rule(side) }) },
+    'GET /pulls': { request: () => ({ query: { state: 'open', limit: '3' } }) },
+    'GET /pulls/{number}': { request: async (side) => ({ id: (await pull(side)).id }) },
+    'POST /pulls/{number}/reviews': {
+      request: async (side) => {
+        const { id, headSha } = await pull(side);
+        return { id, body: { verdict: 'approve', headSha, body: 'looked at by a program' } };
+      },
+    },
+    'POST /pulls/{number}/merge': {
+      request: async (side) => {
+        const { id, headSha } = await pull(side);
+        return { id, body: { method: 'merge', headSha } };
+      },
+    },
     'GET /git/export': { request: () => ({}) },
     'GET /git/jobs': { request: () => ({ query: { status: 'failed', limit: '3' } }) },
     'GET /git/status': { request: () => ({}) },
@@ -179,7 +254,7 @@ describe('every row of the REST interface', () => {
     more: SendOptions = {},
   ): Promise<Answer> {
     const query = new URLSearchParams(request.query).toString();
-    const path = row.path.replace('{id}', encodeURIComponent(request.id ?? ''));
+    const path = row.path.replace(/\{\w+\}/, encodeURIComponent(request.id ?? ''));
     const answer = await restClient(test.url, key)(row.method, query ? `${path}?${query}` : path, {
       ...(request.body === undefined ? {} : { body: request.body }),
       ...more,
@@ -273,7 +348,7 @@ describe('every row of the REST interface', () => {
         const wrong = CASES[keyOf(row)]!.elsewhere?.(ours, teams.theirs) ?? [];
         if (ours.id !== undefined) {
           const theirs = await requestOf(row, teams.theirs);
-          wrong.push({ ...ours, id: theirs.id! }, { ...ours, id: UNKNOWN_ID });
+          wrong.push({ ...ours, id: theirs.id! }, { ...ours, id: unknownId(row) });
         }
         for (const request of wrong) {
           const error = expectRefusal(await call(row, request, all.key), 404, JSON.stringify(request));
@@ -360,8 +435,10 @@ describe('every row of the REST interface', () => {
   });
 });
 
-const fieldsOf = (row: RestRow): string[] =>
-  Object.keys((row.response as TObject).properties as object).sort();
+/** Those that are always there: `nextCursor` and `deployment` come where they are asked for. */
+const fieldsOf = (row: RestRow): string[] => [...((row.response as TObject).required as string[])].sort();
+
+const unknownId = (row: RestRow): string => (row.path.includes('{number}') ? '2147483647' : UNKNOWN_ID);
 
 /** Bodies that differ from a good one by one fault. */
 function fieldFaults(
