@@ -21,12 +21,26 @@ export const byId = ({ id }: { id: string }): string => id;
 /** A key whose text orders as the number does. */
 export const numberKey = (value: number): string => String(value).padStart(16, '0');
 
-const encode = (field: string, key: string): string => Buffer.from(`${field}:${key}`).toString('base64url');
+export const encodeCursor = (field: string, key: string): string =>
+  Buffer.from(`${field}:${key}`).toString('base64url');
 
-function decode(field: string, cursor: string): string {
+/** The key that `encodeCursor` was given. @throws BAD_REQUEST */
+export function decodeCursor(field: string, cursor: string): string {
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
   if (!text.startsWith(`${field}:`)) throw badRequest('cursor is none that this list has given');
   return text.slice(field.length + 1);
+}
+
+/** `nextCursor` of a list that the database pages, where a page was asked for: null where this one is not full. */
+export function nextOf<T>(
+  field: string,
+  items: readonly T[],
+  { limit, cursor }: { limit?: number; cursor?: string },
+  { otherwise, key }: { otherwise: number; key(item: T): string },
+): { nextCursor?: string | null } {
+  if (limit === undefined && cursor === undefined) return {};
+  const last = items.at(-1);
+  return { nextCursor: last && items.length >= (limit ?? otherwise) ? encodeCursor(field, key(last)) : null };
 }
 
 /** Exactly this name, where one is asked for; then the page, where one is asked for. */
@@ -39,7 +53,7 @@ export function pageOf(
   const { limit, cursor, name } = query;
   const named = name === undefined ? all : all.filter((item) => item.name === name);
   if (limit === undefined && cursor === undefined) return { ...body, [field]: named };
-  const after = cursor === undefined ? null : decode(field, cursor);
+  const after = cursor === undefined ? null : decodeCursor(field, cursor);
   const isAfter = (one: string, other: string) => (descending ? one < other : one > other);
   const keyed = named
     .map((item) => ({ item, key: key(item as never) }))
@@ -50,6 +64,6 @@ export function pageOf(
   return {
     ...body,
     [field]: page.map(({ item }) => item),
-    nextCursor: last && keyed.length > page.length ? encode(field, last.key) : null,
+    nextCursor: last && keyed.length > page.length ? encodeCursor(field, last.key) : null,
   };
 }

@@ -6,7 +6,10 @@ import {
 } from '../../controller/pull-requests/index.ts';
 import { ChangedPullRequest, MergedPullRequest } from '../../schemas/api/pull-requests.ts';
 import { NewMerge, NewReview, PullBody, PullsBody, PullsQuery } from '../../schemas/api/rest.ts';
+import { decodeCursor, nextOf } from './paging.ts';
 import { numberOf, type RestRequest, type RestRow, row } from './row.ts';
+
+const PULLS = 'pullRequests';
 
 const which = (request: RestRequest) => ({
   environmentId: request.environmentId,
@@ -23,8 +26,15 @@ export const PULL_REQUEST_ROWS: readonly RestRow[] = [
     operation: pullRequestOperations.list,
     query: PullsQuery,
     response: PullsBody,
-    input: ({ environmentId, query }) => ({ environmentId, ...query }),
-    output: (pullRequests) => ({ pullRequests }),
+    input: ({ environmentId, query: { cursor, ...query } }) => ({
+      environmentId,
+      ...query,
+      ...(cursor === undefined ? {} : { before: Number(decodeCursor(PULLS, cursor)) }),
+    }),
+    output: (pullRequests, { query }) => ({
+      pullRequests,
+      ...nextOf(PULLS, pullRequests, query, { otherwise: 50, key: ({ number }) => String(number) }),
+    }),
   }),
   row({
     method: 'GET',

@@ -49,7 +49,7 @@ import {
 } from '../../schemas/api/rest.ts';
 import { ALERT_RULE_ROWS } from './alert-rule-rows.ts';
 import { afterDeploy } from './deploy-wait.ts';
-import { byId, numberKey } from './paging.ts';
+import { byId, decodeCursor, nextOf, numberKey } from './paging.ts';
 import { PIPELINE_ROWS } from './pipeline-rows.ts';
 import { PULL_REQUEST_ROWS } from './pull-request-rows.ts';
 import { idOf, type RestRequest, type RestRow, row } from './row.ts';
@@ -324,8 +324,15 @@ export const REST_ROWS: readonly RestRow[] = [
     operation: gitSyncOperations.jobs,
     query: JobsQuery,
     response: JobsBody,
-    input: ({ environmentId, query }) => ({ environmentId, ...query }),
-    output: (jobs) => ({ jobs }),
+    input: ({ environmentId, query: { cursor, ...query } }) => ({
+      environmentId,
+      ...query,
+      ...(cursor === undefined ? {} : { before: decodeCursor('jobs', cursor) }),
+    }),
+    output: (jobs, { query }) => ({
+      jobs,
+      ...nextOf('jobs', jobs, query, { otherwise: 25, key: byId }),
+    }),
   }),
   row({
     method: 'POST',

@@ -12,8 +12,9 @@ interface Of {
 const STATES: Record<StateKind, (of: Of) => [sql: string, bindings: string[]]> = {
   pipeline: ({ id, environmentId }) => [
     `SELECT to_jsonb(r)::text AS state FROM (
-       SELECT id, name, description, node_selector, log_level, drain_seconds, auto_revert, labels, group_id, graph_revision,
-         graph_nodes, graph_edges, global_config
+       SELECT id, name, description, node_selector, log_level, drain_seconds, auto_revert, labels, graph_revision,
+         graph_nodes, graph_edges, global_config,
+         (SELECT group_id FROM pipeline_group_members m WHERE m.pipeline_id = pipelines.id) AS group_id
        FROM pipelines WHERE id = ? AND environment_id = ? AND tombstoned_at IS NULL`,
     [id, environmentId],
   ],

@@ -28,10 +28,13 @@ export const list = query({
   input: ListPullRequests,
   output: PullRequestList,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
-  async run(ctx, { environmentId, state, limit = 50 }) {
+  async run(ctx, { environmentId, state, limit = 50, before }) {
     const binding = await findBinding(ctx.db, environmentId);
     if (!binding || !hasRead(binding)) return [];
-    return summariesOf(ctx, await listPullRequests(ctx.db, pullRequestsOf(binding), { state, limit }));
+    return summariesOf(
+      ctx,
+      await listPullRequests(ctx.db, pullRequestsOf(binding), { state, limit, before }),
+    );
   },
 });
 

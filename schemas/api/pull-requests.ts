@@ -113,6 +113,8 @@ export const ListPullRequests = Input({
   environmentId: Id,
   state: Type.Optional(Type.Enum(['open', 'merged', 'closed'])),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
+  /** Only those with a smaller number. */
+  before: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
 });
 const Which = { environmentId: Id, number: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) };
 export const WhichPullRequest = Input(Which);

@@ -135,12 +135,16 @@ export const GitStatusBody = Type.Object({ status: GitSyncStatus });
 export const JobsQuery = Input({
   status: ListGitJobs.properties.status,
   limit: ListGitJobs.properties.limit,
+  cursor: Type.Optional(PageCursor),
 });
-export const JobsBody = Type.Object({ jobs: GitJobList });
+export const JobsBody = Type.Object({ jobs: GitJobList, ...nextCursor });
 
-const { environmentId: _of, ...pullsQuery } = ListPullRequests.properties;
-export const PullsQuery = Input(pullsQuery);
-export const PullsBody = Type.Object({ pullRequests: PullRequestList });
+export const PullsQuery = Input({
+  state: ListPullRequests.properties.state,
+  limit: ListPullRequests.properties.limit,
+  cursor: Type.Optional(PageCursor),
+});
+export const PullsBody = Type.Object({ pullRequests: PullRequestList, ...nextCursor });
 export const PullBody = Type.Object({ pullRequest: PullRequest });
 const { environmentId: _reviewed, number: _n, ...reviewFields } = ReviewPullRequest.properties;
 export const NewReview = Input(reviewFields);

@@ -38,6 +38,10 @@ export const restClient =
       headers: { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...options.headers },
     });
 
+/** An engine config that needs nothing. */
+export const CONFIG_YAML =
+  'sources:\n  lines:\n    type: demo_logs\n    format: json\nsinks:\n  out:\n    type: blackhole\n    inputs: [lines]\n';
+
 /** A draft with a source and a sink that the UI owns; answers its id. */
 export async function draftPipeline(
   editor: Person,
