@@ -65,6 +65,11 @@ const COMMANDS: readonly Entry[] = [
     load: async () => (await import('./commands/audit.ts')).audit,
   },
   {
+    name: 'service-account',
+    summary: 'make a key for a program, and print it once',
+    load: async () => (await import('./commands/service-account.ts')).serviceAccount,
+  },
+  {
     name: 'recover',
     summary: 'let somebody in again when nobody is left who could help them',
     load: async () => (await import('./commands/recover.ts')).recover,
@@ -78,9 +83,9 @@ const COMMANDS: readonly Entry[] = [
 
 const USAGE = `headgate <command>
 
-${COMMANDS.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join('\n')}
-  help       print this, or what a command does
-  version    print the version
+${COMMANDS.map(({ name, summary }) => `  ${name.padEnd(15)} ${summary}`).join('\n')}
+  help            print this, or what a command does
+  version         print the version
 
 headgate <command> --help tells more.
 `;

@@ -1,11 +1,22 @@
 import { networkOf } from '../../controller/platform/address-network.ts';
 import { DomainError } from '../../controller/platform/errors.ts';
 
+export interface RateLimitState {
+  /** How many there are in a window. */
+  points: number;
+  windowSeconds: number;
+  remaining: number;
+  /** Until the window of this key ends; a new one begins with the next request. */
+  resetSeconds: number;
+}
+
 export interface RateLimit {
   /** Counts one. Throws TOO_MANY_REQUESTS with the seconds to wait. */
   take(key: string): void;
   /** Counts nothing. Throws as `take` would. */
   check(key: string): void;
+  /** Counts nothing. */
+  state(key: string): RateLimitState;
 }
 
 const WINDOW_MS = 60_000;
@@ -40,6 +51,17 @@ export function perMinute(points: number, now: () => number = () => performance.
       const window = windows.get(key);
       if (window && window.endsAt > at && window.used >= points) throw tooMany(window.endsAt - at);
     },
+    state(key) {
+      const at = now();
+      const window = windows.get(key);
+      const isOpen = window !== undefined && window.endsAt > at;
+      return {
+        points,
+        windowSeconds: WINDOW_MS / 1_000,
+        remaining: isOpen ? Math.max(0, points - window.used) : points,
+        resetSeconds: isOpen ? Math.ceil((window.endsAt - at) / 1_000) : WINDOW_MS / 1_000,
+      };
+    },
   };
 }
 
@@ -49,6 +71,7 @@ export function perMinuteByAddress(points: number, now?: () => number): RateLimi
   return {
     take: (address) => limit.take(networkOf(address)),
     check: (address) => limit.check(networkOf(address)),
+    state: (address) => limit.state(networkOf(address)),
   };
 }
 

@@ -15,14 +15,14 @@ import {
   routerOf,
   SESSION_SECURITY,
 } from './procedure-paths.ts';
-import { REST_ERRORS, REST_PARAMETERS, REST_SECURITY, restOperation } from './rest-paths.ts';
+import { REST_ERRORS, REST_HEADERS, REST_PARAMETERS, REST_SECURITY, restOperation } from './rest-paths.ts';
 import { sampleOf } from './samples.ts';
 import { createSchemaWriter, type Json } from './schemas.ts';
 
 const DESCRIPTION = `Two interfaces over the same operations.
 
 **REST v1** at \`/api/v1\` is for programs: a service account's key as \`Authorization: Bearer svc_…\`. A key works in one
-environment and with the permissions that it was made with. Errors are \`{"error": "…"}\`. A POST may carry an
+environment and with the permissions that it was made with. Errors are \`{"error": "…", "code": "…"}\`. Whatever changes something may carry an
 \`Idempotency-Key\` and is then safe to send again.
 
 **Procedures** at \`/api/trpc\` are what the web UI uses, with a session. They are tRPC with superjson; the input and the
@@ -80,6 +80,7 @@ export function describeApi(options: { baseUrl: string; cookieName: string }): J
         },
       },
       parameters: REST_PARAMETERS,
+      headers: REST_HEADERS,
       responses: {
         ...responses(REST_ERRORS, restError),
         ...responses(PROCEDURE_ERRORS, { $ref: '#/components/schemas/ProcedureError' }),

@@ -6,6 +6,7 @@ import * as common from '../../schemas/api/common.ts';
 import * as dashboard from '../../schemas/api/dashboard.ts';
 import * as engine from '../../schemas/api/engine.ts';
 import * as environments from '../../schemas/api/environments.ts';
+import * as errorCodes from '../../schemas/api/error-codes.ts';
 import * as fleet from '../../schemas/api/fleet.ts';
 import * as gitPlan from '../../schemas/api/git-plan.ts';
 import * as gitPolicy from '../../schemas/api/git-policy.ts';
@@ -49,6 +50,7 @@ export const SCHEMA_MODULES: Readonly<Record<string, Readonly<Record<string, unk
   dashboard,
   engine,
   environments,
+  'error-codes': errorCodes,
   fleet,
   'git-plan': gitPlan,
   'git-policy': gitPolicy,

@@ -11,11 +11,15 @@ export const PROCEDURE_ERRORS = {
   401: ['ProcedureUnauthorized', 'UNAUTHORIZED: not signed in.'],
   403: ['ProcedureForbidden', 'FORBIDDEN: the role is not enough, or the team or environment is not yours.'],
   404: ['ProcedureNotFound', 'NOT_FOUND: it does not exist, or is not yours.'],
+  405: ['ProcedureMethodNotAllowed', 'METHOD_NOT_SUPPORTED: GET for a mutation, or POST for a query.'],
   409: ['ProcedureConflict', 'CONFLICT: the name is taken, or somebody changed it meanwhile.'],
   412: [
     'ProcedurePreconditionFailed',
     'PRECONDITION_FAILED: not in the present state; the message says why.',
   ],
+  413: ['ProcedurePayloadTooLarge', 'PAYLOAD_TOO_LARGE: the body is over 2 MiB.'],
+  415: ['ProcedureUnsupportedMediaType', 'UNSUPPORTED_MEDIA_TYPE: the body is not `application/json`.'],
+  429: ['ProcedureTooManyRequests', 'TOO_MANY_REQUESTS: try again after `Retry-After`.'],
   503: ['ProcedureUnavailable', 'SERVICE_UNAVAILABLE: the database does not answer at the moment.'],
 } as const satisfies Record<number, readonly [string, string]>;
 

@@ -12,11 +12,15 @@ export const REST_ERRORS = {
   401: ['Unauthorized', 'There is no key, or it is not known, has expired or was revoked.'],
   403: ['Forbidden', 'The key lacks the permission.'],
   404: ['NotFound', 'There is no such thing in the key’s environment.'],
+  405: ['MethodNotAllowed', 'The address does not take this method; `Allow` names those that it takes.'],
   409: [
     'Conflict',
     'The name is taken, or somebody changed it meanwhile, or the same request is still at work.',
   ],
-  412: ['PreconditionFailed', 'Not in the present state: the message says why.'],
+  412: [
+    'PreconditionFailed',
+    'Not in the present state: the message says why. With `If-Match`: it was changed meanwhile.',
+  ],
   413: [
     'PayloadTooLarge',
     'The body is over 256 KiB; of `POST /git/plan`, over 24 MiB, or its files over 8 MiB.',
@@ -30,9 +34,30 @@ export const REST_ERRORS = {
   503: ['Unavailable', 'The database does not answer at the moment.'],
 } as const satisfies Record<number, readonly [string, string]>;
 
-const REPLAYED = {
-  description: 'true where this is the stored answer to an earlier request.',
-  schema: { type: 'string', enum: ['true'] },
+export const REST_HEADERS: Json = {
+  IdempotentReplayed: {
+    description: 'true where this is the stored answer to an earlier request.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  ETag: {
+    description: 'Stands for this answer; for `If-None-Match` and `If-Match`.',
+    schema: { type: 'string' },
+  },
+  Location: { description: 'Where what was made is.', schema: { type: 'string' } },
+  RateLimit: {
+    description:
+      'Requests that are left to this key, and the seconds until there are more: `"key";r=599;t=60`.',
+    schema: { type: 'string' },
+  },
+  RateLimitPolicy: {
+    description: 'How many requests a key has in how many seconds: `"key";q=600;w=60`.',
+    schema: { type: 'string' },
+  },
+};
+/** As draft-ietf-httpapi-ratelimit-headers writes them. */
+const RATE_LIMIT: Json = {
+  RateLimit: { $ref: '#/components/headers/RateLimit' },
+  'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
 };
 
 export const REST_PARAMETERS: Json = {
@@ -43,6 +68,32 @@ export const REST_PARAMETERS: Json = {
     description: 'The id of the object.',
     schema: { type: 'string', minLength: 1, maxLength: 64 },
     example: '01k8w3v6e9r2q4x7m5n1p0t8yd',
+  },
+  number: {
+    name: 'number',
+    in: 'path',
+    required: true,
+    description: 'The number of the pull request.',
+    schema: { type: 'integer', minimum: 1, maximum: 2_147_483_647 },
+    example: 7,
+  },
+  ifMatch: {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description:
+      'The `ETag` of what was read, or `*`: with another state than that the answer is 412, and nothing is changed.',
+    schema: { type: 'string', minLength: 1, maxLength: 2_000 },
+    example: '"c3RhdGUgb2YgaXQ"',
+  },
+  ifNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    required: false,
+    description:
+      'The `ETag` of the answer before: where nothing has changed the answer is 304, without a body.',
+    schema: { type: 'string', minLength: 1, maxLength: 2_000 },
+    example: '"YW5zd2VyIG9mIGl0"',
   },
   idempotencyKey: {
     name: 'Idempotency-Key',
@@ -60,7 +111,10 @@ export type Example = (schema: object, name?: string) => unknown;
 
 export function restOperation(row: RestRow, schemas: SchemaWriter, example: Example): Json {
   const { body, operation } = row;
-  const isPost = row.method === 'POST';
+  const changes = row.method !== 'GET';
+  const replayed = changes
+    ? { 'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' } }
+    : {};
   return {
     operationId: row.operationId,
     summary: row.summary,
@@ -71,8 +125,12 @@ export function restOperation(row: RestRow, schemas: SchemaWriter, example: Exam
     security: [{ [REST_SECURITY]: [] }],
     'x-permission': operation.permission,
     ...withParameters([
-      ...(row.path.includes('{id}') ? [{ $ref: '#/components/parameters/id' }] : []),
-      ...(isPost ? [{ $ref: '#/components/parameters/idempotencyKey' }] : []),
+      ...['id', 'number']
+        .filter((name) => row.path.includes(`{${name}}`))
+        .map((name) => ({ $ref: `#/components/parameters/${name}` })),
+      ...(changes ? [{ $ref: '#/components/parameters/idempotencyKey' }] : []),
+      ...(changes && row.state ? [{ $ref: '#/components/parameters/ifMatch' }] : []),
+      ...(changes ? [] : [{ $ref: '#/components/parameters/ifNoneMatch' }]),
       ...queryParameters(row, schemas, example),
     ]),
     ...(body && {
@@ -86,16 +144,24 @@ export function restOperation(row: RestRow, schemas: SchemaWriter, example: Exam
     responses: {
       [row.status]: {
         description: row.status === 201 ? 'Made.' : 'Done.',
-        ...(isPost ? { headers: { 'Idempotent-Replayed': REPLAYED } } : {}),
+        headers: {
+          ...RATE_LIMIT,
+          ...replayed,
+          ...(changes ? {} : { ETag: { $ref: '#/components/headers/ETag' } }),
+          ...(row.status === 201 ? { Location: { $ref: '#/components/headers/Location' } } : {}),
+        },
         content: {
           'application/json': { schema: schemas.write(row.response), example: example(row.response) },
         },
       },
+      ...(!changes && {
+        304: { description: 'Nothing has changed since the answer that `If-None-Match` names.' },
+      }),
       ...(row.mayGoToGit && {
         202: {
           description:
             'git describes the pipeline: the change is a commit or a proposal now, and follows from there.',
-          ...(isPost ? { headers: { 'Idempotent-Replayed': REPLAYED } } : {}),
+          headers: { ...RATE_LIMIT, ...replayed },
           content: { 'application/json': { schema: schemas.write(BecameGit), example: example(Committed) } },
         },
       }),
@@ -124,24 +190,27 @@ const QUERY_WORDS: Readonly<Record<string, string>> = {
   label: '`<key>:<value>`; repeated, all of them must be there.',
   after: 'The cursor of the answer before; without one the log is told from its beginning.',
   limit: 'How many at most.',
+  cursor: 'The `nextCursor` of the page before.',
+  wait: 'Seconds to wait until the version runs on its nodes or has failed; the answer then has `deployment`.',
+  state: 'Only those in this state.',
   status: 'Only those that are in this state.',
   action: 'Only events of this action.',
-  id: 'The id of the secret; either this or `name`.',
-  name: 'The name of the secret; either this or `id`.',
+  id: 'The id; either this or `name`.',
+  name: 'Exactly this name.',
 };
 
 function errorsOf(row: RestRow): (keyof typeof REST_ERRORS)[] {
   const changes = row.operation.kind === 'mutation';
-  const names =
-    row.mayBeMissing || row.path.includes('{id}') || row.method === 'PUT' || row.method === 'DELETE';
+  const names = row.mayBeMissing || row.path.includes('{') || row.method === 'PUT' || row.method === 'DELETE';
   return [
     400,
     401,
     403,
     ...(names ? ([404] as const) : []),
+    405,
     ...(changes ? ([409, 412] as const) : []),
     ...(row.body ? ([413, 415] as const) : []),
-    ...(row.method === 'POST' ? ([422] as const) : []),
+    ...(row.method === 'GET' ? [] : ([422] as const)),
     429,
     503,
   ];

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Middleware } from 'koa';
+import type { ErrorCode } from '../../schemas/api/error-codes.ts';
 import type { Door } from '../door.ts';
 import { openToEveryOrigin } from '../middleware/security-headers.ts';
 import { describeApi } from './document.ts';
@@ -25,7 +26,8 @@ export function openApiRoutes(door: Door): Middleware {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
       ctx.set('Allow', METHODS);
       ctx.status = 405;
-      ctx.body = { error: `${ctx.method} is not for ${PATH}; it takes ${METHODS}` };
+      const code: ErrorCode = 'METHOD_NOT_SUPPORTED';
+      ctx.body = { error: `${ctx.method} is not for ${PATH}; it takes ${METHODS}`, code };
       return;
     }
     ctx.set('Access-Control-Expose-Headers', 'ETag');

@@ -50,12 +50,36 @@ export function createSchemaWriter(): SchemaWriter {
       if (!isObject(map)) continue;
       out[key] = Object.fromEntries(Object.entries(map).map(([name, one]) => [name, write(one as object)]));
     }
-    return nullable(typedEnum(closed(freeKeys(out))));
+    return nullable(typedEnum(closed(freeKeys(portable(out)))));
   }
 
   return {
     write,
     components: () => Object.fromEntries([...written].sort(([a], [b]) => (a < b ? -1 : 1))),
+  };
+}
+
+/**
+ * The classes of Unicode that patterns of ours name, as ranges: `\\p{…}` is known to ECMAScript and few others. Surrogates
+ * are in no text that is sent as UTF-8.
+ */
+const CLASSES: Readonly<Record<string, string>> = { Cc: '\\x00-\\x1f\\x7f-\\x9f', Cs: '' };
+
+export const portablePattern = (pattern: string): string =>
+  pattern.replace(/\\p\{(\w+)\}/g, (all, name: string) => CLASSES[name] ?? all);
+
+function portable(schema: Json): Json {
+  const { pattern, patternProperties } = schema;
+  return {
+    ...schema,
+    ...(typeof pattern === 'string' ? { pattern: portablePattern(pattern) } : {}),
+    ...(isObject(patternProperties)
+      ? {
+          patternProperties: Object.fromEntries(
+            Object.entries(patternProperties).map(([key, one]) => [portablePattern(key), one]),
+          ),
+        }
+      : {}),
   };
 }
 

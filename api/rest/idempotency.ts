@@ -1,5 +1,5 @@
 /**
- * Safe to retry: a POST with an `Idempotency-Key` is done once, however often it is sent. Its answer is stored in the
+ * Safe to retry: a change with an `Idempotency-Key` is done once, however often it is sent. Its answer is stored in the
  * transaction of its work, so that a controller which dies leaves either both or neither.
  */
 import { createHmac } from 'node:crypto';
@@ -31,8 +31,10 @@ export function idempotencyKey(header: string | undefined): string | null {
  * Tells one request from another. Keyed with the caller's own key, which is stored nowhere: the body may hold a secret
  * that could be guessed from a plain hash.
  */
-const requestHash = (apiKey: string, request: { method: string; path: string; body: unknown }): string =>
-  createHmac('sha256', apiKey).update(stringify(request)).digest('hex');
+const requestHash = (
+  apiKey: string,
+  request: { method: string; path: string; query?: string; body: unknown },
+): string => createHmac('sha256', apiKey).update(stringify(request)).digest('hex');
 
 /**
  * Runs `work` unless the key was used before, and then answers what was answered then. `work` hands its answer to `settle`
@@ -46,7 +48,7 @@ export async function onlyOnce(
     serviceAccountId: string;
     apiKey: string;
     key: string;
-    request: { method: string; path: string; body: unknown };
+    request: { method: string; path: string; query?: string; body: unknown };
     refusal: (error: DomainError) => ErrorAnswer;
   },
   work: (settle: (tx: Knex, answer: StoredAnswer) => Promise<void>) => Promise<StoredAnswer>,
@@ -75,9 +77,13 @@ function answerBefore(known: Exclude<KnownRequest, { kind: 'mine' }>): StoredAns
     case 'answered':
       return known;
     case 'other':
-      throw new RestRefusal(422, 'This Idempotency-Key came with another request before; use a new one');
+      throw new RestRefusal(
+        'IDEMPOTENCY_KEY_REUSED',
+        'This Idempotency-Key came with another request before; use a new one',
+      );
     case 'busy':
       throw new DomainError('CONFLICT', 'The first request with this Idempotency-Key is still at work', {
+        code: 'REQUEST_IN_PROGRESS',
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
   }

@@ -2,18 +2,14 @@
 import type { Context as KoaContext, Middleware } from 'koa';
 import { actorOfApiKey, type ServiceAccountActor } from '../../controller/access/index.ts';
 import { unauthorized } from '../../controller/platform/errors.ts';
-import { becameOf } from '../../schemas/api/git-words.ts';
 import type { Door } from '../door.ts';
-import { perMinute } from '../middleware/rate-limit.ts';
+import { perMinute, type RateLimitState } from '../middleware/rate-limit.ts';
+import { answerRow } from './answer-row.ts';
 import { RestRefusal, restError } from './answers.ts';
-import { idempotencyKey, onlyOnce, type StoredAnswer } from './idempotency.ts';
-import { readBody, readQuery } from './input.ts';
-import type { RestRequest, RestRow } from './row.ts';
+import type { RestRow } from './row.ts';
 import { REST_ROWS } from './rows.ts';
 
 export const REST_PREFIX = '/api/v1';
-/** Accepted: it follows once git was applied. */
-const GONE_TO_GIT = 202;
 /** Of one key. */
 const REQUESTS_PER_MINUTE = 600;
 
@@ -27,15 +23,15 @@ export function restRoutes(door: Door): Middleware {
       restError(error, { requestId: ctx.state.requestId, path: ctx.path, log: door.log });
     try {
       const found = findRow(ctx.method, ctx.path.slice(REST_PREFIX.length));
-      if (found === null) throw new RestRefusal(404, nothingAt(ctx));
+      if (found === null) throw new RestRefusal('NOT_FOUND', nothingAt(ctx));
       if ('allowed' in found) return refuseMethod(ctx, found.allowed);
       const { actor, apiKey } = await caller(door, ctx);
-      limit.take(actor.id);
-      const { answer, replayed } = await run({ door, ctx, actor, apiKey, ...found, failed });
-      ctx.status = answer.status;
-      ctx.type = 'application/json';
-      if (replayed) ctx.set('Idempotent-Replayed', 'true');
-      ctx.body = answer.body;
+      try {
+        limit.take(actor.id);
+      } finally {
+        ctx.set(rateLimitHeaders(limit.state(actor.id)));
+      }
+      await answerRow({ door, ctx, actor, apiKey, ...found, failed });
     } catch (error) {
       const { status, headers, body } = failed(error);
       ctx.status = status;
@@ -45,54 +41,11 @@ export function restRoutes(door: Door): Middleware {
   };
 }
 
-async function run(options: {
-  door: Door;
-  ctx: KoaContext;
-  actor: ServiceAccountActor;
-  apiKey: string;
-  row: RestRow;
-  params: Record<string, string>;
-  failed: (error: unknown) => ReturnType<typeof restError>;
-}): Promise<{ answer: StoredAnswer; replayed: boolean }> {
-  const { door, ctx, actor, row, params } = options;
-  const context = door.context(ctx, actor);
-  const key = row.method === 'POST' ? idempotencyKey(ctx.headers['idempotency-key']?.toString()) : null;
-  const request: RestRequest = {
-    ctx: context,
-    environmentId: actor.environmentId,
-    params,
-    query: readQuery(row.query, ctx.querystring),
-    body: await readBody(row.body, ctx.req, row.bodyBytes),
-  };
-  const answerOf = (output: unknown): StoredAnswer => {
-    const became = becameOf(output);
-    return became
-      ? { status: GONE_TO_GIT, body: JSON.stringify(became) }
-      : { status: row.status, body: JSON.stringify(row.output(output, request)) };
-  };
-  const input = await row.input(request);
-  if (key === null) {
-    return { answer: answerOf(await door.execute(row.operation, context, input)), replayed: false };
-  }
-  return onlyOnce(
-    {
-      db: door.db,
-      log: door.log,
-      serviceAccountId: actor.id,
-      apiKey: options.apiKey,
-      key,
-      request: { method: row.method, path: ctx.path, body: request.body },
-      refusal: options.failed,
-    },
-    async (settle) => {
-      const settled = {
-        ...context,
-        settle: (tx: typeof door.db, output: unknown) => settle(tx, answerOf(output)),
-      };
-      return answerOf(await door.execute(row.operation, settled, input));
-    },
-  );
-}
+/** RateLimit fields as draft-ietf-httpapi-ratelimit-headers-10 writes them (sections 3 and 4): structured lists of one policy. */
+const rateLimitHeaders = ({ points, windowSeconds, remaining, resetSeconds }: RateLimitState) => ({
+  'RateLimit-Policy': `"key";q=${points};w=${windowSeconds}`,
+  RateLimit: `"key";r=${remaining};t=${resetSeconds}`,
+});
 
 /** A session cookie is no key here, so no other site can use one that a browser has. */
 async function caller(door: Door, ctx: KoaContext): Promise<{ actor: ServiceAccountActor; apiKey: string }> {
@@ -159,7 +112,7 @@ function refuseMethod(ctx: KoaContext, allowed: readonly string[]): void {
     return;
   }
   throw new RestRefusal(
-    405,
+    'METHOD_NOT_SUPPORTED',
     `${ctx.method} is not for ${ctx.path.slice(0, 200)}; it takes ${allowed.join(', ')}`,
   );
 }

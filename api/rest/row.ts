@@ -1,15 +1,20 @@
 /** One row of the REST interface: a method and a path, the operation behind them, and what stands between the two. */
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Context } from '../../controller/platform/context.ts';
-import type { Operation } from '../../controller/platform/operation.ts';
+import { badRequest } from '../../controller/platform/errors.ts';
+import type { Execute, Operation } from '../../controller/platform/operation.ts';
 import type { Committed, Proposed } from '../../schemas/api/git-words.ts';
+import type { Paged } from './paging.ts';
+import type { StateKind } from './state-store.ts';
 
-export type RestMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type RestMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export const REST_TAGS = {
-  Pipelines: 'Pipelines of the key’s environment: read, deploy, undeploy, roll back.',
+  Pipelines:
+    'Pipelines of the key’s environment: make, change, deploy, undeploy, roll back, and their versions.',
   Nodes: 'Nodes of the key’s environment, and their maintenance mode.',
   Secrets: 'Names and times of secrets. A value goes in and never comes out.',
   Git: 'The tie of the key’s environment to git: its status, and plans of changes before they are pushed.',
+  'Pull requests': 'Pull requests against the branch that the key’s environment follows.',
   'Alert rules': 'Alert rules of the key’s environment.',
   'Audit log': 'What happened in the key’s environment, in an order without gaps.',
 } as const;
@@ -25,8 +30,15 @@ export interface RestRequest<Q = unknown, B = unknown> {
   body: B;
 }
 
-/** The object that the path names: its id is the one parameter that paths have. */
+/** The object that the path names by its id. */
 export const idOf = (request: RestRequest): string => request.params.id ?? '';
+
+/** The pull request that the path names by its number. */
+export function numberOf({ params }: RestRequest): number {
+  const { number = '' } = params;
+  if (!/^[1-9]\d{0,9}$/.test(number)) throw badRequest('The number in the path is to be a positive integer');
+  return Number(number);
+}
 
 export interface RestRow {
   method: RestMethod;
@@ -49,6 +61,14 @@ export interface RestRow {
   response: TSchema;
   /** Whether something that the body names may be missing: answered with 404. What the path names may always be. */
   mayBeMissing?: boolean;
+  /** Of an answer with 201: where what was made is, below `/api/v1`. */
+  location?(body: unknown, request: RestRequest): string;
+  /** Of a list: what takes `limit` and `cursor`, and `name` where its query has one. */
+  paged?: Paged;
+  /** What `If-Match` compares on a change, and the first part of the tag of what is read. */
+  state?: StateKind;
+  /** Added to the answer after the work is committed, also where that was stored before. */
+  followUp?(answer: unknown, request: RestRequest, execute: Execute): Promise<unknown>;
   /** Whether a change of what git describes may become a proposal or a commit: answered with 202. */
   mayGoToGit?: boolean;
   input(request: RestRequest): unknown;
@@ -64,7 +84,10 @@ type Typed<
   Q extends TObject,
   B extends TObject,
   R extends TSchema,
-> = Omit<RestRow, 'operation' | 'query' | 'body' | 'status' | 'response' | 'input' | 'output'> & {
+> = Omit<
+  RestRow,
+  'operation' | 'query' | 'body' | 'status' | 'response' | 'input' | 'output' | 'location' | 'followUp'
+> & {
   operation: Operation<I, O>;
   query?: Q;
   body?: B;
@@ -73,6 +96,12 @@ type Typed<
   response: R;
   input(request: RestRequest<Static<Q>, Static<B>>): Static<I> | Promise<Static<I>>;
   output(output: OwnAnswer<Static<O>>, request: RestRequest<Static<Q>, Static<B>>): Static<R>;
+  location?(body: Static<R>, request: RestRequest<Static<Q>, Static<B>>): string;
+  followUp?(
+    answer: Static<R>,
+    request: RestRequest<Static<Q>, Static<B>>,
+    execute: Execute,
+  ): Promise<Static<R>>;
 };
 
 /** Checks that the parts of a row fit together. */

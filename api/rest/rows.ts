@@ -20,16 +20,20 @@ import {
   AuditQuery,
   DeletedBody,
   DeployBody,
+  DeployedBody,
+  DeployQuery,
   GitStatusBody,
   JobsBody,
   JobsQuery,
   MaintainedNodeBody,
   MaintenanceBody,
+  NamedQuery,
   NewRule,
   NewSecret,
   NodeBody,
   NodesBody,
   NodesQuery,
+  PageQuery,
   PipelineBody,
   PipelinesBody,
   PlanBody,
@@ -43,6 +47,11 @@ import {
   VersionsBody,
   WhichSecret,
 } from '../../schemas/api/rest.ts';
+import { ALERT_RULE_ROWS } from './alert-rule-rows.ts';
+import { afterDeploy } from './deploy-wait.ts';
+import { byId, decodeCursor, nextOf, numberKey } from './paging.ts';
+import { PIPELINE_ROWS } from './pipeline-rows.ts';
+import { PULL_REQUEST_ROWS } from './pull-request-rows.ts';
 import { idOf, type RestRequest, type RestRow, row } from './row.ts';
 
 /** 8 MiB of text, as JSON at its worst but for control characters, which no manifest has. */
@@ -59,6 +68,8 @@ export const REST_ROWS: readonly RestRow[] = [
     tag: 'Pipelines',
     summary: 'List the pipelines',
     operation: pipelineOperations.list,
+    query: NamedQuery,
+    paged: { field: 'pipelines', key: byId },
     response: PipelinesBody,
     input: ofEnvironment,
     output: (pipelines) => ({
@@ -73,6 +84,7 @@ export const REST_ROWS: readonly RestRow[] = [
     summary: 'One pipeline: its graph, its newest version, what each node runs of it',
     description: 'What looks like a credential in a configuration is blanked.',
     operation: pipelineOperations.get,
+    state: 'pipeline',
     response: PipelineBody,
     input: (request) => ({ id: idOf(request) }),
     output: (pipeline) => ({ pipeline: { ...pipeline, description: pipeline.description ?? '' } }),
@@ -87,10 +99,12 @@ export const REST_ROWS: readonly RestRow[] = [
       'Agents start it with their next poll. 422 with `validationErrors` where it is not valid, 412 where git describes it, and during a rollout unless `supersede`.',
     operation: pipelineDeploying.deployAgent,
     mayGoToGit: true,
+    query: DeployQuery,
     body: DeployBody,
-    response: Deployed,
+    response: DeployedBody,
     input: (request) => ({ ...ofPipeline(request), ...request.body }),
     output: (deployed) => deployed,
+    followUp: afterDeploy,
   }),
   row({
     method: 'POST',
@@ -122,6 +136,12 @@ export const REST_ROWS: readonly RestRow[] = [
     tag: 'Pipelines',
     summary: 'The versions of a pipeline, newest first, at most 500',
     operation: pipelineOperations.versions,
+    query: PageQuery,
+    paged: {
+      field: 'versions',
+      key: ({ version }: { version: number }) => numberKey(version),
+      descending: true,
+    },
     response: VersionsBody,
     input: ofPipeline,
     output: (versions) => ({
@@ -145,6 +165,7 @@ export const REST_ROWS: readonly RestRow[] = [
     input: (request) => ({ ...ofPipeline(request), targetVersionId: request.body.targetVersionId }),
     output: (deployed) => deployed,
   }),
+  ...PIPELINE_ROWS,
 
   row({
     method: 'GET',
@@ -155,6 +176,7 @@ export const REST_ROWS: readonly RestRow[] = [
     description: 'With `label=<key>:<value>`, repeated where wanted, those that carry every such label.',
     operation: fleetOperations.list,
     query: NodesQuery,
+    paged: { field: 'nodes', key: byId },
     response: NodesBody,
     input: ofEnvironment,
     output: (nodes, { query }) => ({
@@ -192,6 +214,9 @@ export const REST_ROWS: readonly RestRow[] = [
     tag: 'Secrets',
     summary: 'Names and times of the secrets, never values',
     operation: secretOperations.list,
+    query: NamedQuery,
+    paged: { field: 'secrets', key: byId },
+    state: 'secrets',
     response: SecretsBody,
     input: ofEnvironment,
     output: (secrets) => ({ secrets }),
@@ -208,6 +233,7 @@ export const REST_ROWS: readonly RestRow[] = [
     response: SecretBody,
     input: ({ environmentId, body }) => ({ environmentId, name: body.name, value: body.value }),
     output: (secret) => ({ secret }),
+    location: ({ secret }) => `/secrets?name=${encodeURIComponent(secret.name)}`,
   }),
   row({
     method: 'PUT',
@@ -218,6 +244,7 @@ export const REST_ROWS: readonly RestRow[] = [
     description:
       'The secret is named by `id` or by `name`. The pipelines that use it restart with the new value.',
     operation: secretOperations.update,
+    state: 'secrets',
     body: ReplaceSecret,
     example: { name: 'db_password', value: 'correct horse battery staple' },
     response: SecretBody,
@@ -236,6 +263,7 @@ export const REST_ROWS: readonly RestRow[] = [
     summary: 'Delete a secret',
     description: 'The secret is named by `id` or by `name`. 412 while something deployed uses it.',
     operation: secretOperations.remove,
+    state: 'secrets',
     query: WhichSecret,
     response: DeletedBody,
     input: async (request) => ({
@@ -252,6 +280,8 @@ export const REST_ROWS: readonly RestRow[] = [
     tag: 'Alert rules',
     summary: 'List the alert rules',
     operation: alertOperations.listRules,
+    query: NamedQuery,
+    paged: { field: 'rules', key: byId },
     response: RulesBody,
     input: ofEnvironment,
     output: (rules) => ({ rules }),
@@ -270,7 +300,9 @@ export const REST_ROWS: readonly RestRow[] = [
     response: RuleBody,
     input: ({ environmentId, body }) => ({ ...body, environmentId }),
     output: (rule) => ({ rule }),
+    location: ({ rule }) => `/alerts/rules/${rule.id}`,
   }),
+  ...ALERT_RULE_ROWS,
 
   row({
     method: 'GET',
@@ -292,8 +324,15 @@ export const REST_ROWS: readonly RestRow[] = [
     operation: gitSyncOperations.jobs,
     query: JobsQuery,
     response: JobsBody,
-    input: ({ environmentId, query }) => ({ environmentId, ...query }),
-    output: (jobs) => ({ jobs }),
+    input: ({ environmentId, query: { cursor, ...query } }) => ({
+      environmentId,
+      ...query,
+      ...(cursor === undefined ? {} : { before: decodeCursor('jobs', cursor) }),
+    }),
+    output: (jobs, { query }) => ({
+      jobs,
+      ...nextOf('jobs', jobs, query, { otherwise: 25, key: byId }),
+    }),
   }),
   row({
     method: 'POST',
@@ -349,6 +388,7 @@ export const REST_ROWS: readonly RestRow[] = [
     input: ({ environmentId, body }) => ({ environmentId, ...body }),
     output: (plan) => ({ plan }),
   }),
+  ...PULL_REQUEST_ROWS,
 
   row({
     method: 'GET',

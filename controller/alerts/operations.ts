@@ -12,7 +12,7 @@ import { OrGit } from '../../schemas/api/git-words.ts';
 import { environmentScope, objectScope, teamScope } from '../access/index.ts';
 import { lockEnvironment } from '../environments/index.ts';
 import { lockEditable } from '../ownership/index.ts';
-import type { MutationContext } from '../platform/context.ts';
+import type { Context, MutationContext } from '../platform/context.ts';
 import { badRequest, notFound, preconditionFailed } from '../platform/errors.ts';
 import { mutation, query } from '../platform/operation.ts';
 import { rulesChanged } from './changed.ts';
@@ -29,7 +29,7 @@ import {
 /** In one environment, those of git included: the list is not paged. */
 const MAX_RULES = 1_000;
 
-async function existing(ctx: MutationContext, id: string): Promise<AlertRule> {
+async function existing(ctx: Context, id: string): Promise<AlertRule> {
   const rule = await findRule(ctx.db, id);
   if (!rule) throw notFound('Alert rule');
   return rule;
@@ -49,6 +49,17 @@ export const listRules = query({
   output: AlertRuleList,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   run: (ctx, input) => readRules(ctx.db, input.environmentId),
+});
+
+export const getRule = query({
+  name: 'alert.getRule',
+  summary: 'One alert rule',
+  role: 'VIEWER',
+  permission: 'alerts.read',
+  input: AlertRuleId,
+  output: AlertRule,
+  scope: (ctx, input) => objectScope(ctx, 'Alert rule', input.id),
+  run: (ctx, { id }) => existing(ctx, id),
 });
 
 export const createRule = mutation({
@@ -98,6 +109,7 @@ export const updateRule = mutation({
   name: 'alert.updateRule',
   summary: 'Change an alert rule that the UI owns',
   role: 'EDITOR',
+  permission: 'alerts.edit',
   audit: 'alertRule.updated',
   input: UpdateAlertRule,
   output: OrGit(AlertRule),
@@ -135,6 +147,7 @@ export const deleteRule = mutation({
   name: 'alert.deleteRule',
   summary: 'Delete an alert rule that the UI owns, for good',
   role: 'EDITOR',
+  permission: 'alerts.edit',
   audit: 'alertRule.deleted',
   input: AlertRuleId,
   output: OrGit(Deleted),

@@ -1,16 +1,10 @@
-import { systemClock } from '../../reconcilers/engine/clock.ts';
 import { findUserByEmail, type User } from '../access/index.ts';
 import { userAccountOperations, userOperations } from '../administration/index.ts';
-import { writeAudit } from '../audit/index.ts';
 import { readConfig } from '../config.ts';
-import { connect } from '../database/connect.ts';
-import { createBus } from '../platform/bus.ts';
-import type { Context, Services } from '../platform/context.ts';
-import { DomainError } from '../platform/errors.ts';
-import { createLogger } from '../platform/logger.ts';
-import { createExecute } from '../platform/operation.ts';
+import type { Context } from '../platform/context.ts';
+import type { Execute } from '../platform/operation.ts';
 import { CannotRun, type Command, EXIT, UsageError } from './command.ts';
-import { withDatabaseUrl } from './database.ts';
+import { asSystem } from './system-context.ts';
 
 export const recover: Command = {
   usage: ['headgate recover <email>'],
@@ -28,18 +22,10 @@ variables of headgate serve, and works while controllers run. What it does is in
     const email = given.positionals[0];
     if (!email) throw new UsageError('say whose account: headgate recover somebody@example.org');
     const more = { secondFactor: given.flag('second-factor'), superAdmin: given.flag('super-admin') };
-    const done = await withDatabaseUrl(readConfig(io.env), { existing: true }, async (url) => {
-      const db = connect(url, { poolSize: 2, name: 'headgate-recover' });
-      try {
-        const user = await findUserByEmail(db, email);
-        if (!user) throw new CannotRun(`there is no account with the address ${email}`);
-        return await recovered(db, url, user, more);
-      } catch (error) {
-        if (error instanceof DomainError) throw new CannotRun(error.message);
-        throw error;
-      } finally {
-        await db.destroy();
-      }
+    const done = await asSystem(readConfig(io.env), 'headgate recover', async (ctx, execute) => {
+      const user = await findUserByEmail(ctx.db, email);
+      if (!user) throw new CannotRun(`there is no account with the address ${email}`);
+      return recovered(ctx, execute, user, more);
     });
     io.out(`${done.map((line) => `${line}\n`).join('')}`);
     return EXIT.fine;
@@ -48,20 +34,11 @@ variables of headgate serve, and works while controllers run. What it does is in
 
 /** The same use cases as super admins have, one after the other. */
 async function recovered(
-  db: Context['db'],
-  url: string,
+  ctx: Context,
+  execute: Execute,
   user: User,
   more: { secondFactor: boolean; superAdmin: boolean },
 ): Promise<string[]> {
-  const log = createLogger('error');
-  const execute = createExecute(writeAudit);
-  // None of them needs more of the services than to tell controllers of it.
-  const services = { bus: createBus({ url, log }) } satisfies Partial<Services> as unknown as Services;
-  const ctx: Context = {
-    ...{ db, log, services, clock: systemClock, requestId: 'recover', ipAddress: null },
-    actor: { type: 'system', name: 'headgate recover' },
-    signal: new AbortController().signal,
-  };
   const of = { userId: user.id };
   const told: string[] = [];
   if (user.lockedAt !== null) {

@@ -20,6 +20,20 @@ export async function listEnvironments(db: Knex, teamId: string): Promise<Enviro
   return rows;
 }
 
+/** By its id, or by its name and that of its team, in any case; with that of the team, names are unique. */
+export async function findEnvironmentsNamed(
+  db: Knex,
+  name: string,
+): Promise<{ id: string; name: string; teamName: string }[]> {
+  const { rows } = await db.raw<{ rows: { id: string; name: string; teamName: string }[] }>(
+    `SELECT e.id, e.name, t.name AS "teamName" FROM environments e JOIN teams t ON t.id = e.team_id
+     WHERE e.id = :name OR lower(e.name) = lower(:name) OR lower(t.name || '/' || e.name) = lower(:name)
+     ORDER BY t.name, e.name LIMIT 20`,
+    { name },
+  );
+  return rows;
+}
+
 type Row = EnvironmentSummary & {
   requireApproval: boolean;
   maxNodes: number | null;

@@ -156,10 +156,13 @@ export const allCounts = (counts: Partial<GitJob['counts']>): GitJob['counts'] =
 export async function listJobs(
   db: Knex,
   bindingId: string,
-  filter: { status?: string | undefined; limit: number },
+  filter: { status?: string | undefined; limit: number; before?: string | undefined },
 ): Promise<GitJob[]> {
   const query = db('git_jobs').where({ binding_id: bindingId });
   if (filter.status !== undefined) query.where({ status: filter.status });
+  // Of one that was deleted meanwhile there are none before: the oldest go first.
+  if (filter.before !== undefined)
+    query.where('seq', '<', db('git_jobs').where({ binding_id: bindingId, id: filter.before }).select('seq'));
   const rows: (GitJob & { commit: CommitInfo | null })[] = await query
     .orderBy('seq', 'desc')
     .limit(filter.limit)

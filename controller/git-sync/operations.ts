@@ -51,7 +51,8 @@ export const jobs = query({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, input) {
     const binding = await findBinding(ctx.db, input.environmentId);
-    return binding ? listJobs(ctx.db, binding.id, { status: input.status, limit: input.limit ?? 25 }) : [];
+    const { status, limit = 25, before } = input;
+    return binding ? listJobs(ctx.db, binding.id, { status, limit, before }) : [];
   },
 });
 

@@ -15,7 +15,7 @@ import { objectScope } from '../access/index.ts';
 import { ROLLED_BACK_JOB } from '../ownership/index.ts';
 import { nameOfActor } from '../platform/actor-name.ts';
 import type { Context } from '../platform/context.ts';
-import { conflict, notFound, preconditionFailed } from '../platform/errors.ts';
+import { conflict, notFound } from '../platform/errors.ts';
 import { mutation } from '../platform/operation.ts';
 import { refuseDuringRollout } from '../rollouts/index.ts';
 import { pipelineChanged } from './changed.ts';
@@ -79,8 +79,11 @@ export const undeploy = mutation({
       ? (await lockPipelineHolding(ctx, pipelineId, reason)).pipeline
       : await lockPipeline(ctx, pipelineId);
     const { name, isDraft } = pipeline;
-    if (isDraft)
-      throw preconditionFailed(`The pipeline "${name}" is a draft; only a deployed one can be undeployed`);
+    // Undeployed already: whoever repeats a request has what was wanted.
+    if (isDraft) {
+      ctx.audit({ entityType: 'Pipeline', entityId: pipelineId, metadata: { name, changed: false } });
+      return { success: true };
+    }
     await rolledBackBy(ctx, pipeline, 'The pipeline was undeployed');
     await updatePipeline(ctx.db, pipelineId, { isDraft: true, deployedVersionId: null, deployedAt: null });
     await pipelineChanged(ctx, pipeline, { reason: 'undeployed', served: true, metadata: { name } });
@@ -120,6 +123,7 @@ export const createVersion = mutation({
   name: 'pipeline.createVersion',
   summary: 'Make a version from an engine config in YAML, without deploying it',
   role: 'EDITOR',
+  permission: 'pipelines.edit',
   audit: 'pipeline.versionCreated',
   input: CreateVersion,
   output: OrGit(Deployed),

@@ -64,6 +64,7 @@ export const create = mutation({
   name: 'pipeline.create',
   summary: 'Make an empty draft',
   role: 'EDITOR',
+  permission: 'pipelines.edit',
   audit: 'pipeline.created',
   input: CreatePipeline,
   output: PipelineRef,
@@ -92,6 +93,7 @@ export const update = mutation({
   summary:
     'Change the name, description, node selector, log level, drain time, labels or group of a pipeline',
   role: 'EDITOR',
+  permission: 'pipelines.edit',
   audit: 'pipeline.updated',
   input: UpdatePipeline,
   output: OrGit(PipelineRef),
@@ -127,6 +129,7 @@ export const remove = mutation({
   name: 'pipeline.delete',
   summary: 'Undeploy and delete a pipeline; pipeline.restore brings it back for 24 hours',
   role: 'EDITOR',
+  permission: 'pipelines.edit',
   audit: 'pipeline.deleted',
   input: DeletePipeline,
   output: OrGit(DeletedPipeline),

@@ -1,10 +1,12 @@
 export { type CheckReport, checkGraph, checkPipeline, type Finding } from './checks.ts';
 export { compile } from './compile.ts';
 export type { StoredComponent } from './components.ts';
+export * as pipelineConfigs from './config-operations.ts';
 export { convergePipelines, prunePipeline } from './converge.ts';
 export { stripCredentials } from './credentials.ts';
 export type { Definition } from './definition.ts';
 export * as pipelineDeploying from './deploying.ts';
+export * as pipelineDeployments from './deployments.ts';
 export * as pipelineEditing from './editing.ts';
 export { copyGraph, definitionOf, type Graph, normaliseGraph, refuseOversized } from './graph.ts';
 export * as pipelineGraphs from './graph-operations.ts';

@@ -156,6 +156,7 @@ export const getVersion = query({
   name: 'pipeline.getVersion',
   summary: 'One version with its config YAML',
   role: 'VIEWER',
+  permission: 'pipelines.read',
   input: GetVersion,
   output: Version,
   scope: (ctx, input) => objectScope(ctx, 'Version', input.versionId),

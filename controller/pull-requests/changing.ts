@@ -120,6 +120,7 @@ export const review = mutation({
   name: 'pullRequest.review',
   summary: 'Approves a pull request at the commit that was looked at, or asks for changes',
   role: 'EDITOR',
+  permission: 'pulls.review',
   audit: 'pullRequest.reviewed',
   input: ReviewPullRequest,
   output: ChangedPullRequest,

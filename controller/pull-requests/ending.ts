@@ -11,7 +11,7 @@ import { conflict, preconditionFailed } from '../platform/errors.ts';
 import { mutation } from '../platform/operation.ts';
 import { pullRequestsOf } from './bound.ts';
 import type { Merged } from './gateway.ts';
-import { asPusher, audited, findPull, lockPull, tell, type Which, whoIs } from './place.ts';
+import { asMerger, asPusher, audited, findPull, lockPull, tell, type Which, whoIs } from './place.ts';
 import { approvalsFor, type BoundPlace, protectedBranches } from './repository-queries.ts';
 import { elsewhere, mergeable, mergeRefusal } from './rules.ts';
 import {
@@ -30,6 +30,7 @@ export const merge = mutation({
   name: 'pullRequest.merge',
   summary: 'Merges a pull request at the commit that was looked at',
   role: 'EDITOR',
+  permission: 'pulls.merge',
   audit: 'pullRequest.merged',
   input: MergePullRequest,
   output: MergedPullRequest,
@@ -37,7 +38,7 @@ export const merge = mutation({
   // What was pushed stays pushed: whatever fails after it, the next look at the branch finds it merged.
   async prepare(ctx, input): Promise<Merged & { branchRemoved: boolean }> {
     const { binding, pull } = await findPull(ctx, input);
-    const places = await asPusher(ctx, binding);
+    const places = await asMerger(ctx, binding, pull.base);
     const facts = {
       reviews: await listReviews(ctx.db, [pull.id]),
       requiredApprovals: approvalsFor(places, pull.base),

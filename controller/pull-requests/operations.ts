@@ -8,13 +8,13 @@ import {
   type PullRequestSummary,
   WhichPullRequest,
 } from '../../schemas/api/pull-requests.ts';
-import { environmentScope, mayPush } from '../access/index.ts';
+import { environmentScope } from '../access/index.ts';
 import { findBinding } from '../git-sync/index.ts';
 import { allows, query } from '../platform/operation.ts';
 import { hasRead, pullRequestsOf } from './bound.ts';
 import { readCheck } from './checks-store.ts';
-import { findPull, whoIs } from './place.ts';
-import { approvalsFor, boundTo, teamsOf } from './repository-queries.ts';
+import { findPull, mayMergeInto, whoIs } from './place.ts';
+import { approvalsFor, boundTo } from './repository-queries.ts';
 import { mergeRefusal, reviewRefusal } from './rules.ts';
 import { NOT_PLANNED, shownCheck, shownComment, shownReviews, summariesOf } from './shown.ts';
 import { listPullRequests } from './store.ts';
@@ -28,10 +28,13 @@ export const list = query({
   input: ListPullRequests,
   output: PullRequestList,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
-  async run(ctx, { environmentId, state, limit = 50 }) {
+  async run(ctx, { environmentId, state, limit = 50, before }) {
     const binding = await findBinding(ctx.db, environmentId);
     if (!binding || !hasRead(binding)) return [];
-    return summariesOf(ctx, await listPullRequests(ctx.db, pullRequestsOf(binding), { state, limit }));
+    return summariesOf(
+      ctx,
+      await listPullRequests(ctx.db, pullRequestsOf(binding), { state, limit, before }),
+    );
   },
 });
 
@@ -49,8 +52,8 @@ export const get = query({
     const reviews = await listReviews(ctx.db, [pull.id]);
     const places = await boundTo(ctx.db, pull.repository, binding.environmentId);
     const requiredApprovals = approvalsFor(places, pull.base);
-    const facts = { reviews, requiredApprovals, mayPush: mayPush(ctx.actor, teamsOf(places)) };
-    const isEditor = allows(ctx.actor, binding, { role: 'EDITOR' });
+    const facts = { reviews, requiredApprovals, mayPush: mayMergeInto(ctx, places, pull.base) };
+    const isEditor = allows(ctx.actor, binding, { role: 'EDITOR', permission: 'pulls.review' });
     const { body, baseSha, conflicts, mergeSha, mergeMethod, mergedBy, closedAt } = pull;
     return {
       ...summary,

@@ -5,7 +5,7 @@ import type { Context, MutationContext } from '../platform/context.ts';
 import { notFound } from '../platform/errors.ts';
 import { hasRead, pullRequestsOf } from './bound.ts';
 import { type BoundPlace, boundTo, teamsOf } from './repository-queries.ts';
-import { elsewhere, notEditor, type Who } from './rules.ts';
+import { elsewhere, notAlone, notEditor, type Who } from './rules.ts';
 import { findByNumber, lockPullRequest, type PullRequestRecord } from './store.ts';
 
 export interface Which {
@@ -56,6 +56,31 @@ export async function asPusher(
   const places = await boundTo(ctx.db, repositoryUrl, environmentId);
   if (!mayPush(ctx.actor, teamsOf(places))) throw notEditor();
   return places;
+}
+
+/**
+ * Whether the actor may merge into `base`. A key works in one environment: it may merge into a branch that this one alone
+ * follows.
+ */
+export function mayMergeInto({ actor }: Pick<Context, 'actor'>, places: readonly BoundPlace[], base: string) {
+  if (actor.type !== 'service_account') return mayPush(actor, teamsOf(places));
+  const following = places.filter(({ ref }) => ref === base);
+  return (
+    actor.permissions.has('pulls.merge') &&
+    following.length > 0 &&
+    following.every(({ environmentId }) => environmentId === actor.environmentId)
+  );
+}
+
+/** As `asPusher`, for a merge. @throws FORBIDDEN */
+export async function asMerger(
+  ctx: Context,
+  { repositoryUrl, environmentId }: Pick<Binding, 'repositoryUrl' | 'environmentId'>,
+  base: string,
+): Promise<BoundPlace[]> {
+  const places = await boundTo(ctx.db, repositoryUrl, environmentId);
+  if (mayMergeInto(ctx, places, base)) return places;
+  throw ctx.actor.type === 'service_account' ? notAlone(base) : notEditor();
 }
 
 export const authorColumns = (ctx: Pick<Context, 'actor'>): { author: string; authorId: string | null } => {

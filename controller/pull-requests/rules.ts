@@ -63,6 +63,9 @@ function notOpen({ number, state }: Pull): DomainError | null {
 export const notEditor = (): DomainError =>
   forbidden('This needs the role EDITOR in every team with an environment bound to this repository');
 
+export const notAlone = (base: string): DomainError =>
+  forbidden(`Other environments follow "${base}" too, and this key works in one; somebody has to merge it`);
+
 export function reviewRefusal(
   pull: Pull,
   { who, isEditor }: { who: Who; isEditor: boolean },

@@ -100,10 +100,15 @@ export const lockPullRequest = async (tx: Knex, id: string): Promise<PullRequest
 export const listPullRequests = async (
   db: Knex,
   of: PullRequestsOf,
-  { state, limit = 500 }: { state?: PullRequestState | undefined; limit?: number } = {},
+  {
+    state,
+    limit = 500,
+    before,
+  }: { state?: PullRequestState | undefined; limit?: number; before?: number | undefined } = {},
 ): Promise<PullRequestRecord[]> =>
   db('pull_requests')
     .where({ ...of, ...(state ? { state } : {}) })
+    .where((page) => (before === undefined ? page : page.where('number', '<', before)))
     .orderBy('number', 'desc')
     .limit(limit)
     .select(COLUMNS);

@@ -205,6 +205,8 @@ export const ListGitJobs = Input({
   environmentId: Id,
   status: Type.Optional(Type.Enum(['pending', 'completed', 'failed'])),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 })),
+  /** The id of a job: only those before it. */
+  before: Type.Optional(Id),
 });
 export const ListImportErrors = Input({
   environmentId: Id,

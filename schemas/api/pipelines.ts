@@ -442,6 +442,16 @@ export const CreateVersion = Input({
   configYaml: ConfigYaml,
   changelog: Type.Optional(Changelog),
 });
+/** The engine config of what is saved, whole: nothing is blanked. */
+export const PipelineConfig = Type.Object({
+  pipelineId: Id,
+  configYaml: Type.String(),
+  /** Grows with every change of the graph. */
+  graphRevision: Type.Integer(),
+  /** Whether a deploy would ship something else than what runs. */
+  hasConfigChanges: Type.Boolean(),
+});
+export const SaveConfig = Input({ pipelineId: Id, configYaml: ConfigYaml });
 export const RollbackPipeline = Input({ pipelineId: Id, targetVersionId: Id });
 export const CompareVersions = Input({ fromVersionId: Id, toVersionId: Id });
 export const VersionDiff = Type.Object({
@@ -466,6 +476,35 @@ export const Deployed = Type.Object({
 });
 export type Deployed = Static<typeof Deployed>;
 export const Undeployed = Type.Object({ success: Type.Boolean() });
+
+export const DEPLOYMENT_STATES = [
+  /** On its way to the nodes, or waiting for nodes that do not answer. */
+  'IN_PROGRESS',
+  /** It runs on every node that should run it. */
+  'SUCCEEDED',
+  /** It does not run on a node. */
+  'FAILED',
+  /** Another version is deployed. */
+  'SUPERSEDED',
+  'UNDEPLOYED',
+] as const;
+export const DeploymentState = Type.Enum([...DEPLOYMENT_STATES]);
+/** One version on its way to the nodes. */
+export const Deployment = Type.Object({
+  /** That of the version. */
+  id: Id,
+  pipelineId: Id,
+  versionNumber: Type.Integer(),
+  /** The one that is deployed now. */
+  deployedVersionNumber: Nullable(Type.Integer()),
+  state: DeploymentState,
+  /** A sentence for people: why it stands where it stands. */
+  reason: Type.String(),
+  /** Over the nodes that should run the pipeline. */
+  nodeCounts: StatusCounts,
+});
+export type Deployment = Static<typeof Deployment>;
+export const DeploymentId = Input({ versionId: Id });
 
 /** validator.validate: an engine config by itself. */
 export const ValidateConfig = Input({

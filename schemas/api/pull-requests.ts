@@ -85,6 +85,9 @@ export const MERGE_METHODS = ['merge', 'squash', 'rebase'] as const;
 export const MergeMethod = Type.Enum([...MERGE_METHODS]);
 export type MergeMethod = Static<typeof MergeMethod>;
 
+/** Whether something may be done here by the one who asks, now; null: yes. Else why not, and what to do. */
+export const PullRequestRefusal = Type.Object({ refusal: Nullable(Type.String()) });
+
 export const PullRequest = Type.Object({
   ...PullRequestSummary.properties,
   body: Type.String(),
@@ -101,9 +104,8 @@ export const PullRequest = Type.Object({
   /** Newest first, at most 100. */
   commits: Type.Array(PullRequestCommit),
   requiredApprovals: Type.Integer(),
-  /** May be done here by the one who asks, now; null: yes. Else why not, and what to do. */
-  merge: Type.Object({ refusal: Nullable(Type.String()) }),
-  review: Type.Object({ refusal: Nullable(Type.String()) }),
+  merge: PullRequestRefusal,
+  review: PullRequestRefusal,
 });
 export type PullRequest = Static<typeof PullRequest>;
 
@@ -111,6 +113,8 @@ export const ListPullRequests = Input({
   environmentId: Id,
   state: Type.Optional(Type.Enum(['open', 'merged', 'closed'])),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
+  /** Only those with a smaller number. */
+  before: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
 });
 const Which = { environmentId: Id, number: Type.Integer({ minimum: 1, maximum: 2_147_483_647 }) };
 export const WhichPullRequest = Input(Which);

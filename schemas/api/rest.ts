@@ -3,21 +3,52 @@
  * and which environment is meant, and some texts are never null.
  */
 import Type from 'typebox';
-import { AlertRule, CreateAlertRule } from './alerts.ts';
+import { AlertRule, CreateAlertRule, UpdateAlertRule } from './alerts.ts';
 import { AUDIT_LIMIT, AuditAction, AuditCursor } from './audit.ts';
 import { Id, Input, Nullable } from './common.ts';
 import { SecretName, SecretSummary, SecretValue } from './environments.ts';
+import { ErrorCode } from './error-codes.ts';
 import { FleetNode, MaintainedNode, NodeSummary } from './fleet.ts';
 import { GitPlan, PlanGit } from './git-plan.ts';
 import { GitJobList, GitSyncStatus, ListGitJobs } from './git-sync.ts';
 import {
+  CreatePipeline,
+  CreateVersion,
+  Deployed,
+  Deployment,
   DeployPipeline,
   Pipeline,
+  PipelineConfig,
+  PipelineRef,
   PipelineSummary,
   RollbackPipeline,
+  SaveConfig,
+  UpdatePipeline,
   ValidationError,
+  Version,
   VersionSummary,
 } from './pipelines.ts';
+import {
+  ListPullRequests,
+  MergePullRequest,
+  PullRequest,
+  PullRequestList,
+  ReviewPullRequest,
+} from './pull-requests.ts';
+
+/** How many items a page has at most. */
+export const PAGE_LIMIT = { minimum: 1, maximum: 1_000 } as const;
+export const PageCursor = Type.String({ minLength: 1, maxLength: 200, pattern: '^[A-Za-z0-9_-]+$' });
+/** Of every list that has no rules of its own; without both it is answered whole. */
+const paging = { limit: Type.Optional(Type.Integer(PAGE_LIMIT)), cursor: Type.Optional(PageCursor) };
+const nextCursor = {
+  /** Where `limit` or `cursor` was given: the `cursor` of the next page; null after the last. */
+  nextCursor: Type.Optional(Nullable(PageCursor)),
+};
+/** Exactly this name. */
+const NameFilter = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
+export const PageQuery = Input(paging);
+export const NamedQuery = Input({ ...paging, name: NameFilter });
 
 export const RestPipelineItem = Type.Object({
   ...PipelineSummary.properties,
@@ -33,9 +64,32 @@ export const RestVersion = Type.Object({
   createdById: Type.String(),
 });
 
-export const PipelinesBody = Type.Object({ pipelines: Type.Array(RestPipelineItem) });
+export const PipelinesBody = Type.Object({ pipelines: Type.Array(RestPipelineItem), ...nextCursor });
 export const PipelineBody = Type.Object({ pipeline: RestPipelineDetails });
-export const VersionsBody = Type.Object({ versions: Type.Array(RestVersion) });
+export const VersionsBody = Type.Object({ versions: Type.Array(RestVersion), ...nextCursor });
+export const VersionBody = Type.Object({ version: Version });
+export const NewPipeline = Input({
+  name: CreatePipeline.properties.name,
+  description: CreatePipeline.properties.description,
+});
+const { id: _pipeline, ...pipelineFields } = UpdatePipeline.properties;
+export const PipelineChanges = Input(pipelineFields);
+export const PipelineRefBody = Type.Object({ pipeline: PipelineRef });
+export const ConfigBody = Type.Object({ config: PipelineConfig });
+export const NewConfig = Input({ configYaml: SaveConfig.properties.configYaml });
+export const NewVersion = Input({
+  configYaml: CreateVersion.properties.configYaml,
+  changelog: CreateVersion.properties.changelog,
+});
+/** How long `POST …/deploy` may wait for the nodes, seconds. */
+export const WAIT_SECONDS = { minimum: 1, maximum: 60 } as const;
+export const DeployQuery = Input({ wait: Type.Optional(Type.Integer(WAIT_SECONDS)) });
+export const DeployedBody = Type.Object({
+  ...Deployed.properties,
+  /** With `wait`: where it stands when the answer is sent. `GET /deployments/{id}` follows it from there. */
+  deployment: Type.Optional(Deployment),
+});
+export const DeploymentBody = Type.Object({ deployment: Deployment });
 export const DeployBody = Input({
   changelog: DeployPipeline.properties.changelog,
   supersede: DeployPipeline.properties.supersede,
@@ -44,13 +98,17 @@ export const RollbackBody = Input({ targetVersionId: RollbackPipeline.properties
 
 /** `<key>:<value>`; several must all be there. */
 export const LabelFilter = Type.String({ minLength: 2, maxLength: 385, pattern: '^[^:]+:' });
-export const NodesQuery = Input({ label: Type.Optional(Type.Array(LabelFilter, { maxItems: 64 })) });
-export const NodesBody = Type.Object({ nodes: Type.Array(NodeSummary) });
+export const NodesQuery = Input({
+  ...paging,
+  name: NameFilter,
+  label: Type.Optional(Type.Array(LabelFilter, { maxItems: 64 })),
+});
+export const NodesBody = Type.Object({ nodes: Type.Array(NodeSummary), ...nextCursor });
 export const NodeBody = Type.Object({ node: FleetNode });
 export const MaintenanceBody = Input({ enabled: Type.Boolean() });
 export const MaintainedNodeBody = Type.Object({ node: MaintainedNode });
 
-export const SecretsBody = Type.Object({ secrets: Type.Array(SecretSummary) });
+export const SecretsBody = Type.Object({ secrets: Type.Array(SecretSummary), ...nextCursor });
 export const SecretBody = Type.Object({ secret: SecretSummary });
 export const NewSecret = Input({ name: SecretName, value: SecretValue });
 /** Either `id` or `name`, and not both. */
@@ -65,7 +123,9 @@ export const DeletedBody = Type.Object({ deleted: Type.Literal(true) });
 
 const { environmentId: _, ...ruleFields } = CreateAlertRule.properties;
 export const NewRule = Input(ruleFields);
-export const RulesBody = Type.Object({ rules: Type.Array(AlertRule) });
+export const RulesBody = Type.Object({ rules: Type.Array(AlertRule), ...nextCursor });
+const { id: _rule, ...ruleChanges } = UpdateAlertRule.properties;
+export const RuleChanges = Input(ruleChanges);
 export const RuleBody = Type.Object({ rule: AlertRule });
 
 const { environmentId: _environment, ...planFields } = PlanGit.properties;
@@ -75,8 +135,21 @@ export const GitStatusBody = Type.Object({ status: GitSyncStatus });
 export const JobsQuery = Input({
   status: ListGitJobs.properties.status,
   limit: ListGitJobs.properties.limit,
+  cursor: Type.Optional(PageCursor),
 });
-export const JobsBody = Type.Object({ jobs: GitJobList });
+export const JobsBody = Type.Object({ jobs: GitJobList, ...nextCursor });
+
+export const PullsQuery = Input({
+  state: ListPullRequests.properties.state,
+  limit: ListPullRequests.properties.limit,
+  cursor: Type.Optional(PageCursor),
+});
+export const PullsBody = Type.Object({ pullRequests: PullRequestList, ...nextCursor });
+export const PullBody = Type.Object({ pullRequest: PullRequest });
+const { environmentId: _reviewed, number: _n, ...reviewFields } = ReviewPullRequest.properties;
+export const NewReview = Input(reviewFields);
+const { environmentId: _merged, number: _m, ...mergeFields } = MergePullRequest.properties;
+export const NewMerge = Input(mergeFields);
 
 export const AuditQuery = Input({
   after: Type.Optional(AuditCursor),
@@ -89,6 +162,8 @@ export const RestError = Type.Object(
   {
     /** A sentence for people: what is wrong and what to do. */
     error: Type.String(),
+    /** For programs: stable, and listed in the documentation. */
+    code: ErrorCode,
     /** With 400: each place of the input that is wrong, as a JSON pointer. */
     details: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
     /** With 422: why what was to be deployed is not valid. */

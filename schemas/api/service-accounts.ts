@@ -6,6 +6,8 @@ export const PERMISSIONS = [
   'pipelines.read',
   /** Deploy, undeploy, roll back. */
   'pipelines.deploy',
+  /** Make, change and delete pipelines; their configuration as it is, with what is written out in it. */
+  'pipelines.edit',
   'nodes.read',
   /** Maintenance mode and updates. */
   'nodes.manage',
@@ -13,11 +15,16 @@ export const PERMISSIONS = [
   'secrets.read',
   'secrets.manage',
   'alerts.read',
+  /** Make. */
   'alerts.manage',
+  /** Change and delete. */
+  'alerts.edit',
   'audit.read',
   'metrics.read',
   'gitops.read',
   'gitops.manage',
+  'pulls.review',
+  'pulls.merge',
 ] as const;
 export const Permission = Type.Enum([...PERMISSIONS]);
 export type Permission = Static<typeof Permission>;

@@ -47,7 +47,9 @@ import {
   pipelineGroupOperations,
 } from '../../controller/pipeline-order/index.ts';
 import {
+  pipelineConfigs,
   pipelineDeploying,
+  pipelineDeployments,
   pipelineEditing,
   pipelineGraphs,
   pipelineOperations,
@@ -123,7 +125,9 @@ export const OPERATIONS: ReadonlyMap<string, DescribedOperation> = new Map(
     oidcOperations,
     pipelineDependencyOperations,
     pipelineGroupOperations,
+    pipelineConfigs,
     pipelineDeploying,
+    pipelineDeployments,
     pipelineEditing,
     pipelineGraphs,
     pipelineOperations,

@@ -1,7 +1,9 @@
 /** Programs, as they come to the REST interface: with the key of a service account. */
 import { PERMISSIONS, type Permission } from '../../schemas/api/service-accounts.ts';
+import { commit, git } from './fast-import.ts';
 import { type Answer, type SendOptions, send } from './http.ts';
 import type { Person } from './person.ts';
+import type { Side } from './two-teams.ts';
 
 export interface RestKey {
   accountId: string;
@@ -36,6 +38,10 @@ export const restClient =
       headers: { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...options.headers },
     });
 
+/** An engine config that needs nothing. */
+export const CONFIG_YAML =
+  'sources:\n  lines:\n    type: demo_logs\n    format: json\nsinks:\n  out:\n    type: blackhole\n    inputs: [lines]\n';
+
 /** A draft with a source and a sink that the UI owns; answers its id. */
 export async function draftPipeline(
   editor: Person,
@@ -54,4 +60,34 @@ export async function draftPipeline(
     edges: [{ sourceNodeId: 'lines', targetNodeId: 'out' }],
   });
   return id;
+}
+
+/** The environment follows a branch of its own from now on. */
+export async function followBranch({ db, gitdir, environmentId }: Side, branch: string): Promise<void> {
+  git(gitdir, 'update-ref', `refs/heads/${branch}`, 'refs/heads/main');
+  await db('git_bindings').where({ environment_id: environmentId }).update({ ref: branch });
+}
+
+/** A pull request of somebody against `base`, which could be merged; answers its number and head. */
+export async function openPull(
+  { db, gitdir, environmentId }: Side,
+  base: string,
+  n: number,
+): Promise<{ id: string; headSha: string }> {
+  const branch = `topic-${n}`;
+  git(gitdir, 'update-ref', `refs/heads/${branch}`, `refs/heads/${base}`);
+  const headSha = commit(gitdir, { branch, message: 'topic', files: { [`notes/${n}.md`]: `${n}\n` } });
+  const binding = await db('git_bindings').where({ environment_id: environmentId }).first('id');
+  await db('pull_requests').insert({
+    ...{ id: `pull ${n}`, binding_id: binding.id, repository: 'embedded', number: 1_000 + n, title: branch },
+    ...{
+      body: '',
+      base,
+      branch,
+      head_sha: headSha,
+      base_sha: git(gitdir, 'rev-parse', `refs/heads/${base}`),
+    },
+    ...{ state: 'open', subject: '{}', author: 'Somebody', mergeable: 'clean' },
+  });
+  return { id: String(1_000 + n), headSha };
 }

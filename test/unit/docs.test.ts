@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { appRouter } from '../../api/procedures/router.ts';
 import { REST_ROWS } from '../../api/rest/rows.ts';
+import { ERROR_CODES } from '../../schemas/api/error-codes.ts';
 import { PERMISSIONS } from '../../schemas/api/service-accounts.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -80,15 +81,25 @@ describe('the documentation', () => {
 
   it('lists every row of REST in docs/api.md with its permission, and what each permission opens', () => {
     const rows = REST_ROWS.map(
-      ({ method, path, operation }) => `${method} ${path.replace('{id}', '<id>')} ${operation.permission}`,
+      ({ method, path, operation }) =>
+        `${method} ${path.replace(/\{(\w+)\}/, '<$1>')} ${operation.permission}`,
     );
     const page = read('docs/api.md');
     const listed = [...page.matchAll(/^\| `([A-Z]+ \/\S+)` \| `([a-z.]+)` \|/gm)].map(
       ([, row, permission]) => `${row} ${permission}`,
     );
     expect(listed.sort()).to.deep.equal(rows.sort());
-    const explained = allMatches(page, /^\| `([a-z]+\.[a-z]+)` \| (?=[^|`]*`(?:GET|POST)|nothing yet)/gm);
+    const explained = allMatches(
+      page,
+      /^\| `([a-z]+\.[a-z]+)` \| (?=[^|`]*`(?:GET|POST|PATCH)|nothing yet)/gm,
+    );
     expect(explained.sort()).to.deep.equal([...PERMISSIONS].sort());
+  });
+
+  it('lists every code of an error of REST in docs/api.md, with its status', () => {
+    const listed = [...read('docs/api.md').matchAll(/^\| `([A-Z_]+)` \| (\d+) \|/gm)];
+    const codes = Object.entries(ERROR_CODES).map(([code, [status]]) => [code, String(status)]);
+    expect(listed.map(([, code, status]) => [code, status])).to.deep.equal(codes);
   });
 
   it('explains every reason of a condition in docs/when-something-goes-wrong.md', () => {

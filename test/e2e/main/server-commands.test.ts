@@ -1,4 +1,4 @@
-/** The commands that ask a server or its database: `plan`, `export`, `migrate`, `audit`, `recover`. */
+/** The commands that ask a server or its database: `plan`, `export`, `migrate`, `audit`, `recover`, `service-account`. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
@@ -13,7 +13,7 @@ import { startTestController, type TestController } from '../../support/controll
 import { GitClient, withCredentials } from '../../support/git-client.ts';
 import { makeUser, PASSWORD, type Person, trySignIn } from '../../support/person.ts';
 import { idleManifest } from '../../support/pipelines.ts';
-import { makeKey } from '../../support/rest.ts';
+import { makeKey, restClient } from '../../support/rest.ts';
 import { until } from '../../support/until.ts';
 
 const PATH = 'environments/staging';
@@ -393,6 +393,61 @@ describe('commands that ask a server', function () {
       ]);
       expect((await recover([])).stderr).to.include('headgate recover somebody@example.org');
     });
+  });
+
+  describe('service-account', () => {
+    const run = (args: readonly string[]) =>
+      headgate(['service-account', ...args], { env: { HEADGATE_DATABASE_URL: test.databaseUrl } });
+
+    it('prints a key that works, alone on standard output, and leaves a row in the audit log', async () => {
+      const permissions = ['--permission', 'pipelines.read', '--permission', 'nodes.read'];
+      const ran = await run([
+        'robot',
+        '--environment',
+        environmentId,
+        ...permissions,
+        '--expires-in-days',
+        '30',
+      ]);
+      expect(ran.code, ran.stderr).to.equal(0);
+      expect(ran.stdout).to.match(/^svc_\S+\n$/);
+      const call = restClient(test.url, ran.stdout.trim());
+      expect((await call('GET', '/pipelines')).status).to.equal(200);
+      expect((await call('GET', '/secrets')).status).to.equal(403);
+      const [row] = await test
+        .db('audit_log')
+        .where({ action: 'serviceAccount.created', actor_type: 'system' });
+      expect(row).to.include({ environment_id: environmentId });
+      expect(JSON.stringify(row)).not.to.include(ran.stdout.trim());
+    });
+
+    const WRONG: { reason: string; args: string[]; says: string }[] = [
+      { reason: 'no name', args: [], says: 'headgate service-account ci' },
+      { reason: 'no environment', args: ['x', '--permission', 'nodes.read'], says: '--environment' },
+      { reason: 'no permission', args: ['x', '--environment', 'y'], says: '--permission pipelines.read' },
+      {
+        reason: 'a permission that there is not',
+        args: ['x', '--environment', 'y', '--permission', 'all'],
+        says: 'not "all"',
+      },
+      {
+        reason: 'an environment that there is not',
+        args: ['x', '--environment', 'nowhere', '--permission', 'nodes.read'],
+        says: 'there is no environment "nowhere"',
+      },
+      {
+        reason: 'a time that is too long',
+        args: ['x', '--environment', 'y', '--permission', 'nodes.read', '--expires-in-days', '9999'],
+        says: '1 to 3650',
+      },
+    ];
+    for (const { reason, args, says } of WRONG) {
+      it(`ends with 2 for ${reason}`, async () => {
+        const ran = await run(args);
+        expect([ran.code, ran.stdout]).to.deep.equal([2, '']);
+        expect(ran.stderr).to.include(says);
+      });
+    }
   });
 
   describe('migrate', () => {

@@ -7,7 +7,16 @@ import { base64, LEAF_KEY } from '../../support/certificates.ts';
 import { startTestController, type TestController } from '../../support/controller.ts';
 import { send } from '../../support/http.ts';
 import { makeUser, PASSWORD, type Person, signIn } from '../../support/person.ts';
-import { draftPipeline, makeKey, type RestCall, type RestKey, restClient } from '../../support/rest.ts';
+import {
+  CONFIG_YAML,
+  draftPipeline,
+  followBranch,
+  makeKey,
+  openPull,
+  type RestCall,
+  type RestKey,
+  restClient,
+} from '../../support/rest.ts';
 import { PATCH_OP, type ScimClient, scimOf } from '../../support/scim/client.ts';
 import { makeTwoTeams, type TwoTeams } from '../../support/two-teams.ts';
 
@@ -67,6 +76,14 @@ describe('the audit log of every door', () => {
           value: 'the first value of it',
         },
       });
+    const rule = async (): Promise<string> => {
+      const { environmentId, teamId } = teams.ours;
+      const watched = { metric: 'error_rate', condition: 'gt', threshold: 1 };
+      const { id } = await teams.root.mutate<{ id: string }>('alert.createRule', {
+        ...{ environmentId, teamId, name: `rule ${++made}`, ...watched },
+      });
+      return id;
+    };
     /** Makes ready, and answers path and body; and what the event says. */
     const WRITES: Record<string, { of: string; request(): Promise<{ path: string; body?: object }> }> = {
       'POST /pipelines/{id}/deploy': {
@@ -94,6 +111,55 @@ describe('the audit log of every door', () => {
       'POST /pipelines/{id}/retry': {
         of: 'pipeline.versionRetried Pipeline',
         request: async () => ({ path: `/pipelines/${await draft()}/retry` }),
+      },
+      'POST /pipelines': {
+        of: 'pipeline.created Pipeline',
+        request: async () => ({ path: '/pipelines', body: { name: `by key ${++made}` } }),
+      },
+      'PATCH /pipelines/{id}': {
+        of: 'pipeline.updated Pipeline',
+        request: async () => ({ path: `/pipelines/${await draft()}`, body: { logLevel: 'debug' } }),
+      },
+      'DELETE /pipelines/{id}': {
+        of: 'pipeline.deleted Pipeline',
+        request: async () => ({ path: `/pipelines/${await draft()}` }),
+      },
+      'PUT /pipelines/{id}/config': {
+        of: 'pipeline.graphSaved Pipeline',
+        request: async () => ({
+          path: `/pipelines/${await draft()}/config`,
+          body: { configYaml: CONFIG_YAML },
+        }),
+      },
+      'POST /pipelines/{id}/versions': {
+        of: 'pipeline.versionCreated Pipeline',
+        request: async () => ({
+          path: `/pipelines/${await draft()}/versions`,
+          body: { configYaml: CONFIG_YAML },
+        }),
+      },
+      'POST /pulls/{number}/reviews': {
+        of: 'pullRequest.reviewed PullRequest',
+        request: async () => {
+          const { id, headSha } = await openPull(teams.ours, 'main', ++made);
+          return { path: `/pulls/${id}/reviews`, body: { verdict: 'approve', headSha } };
+        },
+      },
+      'POST /pulls/{number}/merge': {
+        of: 'pullRequest.merged PullRequest',
+        request: async () => {
+          await followBranch(teams.theirs, 'theirs');
+          const { id, headSha } = await openPull(teams.ours, 'main', ++made);
+          return { path: `/pulls/${id}/merge`, body: { method: 'squash', headSha } };
+        },
+      },
+      'PATCH /alerts/rules/{id}': {
+        of: 'alertRule.updated AlertRule',
+        request: async () => ({ path: `/alerts/rules/${await rule()}`, body: { threshold: 2 } }),
+      },
+      'DELETE /alerts/rules/{id}': {
+        of: 'alertRule.deleted AlertRule',
+        request: async () => ({ path: `/alerts/rules/${await rule()}` }),
       },
       'POST /nodes/{id}/maintenance': {
         of: 'node.maintenanceChanged Node',

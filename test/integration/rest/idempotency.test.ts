@@ -243,16 +243,14 @@ describe('a POST with an Idempotency-Key', () => {
     });
   }
 
-  it('is nothing to the other methods, which may be repeated anyway', async () => {
+  it('is for the other methods what it is for a POST: another value with the same key is refused', async () => {
     const [key, { name }] = [freshKey(), secret()];
     await post('/secrets', { name, value: 'x' }, freshKey());
-    for (const value of ['a', 'b']) {
-      const answer = await call('PUT', '/secrets', {
-        body: { name, value },
-        headers: { 'idempotency-key': key },
-      });
-      expect([answer.status, replayed(answer)]).to.deep.equal([200, undefined]);
-    }
-    expect(await row(key)).to.deep.equal([]);
+    const put = (value: string) =>
+      call('PUT', '/secrets', { body: { name, value }, headers: { 'idempotency-key': key } });
+    const [first, again, other] = [await put('a'), await put('a'), await put('b')];
+    expect([first.status, replayed(first)]).to.deep.equal([200, undefined]);
+    expect([again.status, replayed(again), again.text]).to.deep.equal([200, 'true', first.text]);
+    expect(other.status).to.equal(422);
   });
 });

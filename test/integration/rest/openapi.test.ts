@@ -40,6 +40,12 @@ interface Document {
 
 const run = promisify(execFile);
 
+/** An object that stands where it is used, or a list of such. */
+interface Inline {
+  properties?: object;
+  items?: { properties?: object };
+}
+
 /**
  * Options of the engine's components and their schemas; what an audit event changed and tells; what superjson annotates; what
  * errors carry beside their sentence.
@@ -78,7 +84,8 @@ describe('the OpenAPI description', () => {
         });
         expect(described?.security).to.deep.equal([{ serviceAccountKey: [] }]);
         const names = (described?.parameters ?? []).map(({ name, $ref }) => name ?? $ref?.split('/').at(-1));
-        expect(names.includes('idempotencyKey')).to.equal(row.method === 'POST');
+        expect(names.includes('idempotencyKey')).to.equal(row.method !== 'GET');
+        expect(names.includes('ifNoneMatch')).to.equal(row.method === 'GET');
         for (const name of Object.keys(row.query?.properties ?? {})) expect(names).to.include(name);
         expect(Object.keys(described?.responses ?? {})).to.include(String(row.status));
       }
@@ -104,7 +111,10 @@ describe('the OpenAPI description', () => {
         expect(operation.description, path).to.match(/\S/);
         expect(operation.tags, path).to.have.length(1);
         expect(tags.get(operation.tags[0]!), path).to.match(/\S/);
-        expect(Object.keys(operation.responses), path).to.include.members(['400', '401', '403']);
+        const statuses = ['400', '401', '403', '405', '429', '503'];
+        expect(Object.keys(operation.responses), path).to.include.members(statuses);
+        if (path.startsWith('/api/trpc/'))
+          expect(Object.keys(operation.responses), path).to.include.members(['412', '413', '415']);
         ids.add(operation.operationId);
       }
       expect(ids.size).to.equal(operations.length);
@@ -176,6 +186,45 @@ describe('the OpenAPI description', () => {
     it('holds nothing of this machine', () => {
       expect(text).not.to.include(process.cwd());
       expect(text).not.to.match(/svc_[0-9a-z]{26}/);
+    });
+
+    it('has patterns that every engine of regular expressions reads: no classes of Unicode', () => {
+      const patterns = [...text.matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
+        ([, one]) => JSON.parse(one ?? '""') as string,
+      );
+      expect(patterns.length).to.be.greaterThan(50);
+      expect(patterns.filter((pattern) => /\\[pP]\{/.test(pattern))).to.deep.equal([]);
+      expect(text).not.to.include('\\\\p{');
+    });
+
+    it('has no two components of one name, also as generators name those within others', () => {
+      const { components } = document as unknown as { components: Record<string, Record<string, object>> };
+      const names = Object.entries(components).flatMap(([kind, all]) =>
+        kind === 'securitySchemes' ? [] : Object.keys(all).map((name) => name.toLowerCase()),
+      );
+      const within = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
+        Object.entries((schema as { properties?: Record<string, Inline> }).properties ?? {}).flatMap(
+          ([field, { properties, items }]) =>
+            properties ? [`${name}${field}`] : items?.properties ? [`${name}${field}item`] : [],
+        ),
+      );
+      const all = [...names, ...within.map((name) => name.toLowerCase())];
+      expect(all.filter((name, at) => all.indexOf(name) !== at)).to.deep.equal([]);
+    });
+
+    it('is taken by openapi-typescript without a warning', async function () {
+      this.timeout(60_000);
+      const folder = mkdtempSync(join(tmpdir(), 'headgate-openapi-'));
+      try {
+        const file = join(folder, 'openapi.json');
+        writeFileSync(file, text);
+        const cli = join(openApiTools(), 'node_modules/openapi-typescript/bin/cli.js');
+        const { stdout, stderr } = await run(process.execPath, [cli, file], { maxBuffer: 64 * 1024 * 1024 });
+        expect(stderr).to.equal('');
+        expect(stdout).to.include('"/api/v1/pipelines/{id}/config"');
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
     });
 
     it('is without a finding in Redocly’s recommended-strict and Spectral’s oas rules', async function () {

@@ -12,7 +12,15 @@ import { validator } from '../../../schemas/validate.ts';
 import { startTestController, type TestController } from '../../support/controller.ts';
 import { type Answer, type SendOptions, send } from '../../support/http.ts';
 import { unknownFields } from '../../support/operations.ts';
-import { draftPipeline, makeKey, type RestKey, restClient } from '../../support/rest.ts';
+import {
+  CONFIG_YAML,
+  draftPipeline,
+  followBranch,
+  makeKey,
+  openPull,
+  type RestKey,
+  restClient,
+} from '../../support/rest.ts';
 import { makeTwoTeams, SECRET_VALUE, type Side, type TwoTeams } from '../../support/two-teams.ts';
 
 /** The contract: method, path, permission, status, and the keys of the answer. */
@@ -34,6 +42,21 @@ DELETE /secrets secrets.manage 200 deleted
 GET /alerts/rules alerts.read 200 rules
 POST /alerts/rules alerts.manage 201 rule
 GET /audit audit.read 200 cursor,events,hasMore
+POST /pipelines pipelines.edit 201 pipeline
+PATCH /pipelines/{id} pipelines.edit 200 pipeline
+DELETE /pipelines/{id} pipelines.edit 200 deleted
+GET /pipelines/{id}/config pipelines.edit 200 config
+PUT /pipelines/{id}/config pipelines.edit 200 config
+POST /pipelines/{id}/versions pipelines.edit 201 success,versionId,versionNumber
+GET /versions/{id} pipelines.read 200 version
+GET /deployments/{id} pipelines.read 200 deployment
+GET /alerts/rules/{id} alerts.read 200 rule
+PATCH /alerts/rules/{id} alerts.edit 200 rule
+DELETE /alerts/rules/{id} alerts.edit 200 deleted
+GET /pulls gitops.read 200 pullRequests
+GET /pulls/{number} gitops.read 200 pullRequest
+POST /pulls/{number}/reviews pulls.review 200 number
+POST /pulls/{number}/merge pulls.merge 200 mergeSha,number
 GET /git/export gitops.read 200 files,skipped
 GET /git/jobs gitops.read 200 jobs
 GET /git/status gitops.read 200 status
@@ -46,7 +69,7 @@ interface Described {
   paths: Record<string, Record<string, { responses: Record<string, unknown> }>>;
 }
 interface Request {
-  /** In the place of `{id}`. */
+  /** In the place of `{id}` or `{number}`. */
   id?: string;
   query?: Record<string, string>;
   body?: Record<string, unknown>;
@@ -76,6 +99,8 @@ describe('every row of the REST interface', () => {
     test = await startTestController();
     teams = await makeTwoTeams(test);
     all = await makeKey(teams.root, teams.ours.environmentId);
+    // Pull requests belong to a branch, and both environments would follow the same one.
+    await followBranch(teams.theirs, 'theirs');
   });
   after(async () => {
     await teams?.git.remove();
@@ -99,6 +124,16 @@ describe('every row of the REST interface', () => {
     return { id, versionId };
   }
 
+  const rule = async ({ environmentId, teamId }: Side): Promise<string> => {
+    const fields = { metric: 'error_rate', condition: 'gt', threshold: 1, teamId };
+    const name = `watched ${++made}`;
+    const { id } = await teams.root.mutate<{ id: string }>('alert.createRule', {
+      ...{ name, environmentId, ...fields },
+    });
+    return id;
+  };
+  const pull = (side: Side) => openPull(side, side.isOurs ? 'main' : 'theirs', ++made);
+
   const CASES: Record<string, Case> = {
     'GET /pipelines': { request: () => ({}) },
     'GET /pipelines/{id}': { request: ({ pipelineId }) => ({ id: pipelineId }) },
@@ -118,6 +153,26 @@ describe('every row of the REST interface', () => {
       },
       elsewhere: (ours, { versionId }) => [{ ...ours, body: { targetVersionId: versionId } }],
     },
+    'POST /pipelines': { request: (_, n) => ({ body: { name: `made ${n}`, description: 'by a program' } }) },
+    'PATCH /pipelines/{id}': {
+      request: async (side, n) => ({
+        id: await draft(side, n),
+        body: { name: `renamed ${n}`, logLevel: 'debug' },
+      }),
+    },
+    'DELETE /pipelines/{id}': { request: async (side, n) => ({ id: await draft(side, n) }) },
+    'GET /pipelines/{id}/config': { request: async (side, n) => ({ id: await draft(side, n) }) },
+    'PUT /pipelines/{id}/config': {
+      request: async (side, n) => ({ id: await draft(side, n), body: { configYaml: CONFIG_YAML } }),
+    },
+    'POST /pipelines/{id}/versions': {
+      request: async (side, n) => ({
+        id: await draft(side, n),
+        body: { configYaml: CONFIG_YAML, changelog: 'x' },
+      }),
+    },
+    'GET /versions/{id}': { request: ({ versionId }) => ({ id: versionId }) },
+    'GET /deployments/{id}': { request: ({ versionId }) => ({ id: versionId }) },
     'GET /nodes': { request: () => ({}) },
     'GET /nodes/{id}': { request: ({ node }) => ({ id: node.nodeId }) },
     'POST /nodes/{id}/maintenance': {
@@ -155,6 +210,25 @@ describe('every row of the REST interface', () => {
       }),
       elsewhere: (ours, { pipelineId }) => [{ body: { ...ours.body, pipelineId } }],
     },
+    'GET /alerts/rules/{id}': { request: async (side) => ({ id: await rule(side) }) },
+    'PATCH /alerts/rules/{id}': {
+      request: async (side) => ({ id: await rule(side), body: { threshold: 2, enabled: false } }),
+    },
+    'DELETE /alerts/rules/{id}': { request: async (side) => ({ id: await rule(side) }) },
+    'GET /pulls': { request: () => ({ query: { state: 'open', limit: '3' } }) },
+    'GET /pulls/{number}': { request: async (side) => ({ id: (await pull(side)).id }) },
+    'POST /pulls/{number}/reviews': {
+      request: async (side) => {
+        const { id, headSha } = await pull(side);
+        return { id, body: { verdict: 'approve', headSha, body: 'looked at by a program' } };
+      },
+    },
+    'POST /pulls/{number}/merge': {
+      request: async (side) => {
+        const { id, headSha } = await pull(side);
+        return { id, body: { method: 'merge', headSha } };
+      },
+    },
     'GET /git/export': { request: () => ({}) },
     'GET /git/jobs': { request: () => ({ query: { status: 'failed', limit: '3' } }) },
     'GET /git/status': { request: () => ({}) },
@@ -179,7 +253,7 @@ describe('every row of the REST interface', () => {
     more: SendOptions = {},
   ): Promise<Answer> {
     const query = new URLSearchParams(request.query).toString();
-    const path = row.path.replace('{id}', encodeURIComponent(request.id ?? ''));
+    const path = row.path.replace(/\{\w+\}/, encodeURIComponent(request.id ?? ''));
     const answer = await restClient(test.url, key)(row.method, query ? `${path}?${query}` : path, {
       ...(request.body === undefined ? {} : { body: request.body }),
       ...more,
@@ -261,7 +335,10 @@ describe('every row of the REST interface', () => {
           expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8');
           expect(answer.headers['cache-control']).to.equal('no-store');
           const body = answer.json();
-          expect(Object.keys(body).sort()).to.deep.equal(fieldsOf(row));
+          const paged =
+            request.query?.limit !== undefined && 'nextCursor' in (row.response as TObject).properties;
+          const fields = [...fieldsOf(row), ...(paged ? ['nextCursor'] : [])];
+          expect(Object.keys(body).sort()).to.deep.equal(fields.sort());
           expect(validator(row.response).issues(body)).to.deep.equal([]);
           expect(unknownFields(row.response, body), 'fields that the schema does not name').to.deep.equal([]);
           expect(answer.text).not.to.include(SECRET_VALUE);
@@ -273,7 +350,7 @@ describe('every row of the REST interface', () => {
         const wrong = CASES[keyOf(row)]!.elsewhere?.(ours, teams.theirs) ?? [];
         if (ours.id !== undefined) {
           const theirs = await requestOf(row, teams.theirs);
-          wrong.push({ ...ours, id: theirs.id! }, { ...ours, id: UNKNOWN_ID });
+          wrong.push({ ...ours, id: theirs.id! }, { ...ours, id: unknownId(row) });
         }
         for (const request of wrong) {
           const error = expectRefusal(await call(row, request, all.key), 404, JSON.stringify(request));
@@ -292,7 +369,9 @@ describe('every row of the REST interface', () => {
         ];
         if (!row.body && row.method !== 'GET' && row.method !== 'DELETE')
           bad.push({ field: 'body', request: { ...good, body: { surprise: 1 } } });
-        if (good.id !== undefined) bad.push({ field: 'd', request: { ...good, id: 'x'.repeat(65) } });
+        const wrongId = 'x'.repeat(65);
+        const field = row.path.includes('{number}') ? 'number' : 'd';
+        if (good.id !== undefined) bad.push({ field, request: { ...good, id: wrongId } });
         for (const { field, request } of bad) {
           const told = JSON.stringify(request).slice(0, 100);
           const error = expectRefusal(await call(row, request, all.key), 400, told);
@@ -360,8 +439,16 @@ describe('every row of the REST interface', () => {
   });
 });
 
-const fieldsOf = (row: RestRow): string[] =>
-  Object.keys((row.response as TObject).properties as object).sort();
+/** Those that are always there: `nextCursor` and `deployment` come where they are asked for. */
+const fieldsOf = (row: RestRow): string[] => [...((row.response as TObject).required as string[])].sort();
+
+const unknownId = (row: RestRow): string => (row.path.includes('{number}') ? '2147483647' : UNKNOWN_ID);
+
+interface FieldSchema {
+  type?: string;
+  anyOf?: { type?: string }[];
+  maxLength?: number;
+}
 
 /** Bodies that differ from a good one by one fault. */
 function fieldFaults(
@@ -373,16 +460,18 @@ function fieldFaults(
     { field: 'surprise', value: { ...good, surprise: 1 } },
     { field: 'environmentId', value: { ...good, environmentId: UNKNOWN_ID } },
   ];
-  for (const [field, { type }] of Object.entries(schema.properties as Record<string, { type?: string }>)) {
+  for (const [field, one] of Object.entries(schema.properties as Record<string, FieldSchema>)) {
+    const { type, anyOf = [], maxLength = 0 } = one;
     if (((schema.required ?? []) as string[]).includes(field)) {
       const { [field]: _, ...rest } = good;
       faults.push({ field, value: rest });
     }
     for (const value of [
-      null,
+      ...(anyOf.some((alternative) => alternative.type === 'null') ? [] : [null]),
       { $ne: null },
       [],
-      ...(type === 'string' ? [7, LONG, 'nul\0', 'half \ud800'] : []),
+      ...(type === 'string' ? [7, 'nul\0', 'half \ud800'] : []),
+      ...(type === 'string' && maxLength < LONG.length ? [LONG] : []),
     ])
       faults.push({ field, value: { ...good, [field]: value } });
   }

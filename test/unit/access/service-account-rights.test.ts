@@ -67,6 +67,19 @@ const OPEN: Record<string, Permission> = {
   'stagedRollout.getActive': 'pipelines.read',
   'stagedRollout.list': 'pipelines.read',
   'pipeline.rollback': 'pipelines.deploy',
+  'pipeline.create': 'pipelines.edit',
+  'pipeline.update': 'pipelines.edit',
+  'pipeline.delete': 'pipelines.edit',
+  'pipeline.createVersion': 'pipelines.edit',
+  'pipeline.getConfig': 'pipelines.edit',
+  'pipeline.saveConfig': 'pipelines.edit',
+  'pipeline.getVersion': 'pipelines.read',
+  'pipeline.deployment': 'pipelines.read',
+  'alert.getRule': 'alerts.read',
+  'alert.updateRule': 'alerts.edit',
+  'alert.deleteRule': 'alerts.edit',
+  'pullRequest.review': 'pulls.review',
+  'pullRequest.merge': 'pulls.merge',
 };
 
 describe('the rights of a service account', () => {

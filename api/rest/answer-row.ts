@@ -1,0 +1,116 @@
+/** One request of a row that was found: its input, the operation, and the answer with its headers. */
+import type { Knex } from 'knex';
+import type { Context as KoaContext } from 'koa';
+import type { ServiceAccountActor } from '../../controller/access/index.ts';
+import type { Context } from '../../controller/platform/context.ts';
+import { becameOf } from '../../schemas/api/git-words.ts';
+import type { Door } from '../door.ts';
+import type { ErrorAnswer } from '../middleware/request.ts';
+import { assertMatch, entityTag, isFresh, stateTag, tagsOf } from './etag.ts';
+import { idempotencyKey, onlyOnce, type StoredAnswer } from './idempotency.ts';
+import { readBody, readQuery } from './input.ts';
+import { pageOf } from './paging.ts';
+import { idOf, type RestRequest, type RestRow } from './row.ts';
+
+/** Accepted: it follows once git was applied. */
+const GONE_TO_GIT = 202;
+const API = '/api/v1';
+
+interface Options {
+  door: Door;
+  ctx: KoaContext;
+  actor: ServiceAccountActor;
+  apiKey: string;
+  row: RestRow;
+  params: Record<string, string>;
+  failed: (error: unknown) => ErrorAnswer;
+}
+
+export async function answerRow(options: Options): Promise<void> {
+  const { door, ctx, actor, row, params } = options;
+  const context = door.context(ctx, actor);
+  const request: RestRequest = {
+    ctx: context,
+    environmentId: actor.environmentId,
+    params,
+    query: readQuery(row.query, ctx.querystring),
+    body: await readBody(row.body, ctx.req, row.bodyBytes),
+  };
+  if (row.method === 'GET') return answerRead(options, context, request);
+  const { answer, replayed } = await change(options, context, request);
+  ctx.status = answer.status;
+  ctx.type = 'application/json';
+  if (replayed) ctx.set('Idempotent-Replayed', 'true');
+  const isRowsOwn = answer.status === row.status;
+  if (row.location && answer.status === 201)
+    ctx.set('Location', `${API}${row.location(JSON.parse(answer.body), request)}`);
+  ctx.body =
+    row.followUp && isRowsOwn
+      ? JSON.stringify(await row.followUp(JSON.parse(answer.body), request, door.execute))
+      : answer.body;
+}
+
+async function answerRead({ door, ctx, row }: Options, context: Context, request: RestRequest) {
+  const tags = tagsOf(ctx.headers['if-none-match'], 'If-None-Match');
+  const of = { id: idOf(request), environmentId: request.environmentId };
+  // Before the answer: an older state beside a newer answer refuses a change at worst, and loses none.
+  const state = row.state ? await stateTag(door.db, row.state, of, { lock: false }) : null;
+  const output = await door.execute(row.operation, context, await row.input(request));
+  const whole = row.output(output, request) as Record<string, unknown>;
+  const body = JSON.stringify(row.paged ? pageOf(whole, row.paged, request.query as object) : whole);
+  const etag = entityTag(body, state);
+  ctx.set('ETag', etag);
+  ctx.status = isFresh(tags, etag) ? 304 : row.status;
+  if (ctx.status === 304) return;
+  ctx.type = 'application/json';
+  ctx.body = body;
+}
+
+async function change(
+  { door, ctx, actor, apiKey, row, failed }: Options,
+  context: Context,
+  request: RestRequest,
+): Promise<{ answer: StoredAnswer; replayed: boolean }> {
+  const key = idempotencyKey(ctx.headers['idempotency-key']?.toString());
+  const tags = row.state ? tagsOf(ctx.headers['if-match'], 'If-Match') : null;
+  const of = { id: idOf(request), environmentId: request.environmentId };
+  const { state } = row;
+  const matching: Partial<Context> =
+    tags && state ? { fence: (tx: Knex) => assertMatch(tx, state, of, tags) } : {};
+  const answerOf = (output: unknown): StoredAnswer => {
+    const became = becameOf(output);
+    return became
+      ? { status: GONE_TO_GIT, body: JSON.stringify(became) }
+      : { status: row.status, body: JSON.stringify(row.output(output, request)) };
+  };
+  const input = await row.input(request);
+  if (key === null) {
+    const output = await door.execute(row.operation, { ...context, ...matching }, input);
+    return { answer: answerOf(output), replayed: false };
+  }
+  return onlyOnce(
+    {
+      db: door.db,
+      log: door.log,
+      serviceAccountId: actor.id,
+      apiKey,
+      key,
+      request: {
+        method: row.method,
+        path: ctx.path,
+        // What only says how long to wait makes no other request.
+        ...(ctx.querystring === '' || row.followUp ? {} : { query: ctx.querystring }),
+        body: request.body,
+      },
+      refusal: failed,
+    },
+    async (settle) => {
+      const settled = {
+        ...context,
+        ...matching,
+        settle: (tx: Knex, output: unknown) => settle(tx, answerOf(output)),
+      };
+      return answerOf(await door.execute(row.operation, settled, input));
+    },
+  );
+}
