@@ -53,8 +53,7 @@ export const unlinkProvider = mutation({
 
 export const unlinkIssuer = mutation({
   name: 'admin.unlinkIssuer',
-  summary:
-    'Unlink every account of an issuer, as when a provider gets another address; accounts without a password are joined by the next sign-in with their verified address',
+  summary: 'Unlink every account of an issuer; those without a password are joined by a verified sign-in',
   role: 'SUPER_ADMIN',
   audit: 'user.issuerUnlinked',
   input: UnlinkIssuer,
