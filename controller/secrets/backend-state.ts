@@ -20,9 +20,11 @@ export function toDomainError(error: unknown): unknown {
   if (!(error instanceof BackendError)) return error;
   switch (error.fault) {
     case 'unreachable':
+    case 'throttled':
       return unavailable(error.message);
     case 'exists':
       return conflict(error.message);
+    case 'entry':
     case 'forbidden':
     case 'refused':
       return preconditionFailed(error.message);

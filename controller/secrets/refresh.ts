@@ -27,6 +27,8 @@ export interface Refreshed {
   failed: number;
   /** Why the store as a whole could not be asked; null where it could. */
   fault: string | null;
+  /** The store wants to be asked less. */
+  isThrottled: boolean;
 }
 
 /** Null where there is nothing to fetch: no environment, or one that keeps its secrets here. */
@@ -34,8 +36,8 @@ export async function refreshSecrets(ctx: Context, environmentId: string): Promi
   const state = await readBackend(ctx.db, environmentId);
   if (!state || state.kind === 'BUILTIN') return null;
   const rows = await listFetched(ctx.db, environmentId);
-  if (rows.length === 0) return { changed: [], failed: 0, fault: null };
-  const { readings, fault } = await ask(ctx, environmentId, rows);
+  if (rows.length === 0) return { changed: [], failed: 0, fault: null, isThrottled: false };
+  const { readings, fault, isThrottled } = await ask(ctx, environmentId, rows);
   const sorted = sort(ctx.services.keyring, rows, readings, fault);
   const changed = await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
@@ -54,25 +56,31 @@ export async function refreshSecrets(ctx: Context, environmentId: string): Promi
     return names;
   });
   const failed = rows.length - sorted.same.length - sorted.changed.length;
-  return { changed, failed, fault };
+  return { changed, failed, fault, isThrottled };
 }
 
-async function ask(
-  ctx: Context,
-  environmentId: string,
-  rows: readonly FetchedRow[],
-): Promise<{ readings: ReadonlyMap<string, Reading>; fault: string | null }> {
+interface Asked {
+  readings: ReadonlyMap<string, Reading>;
+  fault: string | null;
+  isThrottled: boolean;
+}
+
+async function ask(ctx: Context, environmentId: string, rows: readonly FetchedRow[]): Promise<Asked> {
   try {
     const { backend } = await ctx.services.secretStores.open(ctx.db, environmentId);
     const readings = await backend.read(
       rows.map(({ name }) => name),
       ctx.signal,
     );
-    return { readings, fault: null };
+    return { readings, fault: null, isThrottled: false };
   } catch (error) {
     const isOfStore = error instanceof BackendError || error instanceof KeyringError;
     if (!isOfStore || error instanceof DomainError) throw error;
-    return { readings: new Map(), fault: error.message };
+    return {
+      readings: error instanceof BackendError ? error.readings : new Map(),
+      fault: error.message,
+      isThrottled: error instanceof BackendError && error.fault === 'throttled',
+    };
   }
 }
 

@@ -8,6 +8,7 @@ import { messageOf } from '../../controller/platform/errors.ts';
 import type { Lease } from '../../controller/platform/lease.ts';
 import type { Logger } from '../../controller/platform/logger.ts';
 import { listOutside, type Refreshed, refreshSecrets, SECRETS_LOOP } from '../../controller/secrets/index.ts';
+import { backoff, jitter } from '../engine/backoff.ts';
 import type { Clock } from '../engine/clock.ts';
 import { createRunLoop } from '../engine/run-loop.ts';
 
@@ -26,12 +27,15 @@ export interface SecretReconcilerOptions {
 
 const EVERY_MS = 60_000;
 const AFTER_FAULT_MS = 15_000;
+const afterThrottling = backoff({ firstMs: EVERY_MS, capMs: 15 * 60_000 });
 const PASS_DEADLINE_MS = 5 * 60_000;
 
 export function createSecretReconciler(options: SecretReconcilerOptions): SecretReconciler {
   const { db, clock, log, services, lease } = options;
   /** By environment, what was last said of its store: said once, not every minute. */
   const faults = new Map<string, string>();
+  /** By environment, how often in a row its store wanted to be asked less. */
+  const throttled = new Map<string, number>();
 
   const loop = createRunLoop<Refreshed | null>({
     name: 'secrets reconciler',
@@ -56,7 +60,14 @@ export function createSecretReconciler(options: SecretReconcilerOptions): Secret
       return result;
     },
     // Null where nothing is fetched: a change of the store, or of the leader, asks for the next look.
-    resync: (_, result) => result && (result.fault === null ? EVERY_MS : AFTER_FAULT_MS),
+    resync(environmentId, result) {
+      if (!result) return null;
+      const times = result.isThrottled ? (throttled.get(environmentId) ?? 0) + 1 : 0;
+      if (times === 0) throttled.delete(environmentId);
+      else throttled.set(environmentId, times);
+      if (times > 0) return jitter(afterThrottling(times));
+      return result.fault === null ? EVERY_MS : AFTER_FAULT_MS;
+    },
     onFailure: (environmentId, error, retryInMs) =>
       log.warn(
         { environmentId, reason: messageOf(error), retryInMs: Math.round(retryInMs) },
@@ -87,6 +98,7 @@ export function createSecretReconciler(options: SecretReconcilerOptions): Secret
       loop.forget(environmentId);
       services.secretStores.forget(environmentId);
       faults.delete(environmentId);
+      throttled.delete(environmentId);
     }),
     services.bus.on('resync', () => void wakeAll('resync').catch(() => {})),
   ];

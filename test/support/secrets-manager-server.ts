@@ -13,6 +13,10 @@ export class SecretsManagerServer {
   readonly requests: { target: string; headers: IncomingMessage['headers']; body: string }[] = [];
   fault: 'none' | 'broken' | 'silent' | 'huge' | 'html' = 'none';
   readonly forbidden = new Set<string>();
+  /** Entries that answer with an error of their own. */
+  readonly broken = new Map<string, { type: string; message: string }>();
+  /** So many requests are answered with ThrottlingException. */
+  throttled = 0;
   readonly #server = createServer((request, response) => void this.#take(request, response));
 
   static async start(): Promise<SecretsManagerServer> {
@@ -72,6 +76,16 @@ export class SecretsManagerServer {
     const id = input.SecretId ?? input.Name ?? '';
     if (this.forbidden.has(id)) {
       refuse('AccessDeniedException', `User is not authorized to perform ${target}`);
+      return;
+    }
+    if (this.throttled > 0) {
+      this.throttled -= 1;
+      refuse('ThrottlingException', 'Rate exceeded');
+      return;
+    }
+    const broken = this.broken.get(id);
+    if (broken) {
+      refuse(broken.type, broken.message);
       return;
     }
     const known = this.secrets.get(id);

@@ -26,6 +26,8 @@ export class VaultServer {
   fault: Fault = 'none';
   /** Paths that no policy allows. */
   readonly forbidden = new Set<string>();
+  /** By path below /v1/: an answer of its own. */
+  readonly broken = new Map<string, { status: number; errors: string[] }>();
   logins = 0;
   /** Done before a request is answered. */
   before: ((method: string, path: string) => Promise<void>) | null = null;
@@ -103,6 +105,11 @@ export class VaultServer {
         refuse(400, `bad token ${token}`, body);
         return;
       }
+    }
+    const broken = this.broken.get(url.replace(/^\/v1\//, ''));
+    if (broken) {
+      refuse(broken.status, ...broken.errors);
+      return;
     }
     if (request.headers['x-vault-request'] !== 'true') {
       refuse(400, 'missing X-Vault-Request');

@@ -1,4 +1,5 @@
 /** What every store of secrets looks like from here, and what all of them have in common: bounds, and what may be told. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SecretBackend as BackendKind } from '../../../schemas/api/secret-backends.ts';
 
 /** Of one secret: its value, or why there is none. */
@@ -10,7 +11,7 @@ export interface SecretBackend {
   readonly outside: boolean;
   /** Asks once whether it answers and lets us in; throws BackendError. */
   check(signal: AbortSignal): Promise<void>;
-  /** One reading a name. Throws BackendError where the store as a whole does not work. */
+  /** One reading a name. Throws BackendError, with what was read well, where the store as a whole does not work. */
   read(names: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Reading>>;
   /** `create` refuses a name that is there already. Throws BackendError. */
   write(name: string, value: string, how: 'create' | 'replace', signal: AbortSignal): Promise<void>;
@@ -18,16 +19,26 @@ export interface SecretBackend {
   close(): void;
 }
 
-/** `unreachable` may pass by itself; `exists` and `forbidden` are about one name; everything else is `refused`. */
-export type BackendFault = 'unreachable' | 'refused' | 'exists' | 'forbidden';
+/**
+ * `entry`, `exists` and `forbidden` are about one name and say nothing of the others; `unreachable` may pass by itself, and
+ * `throttled` does where less is asked; everything else is `refused`.
+ */
+export type BackendFault = 'unreachable' | 'throttled' | 'refused' | 'exists' | 'forbidden' | 'entry';
 
 /** The message says what to do and holds neither a value nor a credential. */
 export class BackendError extends Error {
   readonly fault: BackendFault;
-  constructor(fault: BackendFault, message: string) {
+  /** What was read well before the store as a whole failed. */
+  readonly readings: ReadonlyMap<string, Reading>;
+  constructor(
+    fault: BackendFault,
+    message: string,
+    options: { readings?: ReadonlyMap<string, Reading> } = {},
+  ) {
     super(message);
     this.name = 'BackendError';
     this.fault = fault;
+    this.readings = options.readings ?? new Map();
   }
 }
 
@@ -56,12 +67,6 @@ export function readingOf(value: string): Reading {
   return objection === null ? { value } : { error: objection };
 }
 
-/** That one secret may not be read says nothing of the others. */
-export function readingOfFault(error: unknown): Reading {
-  if (error instanceof BackendError && error.fault === 'forbidden') return { error: error.message };
-  throw error;
-}
-
 /** What a store said, for people: one line, bounded, without the given secrets. */
 export function quoted(text: string, secrets: readonly (string | undefined)[]): string {
   let shown = text;
@@ -74,16 +79,67 @@ export function quoted(text: string, secrets: readonly (string | undefined)[]): 
     .slice(0, BACKEND_LIMITS.quoted);
 }
 
-/** A few at once; the first error stops the rest. */
-export async function inParallel<T>(
+const OF_ONE_NAME: readonly BackendFault[] = ['entry', 'forbidden', 'exists'];
+/** So many in a row that come to nothing mean the store, and not the entries. */
+const GIVE_UP_AFTER = 4;
+/** Between the tries of a name that a store asks to wait with: full jitter, so that environments do not come together. */
+const THROTTLED_MS = [250, 1_000];
+
+/**
+ * Reads a few at once. An entry that cannot be read is that entry's fault; the others are read on.
+ * @throws BackendError with what was read well, where the store as a whole does not work, or wants to be left alone.
+ */
+export async function readEach(
   names: readonly string[],
-  work: (name: string) => Promise<T>,
-): Promise<Map<string, T>> {
-  const results = new Map<string, T>();
+  signal: AbortSignal,
+  readOne: (name: string) => Promise<Reading>,
+): Promise<Map<string, Reading>> {
+  const readings = new Map<string, Reading>();
   const waiting = names.values();
+  let answered = false;
+  let inRow = 0;
+  let last: BackendError | null = null;
+  let stopped = false;
+
+  async function take(name: string): Promise<void> {
+    try {
+      readings.set(name, await withPauses(signal, () => readOne(name)));
+      answered = true;
+      inRow = 0;
+    } catch (error) {
+      if (!(error instanceof BackendError)) throw error;
+      readings.set(name, { error: error.message });
+      if (OF_ONE_NAME.includes(error.fault)) {
+        answered = true;
+        inRow = 0;
+        return;
+      }
+      last = error;
+      inRow += 1;
+      stopped ||= error.fault === 'throttled' || inRow >= GIVE_UP_AFTER;
+    }
+  }
   const lane = async () => {
-    for (const name of waiting) results.set(name, await work(name));
+    for (const name of waiting) {
+      if (stopped) return;
+      await take(name);
+    }
   };
   await Promise.all(Array.from({ length: BACKEND_LIMITS.parallel }, lane));
-  return results;
+  const failed: BackendError | null = last;
+  if (failed !== null && (stopped || !answered))
+    throw new BackendError((failed as BackendError).fault, (failed as BackendError).message, { readings });
+  return readings;
+}
+
+async function withPauses<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  for (const pauseMs of THROTTLED_MS) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof BackendError) || error.fault !== 'throttled') throw error;
+      await sleep(Math.random() * pauseMs, undefined, { signal });
+    }
+  }
+  return work();
 }

@@ -7,11 +7,10 @@ import { isUntrusted, type TargetGuard } from '../../platform/outgoing/index.ts'
 import {
   BACKEND_LIMITS,
   BackendError,
-  inParallel,
   quoted,
   type Reading,
+  readEach,
   readingOf,
-  readingOfFault,
   type SecretBackend,
 } from './backend.ts';
 
@@ -104,8 +103,7 @@ export function createCloudBackend(config: CloudConfig, guard: TargetGuard): Sec
     async check(signal) {
       await get(PROBE, signal);
     },
-    read: (names, signal) =>
-      inParallel(names, (name) => get(name, signal).catch((error: unknown) => readingOfFault(error))),
+    read: (names, signal) => readEach(names, signal, (name) => get(name, signal)),
     async write(name, value, how, signal) {
       const { CreateSecretCommand, PutSecretValueCommand, ResourceExistsException } = await load();
       const id = `${prefix}${name}`;
@@ -144,7 +142,9 @@ function limit(body: Readable): void {
   const count = (chunk: Buffer) => {
     size += chunk.length;
     if (size > BACKEND_LIMITS.replyBytes)
-      body.destroy(new BackendError('refused', 'Secrets Manager answers with more than 1 MiB'));
+      body.destroy(
+        new BackendError('entry', 'Secrets Manager answers with more than 1 MiB; store less there'),
+      );
   };
   const { push } = body;
   // Nothing may flow before the client listens, so the chunks are counted where they come in.
@@ -193,9 +193,17 @@ function explain(
       'forbidden',
       `${where} does not allow us to ${of.wanted} (${said}); extend the policy`,
     );
+  if (/Throttl|TooManyRequests|RequestLimitExceeded/i.test(name))
+    return new BackendError(
+      'throttled',
+      `${where} is asked too often (${said}); the values that are known stay, and it is asked less for a while`,
+    );
+  // Deleted soon, a disabled key, an impossible name: of this entry alone.
+  if (/^(?:InvalidRequest|InvalidParameter|ResourceNotFound|LimitExceeded|PreconditionNotMet|KMS)/.test(name))
+    return new BackendError('entry', `${where} cannot ${of.wanted} (${said}); look at this entry there`);
   if (status === 0 && !isUntrusted(code ?? ''))
     return new BackendError('unreachable', of.guard.unreachable(where, error));
-  if (code !== undefined || status >= 500 || /Throttl|InternalService/.test(name))
+  if (code !== undefined || status >= 500 || /InternalService/.test(name))
     return new BackendError('unreachable', `${where} cannot be asked (${said}); it is tried again`);
   return new BackendError(
     'refused',

@@ -95,7 +95,7 @@ async function receive(
     size += chunk.length;
     if (size > BACKEND_LIMITS.replyBytes) {
       outgoing.destroy();
-      throw new BackendError('refused', `${root} answers with more than 1 MiB; is it the right address?`);
+      throw new BackendError('entry', `${root} answers with more than 1 MiB; is it the right address?`);
     }
     chunks.push(chunk);
   }

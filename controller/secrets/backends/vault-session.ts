@@ -63,7 +63,18 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
       case 404:
         return new BackendError('refused', `${answer} Check the mount`);
       case 429:
+        return new BackendError(
+          'throttled',
+          `${answer} It is asked too often; the values that are known stay, and it is asked less for a while`,
+        );
+      case 400:
+      case 405:
+      case 412:
       case 500:
+        return new BackendError(
+          'entry',
+          `${answer} Check this entry there, and the mount, the prefix and the namespace`,
+        );
       case 502:
       case 503:
       case 504:
@@ -91,7 +102,7 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
     if (reply.status !== 200 || typeof token !== 'string' || !/^[\x21-\x7e]{1,8192}$/.test(token)) {
       const fault = refusal(reply, `log in by ${auth.method} at auth/${mount}`);
       // Without a login nothing can be read at all.
-      throw new BackendError(fault.fault === 'forbidden' ? 'refused' : fault.fault, fault.message);
+      throw ofStore(fault);
     }
     const seconds = Number(given?.lease_duration ?? 0);
     return { token, forMs: seconds > 0 ? seconds * 1_000 * USED : Number.POSITIVE_INFINITY };
@@ -130,14 +141,20 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
     ask,
     refusal,
     async check(signal) {
-      const reply = await ask('/v1/auth/token/lookup-self', { signal });
+      const reply = await ask('/v1/auth/token/lookup-self', { signal }).catch((error: unknown) => {
+        throw error instanceof BackendError ? ofStore(error) : error;
+      });
       if (reply.status !== 200 || !recordOf(recordOf(reply.body)?.data)) {
         const fault = refusal(reply, 'look up our own token');
-        throw new BackendError(fault.fault === 'forbidden' ? 'refused' : fault.fault, fault.message);
+        throw ofStore(fault);
       }
     },
   };
 }
+
+/** What keeps us out is no fault of an entry. */
+const ofStore = ({ fault, message }: BackendError): BackendError =>
+  new BackendError(fault === 'forbidden' || fault === 'entry' ? 'refused' : fault, message);
 
 /** What Vault says, in its own words. */
 export function errorsOf({ body }: Reply): string[] {

@@ -1,14 +1,6 @@
 /** HashiCorp Vault, or OpenBao: the KV secrets engine, version 2. A secret is one entry with its value in one field. */
 import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
-import {
-  BackendError,
-  inParallel,
-  quoted,
-  type Reading,
-  readingOf,
-  readingOfFault,
-  type SecretBackend,
-} from './backend.ts';
+import { BackendError, quoted, type Reading, readEach, readingOf, type SecretBackend } from './backend.ts';
 import { createCaller, type Reply, recordOf } from './http-call.ts';
 import { createVaultSession, errorsOf, type VaultParts } from './vault-session.ts';
 
@@ -27,26 +19,22 @@ export function createVaultBackend(config: VaultConfig, parts: VaultParts): Secr
   }
 
   async function readOne(name: string, signal: AbortSignal): Promise<Reading> {
-    try {
-      const { fields } = await entryOf(name, signal);
-      if (fields === null)
-        return { error: `Vault has no ${placeOf(name)}; write it there, or correct the name` };
-      const value = fields[field];
-      if (typeof value === 'string') return readingOf(value);
-      const told = Object.keys(fields).slice(0, 10).join(', ');
-      return {
-        error: `${placeOf(name)} has no text in the field "${field}"; its fields are: ${quoted(told, [])}`,
-      };
-    } catch (error) {
-      return readingOfFault(error);
-    }
+    const { fields } = await entryOf(name, signal);
+    if (fields === null)
+      return { error: `Vault has no ${placeOf(name)}; write it there, or correct the name` };
+    const value = fields[field];
+    if (typeof value === 'string') return readingOf(value);
+    const told = Object.keys(fields).slice(0, 10).join(', ');
+    return {
+      error: `${placeOf(name)} has no text in the field "${field}"; its fields are: ${quoted(told, [])}`,
+    };
   }
 
   return {
     kind: 'VAULT',
     outside: true,
     check: (signal) => session.check(signal),
-    read: (names, signal) => inParallel(names, (name) => readOne(name, signal)),
+    read: (names, signal) => readEach(names, signal, (name) => readOne(name, signal)),
     async write(name, value, how, signal) {
       const { fields, version } = await entryOf(name, signal);
       if (how === 'create' && fields !== null) {

@@ -58,6 +58,42 @@ describe('secrets in AWS Secrets Manager', function () {
     expect(aws.requests.at(-1)?.headers['x-amz-security-token']).to.equal('session-of-the-test');
   });
 
+  it('that are to be deleted, have a disabled key or an impossible name are told by name, the others are read', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e']) aws.secrets.set(name, name);
+    aws.broken.set('b', {
+      type: 'InvalidRequestException',
+      message: "You can't perform this operation on the secret because it was marked for deletion.",
+    });
+    aws.broken.set('c', { type: 'DecryptionFailure', message: 'The key is disabled.' });
+    aws.broken.set('d', { type: 'InvalidParameterException', message: 'Invalid name.' });
+    const readings = await backend().read(['a', 'b', 'c', 'd', 'e'], still);
+    const valued = [...readings].filter(([, one]) => 'value' in one).map(([name]) => name);
+    expect(valued.toSorted()).to.deep.equal(['a', 'e']);
+    expect(readings.get('b'))
+      .to.have.property('error')
+      .that.matches(/marked for deletion.*look at this entry/);
+    expect(readings.get('c'))
+      .to.have.property('error')
+      .that.matches(/key is disabled/);
+    expect(readings.get('d'))
+      .to.have.property('error')
+      .that.matches(/Invalid name/);
+  });
+
+  it('are asked for again, after a pause, where it throttles, and left alone where it goes on', async () => {
+    for (const name of ['a', 'b', 'c']) aws.secrets.set(name, name);
+    aws.throttled = 2;
+    const readings = await backend().read(['a', 'b', 'c'], still);
+    expect([...readings.values()].every((one) => 'value' in one)).to.equal(true);
+    aws.throttled = 1_000;
+    const names = Array.from({ length: 50 }, (_, at) => `n${at}`);
+    const fault = await faultOf(backend().read(names, still));
+    expect(fault.fault).to.equal('throttled');
+    expect(fault.message).to.include('the values that are known stay');
+    // Four lanes, three tries each, two of the client's own.
+    expect(1_000 - aws.throttled).to.be.at.most(24);
+  });
+
   it('that are missing, binary, forbidden or of no use are told by name, the others are read', async () => {
     aws.secrets.set('good', 'fine');
     aws.secrets.set('binary', { binary: 'AAEC' });
@@ -103,7 +139,6 @@ describe('secrets in AWS Secrets Manager', function () {
 
   const FAULTS: { fault: SecretsManagerServer['fault']; is: string; says: RegExp }[] = [
     { fault: 'broken', is: 'unreachable', says: /InternalServiceError.*tried again/ },
-    { fault: 'huge', is: 'refused', says: /more than 1 MiB/ },
     { fault: 'html', is: 'refused', says: /answers with something that is not JSON/ },
   ];
   for (const { fault, is, says } of FAULTS) {
@@ -124,6 +159,13 @@ describe('secrets in AWS Secrets Manager', function () {
       }
     });
   }
+
+  it('that are larger than is read are told by name', async () => {
+    aws.fault = 'huge';
+    expect((await backend().read(['db'], still)).get('db'))
+      .to.have.property('error')
+      .that.matches(/more than 1 MiB; store less there/);
+  });
 
   it('are not waited for for longer than 10 seconds, and are given up at once when nobody wants them', async () => {
     aws.fault = 'silent';

@@ -186,31 +186,61 @@ describe('secrets in Vault', () => {
     expect(fault.message).to.include('403').and.include('Check the token').and.not.include('wrong-one');
   });
 
-  const FAULTS: { fault: VaultServer['fault']; is: string; says: RegExp }[] = [
+  /** `ofEntry`: what is asked for a single entry may be the fault of that alone. */
+  const FAULTS: { fault: VaultServer['fault']; is: string; says: RegExp; ofEntry?: true }[] = [
     { fault: 'sealed', is: 'unreachable', says: /Vault answers 503 \(Vault is sealed\).*Is it sealed/ },
-    { fault: 'huge', is: 'refused', says: /more than 1 MiB/ },
+    { fault: 'huge', is: 'refused', says: /more than 1 MiB/, ofEntry: true },
     { fault: 'html', is: 'refused', says: /status 200 and something that is not JSON/ },
     {
       fault: 'redirect',
       is: 'refused',
       says: /redirects to https:\/\/elsewhere\.example\.org, which is not followed/,
     },
-    { fault: 'echo', is: 'refused', says: /Vault answers 400 \(bad token \[redacted\]/ },
+    { fault: 'echo', is: 'refused', says: /Vault answers 400 \(bad token \[redacted\]/, ofEntry: true },
   ];
-  for (const { fault, is, says } of FAULTS) {
+  for (const { fault, is, says, ofEntry } of FAULTS) {
     it(`fail as a whole where it is ${fault}, and no credential is told`, async () => {
       vault.fault = fault;
-      for (const work of [
-        () => backend().check(still),
-        () => backend().read(['db'], still),
-        () => backend().write('db', 'canary-value', 'replace', still),
-      ]) {
-        const found = await faultOf(work());
-        expect(found.fault).to.equal(is);
-        expect(found.message).to.match(says).and.not.include(TOKEN).and.not.include('canary-value');
-      }
+      const checked = await faultOf(backend().check(still));
+      const written = await faultOf(backend().write('db', 'canary-value', 'replace', still));
+      expect([checked.fault, written.fault]).to.deep.equal([is, ofEntry ? 'entry' : is]);
+      const reading = ofEntry ? await one(backend()) : await faultOf(backend().read(['db'], still));
+      const read = reading && 'error' in reading ? reading.error : (reading as BackendError).message;
+      for (const message of [checked.message, written.message, read])
+        expect(message).to.match(says).and.not.include(TOKEN).and.not.include('canary-value');
     });
   }
+
+  it('that answer with 400 or 500 are told by name, and the others are read', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) vault.put(`secret/${name}`, { value: name });
+    vault.broken.set('secret/data/b', { status: 500, errors: ['1 error occurred:\n\t* disk'] });
+    vault.broken.set('secret/data/d', { status: 400, errors: ['invalid path'] });
+    const readings = await backend().read(['a', 'b', 'c', 'd', 'e', 'f'], still);
+    const valued = [...readings].filter(([, one]) => 'value' in one).map(([name]) => name);
+    expect(valued.toSorted()).to.deep.equal(['a', 'c', 'e', 'f']);
+    expect(readings.get('b'))
+      .to.have.property('error')
+      .that.matches(/answers 500 \(1 error occurred: \* disk\)/);
+    expect(readings.get('d'))
+      .to.have.property('error')
+      .that.matches(/answers 400 \(invalid path\)/);
+  });
+
+  it('that were read before Vault was sealed are kept', async () => {
+    const names = Array.from({ length: 40 }, (_, at) => `n${at}`);
+    for (const name of names) vault.put(`secret/${name}`, { value: name });
+    let asked = 0;
+    vault.before = async () => {
+      asked += 1;
+      if (asked > 12) vault.fault = 'sealed';
+    };
+    const fault = await faultOf(backend().read(names, still));
+    expect(fault.fault).to.equal('unreachable');
+    const valued = [...fault.readings.values()].filter((one) => 'value' in one);
+    expect(valued.length).to.equal(12);
+    // It is left alone once some in a row came to nothing.
+    expect(asked).to.be.below(25);
+  });
 
   it('are not waited for for longer than 10 seconds', async function () {
     this.timeout(15_000);
