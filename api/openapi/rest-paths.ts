@@ -60,6 +60,9 @@ const RATE_LIMIT: Json = {
   'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
 };
 
+/** RFC 9110, 8.8.3 and 13.1.1. */
+const ENTITY_TAGS = '^([*]|(W/)?"[!#-~]*"(, ?(W/)?"[!#-~]*")*)$';
+
 export const REST_PARAMETERS: Json = {
   id: {
     name: 'id',
@@ -83,7 +86,7 @@ export const REST_PARAMETERS: Json = {
     required: false,
     description:
       'The `ETag` of what was read, or `*`: with another state than that the answer is 412, and nothing is changed.',
-    schema: { type: 'string', minLength: 1, maxLength: 2_000 },
+    schema: { type: 'string', minLength: 1, maxLength: 2_000, pattern: ENTITY_TAGS },
     example: '"c3RhdGUgb2YgaXQ"',
   },
   ifNoneMatch: {
@@ -92,7 +95,7 @@ export const REST_PARAMETERS: Json = {
     required: false,
     description:
       'The `ETag` of the answer before: where nothing has changed the answer is 304, without a body.',
-    schema: { type: 'string', minLength: 1, maxLength: 2_000 },
+    schema: { type: 'string', minLength: 1, maxLength: 2_000, pattern: ENTITY_TAGS },
     example: '"YW5zd2VyIG9mIGl0"',
   },
   idempotencyKey: {
@@ -200,7 +203,8 @@ const QUERY_WORDS: Readonly<Record<string, string>> = {
 };
 
 function errorsOf(row: RestRow): (keyof typeof REST_ERRORS)[] {
-  const changes = row.operation.kind === 'mutation';
+  // A query by POST may be refused for the present state, too, and carries an `Idempotency-Key`.
+  const changes = row.method !== 'GET';
   const names = row.mayBeMissing || row.path.includes('{') || row.method === 'PUT' || row.method === 'DELETE';
   return [
     400,
