@@ -88,8 +88,7 @@ const DAY_MS = 86_400_000;
 
 export const updateAccess = mutation({
   name: 'settings.updateAccess',
-  summary:
-    'After how many days accounts rest that their identity provider has not confirmed, and how long personal tokens last at most',
+  summary: 'After how many days accounts rest that no provider confirms, and how long personal tokens last',
   role: 'SUPER_ADMIN',
   audit: 'settings.accessUpdated',
   input: UpdateAccess,

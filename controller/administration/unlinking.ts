@@ -15,8 +15,7 @@ import { aboutUser, endSessionsOf, refuseLastSuperAdmin, takeAccount, tellPages 
 
 export const unlinkProvider = mutation({
   name: 'admin.unlinkProvider',
-  summary:
-    "Unlink the identity provider's account from somebody's; sessions and personal tokens end. An account without a password is joined by the next sign-in with its verified address",
+  summary: "Unlink the identity provider's account from somebody's; sessions and personal tokens end",
   role: 'SUPER_ADMIN',
   audit: 'user.providerUnlinked',
   input: UnlinkUser,

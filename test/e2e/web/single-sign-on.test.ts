@@ -91,7 +91,7 @@ describe('single sign-on in a browser', function () {
     await page.goto(`${scene.test.url}/sign-in`);
     await toProvider();
     await atProvider(subject);
-    await page.getByRole('alert').getByText('An account with your address stands already').waitFor();
+    await page.getByRole('alert').getByText('An account with your address exists already').waitFor();
     const found = await violationsInBothSchemes(page, 'a problem of the provider');
     expect(found, found.join('\n')).to.deep.equal([]);
     await page.getByLabel('Email').fill(email);

@@ -74,6 +74,7 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'serviceAccount.list': environment,
   'sharedComponent.list': environment,
   'settings.get': () => ({}),
+  'settings.scimRefusals': () => ({}),
   'team.get': ({ teamId }) => ({ id: teamId }),
   'team.list': () => ({}),
   'team.myRole': () => ({}),

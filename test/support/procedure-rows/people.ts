@@ -119,7 +119,7 @@ export const PEOPLE: Rows = {
   'settings.get': { names: 'own', input: () => NOTHING },
   'settings.updateAccess': {
     names: 'own',
-    input: (_, n) => ({ confirmationDays: 30, tokenMaxDays: 300 + n }),
+    input: (_, n) => ({ confirmationDays: 30, tokenMaxDays: 300 + (n % 3_000) }),
   },
   'settings.updateFleet': {
     names: 'own',
