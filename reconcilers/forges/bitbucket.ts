@@ -10,10 +10,17 @@ import type { CheckState } from '../../schemas/api/pull-requests.ts';
 import { BoundedMap } from '../source/bounded-map.ts';
 import { type Account, Comment, Commit, Own, Pull } from './bitbucket-answers.ts';
 import { bitbucketCalls } from './bitbucket-calls.ts';
-import { type Forge, ForgeError, type ForgePullRequest, ForgeReply, type OpenRequest } from './forge.ts';
+import {
+  type Forge,
+  ForgeError,
+  type ForgePullRequest,
+  ForgeReply,
+  type LeftOut,
+  type OpenRequest,
+} from './forge.ts';
 import { type Comments, isGone, keepComment, openOnce, orNull } from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
-import { body, branch, DESCRIPTION, person, read, shortened, time, title } from './reading.ts';
+import { body, branch, DESCRIPTION, person, read, readPulls, shortened, time, title } from './reading.ts';
 
 const PAGE = 50;
 const COMMENT_PAGE = 100;
@@ -89,16 +96,15 @@ export function createBitbucket({ transport, url, project, token }: ForgeParts):
   const raw = async (number: number): Promise<Pull> =>
     readPull((await call('GET', `${pulls}/${number}`)).body);
 
-  async function listed(filter: string, enough: number): Promise<ForgePullRequest[]> {
+  async function listed(filter: string, enough: number, leftOut?: LeftOut): Promise<ForgePullRequest[]> {
     const query = new URLSearchParams({ q: `state = "OPEN" AND ${filter}`, pagelen: String(PAGE) });
     const found: ForgePullRequest[] = [];
     for await (const values of pages(`${pulls}?${query}`)) {
-      for (const value of values) {
-        if (found.length >= enough) return found;
-        found.push(await toPull(readPull(value)));
-      }
+      // The source of a fork that was deleted has no commit any more.
+      found.push(...(await readPulls(label, values, (value) => toPull(readPull(value)), leftOut)));
+      if (found.length >= enough) break;
     }
-    return found;
+    return found.slice(0, enough);
   }
 
   const findOpen = async ({ branch: source, base }: OpenRequest) => {
@@ -207,7 +213,7 @@ export function createBitbucket({ transport, url, project, token }: ForgeParts):
         async () => toPull(await raw(number)),
         () => call('GET', repository),
       ),
-    listOpen: (base) => listed(`destination.branch.name = ${quoted(base)}`, MOST_PULLS),
+    listOpen: (base, leftOut) => listed(`destination.branch.name = ${quoted(base)}`, MOST_PULLS, leftOut),
     comment: (number, sticky) => keepComment(comments, number, sticky, { longest: LONGEST_TEXT, hidden }),
     async setStatus(sha, { context, state, description, url: target }) {
       await call('POST', `${repository}/commit/${sha}/statuses/build`, {

@@ -4,6 +4,7 @@
  */
 import { messageOf } from '../../controller/platform/errors.ts';
 import { isUntrusted, type TargetGuard } from '../../controller/platform/outgoing/index.ts';
+import { denialOf } from './denials.ts';
 import { ForgeError, ForgeReply } from './forge.ts';
 
 const LONGEST_WAIT_MS = 60 * 60_000;
@@ -36,11 +37,19 @@ export function faultOf(refusal: Refusal): ForgeError {
     const time = `${at.toISOString().slice(11, 16)} UTC`;
     return new ForgeError('rate-limited', `${label} was asked too often; it is asked again at ${time}`, at);
   }
+  const denial = status === 403 ? denialOf({ headers, said }) : null;
   switch (true) {
     case status === 401:
       return new ForgeError(
         'credentials',
         `${label} does not take the token${because}: it is wrong, expired or revoked; make a new one and give it as forge.token`,
+      );
+    case status === 403 && denial !== null:
+      return new ForgeReply(
+        denial?.fault ?? 'credentials',
+        status,
+        `${label} ${denial?.advice}${because}`,
+        said,
       );
     case status === 403:
       return new ForgeReply(
@@ -49,7 +58,14 @@ export function faultOf(refusal: Refusal): ForgeError {
         `${label} does not let the token do this${because}; give one that may write pull requests, comments and commit statuses of the project`,
         said,
       );
-    case status === 404 || status === 410:
+    case status === 410:
+      return new ForgeReply(
+        'not-found',
+        status,
+        `${label} has it no more${because}: it was deleted, or switched off there, as issues may be, which carry the comments of pull requests; switch them on, or correct forge.project`,
+        said,
+      );
+    case status === 404:
       return new ForgeReply(
         'not-found',
         status,
@@ -123,8 +139,11 @@ function textsIn(value: unknown, depth: number): string[] {
   if (typeof value === 'string') return value === '' ? [] : [value];
   if (depth > 3 || typeof value !== 'object' || value === null) return [];
   if (Array.isArray(value)) return value.slice(0, 5).flatMap((one) => textsIn(one, depth + 1));
-  const { message, error, errors, detail } = value as Record<string, unknown>;
-  return [message, error, errors, detail].flatMap((one) => textsIn(one, depth + 1));
+  const { message, error, errors, detail, resource, field, code } = value as Record<string, unknown>;
+  const texts = [message, error, errors, detail].flatMap((one) => textsIn(one, depth + 1));
+  // GitHub's validation: which field of what, and one word for why.
+  const names = [resource, field, code].filter((one) => typeof one === 'string' && one !== '');
+  return texts.length === 0 && names.length > 0 ? [names.join(' ')] : texts;
 }
 
 export function redirected(label: string, location: string | null, from: URL): ForgeError {

@@ -43,6 +43,8 @@ export interface StatusReport {
   url: string;
 }
 
+export type LeftOut = (sentence: string) => void;
+
 export interface Forge {
   readonly name: Exclude<ForgeName, 'headgate'>;
   /** Where there is an open one of the same branch and base, that one is brought up to date and answered. */
@@ -52,8 +54,11 @@ export interface Forge {
   close(number: number): Promise<void>;
   /** Null where the forge has none of the number. */
   get(number: number): Promise<ForgePullRequest | null>;
-  /** All that are open against the branch, across all pages, at most 500. */
-  listOpen(base: string): Promise<ForgePullRequest[]>;
+  /**
+   * All that are open against the branch, across all pages, at most 500. An entry that cannot be read is left out and told to
+   * `leftOut`, in one sentence that names it.
+   */
+  listOpen(base: string, leftOut?: LeftOut): Promise<ForgePullRequest[]>;
   /**
    * One comment that is kept up to date. The marker is an HTML comment, which nobody is shown; it is added where the body
    * does not hold it. Texts that are too long for the forge are cut. `commentId` is what this answered before; null the first time, or where that is
@@ -93,6 +98,9 @@ export class ForgeError extends Error {
     this.retryAt = retryAt;
   }
 }
+
+/** An answer that went well, and that is not what this forge documents. */
+export class UnreadableAnswer extends ForgeError {}
 
 /** Of an answer with a status of 400 and more. */
 export class ForgeReply extends ForgeError {

@@ -7,7 +7,7 @@
 import { giteaApi } from 'gitea-js';
 import Type from 'typebox';
 import { unwrapped } from './faults.ts';
-import { type Forge, ForgeError, type ForgePullRequest, type OpenRequest } from './forge.ts';
+import { type Forge, ForgeError, type ForgePullRequest, type LeftOut, type OpenRequest } from './forge.ts';
 import { type Comments, ifThere, keepComment, openOnce, orNull } from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
 import {
@@ -17,6 +17,7 @@ import {
   Maybe,
   person,
   read,
+  readPulls,
   Sha,
   shortened,
   Time,
@@ -48,7 +49,6 @@ const Pull = Type.Object({
   updated_at: Time,
   closed_at: Maybe(Time),
 });
-const Pulls = Type.Array(Pull);
 const CommentList = Type.Array(Type.Object({ id: Type.Integer(), body: Maybe(Type.String()), user: Login }));
 const Made = Type.Object({ id: Type.Integer() });
 const Own = Type.Object({ login: Type.String() });
@@ -98,14 +98,14 @@ export function createGitea({ transport, url, project, token }: ForgeParts): For
   const get = async (number: number) =>
     toPull((await asked(() => repos.repoGetPullRequest(owner, repo, number))).data);
 
-  async function listOpen(base: string): Promise<ForgePullRequest[]> {
+  async function listOpen(base: string, leftOut?: LeftOut): Promise<ForgePullRequest[]> {
     const found: ForgePullRequest[] = [];
     for (let page = 1; page <= MOST_PAGES && found.length < MOST_PULLS; page += 1) {
       const { data, headers } = await asked(() =>
         repos.repoListPullRequests(owner, repo, { state: 'open', page, limit: PAGE }),
       );
-      const pulls = read(label, Pulls, data);
-      found.push(...pulls.map(toPull).filter((pull) => pull.base === base));
+      const pulls = await readPulls(label, data, toPull, leftOut);
+      found.push(...pulls.filter((pull) => pull.base === base));
       if (pulls.length === 0 || !/rel="?next"?/.test(headers.get('link') ?? '')) break;
     }
     return found.slice(0, MOST_PULLS);

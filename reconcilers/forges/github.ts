@@ -17,6 +17,7 @@ import {
   Maybe,
   person,
   read,
+  readPulls,
   Sha,
   shortened,
   Time,
@@ -48,7 +49,6 @@ const Pull = Type.Object({
   updated_at: Time,
   closed_at: Maybe(Time),
 });
-const Pulls = Type.Array(Pull);
 const CommentList = Type.Array(
   Type.Object({
     id: Type.Integer(),
@@ -123,9 +123,8 @@ export function createGitHub({ transport, url, project, token }: ForgeParts): Fo
       }),
     );
     return (
-      read(label, Pulls, data)
-        .map(toPull)
-        .find((pull) => !pull.isFork && pull.branch === request.branch) ?? null
+      (await readPulls(label, data, toPull)).find((pull) => !pull.isFork && pull.branch === request.branch) ??
+      null
     );
   }
 
@@ -206,12 +205,12 @@ export function createGitHub({ transport, url, project, token }: ForgeParts): Fo
         () => get(number),
         () => asked(() => rest.repos.get(of)),
       ),
-    async listOpen(base) {
+    async listOpen(base, leftOut) {
       const found: ForgePullRequest[] = [];
       const pages = paginate.iterator(rest.pulls.list, { ...of, state: 'open', base, per_page: PAGE });
       await asked(async () => {
         for await (const { data } of pages) {
-          found.push(...read(label, Pulls, data).map(toPull));
+          found.push(...(await readPulls(label, data, toPull, leftOut)));
           if (found.length >= MOST_PULLS) break;
         }
       });

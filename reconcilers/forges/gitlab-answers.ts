@@ -25,7 +25,12 @@ export const MergeRequest = Type.Object({
   merged_at: Maybe(Time),
   closed_at: Maybe(Time),
 });
-export const MergeRequestList = Type.Array(MergeRequest);
+export const Entries = Type.Array(Type.Unknown());
+/** GitLab does not know its head yet. */
+export const WithoutHead = Type.Object({
+  iid: Type.Integer(),
+  sha: Type.Optional(Type.Union([Type.Null(), Type.Literal('')])),
+});
 export const Page = Type.Object({ next: Maybe(Type.Integer()) });
 export const NoteList = Type.Array(
   Type.Object({

@@ -12,14 +12,32 @@ import {
   Users,
 } from '@gitbeaker/rest';
 import type { CheckState } from '../../schemas/api/pull-requests.ts';
+import { validator } from '../../schemas/validate.ts';
 import { unwrapped } from './faults.ts';
-import { type Forge, ForgeError, type ForgePullRequest, ForgeReply, type OpenRequest } from './forge.ts';
-import { Made, MergeRequest, MergeRequestList, NoteList, OwnToken, Page, Project } from './gitlab-answers.ts';
+import {
+  type Forge,
+  ForgeError,
+  type ForgePullRequest,
+  ForgeReply,
+  type LeftOut,
+  type OpenRequest,
+} from './forge.ts';
+import {
+  Entries,
+  Made,
+  MergeRequest,
+  NoteList,
+  OwnToken,
+  Page,
+  Project,
+  WithoutHead,
+} from './gitlab-answers.ts';
 import { gitLabRequester } from './gitlab-requester.ts';
 import { type Comments, ifThere, keepComment, openOnce, orNull } from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
-import { body, branch, DESCRIPTION, person, read, shortened, time, title } from './reading.ts';
+import { body, branch, DESCRIPTION, person, read, readPulls, shortened, time, title } from './reading.ts';
 
+const withoutHead = validator(WithoutHead);
 const PAGE = 100;
 const MOST_PULLS = 500;
 const NOTE_PAGES = 10;
@@ -81,10 +99,10 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
 
   const get = async (number: number) => toPull(await asked(() => requests.show(project, number)));
 
-  async function listed(filter: {
-    targetBranch: string;
-    sourceBranch?: string;
-  }): Promise<ForgePullRequest[]> {
+  async function listed(
+    filter: { targetBranch: string; sourceBranch?: string },
+    leftOut?: LeftOut,
+  ): Promise<ForgePullRequest[]> {
     const found: ForgePullRequest[] = [];
     for (let page: number | null | undefined = 1; page && found.length < MOST_PULLS; ) {
       const { data, paginationInfo } = await asked(() =>
@@ -94,8 +112,9 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
         }),
       );
       const { next } = read(label, Page, paginationInfo);
-      const some = read(label, MergeRequestList, data);
-      found.push(...some.filter(({ sha }) => sha).map(toPull));
+      const some = read(label, Entries, data);
+      const known = some.filter((one) => withoutHead.issues(one).length > 0);
+      found.push(...(await readPulls(label, known, toPull, leftOut)));
       page = some.length > 0 && next && next > page ? next : null;
     }
     return found.slice(0, MOST_PULLS);
@@ -165,7 +184,7 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
         () => get(number),
         () => asked(() => projects.show(project)),
       ),
-    listOpen: (base) => listed({ targetBranch: base }),
+    listOpen: (base, leftOut) => listed({ targetBranch: base }, leftOut),
     comment: (number, sticky) => keepComment(comments, number, sticky, { longest: LONGEST_TEXT }),
     async setStatus(sha, { context, state, description, url: targetUrl }) {
       try {

@@ -11,7 +11,7 @@ import {
   type PullRequestRecord,
   pullRequestsOf,
 } from '../../controller/pull-requests/index.ts';
-import type { Forge } from '../forges/forge.ts';
+import { type Forge, type ForgePullRequest, UnreadableAnswer } from '../forges/forge.ts';
 import { mirrored } from './mirrored.ts';
 
 /** Of those that are open here and that the forge did not list: merged, closed, retargeted, or beyond the end of its list. */
@@ -27,27 +27,53 @@ export interface Mirroring {
   after: number;
 }
 
-/** Answers where to go on asking. @throws ForgeError */
-export async function mirrorForge({ ctx, binding, forge, after }: Mirroring): Promise<{ after: number }> {
+/** Answers where to go on asking, and what could not be read. @throws ForgeError */
+export async function mirrorForge({
+  ctx,
+  binding,
+  forge,
+  after,
+}: Mirroring): Promise<{ after: number; leftOut: string | null }> {
   const of = pullRequestsOf(binding);
   // What people do here while the forge is asked is newer than its answer.
   const since = await databaseTime(ctx.db);
   const open = await listPullRequests(ctx.db, of, { state: 'open', limit: MOST_OPEN });
   const known = new Map(open.map((record) => [record.number, record]));
-  const listed = (await forge.listOpen(binding.ref)).map((one) => mirrored(binding, one));
+  const leftOut: string[] = [];
+  const found = await forge.listOpen(binding.ref, (sentence) => leftOut.push(sentence));
+  const listed = found.map((one) => mirrored(binding, one));
   const there = new Set(listed.map(({ number }) => number));
   const unlisted = open.filter(({ number }) => !there.has(number)).sort((a, b) => a.number - b.number);
   const asked = inTurn(unlisted, after).slice(0, MOST_ASKED);
   const seen = listed.filter((one) => differs(known.get(one.number), one));
   const gone: PullRequestRecord[] = [];
   for (const record of asked) {
-    const now = await forge.get(record.number);
+    const now = await readable(() => forge.get(record.number));
+    if (now === 'unreadable') continue;
     if (!now) gone.push(record);
     else if (differs(record, mirrored(binding, now))) seen.push(mirrored(binding, now));
   }
   await write({ ctx, binding, since }, seen, gone);
-  return { after: asked.length < unlisted.length ? (asked.at(-1)?.number ?? 0) : 0 };
+  return {
+    after: asked.length < unlisted.length ? (asked.at(-1)?.number ?? 0) : 0,
+    leftOut: leftOut.length === 0 ? null : shown(leftOut),
+  };
 }
+
+/** It was named where it was listed, and stays as it is known. */
+async function readable(
+  work: () => Promise<ForgePullRequest | null>,
+): Promise<ForgePullRequest | null | 'unreadable'> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof UnreadableAnswer) return 'unreadable';
+    throw error;
+  }
+}
+
+const shown = ([first = '', ...others]: readonly string[]): string =>
+  others.length === 0 ? first : `${first}; ${others.length} more are left out too`;
 
 /** Those after the number first. */
 function inTurn(pulls: readonly PullRequestRecord[], after: number): PullRequestRecord[] {

@@ -50,6 +50,8 @@ interface Memory {
   faults: Faults;
   /** What the forge did not take when it was told something last. */
   refused: string | null;
+  /** Entries of the last list that could not be read. */
+  leftOut: string | null;
 }
 
 export function createPullRequestPass(options: PullRequestPassOptions) {
@@ -62,7 +64,7 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
     if (known?.of === of) return known;
     // What was wrong with another configuration is not wrong with this one.
     if (known) troubles.forget(environmentId);
-    const made: Memory = { of, askedAt: null, after: 0, faults: new Map(), refused: null };
+    const made: Memory = { of, askedAt: null, after: 0, faults: new Map(), refused: null, leftOut: null };
     memories.set(environmentId, made);
     return made;
   }
@@ -85,8 +87,9 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
     await pass.aside(() =>
       turns.take(JSON.stringify([repository, forge.name, base]), async () => {
         pass.signal.throwIfAborted();
-        const { after } = await mirrorForge({ ctx, binding, forge, after: memory.after });
+        const { after, leftOut } = await mirrorForge({ ctx, binding, forge, after: memory.after });
         memory.after = after;
+        memory.leftOut = leftOut;
       }),
     );
   }
@@ -179,7 +182,8 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
         untold = told.more;
         if (told.calls > 0) memory.refused = told.refused;
       });
-    if (well && !paused) await troubles.went(ctx, binding, mark, memory.refused);
+    const remark = [memory.refused, memory.leftOut].filter((one) => one !== null).join('. ') || null;
+    if (well && !paused) await troubles.went(ctx, binding, mark, remark);
     if (checked?.more || (untold && well)) return 0;
     return nextLook(binding, memory, checked);
   }

@@ -14,13 +14,15 @@ import {
   type PullRequestRecord,
   readCheck,
 } from '../../controller/pull-requests/index.ts';
-import { type Forge, ForgeError } from '../forges/forge.ts';
+import { type Forge, ForgeError, ForgeReply } from '../forges/forge.ts';
 import { planMarkdown } from '../plan-view/index.ts';
 import { oneLine } from './check-words.ts';
 
 /** Of one pass. */
 const MOST_CALLS = 100;
 const DIGEST_CHARACTERS = 32;
+/** So many in a row that are not allowed mean the token, and not the pull requests. */
+const MOST_DENIALS = 3;
 
 export const digestOf = (...parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, DIGEST_CHARACTERS);
@@ -55,13 +57,26 @@ export async function tellChecks(
   const { ctx, binding, forge, leads, aside } = telling;
   let left = MOST_CALLS;
   let refused: string | null = null;
-  const call = async (work: () => Promise<void>) => {
+  let denials = 0;
+  /** Whether it need not be asked for again. */
+  const call = async (work: () => Promise<void>): Promise<boolean> => {
     left -= 1;
     try {
       await aside(work);
+      denials = 0;
+      return true;
     } catch (error) {
-      if (!(error instanceof ForgeError) || !FINAL.has(error.fault)) throw error;
+      if (!(error instanceof ForgeError)) throw error;
+      if (FINAL.has(error.fault)) {
+        refused = error.message;
+        return true;
+      }
+      // Of one pull request, as a conversation that is locked; or of the token, once none is taken.
+      if (!(error instanceof ForgeReply) || error.status !== 403) throw error;
+      denials += 1;
+      if (denials >= MOST_DENIALS) throw error;
       refused = error.message;
+      return false;
     }
   };
   for (const pull of pulls) {
@@ -72,10 +87,10 @@ export async function tellChecks(
     const { state, summary } = check;
     const status = digestOf(pull.headSha, state, summary, url, statusContext(binding));
     if (status !== check.postedStatus) {
-      await call(() =>
+      const settled = await call(() =>
         forge.setStatus(pull.headSha, { context: statusContext(binding), state, description: summary, url }),
       );
-      await note(telling, pull, { status });
+      if (settled) await note(telling, pull, { status });
     }
     // A fault that may be over in a moment does not take the place of the last plan.
     if (state === 'pending' || state === 'error') continue;
@@ -85,12 +100,14 @@ export async function tellChecks(
     const body = commentOf(binding, whole, url);
     const digest = digestOf(body);
     let { commentId } = check;
-    if (!check.postedComment?.startsWith(`${digest} `))
-      await call(async () => {
+    if (!check.postedComment?.startsWith(`${digest} `)) {
+      const settled = await call(async () => {
         commentId = await forge.comment(pull.number, {
           ...{ marker: commentMarker(binding.environmentId), body, commentId },
         });
       });
+      if (!settled) continue;
+    }
     const comment = `${digest} ${check.inputs}`;
     await note(telling, pull, { comment, ...(commentId === null ? {} : { commentId }) });
   }
@@ -107,7 +124,13 @@ export async function tellPending(telling: Telling, pulls: readonly PullRequestR
     if (!leads()) return;
     const url = pageOf(ctx, binding, pull);
     const report = { context: statusContext(binding), state: 'pending' as const, description: PLANNING, url };
-    await forge.setStatus(pull.headSha, report);
+    try {
+      await forge.setStatus(pull.headSha, report);
+    } catch (error) {
+      // What is said once the plan is made says all of it; and that is told again where it was not taken.
+      if (error instanceof ForgeReply) continue;
+      throw error;
+    }
     await note(telling, pull, {
       status: digestOf(pull.headSha, 'pending', PLANNING, url, statusContext(binding)),
     });

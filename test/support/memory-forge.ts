@@ -1,5 +1,11 @@
 /** A forge that lives in the test: what it has been told is there to be looked at, and it can be as bad as forges get. */
-import type { Forge, ForgePullRequest, OpenRequest, StatusReport } from '../../reconcilers/forges/forge.ts';
+import type {
+  Forge,
+  ForgePullRequest,
+  LeftOut,
+  OpenRequest,
+  StatusReport,
+} from '../../reconcilers/forges/forge.ts';
 
 export interface ToldStatus extends StatusReport {
   sha: string;
@@ -67,7 +73,7 @@ export class MemoryForge implements Forge {
   get(number: number): Promise<ForgePullRequest | null> {
     return this.#call('get', () => this.pulls.get(number) ?? null);
   }
-  listOpen(base: string): Promise<ForgePullRequest[]> {
+  listOpen(base: string, _leftOut?: LeftOut): Promise<ForgePullRequest[]> {
     return this.#call('listOpen', () =>
       [...this.pulls.values()].filter((one) => one.state === 'open' && one.base === base).slice(0, 500),
     );

@@ -99,6 +99,17 @@ describe('Bitbucket Cloud', () => {
     expect(await client.forge.get(1)).to.include({ isFork: true, headSha: shaOf('head 1').slice(0, 12) });
   });
 
+  it('leaves out the request of a fork that was deleted, names it, and lists the others', async () => {
+    server.add();
+    server.add({ isFork: true, headSha: '' });
+    server.add();
+    const leftOut: string[] = [];
+    const listed = await client.forge.listOpen('main', (sentence) => leftOut.push(sentence));
+    expect(listed.map(({ number }) => number)).to.deep.equal([1, 3]);
+    expect(leftOut).to.have.length(1);
+    expect(leftOut[0]).to.match(/^#2 is left out: .*source\/commit/);
+  });
+
   it('shows nobody the marker', async () => {
     server.add();
     await sticky('<!-- headgate:plan:1 -->\nThe plan', null);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { findBinding } from '../../../controller/git-sync/index.ts';
 import { mirrorPullRequest } from '../../../controller/pull-requests/index.ts';
-import { ForgeError } from '../../../reconcilers/forges/forge.ts';
+import { ForgeError, ForgeReply } from '../../../reconcilers/forges/forge.ts';
 import { idleManifest } from '../../support/pipelines.ts';
 import { PullRequestScene } from '../../support/pull-request-scene.ts';
 import type { BoundEnvironment } from '../../support/reconcile.ts';
@@ -245,6 +245,64 @@ describe('a pull request on a forge', () => {
     };
     await scene.look(env);
     expect(await scene.pull(env, 7)).to.include({ state: 'closed', title: 'change 7' });
+  });
+
+  it('whose comment the forge does not take, since it is locked there, holds up no other', async () => {
+    for (const number of [7, 8, 9]) open(number);
+    const comment = scene.forge.comment.bind(scene.forge);
+    scene.forge.comment = async (number, sticky) => {
+      if (number !== 7) return comment(number, sticky);
+      throw new ForgeReply('credentials', 403, 'the forge does not let the token do this (locked)', 'locked');
+    };
+    await scene.look(env);
+    expect([7, 8, 9].map((number) => scene.forge.commentsOn(number).length)).to.deep.equal([0, 1, 1]);
+    expect(await trouble()).to.include('does not let the token do this (locked)');
+    // It is told once it is taken.
+    scene.forge.comment = comment;
+    later();
+    await scene.look(env, 'timer');
+    expect(scene.forge.commentsOn(7)).to.have.length(1);
+    expect(await trouble()).to.equal(null);
+  });
+
+  it('whose commit takes no status is planned all the same, and so are the others', async () => {
+    const heads = [7, 8].map((number) => open(number));
+    const setStatus = scene.forge.setStatus.bind(scene.forge);
+    scene.forge.setStatus = async (sha, report) => {
+      if (sha !== heads[0]) return setStatus(sha, report);
+      throw new ForgeReply('refused', 422, 'the forge refuses with status 422 (sha)', 'sha');
+    };
+    await scene.look(env);
+    expect(scene.forge.statusOf(heads[1] ?? '')).to.equal('success: 1 changed');
+    expect([7, 8].map((number) => scene.forge.commentsOn(number).length)).to.deep.equal([1, 1]);
+  });
+
+  it('stops asking where the token may tell nothing at all', async () => {
+    for (let number = 1; number <= 8; number += 1) open(number);
+    let asked = 0;
+    scene.forge.setStatus = async () => {
+      asked += 1;
+      throw new ForgeReply('credentials', 403, 'the forge does not let the token do this', '');
+    };
+    scene.forge.comment = async () => {
+      throw new ForgeReply('credentials', 403, 'the forge does not let the token do this', '');
+    };
+    await scene.look(env);
+    // Once each while the plans are made, and a few times after.
+    expect(asked).to.be.at.most(8 + 3);
+    expect(await trouble()).to.equal('the forge does not let the token do this');
+  });
+
+  it('that cannot be read is named with the binding, and the others are mirrored', async () => {
+    for (const number of [7, 8]) open(number);
+    const listOpen = scene.forge.listOpen.bind(scene.forge);
+    scene.forge.listOpen = async (base, leftOut) => {
+      leftOut?.('#9 is left out: the forge answers otherwise than expected');
+      return listOpen(base);
+    };
+    await scene.look(env);
+    expect(await scene.pull(env, 8)).to.include({ state: 'open' });
+    expect(await trouble()).to.equal('#9 is left out: the forge answers otherwise than expected');
   });
 
   it('is asked for by number in turn where many are not listed', async () => {

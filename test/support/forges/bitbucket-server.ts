@@ -140,7 +140,8 @@ export class BitbucketServer extends ForgeServer {
       closed_by: pull.mergedBy === null ? null : { nickname: pull.mergedBy },
       source: {
         branch: { name: pull.branch },
-        commit: { hash: pull.headSha.slice(0, SHORT) },
+        // A fork that was deleted.
+        commit: pull.headSha === '' ? null : { hash: pull.headSha.slice(0, SHORT) },
         repository: repository(fromOf(pull, this.project)),
       },
       destination: { branch: { name: pull.base }, repository: repository(this.project) },
