@@ -1,5 +1,6 @@
 /** The built UI: hashed files for ever, the page itself never from a cache. */
 import { existsSync, readFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Context, Middleware } from 'koa';
 import sirv from 'sirv';
@@ -42,6 +43,14 @@ export function webRoutes(folder: string): Middleware {
     const page = ctx.method === 'GET' || ctx.method === 'HEAD';
     if (!page || NOT_PAGES.some((prefix) => ctx.path.startsWith(prefix))) return next();
     if (!isFile(ctx.path) || ctx.path === '/index.html') return sendPage(ctx, html);
+    // sirv knows the files that were there at the start, and the failure to open one that an upgrade in place has taken away
+    // would end the process.
+    if (!(await isThere(folder, ctx.path))) {
+      ctx.status = 404;
+      ctx.type = 'text/plain';
+      ctx.body = 'Not found\n';
+      return;
+    }
     ctx.respond = false;
     ctx.res.statusCode = 200;
     await new Promise<void>((resolve) => {
@@ -53,6 +62,14 @@ export function webRoutes(folder: string): Middleware {
       });
     });
   };
+}
+
+async function isThere(folder: string, path: string): Promise<boolean> {
+  try {
+    return (await stat(join(folder, decodeURIComponent(path)))).isFile();
+  } catch {
+    return false;
+  }
 }
 
 function sendPage(ctx: Context, html: string): void {
