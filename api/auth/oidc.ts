@@ -17,6 +17,9 @@ import { readText } from '../middleware/body.ts';
 import { perMinuteByAddress } from '../middleware/rate-limit.ts';
 import { createAttemptCookies } from './attempt-cookies.ts';
 
+const PROVIDER_LENGTH = 40;
+/** Of an address. */
+const HINT_LENGTH = 320;
 /** For one address, by this controller. Nothing can be guessed here, and a whole office may come from one address. */
 const SIGN_INS_PER_MINUTE = 120;
 /** Of a provider, where an administrator may end all sessions at once. */
@@ -32,11 +35,14 @@ export function oidcRoutes(router: Router, door: Door): void {
   router.get('/api/auth/oidc/login', async (ctx) => {
     out.take(ctx.state.ipAddress);
     ctx.set('Cache-Control', 'no-store');
-    const { next, link } = ctx.query;
+    const { next, link, provider, login_hint: hint } = ctx.query;
     const linking = link === '1';
     const actor = await door.actor(ctx);
     const owner = linking ? ownerOf(ctx, door.baseUrl, actor) : null;
-    const began = await beginSignIn(door.context(ctx, actor), { next, link: owner });
+    const began = await beginSignIn(door.context(ctx, actor), {
+      ...{ next, link: owner, providerId: textOf(provider, PROVIDER_LENGTH) },
+      loginHint: textOf(hint, HINT_LENGTH),
+    });
     if (began.location === null) {
       ctx.redirect(problemPage('oidc_unavailable', began.next, linking));
       return;
@@ -89,6 +95,10 @@ const cameTooLate = (end: SignInEnd): boolean =>
   end.type === 'problem' &&
   !end.linking &&
   (end.problem === 'oidc_expired' || end.problem === 'oidc_unavailable');
+
+/** Null for one that is not there; of several none is meant. */
+const textOf = (value: unknown, length: number): string | null =>
+  typeof value === 'string' && value !== '' && value.length <= length ? value : null;
 
 /** Section 2.5: a form with `logout_token`. */
 async function readLogoutToken(ctx: KoaContext): Promise<string> {

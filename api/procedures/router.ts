@@ -89,6 +89,7 @@ export const appRouter = router({
     updateProfile: m(account.updateProfile),
     setupTotp: m(twoFactor.setupTotp),
     verifyAndEnableTotp: m(twoFactor.verifyAndEnableTotp),
+    proveTwoFactor: m(twoFactor.proveTwoFactor),
     disableTotp: m(twoFactor.disableTotp),
     renewBackupCodes: m(twoFactor.renewBackupCodes),
     listSessions: q(sessions.listSessions),

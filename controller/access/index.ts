@@ -36,6 +36,7 @@ export { deleteOldThrottles } from './throttle-store.ts';
 export { deleteExpiredTokens } from './token-retention-store.ts';
 export {
   countSuperAdmins,
+  countSuperAdminsWithPassword,
   deleteUser,
   findUser,
   findUserByEmail,

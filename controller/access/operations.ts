@@ -14,7 +14,7 @@ export const me = query({
   role: 'VIEWER',
   input: NoInput,
   output: Me,
-  evenIfOwing: ['CHANGE_PASSWORD', 'SET_UP_TWO_FACTOR'],
+  evenIfOwing: ['CHANGE_PASSWORD', 'SET_UP_TWO_FACTOR', 'PROVE_TWO_FACTOR'],
   scope: () => ownScope,
   async run(ctx) {
     const { userId, sessionId, owes } = caller(ctx);

@@ -8,6 +8,8 @@ import { CONFIRMATION, confirmationOf, STORED_POLICY, type StoredConfirmation } 
 import { toUser, type User, type UserRow } from './users-store.ts';
 
 export type SignInMethod = 'password' | 'oidc';
+/** How it was shown in a session that began at a provider: there, or here. */
+export type SecondFactor = 'provider' | 'totp';
 
 export interface SessionOwner {
   user: User;
@@ -33,6 +35,7 @@ export async function insertSession(
     method: SignInMethod;
     sealedIdToken: string | null;
     provider: ProviderSession | null;
+    secondFactor: SecondFactor | null;
     ipAddress: string | null;
     userAgent: string | null;
     /** When the user showed who they are. */
@@ -49,6 +52,7 @@ export async function insertSession(
     provider_issuer: session.provider?.issuer ?? null,
     provider_subject: session.provider?.subject ?? null,
     provider_sid: session.provider?.sid ?? null,
+    second_factor: session.secondFactor,
     ip_address: session.ipAddress,
     user_agent: session.userAgent,
     confirmed_at: session.confirmedAt,
@@ -62,6 +66,10 @@ export async function readConfirmedAt(db: Knex, id: string): Promise<Date | null
     .where({ id })
     .first('confirmed_at');
   return row?.confirmed_at ?? null;
+}
+
+export async function noteSecondFactor(db: Knex, id: string, secondFactor: SecondFactor): Promise<void> {
+  await db('sessions').where({ id }).update({ second_factor: secondFactor });
 }
 
 export async function confirmSession(db: Knex, id: string, at: Date): Promise<void> {
@@ -179,8 +187,10 @@ const MEMBERSHIPS = `(SELECT jsonb_object_agg(m.team_id, m.role) FROM team_membe
 function owner(row: OwnerRow): SessionOwner | null {
   const rest = restOf(confirmationOf(row.confirmation), accessPolicyOf(row.policy), row.at);
   if (rest === 'account') return null;
+  const user = toUser(row);
   return {
-    user: toUser(row),
+    // What a group gave rests with the groups.
+    user: rest === 'roles' && row.super_admin_by !== null ? { ...user, isSuperAdmin: false } : user,
     roles: new Map(Object.entries((rest === 'roles' ? row.roles_by_hand : row.roles) ?? {})),
     twoFactorRequired: row.two_factor_required,
     tokenHash: row.token_hash,
@@ -189,14 +199,21 @@ function owner(row: OwnerRow): SessionOwner | null {
 
 export interface LiveSession extends SessionOwner {
   method: SignInMethod;
+  secondFactor: SecondFactor | null;
   /** It is time to note that it was used. */
   isUntouched: boolean;
 }
 
+interface SessionColumns {
+  method: SignInMethod;
+  second_factor: SecondFactor | null;
+  is_untouched: boolean;
+}
+
 /** The user behind a live session. */
 export async function findSessionOwner(db: Knex, sessionId: string): Promise<LiveSession | null> {
-  const { rows } = await db.raw<{ rows: (OwnerRow & { method: SignInMethod; is_untouched: boolean })[] }>(
-    `SELECT u.*, s.token_hash, s.method, ${MEMBERSHIPS},
+  const { rows } = await db.raw<{ rows: (OwnerRow & SessionColumns)[] }>(
+    `SELECT u.*, s.token_hash, s.method, s.second_factor, ${MEMBERSHIPS},
        (s.last_seen_at IS NULL OR s.last_seen_at < now() - ${UNTOUCHED}) AS is_untouched
      FROM sessions s JOIN users u ON u.id = s.user_id
      WHERE s.id = ? AND ${isLive('s')} AND u.locked_at IS NULL`,
@@ -204,7 +221,9 @@ export async function findSessionOwner(db: Knex, sessionId: string): Promise<Liv
   );
   const row = rows[0];
   const found = row && owner(row);
-  return found ? { ...found, method: row.method, isUntouched: row.is_untouched } : null;
+  return found
+    ? { ...found, method: row.method, secondFactor: row.second_factor, isUntouched: row.is_untouched }
+    : null;
 }
 
 /** The user behind a live personal token. */

@@ -14,6 +14,7 @@ import {
   findTokenOwner,
   insertSession,
   type ProviderSession,
+  type SecondFactor,
   type SessionOwner,
   type SignInMethod,
   touchSession,
@@ -24,14 +25,21 @@ export const SESSION_MS = 7 * 24 * 3_600_000;
 
 export type UserActor = Extract<Actor, { type: 'user' }>;
 
-/** Of whoever signs in at an identity provider the second factor is the provider's. */
-function owes(owner: SessionOwner, method: SignInMethod): Obligation | null {
-  if (method === 'oidc') return null;
-  if (owner.user.mustChangePassword) return 'CHANGE_PASSWORD';
-  return owner.twoFactorRequired && !owner.user.totpEnabled ? 'SET_UP_TWO_FACTOR' : null;
+/** By a password nobody with a second factor signs in without it; at a provider it may be shown there, or has to be here. */
+function owes(owner: SessionOwner, shown: Shown): Obligation | null {
+  const { mustChangePassword, totpEnabled } = owner.user;
+  if (shown.method === 'password' && mustChangePassword) return 'CHANGE_PASSWORD';
+  if (!owner.twoFactorRequired || shown.secondFactor !== null) return null;
+  if (!totpEnabled) return 'SET_UP_TWO_FACTOR';
+  return shown.method === 'oidc' ? 'PROVE_TWO_FACTOR' : null;
 }
 
-function actorOf(owner: SessionOwner, sessionId: string, method: SignInMethod): UserActor {
+interface Shown {
+  method: SignInMethod;
+  secondFactor: SecondFactor | null;
+}
+
+function actorOf(owner: SessionOwner, sessionId: string, shown: Shown): UserActor {
   const { user, roles } = owner;
   return {
     type: 'user',
@@ -41,7 +49,7 @@ function actorOf(owner: SessionOwner, sessionId: string, method: SignInMethod): 
     isSuperAdmin: user.isSuperAdmin,
     roles,
     sessionId,
-    owes: owes(owner, method),
+    owes: owes(owner, shown),
   };
 }
 
@@ -60,6 +68,8 @@ export async function openSession(
     userAgent: string | null;
     idToken?: string;
     provider?: ProviderSession;
+    /** Shown at the provider, or left to it. */
+    secondFactor?: SecondFactor | null;
     factor?: string;
     /** What else the audit row says. */
     metadata?: Record<string, unknown>;
@@ -77,6 +87,7 @@ export async function openSession(
         ? null
         : ctx.services.keyring.seal(how.idToken, sealedPlace('sessions', session.id, 'sealed_id_token')),
     provider: how.provider ?? null,
+    secondFactor: how.secondFactor ?? null,
     ipAddress: ctx.ipAddress,
     userAgent: how.userAgent?.slice(0, 256) ?? null,
     confirmedAt: new Date(ctx.clock.now()),
@@ -153,7 +164,7 @@ export async function actorOfSession(db: Knex, token: string): Promise<UserActor
   if (!owner || !sameHash(owner.tokenHash, parsed.hash)) return null;
   // A disk that is full stops nobody from looking.
   if (owner.isUntouched) await touchSession(db, parsed.id).catch(() => {});
-  return actorOf(owner, parsed.id, owner.method);
+  return actorOf(owner, parsed.id, owner);
 }
 
 export async function actorOfPersonalToken(db: Knex, token: string): Promise<UserActor | null> {
@@ -161,5 +172,10 @@ export async function actorOfPersonalToken(db: Knex, token: string): Promise<Use
   const owner = parsed && (await findTokenOwner(db, parsed.id));
   if (!owner || !sameHash(owner.tokenHash, parsed.hash)) return null;
   await touchPersonalToken(db, parsed.id);
-  return actorOf(owner, `token:${parsed.id}`, owner.user.authMethod === 'OIDC' ? 'oidc' : 'password');
+  // Tokens are made in a session that owes nothing.
+  const isProviders = owner.user.authMethod === 'OIDC';
+  const shown: Shown = isProviders
+    ? { method: 'oidc', secondFactor: 'provider' }
+    : { method: 'password', secondFactor: null };
+  return actorOf(owner, `token:${parsed.id}`, shown);
 }

@@ -45,6 +45,8 @@ export interface UserRow {
   password_changed_at: Date | null;
   last_sign_in_at: Date | null;
   relink_allowed_at: Date | null;
+  super_admin_by: string | null;
+  is_break_glass: boolean;
   created_at: Date;
 }
 
@@ -144,7 +146,9 @@ export async function updateUser(
         ...(change.email === undefined ? {} : { email: change.email }),
         ...(change.name === undefined ? {} : { name: change.name }),
         ...(change.authMethod === undefined ? {} : { auth_method: change.authMethod }),
-        ...(change.isSuperAdmin === undefined ? {} : { is_super_admin: change.isSuperAdmin }),
+        ...(change.isSuperAdmin === undefined
+          ? {}
+          : { is_super_admin: change.isSuperAdmin, super_admin_by: null }),
         updated_at: db.fn.now(),
       });
   } catch (error) {
@@ -202,7 +206,7 @@ export async function setUnlocked(db: Knex, userId: string): Promise<void> {
 }
 
 /**
- * Those who could sign in at `now` in milliseconds: by a password, which ends where it is a temporary one, or by what the
+ * Those who could sign in at `now` in milliseconds: by a password, which ends where it is a temporary one, or by what a
  * provider that is set knows them by. Of interest under `lockUsers`.
  */
 export async function countSuperAdmins(db: Knex, now: number): Promise<number> {
@@ -213,6 +217,17 @@ export async function countSuperAdmins(db: Knex, now: number): Promise<number> {
     [new Date(now)],
   );
   return Number(rows[0].count);
+}
+
+/** Who can sign in without any provider. */
+export async function countSuperAdminsWithPassword(db: Knex, now: number): Promise<number> {
+  const row = await db('users')
+    .where({ is_super_admin: true, locked_at: null })
+    .whereNotNull('password_hash')
+    .whereRaw('(password_expires_at IS NULL OR password_expires_at > ?)', [new Date(now)])
+    .count({ count: '*' })
+    .first();
+  return Number(row?.count ?? 0);
 }
 
 export async function deleteUser(db: Knex, id: string): Promise<void> {

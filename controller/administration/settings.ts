@@ -1,17 +1,17 @@
 /** The settings of the whole installation, from where each is kept. */
 import { NoInput } from '../../schemas/api/common.ts';
+import type { OidcView } from '../../schemas/api/identity-providers.ts';
 import {
   AccessView,
   FleetView,
   type GroupsView,
-  type OidcView,
   SettingsView,
   UpdateAccess,
   UpdateFleet,
 } from '../../schemas/api/settings.ts';
 import { changeAccessPolicy, readAccessPolicy, shortenPersonalTokens } from '../access/index.ts';
 import { readGroupSettings, readTeamMappings } from '../directory/index.ts';
-import { readOidcSettings } from '../oidc/index.ts';
+import { listOidcProviders, readReports } from '../oidc/index.ts';
 import type { Context } from '../platform/context.ts';
 import { mutation, ownScope, query } from '../platform/operation.ts';
 import { readScimSettings, scimBaseUrl } from '../scim/index.ts';
@@ -30,7 +30,7 @@ export const get = query({
     const { baseUrl } = ctx.services;
     const { enabled, tokenCreatedAt, lastUsedAt } = await readScimSettings(ctx.db);
     return {
-      oidc: await oidcView(ctx),
+      oidcProviders: await providersView(ctx),
       oidcRedirectUri: `${baseUrl}/api/auth/oidc/callback`,
       groups: await groupsView(ctx),
       scim: { enabled, baseUrl: scimBaseUrl(baseUrl), tokenCreatedAt, lastUsedAt },
@@ -41,11 +41,14 @@ export const get = query({
   },
 });
 
-async function oidcView({ db }: Context): Promise<OidcView | null> {
-  const oidc = await readOidcSettings(db);
-  if (!oidc) return null;
-  const { sealedClientSecret, ...rest } = oidc;
-  return { ...rest, clientSecret: sealedClientSecret === null ? null : MASK };
+async function providersView({ db }: Context): Promise<OidcView[]> {
+  const reports = await readReports(db);
+  return (await listOidcProviders(db)).map(({ sealedClientSecret, ...rest }) => ({
+    ...rest,
+    clientSecret: sealedClientSecret === null ? null : MASK,
+    lastFailure: reports.get(rest.id)?.failure ?? null,
+    lastWarning: reports.get(rest.id)?.warning ?? null,
+  }));
 }
 
 async function groupsView({ db }: Context): Promise<GroupsView> {

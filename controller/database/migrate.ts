@@ -28,6 +28,7 @@ import * as ageOfMetrics from './migrations/0023-age-of-metrics.ts';
 import * as leavers from './migrations/0025-leavers.ts';
 import * as scimWaitingMembers from './migrations/0027-scim-waiting-members.ts';
 import * as redirectedRepositories from './migrations/0032-redirected-repositories.ts';
+import * as identityProviders from './migrations/0034-identity-providers.ts';
 import { lockedTables, newerSchema } from './schema-error.ts';
 
 export interface Migration {
@@ -60,6 +61,7 @@ export const MIGRATIONS: readonly Migration[] = [
   leavers,
   scimWaitingMembers,
   redirectedRepositories,
+  identityProviders,
 ];
 
 /** Changes when a migration is added: names a migrated template database in tests. */

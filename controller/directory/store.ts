@@ -158,12 +158,12 @@ export async function listGroupedPeople(db: Knex): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The groups that somebody's claim names, in place of those before. Answers whether anything changed. */
+/** The groups that somebody's claim at this issuer names, in place of those before. */
 export async function replaceClaimedGroups(
   tx: Knex,
-  userId: string,
+  { userId, issuer }: { userId: string; issuer: string },
   names: readonly string[],
-): Promise<boolean> {
+): Promise<void> {
   const wanted = [...new Set(names)];
   await tx.raw(
     `INSERT INTO directory_groups (id, source, display_name)
@@ -171,24 +171,24 @@ export async function replaceClaimedGroups(
      ON CONFLICT (display_name) WHERE source = 'oidc' DO NOTHING`,
     [wanted.map(() => newId()), wanted],
   );
-  const { rowCount: left } = await tx.raw<{ rowCount: number }>(
+  await tx.raw(
     `DELETE FROM directory_group_members m USING directory_groups g WHERE g.id = m.group_id AND g.source = 'oidc'
-     AND m.user_id = ? AND NOT (g.display_name = ANY(?::text[]))`,
-    [userId, wanted],
+     AND m.user_id = ? AND m.issuer = ? AND NOT (g.display_name = ANY(?::text[]))`,
+    [userId, issuer, wanted],
   );
-  const { rowCount: joined } = await tx.raw<{ rowCount: number }>(
-    `INSERT INTO directory_group_members (group_id, user_id)
-     SELECT g.id, ? FROM directory_groups g WHERE g.source = 'oidc' AND g.display_name = ANY(?::text[]) ON CONFLICT DO NOTHING`,
-    [userId, wanted],
+  await tx.raw(
+    `INSERT INTO directory_group_members (group_id, user_id, issuer)
+     SELECT g.id, ?, ? FROM directory_groups g WHERE g.source = 'oidc' AND g.display_name = ANY(?::text[]) ON CONFLICT DO NOTHING`,
+    [userId, issuer, wanted],
   );
-  return left + joined > 0;
 }
 
-/** All groups that claims of sign-ins have named, of those whom no identity provider knows any more. */
+/** The groups that sign-ins at issuers have named by which nobody knows these people any more. */
 export async function clearClaimedGroups(tx: Knex, userIds: readonly string[]): Promise<void> {
   await tx.raw(
     `DELETE FROM directory_group_members m USING directory_groups g WHERE g.id = m.group_id AND g.source = 'oidc'
-     AND m.user_id = ANY(?::text[]) AND NOT EXISTS (SELECT 1 FROM user_identities i WHERE i.user_id = m.user_id)`,
+     AND m.user_id = ANY(?::text[])
+     AND NOT EXISTS (SELECT 1 FROM user_identities i WHERE i.user_id = m.user_id AND i.issuer = m.issuer)`,
     [[...userIds]],
   );
 }

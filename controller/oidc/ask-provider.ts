@@ -13,15 +13,18 @@ import { messageOf } from '../platform/errors.ts';
 import { OutgoingError } from '../platform/outgoing/index.ts';
 import type { Attempt } from './attempt.ts';
 import {
+  believedProfile,
   type ClaimedGroups,
   type Claims,
   groupsAt,
   mergedProfile,
   type Profile,
   profileOf,
+  showsSecondFactor,
+  withPrefix,
 } from './claims.ts';
 import { type RefreshToken, refreshTokenOf } from './refresh-token.ts';
-import type { OidcSettings } from './store.ts';
+import type { OidcProvider } from './store.ts';
 
 /** Of everything that is asked for one sign-in. */
 const SIGN_IN_MS = 20_000;
@@ -36,6 +39,10 @@ export interface Told {
   groups: ClaimedGroups | null;
   /** Whether userinfo could not be asked for what the ID token leaves open. */
   incomplete: boolean;
+  /** A claim that the settings name, and that neither the ID token nor userinfo has. */
+  missingClaim: string | null;
+  /** Whether `amr` or `acr` shows a second factor. */
+  hasSecondFactor: boolean;
   idToken: string | undefined;
   /** What the provider calls this session: OpenID Connect Back-Channel Logout 1.0, 2.1. */
   sid: string | null;
@@ -45,17 +52,29 @@ export interface Told {
 /** The provider was not reached, or is not in order: another try may go well. */
 export class ProviderUnavailable extends Error {
   override readonly name = 'ProviderUnavailable';
+  /** What the message leaves out, for the log. */
+  readonly reason: string | null;
+  constructor(message: string, reason: string | null = null) {
+    super(message);
+    this.reason = reason;
+  }
 }
 /** The provider said no, or said something that is not believed. */
 export class ProviderRefused extends Error {
   override readonly name = 'ProviderRefused';
+  /** Not the client, but the person: RFC 6749, 4.1.2.1, `access_denied`. */
+  readonly isDenial: boolean;
+  constructor(message: string, isDenial = false) {
+    super(message);
+    this.isDenial = isDenial;
+  }
 }
 
-/** @throws ProviderUnavailable or ProviderRefused; their messages are for the log, and hold no token. */
+/** @throws ProviderUnavailable or ProviderRefused; their messages are for administrators and the log, and hold no token. */
 export async function askProvider(
   ctx: Context,
   asked: {
-    settings: OidcSettings;
+    provider: OidcProvider;
     attempt: Attempt;
     /** Ours, with what the provider has put into it. */
     url: URL;
@@ -63,11 +82,11 @@ export async function askProvider(
     groupsClaim: string | null;
   },
 ): Promise<Told> {
-  const { settings, attempt, url, groupsClaim } = asked;
+  const { provider, attempt, url, groupsClaim } = asked;
   const signal = AbortSignal.timeout(SIGN_IN_MS);
   const { identityProvider } = ctx.services;
-  const client = await identityProvider.client(ctx, settings, signal).catch((error: unknown) => {
-    throw new ProviderUnavailable(messageOf(error));
+  const client = await identityProvider.client(ctx, provider, signal).catch((error: unknown) => {
+    throw new ProviderUnavailable(messageOf(error), error instanceof OutgoingError ? error.reason : null);
   });
   const tokens = await authorizationCodeGrant(client, url, {
     expectedState: attempt.state,
@@ -84,18 +103,23 @@ export async function askProvider(
   if (!claims?.sub || claims.sub.length > 255 || /[\p{Cc}\p{Cs}]/u.test(claims.sub))
     throw new ProviderRefused('the ID token names nobody');
   const { userinfo, incomplete } = await lookCloser(client, tokens.access_token, claims, groupsClaim);
-  const groups =
+  const claimed =
     groupsClaim === null
       ? null
-      : (groupsAt(claims, groupsClaim) ??
-        (userinfo && groupsAt(userinfo, groupsClaim)) ??
-        groupsUnsaid(incomplete));
+      : (groupsAt(claims, groupsClaim) ?? (userinfo && groupsAt(userinfo, groupsClaim)));
+  const { options } = provider;
   return {
     issuer: claims.iss,
     subject: claims.sub,
-    profile: mergedProfile(profileOf(claims), userinfo && profileOf(userinfo)),
-    groups,
+    profile: believedProfile(
+      mergedProfile(profileOf(claims), userinfo && profileOf(userinfo)),
+      options.verifiesEmails,
+    ),
+    groups:
+      groupsClaim === null ? null : withPrefix(claimed ?? groupsUnsaid(incomplete), options.groupPrefix),
     incomplete,
+    missingClaim: claimed === null && !incomplete ? groupsClaim : null,
+    hasSecondFactor: showsSecondFactor(claims, options.secondFactorClaims),
     sid: sidOf(claims),
     refreshToken: refreshTokenOf(tokens, attempt.offline),
     idToken: (tokens.id_token?.length ?? 0) <= ID_TOKEN_LENGTH ? tokens.id_token : undefined,
@@ -134,14 +158,15 @@ export async function lookCloser(
 export function explained(error: unknown, challenged: string | null): ProviderUnavailable | ProviderRefused {
   const causes = causesOf(error);
   const outgoing = causes.find((cause) => cause instanceof OutgoingError);
-  if (outgoing) return new ProviderUnavailable(outgoing.message);
+  if (outgoing) return new ProviderUnavailable(outgoing.message, outgoing.reason);
   if (error instanceof AuthorizationResponseError) {
+    const message = said(`the provider answers ${error.error}`, error.error_description);
     const passing = error.error === 'server_error' || error.error === 'temporarily_unavailable';
-    const message = `the provider answers ${error.error}`.slice(0, 200);
-    return passing ? new ProviderUnavailable(message) : new ProviderRefused(message);
+    if (passing) return new ProviderUnavailable(message);
+    return new ProviderRefused(message, error.error === 'access_denied');
   }
   if (error instanceof ResponseBodyError) {
-    const message = `the provider answers ${error.error} (${error.status})`.slice(0, 200);
+    const message = said(`the provider answers ${error.error} (${error.status})`, error.error_description);
     return error.status >= 500 ? new ProviderUnavailable(message) : new ProviderRefused(message);
   }
   if (error instanceof WWWAuthenticateChallengeError)
@@ -151,6 +176,12 @@ export function explained(error: unknown, challenged: string | null): ProviderUn
   if (error instanceof ClientError && error.code === 'OAUTH_RESPONSE_IS_NOT_CONFORM')
     return new ProviderUnavailable('the provider answers with an unexpected status');
   return new ProviderRefused(causes.map(messageOf).join(': ').slice(0, 300));
+}
+
+/** RFC 6749, 5.2: for whoever set the client up. Text from outside. */
+function said(code: string, description: string | undefined): string {
+  const words = (description ?? '').replaceAll(/[\p{Cc}\p{Cs}]+/gu, ' ').trim();
+  return `${code.slice(0, 200)}${words && `: ${words}`}`.slice(0, 700);
 }
 
 function causesOf(error: unknown): Error[] {

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
 import type { Context } from '../platform/context.ts';
-import type { OidcSettings } from './store.ts';
+import type { OidcProvider } from './store.ts';
 
 export const ATTEMPT_MS = 10 * 60_000;
 const PLACE = 'oidc-attempt';
@@ -17,7 +17,8 @@ export interface Attempt {
   verifier: string;
   /** An own path, checked. */
   next: string;
-  /** A hash of the provider and the client that it was begun with. */
+  providerId: string;
+  /** A hash of the issuer and the client that it was begun with. */
   client: string;
   /** Milliseconds. */
   expiresAt: number;
@@ -29,12 +30,13 @@ export interface Attempt {
 
 export function newAttempt(
   ctx: Pick<Context, 'clock'>,
-  settings: OidcSettings,
+  provider: OidcProvider,
   { next, link, offline }: Pick<Attempt, 'next' | 'link' | 'offline'>,
 ): Attempt {
   return {
     ...{ state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() },
-    ...{ next, link, offline, client: clientHash(settings), expiresAt: ctx.clock.now() + ATTEMPT_MS },
+    ...{ next, link, offline, providerId: provider.id, client: clientHash(provider) },
+    expiresAt: ctx.clock.now() + ATTEMPT_MS,
   };
 }
 
@@ -56,7 +58,7 @@ export function openAttempt(
 }
 
 /** Another issuer or client is another provider: nothing that was begun at one ends at the other. */
-export const clientHash = ({ issuer, clientId }: Pick<OidcSettings, 'issuer' | 'clientId'>): string =>
+export const clientHash = ({ issuer, clientId }: Pick<OidcProvider, 'issuer' | 'clientId'>): string =>
   hash('sha256', JSON.stringify([issuer, clientId]), 'base64url');
 
 export const stateHash = ({ state }: Attempt): Buffer => Buffer.from(hash('sha256', state, 'hex'), 'hex');

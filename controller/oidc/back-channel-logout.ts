@@ -9,7 +9,7 @@ import { isRecord } from '../platform/is-record.ts';
 import { ownScope } from '../platform/operation.ts';
 import { dropOnlineRefreshTokens } from './confirmations-store.ts';
 import { SIGNATURES } from './provider-keys.ts';
-import { type OidcSettings, readOidcSettings, spendAttempt } from './store.ts';
+import { listOidcProviders, type OidcProvider, spendAttempt } from './store.ts';
 
 export const LOGOUT_TOKEN_LENGTH = 16_000;
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
@@ -101,7 +101,8 @@ function textOf(value: unknown): string | null | undefined {
 }
 
 /** Before anybody is asked for keys. */
-async function providerOf(ctx: Context, { iss, aud }: JWTPayload): Promise<OidcSettings | null> {
-  const settings = await readOidcSettings(ctx.db);
-  return settings && settings.issuer === iss && [aud].flat().includes(settings.clientId) ? settings : null;
+async function providerOf(ctx: Context, { iss, aud }: JWTPayload): Promise<OidcProvider | null> {
+  const audience = [aud].flat();
+  const providers = await listOidcProviders(ctx.db);
+  return providers.find(({ issuer, clientId }) => issuer === iss && audience.includes(clientId)) ?? null;
 }

@@ -66,6 +66,25 @@ export function mergedProfile(token: Profile, userinfo: Profile | null): Profile
   };
 }
 
+/** `trusted`: the provider verifies every address, and does not say so. */
+export const believedProfile = (profile: Profile, trusted: boolean): Profile =>
+  trusted && profile.email !== null && profile.emailVerified === null
+    ? { ...profile, emailVerified: true }
+    : profile;
+
+/** OpenID Connect Core 1.0, 2: `acr` is one, `amr` is a list (RFC 8176). Some providers give `acr` as a number. */
+export function showsSecondFactor({ acr, amr }: Claims, counting: readonly string[]): boolean {
+  const shown = [acr, ...(Array.isArray(amr) ? amr.slice(0, 100) : [amr])];
+  return shown.some(
+    (one) => (typeof one === 'string' || typeof one === 'number') && counting.includes(`${one}`),
+  );
+}
+
+export const withPrefix = (groups: ClaimedGroups, prefix: string): ClaimedGroups =>
+  groups.known && prefix !== ''
+    ? { known: true, names: groups.names.map((name) => `${prefix}${name}`) }
+    : groups;
+
 /** `path` is a claim's name, which may have dots in it, or leads into objects: `realm_access.roles`. Null where nothing is there. */
 export function groupsAt(claims: Claims, path: string): ClaimedGroups | null {
   const [first = ''] = path.split('.');

@@ -1,8 +1,7 @@
 /** What a provider says of itself: OpenID Connect Discovery 1.0, section 4. */
 import type { ServerMetadata } from 'openid-client';
-import type { OidcTest } from '../../schemas/api/settings.ts';
-import { messageOf } from '../platform/errors.ts';
-import { type Outgoing, OutgoingError } from '../platform/outgoing/index.ts';
+import { TOKEN_ENDPOINT_AUTH_METHODS } from '../../schemas/api/identity-providers.ts';
+import type { Outgoing } from '../platform/outgoing/index.ts';
 
 const DOCUMENT_BYTES = 256 * 1024;
 const TEXT = 2_000;
@@ -20,11 +19,10 @@ export interface Discovered {
 /** Asks anew. @throws OutgoingError, or an Error with what is wrong with the answer: both are for people. */
 export async function discover(
   outgoing: Outgoing,
-  issuer: string,
-  signal?: AbortSignal,
+  { issuer, caCertificate }: { issuer: string; caCertificate: string },
 ): Promise<Discovered> {
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const answer = await outgoing.ask(address, { replyBytes: DOCUMENT_BYTES, ...(signal ? { signal } : {}) });
+  const answer = await outgoing.ask(address, { replyBytes: DOCUMENT_BYTES, caCertificate });
   if (answer.status !== 200)
     throw new Error(
       `${address} answers with status ${answer.status}; is the issuer right, as the provider shows it?`,
@@ -88,7 +86,7 @@ function readDocument(said: Record<string, unknown>): ServerMetadata {
   };
 }
 
-const KNOWN_METHODS = ['client_secret_basic', 'client_secret_post', 'none'];
+const KNOWN_METHODS: readonly string[] = TOKEN_ENDPOINT_AUTH_METHODS;
 
 function problemsOf(document: ServerMetadata, issuer: string): string[] {
   const problems: string[] = [];
@@ -119,26 +117,4 @@ function problemsOf(document: ServerMetadata, issuer: string): string[] {
 function isWebAddress(text: string | undefined): boolean {
   const url = text === undefined ? null : URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
-}
-
-/** For whoever sets it up. */
-export async function testIssuer(outgoing: Outgoing, issuer: string): Promise<OidcTest> {
-  const found = await discover(outgoing, issuer).catch((error: unknown) => ({
-    document: null,
-    problems: [
-      error instanceof OutgoingError || error instanceof Error ? messageOf(error) : 'Not understood',
-    ],
-  }));
-  const { document, problems } = found;
-  return {
-    ok: problems.length === 0,
-    issuer: document?.issuer ?? null,
-    authorizationEndpoint: document?.authorization_endpoint ?? null,
-    tokenEndpoint: document?.token_endpoint ?? null,
-    jwksUri: document?.jwks_uri ?? null,
-    endSessionEndpoint: document?.end_session_endpoint ?? null,
-    scopes: document?.scopes_supported ?? [],
-    claims: document?.claims_supported ?? [],
-    problems,
-  };
 }

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { User } from '../access/index.ts';
 import { isItsOwners } from './linking.ts';
-import { readOidcSettings } from './store.ts';
+import { listOidcProviders } from './store.ts';
 
 export interface Identity {
   issuer: string;
@@ -67,10 +67,10 @@ export async function isKeptByScim(db: Knex, userId: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Whether somebody can sign in at the provider as it is set now: it knows them, or will at their first sign-in. */
+/** Whether somebody can sign in at one of the providers as they are set now: it knows them, or will at their first sign-in. */
 export async function hasWayIn(db: Knex, user: User): Promise<boolean> {
-  const settings = await readOidcSettings(db);
-  if (!settings) return false;
-  if (await isKnownTo(db, settings.issuer, user.id)) return true;
-  return !isItsOwners(user) && (await isKeptByScim(db, user.id));
+  const providers = await listOidcProviders(db);
+  for (const { issuer } of providers) if (await isKnownTo(db, issuer, user.id)) return true;
+  const joins = providers.some(({ options }) => options.keepsScim);
+  return joins && !isItsOwners(user) && (await isKeptByScim(db, user.id));
 }

@@ -1,4 +1,5 @@
 /** Whoever a provider vouches for becomes an account with a session, or is told why not: all of it, or nothing. */
+import type { ProviderOptions } from '../../schemas/api/identity-providers.ts';
 import {
   findUser,
   findUserByEmail,
@@ -16,6 +17,7 @@ import { ownScope } from '../platform/operation.ts';
 import { againIfTaken } from './again.ts';
 import type { Told } from './ask-provider.ts';
 import { confirmAtSignIn } from './confirmations-store.ts';
+import { exclusionOf } from './group-rules.ts';
 import { takeGroups } from './groups.ts';
 import {
   findKeptByExternalId,
@@ -27,9 +29,10 @@ import {
 import { decide, type Found, type Problem, type Verdict } from './linking.ts';
 import { mayBeRelinked } from './relinking.ts';
 import { forbidRelink } from './relinking-store.ts';
-import { holdOidcSettings } from './store.ts';
+import { holdOidcProvider, type OidcProvider } from './store.ts';
+import { followSuperAdmins } from './super-admins.ts';
 
-export type Vouched = Told & { clientId: string };
+export type Vouched = Told & { provider: OidcProvider };
 
 export function letIn(
   ctx: Context,
@@ -41,7 +44,13 @@ export function letIn(
       const inside = { ...ctx, db: tx };
       // Before all other locks, as wherever groups are looked at.
       await holdRules(tx);
-      if (!(await holdOidcSettings(tx, told))) return { problem: 'oidc_expired' as const };
+      const provider = await holdOidcProvider(tx, told.provider);
+      if (!provider) return { problem: 'oidc_expired' as const };
+      const excluded = exclusionOf(provider.options, told);
+      if (excluded !== null) {
+        await refuse(inside, 'not_allowed', await findUserIdOf(tx, told), excluded);
+        return { problem: 'not_allowed' as const };
+      }
       const verdict = decide(await find(inside, told), told.profile);
       if (verdict.type === 'problem') {
         // Without userinfo the address is not missing: nobody could ask for it.
@@ -55,18 +64,29 @@ export function letIn(
       if (verdict.type === 'adopt') await adopt(inside, told, verdict);
       if (verdict.type === 'known') await follow(inside, told, verdict.user);
       await confirmAtSignIn(inside, told, told.refreshToken);
-      const { memberships, note } = await takeGroups(inside, userId, told.groups);
+      const { issuer } = told;
+      const { memberships, note } = await takeGroups(inside, { userId, issuer }, told.groups);
+      await followSuperAdmins(inside, provider, [userId]);
       const user = await findUser(tx, userId);
       if (!user) throw new Error('an account is gone while its row is locked');
       const signedIn = await openSession(inside, user, {
-        ...{ method: 'oidc', userAgent, metadata: { ...note, ...membershipsForAudit(memberships) } },
-        provider: { issuer: told.issuer, subject: told.subject, sid: told.sid },
+        ...{ method: 'oidc', userAgent },
+        metadata: {
+          ...(told.missingClaim === null ? {} : { missingClaim: told.missingClaim }),
+          ...{ ...note, ...membershipsForAudit(memberships) },
+        },
+        secondFactor: isMetAt(provider.options, told) ? 'provider' : null,
+        provider: { issuer, subject: told.subject, sid: told.sid },
         ...(told.idToken === undefined ? {} : { idToken: told.idToken }),
       });
       return { type: 'signed-in' as const, signedIn };
     }),
   );
 }
+
+/** Whether a second factor is the provider's: otherwise it is asked for here, where a team requires one. */
+const isMetAt = ({ secondFactor }: ProviderOptions, { hasSecondFactor }: Told): boolean =>
+  secondFactor === 'PROVIDER' || (secondFactor === 'CLAIMS' && hasSecondFactor);
 
 /** Locks the account that it finds. */
 async function find({ db: tx, clock }: Context, told: Vouched): Promise<Found> {
@@ -75,7 +95,8 @@ async function find({ db: tx, clock }: Context, told: Vouched): Promise<Found> {
   const linked = linkedId === null ? null : await lockUserRow(tx, linkedId);
   // Its link may have been taken away until it was locked.
   if (linked && (await findUserIdOf(tx, told)) === linked.id) return { ...nobody, linked };
-  const keptId = await findKeptByExternalId(tx, told.subject);
+  const { keepsScim } = told.provider.options;
+  const keptId = keepsScim ? await findKeptByExternalId(tx, told.subject) : null;
   const kept = keptId === null ? null : await lockUserRow(tx, keptId);
   if (kept && (await findKeptByExternalId(tx, told.subject)) === kept.id) {
     if ((await findUserIdOf(tx, told)) === kept.id) return { ...nobody, linked: kept };
@@ -89,7 +110,7 @@ async function find({ db: tx, clock }: Context, told: Vouched): Promise<Found> {
   if (!user || user.email.toLowerCase() !== email?.toLowerCase()) return nobody;
   // Another sign-in of theirs may have made the account since we looked for a link.
   if ((await findUserIdOf(tx, told)) === user.id) return { ...nobody, linked: user };
-  const keptByScim = await isKeptByScim(tx, user.id);
+  const keptByScim = keepsScim && (await isKeptByScim(tx, user.id));
   const linkedHere = await isKnownTo(tx, told.issuer, user.id);
   const unlinked = mayBeRelinked(user, clock.now());
   return { ...nobody, sameAddress: { user, keptByScim, linkedHere, unlinked } };
@@ -139,7 +160,7 @@ async function follow(ctx: Context, { profile }: Vouched, user: User): Promise<v
   const { email, emailVerified, name } = profile;
   const change: { email?: string; name?: string } = {};
   if (name !== null && name !== user.name) change.name = name;
-  if (email !== null && email !== user.email && emailVerified !== false) {
+  if (email !== null && email !== user.email && emailVerified === true) {
     const owner = await findUserByEmail(ctx.db, email);
     if (!owner || owner.id === user.id) change.email = email;
   }
@@ -164,9 +185,19 @@ async function follow(ctx: Context, { profile }: Vouched, user: User): Promise<v
   await pagesChanged(ctx);
 }
 
-async function refuse(ctx: Context, problem: Problem, userId: string | null): Promise<void> {
+async function refuse(
+  ctx: Context,
+  problem: Problem,
+  userId: string | null,
+  reason: string | null = null,
+): Promise<void> {
   const user = userId === null ? null : await findUser(ctx.db, userId);
-  const metadata = { method: 'oidc', problem, ...(user && { name: user.name, email: user.email }) };
+  const metadata = {
+    method: 'oidc',
+    problem,
+    ...(reason && { reason }),
+    ...(user && { name: user.name, email: user.email }),
+  };
   await writeAudit(ctx, ownScope, [{ entityType: 'User', entityId: userId, metadata }], 'user.signInFailed');
 }
 

@@ -6,11 +6,13 @@ import type { Context } from '../platform/context.ts';
 import { ownScope } from '../platform/operation.ts';
 import { againIfTaken } from './again.ts';
 import { confirmAtSignIn } from './confirmations-store.ts';
+import { exclusionOf } from './group-rules.ts';
 import { takeGroups } from './groups.ts';
 import { findUserIdOf, insertIdentity, isKnownTo } from './identities-store.ts';
 import type { Vouched } from './let-in.ts';
 import type { Problem } from './linking.ts';
-import { holdOidcSettings } from './store.ts';
+import { holdOidcProvider } from './store.ts';
+import { followSuperAdmins } from './super-admins.ts';
 
 /** Refuses an account there that somebody else has, and a second one of the same person. */
 export function linkOwn(
@@ -23,7 +25,9 @@ export function linkOwn(
       const inside = { ...ctx, db: tx };
       // Before all other locks, as wherever groups are looked at.
       await holdRules(tx);
-      if (!(await holdOidcSettings(tx, told))) return { problem: 'oidc_expired' as const };
+      const provider = await holdOidcProvider(tx, told.provider);
+      if (!provider) return { problem: 'oidc_expired' as const };
+      if (exclusionOf(provider.options, told) !== null) return { problem: 'not_allowed' as const };
       const user = await lockUserRow(tx, userId);
       if (!user || user.lockedAt) return { problem: 'account_locked' as const };
       // While the provider was asked it may have ended, by a reset of the account: the link would outlive that.
@@ -37,7 +41,8 @@ export function linkOwn(
         return { problem: 'already_linked' as const };
       await insertIdentity(tx, told, userId);
       await confirmAtSignIn(inside, told, told.refreshToken);
-      const { memberships, note } = await takeGroups(inside, userId, told.groups);
+      const { memberships, note } = await takeGroups(inside, { userId, issuer: told.issuer }, told.groups);
+      await followSuperAdmins(inside, provider, [userId]);
       await writeAudit(
         inside,
         ownScope,

@@ -11,6 +11,9 @@ import type { Profile } from './claims.ts';
 export type Problem =
   | 'oidc_unavailable'
   | 'oidc_refused'
+  /** The provider says that it lets this person not in. */
+  | 'oidc_denied'
+  | 'not_allowed'
   | 'oidc_expired'
   | 'account_locked'
   | 'email_taken'
@@ -67,7 +70,7 @@ export function decide({ linked, sameExternalId, sameAddress }: Found, profile: 
     return adopt(user, keptByScim ? 'scim' : 'unlinked');
   }
   if (profile.email === null) return problem('no_email');
-  if (profile.emailVerified === false) return problem('email_unverified');
+  if (profile.emailVerified !== true) return problem('email_unverified');
   return { type: 'provision', email: profile.email };
 }
 

@@ -14,13 +14,13 @@ export const SIGNATURES = [
   ...['EdDSA', 'Ed25519'],
 ];
 
-export function keysAt(outgoing: Outgoing, jwksUri: string): JWTVerifyGetKey {
+export function keysAt(outgoing: Outgoing, jwksUri: string, caCertificate: string): JWTVerifyGetKey {
   return createRemoteJWKSet(new URL(jwksUri), {
     ...{ cacheMaxAge: KEPT_MS, cooldownDuration: COOLDOWN_MS, timeoutDuration: FETCH_MS },
     [customFetch]: (url, { headers, signal }) =>
       outgoing.ask(url, {
         ...{ method: 'GET', headers: Object.fromEntries(headers), body: null },
-        ...{ replyBytes: REPLY_BYTES, signal },
+        ...{ replyBytes: REPLY_BYTES, signal, caCertificate },
       }),
   });
 }

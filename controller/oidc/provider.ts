@@ -1,38 +1,40 @@
-/** The identity provider as a client of it: what it says of itself, kept for some minutes, and how it is asked. */
+/** An identity provider as a client of it: what it says of itself, kept for some minutes, and how it is asked. */
 import type { JWTVerifyGetKey } from 'jose';
 import {
   allowInsecureRequests,
-  type ClientAuth,
-  ClientSecretBasic,
-  ClientSecretPost,
   Configuration,
   clockTolerance,
   customFetch,
   enableNonRepudiationChecks,
-  None,
   type ServerMetadata,
 } from 'openid-client';
 import type { Clock } from '../../reconcilers/engine/clock.ts';
+import { MOST_PROVIDERS } from '../../schemas/api/identity-providers.ts';
 import type { Bus } from '../platform/bus.ts';
 import type { Context } from '../platform/context.ts';
+import type { Keyring } from '../platform/keyring.ts';
 import type { Outgoing } from '../platform/outgoing/index.ts';
 import { sealedPlace } from '../platform/sealed-columns.ts';
+import { clientAuthOf } from './client-auth.ts';
 import { discover } from './discovery.ts';
 import { keysAt } from './provider-keys.ts';
-import type { OidcSettings } from './store.ts';
+import type { OidcProvider } from './store.ts';
 
 const KEPT_MS = 5 * 60_000;
 const CLOCK_TOLERANCE_SECONDS = 60;
 /** Keys of a provider take more room than what else it says. */
 const REPLY_BYTES = 1024 * 1024;
 
+/** Where a provider is, and whom it is trusted by. */
+export type Place = Pick<OidcProvider, 'issuer' | 'options'>;
+
 export interface IdentityProvider {
   /** What it says of itself, at most five minutes old. Throws where people cannot sign in by it, with the reason. */
-  describe(issuer: string): Promise<ServerMetadata>;
+  describe(place: Place): Promise<ServerMetadata>;
   /** For one sign-in: its keys are fetched anew, so that a provider may change them whenever it wants. `signal` ends what it asks. */
-  client(ctx: Pick<Context, 'services'>, settings: OidcSettings, signal: AbortSignal): Promise<Configuration>;
+  client(ctx: Pick<Context, 'services'>, provider: OidcProvider, signal: AbortSignal): Promise<Configuration>;
   /** What it signs is checked with these, when nobody is signing in. */
-  keys(settings: OidcSettings, how?: { anew: boolean }): Promise<JWTVerifyGetKey>;
+  keys(provider: Place, how?: { anew: boolean }): Promise<JWTVerifyGetKey>;
   /** The next look asks anew. */
   forget(): void;
 }
@@ -49,29 +51,32 @@ export function createIdentityProvider(parts: {
   clock: Clock;
 }): IdentityProvider {
   const { outgoing, bus, clock } = parts;
-  let kept: { issuer: string; at: number; document: Promise<ServerMetadata> } | null = null;
-  let keys: { address: string; found: JWTVerifyGetKey } | null = null;
+  const kept = new Map<string, { at: number; document: Promise<ServerMetadata> }>();
+  const keys = new Map<string, JWTVerifyGetKey>();
   const forget = () => {
-    kept = null;
-    keys = null;
+    kept.clear();
+    keys.clear();
   };
   bus.on('resync', forget);
   bus.on('ui', ({ topics }) => {
     if (topics.includes('settings')) forget();
   });
 
-  function describe(issuer: string): Promise<ServerMetadata> {
+  function describe({ issuer, options: { caCertificate } }: Place): Promise<ServerMetadata> {
     const now = clock.now();
-    if (kept?.issuer === issuer && now - kept.at < KEPT_MS) return kept.document;
-    const document = discover(outgoing, issuer).then(({ document: found, problems }) => {
+    const key = JSON.stringify([issuer, caCertificate]);
+    const known = kept.get(key);
+    if (known && now - known.at < KEPT_MS) return known.document;
+    const document = discover(outgoing, { issuer, caCertificate }).then(({ document: found, problems }) => {
       if (problems.length > 0) throw new Error(problems.join('. '));
       return found;
     });
     // Whoever looks at the same moment shares it; a failure is not kept.
-    const mine = { issuer, at: now, document };
-    kept = mine;
+    const mine = { at: now, document };
+    if (kept.size >= MOST_PROVIDERS * 2) kept.clear();
+    kept.set(key, mine);
     document.catch(() => {
-      if (kept === mine) kept = null;
+      if (kept.get(key) === mine) kept.delete(key);
     });
     return document;
   }
@@ -79,50 +84,69 @@ export function createIdentityProvider(parts: {
   return {
     describe,
     forget,
-    async keys({ issuer }, how) {
-      const address = (await describe(issuer)).jwks_uri ?? '';
-      if (how?.anew || keys?.address !== address) keys = { address, found: keysAt(outgoing, address) };
-      return keys.found;
+    async keys(place, how) {
+      const { caCertificate } = place.options;
+      const address = (await describe(place)).jwks_uri ?? '';
+      const key = JSON.stringify([address, caCertificate]);
+      const known = how?.anew ? undefined : keys.get(key);
+      if (known) return known;
+      const found = keysAt(outgoing, address, caCertificate);
+      if (keys.size >= MOST_PROVIDERS * 2) keys.clear();
+      keys.set(key, found);
+      return found;
     },
-    async client({ services }, settings, signal) {
-      const document = await describe(settings.issuer);
-      const { sealedClientSecret, tokenEndpointAuthMethod } = settings;
-      const secret =
-        sealedClientSecret === null
-          ? null
-          : services.keyring.open(
-              sealedClientSecret,
-              sealedPlace('oidc_settings', 'oidc', 'sealed_client_secret'),
-            );
-      const made = new Configuration(
-        document,
-        settings.clientId,
-        { [clockTolerance]: CLOCK_TOLERANCE_SECONDS },
-        authOf(tokenEndpointAuthMethod, secret),
-      );
-      made[customFetch] = (url, { method, headers, body }) =>
-        outgoing.ask(url, {
-          method: method === 'POST' ? 'POST' : 'GET',
-          headers: {
-            ...(body instanceof URLSearchParams
-              ? { 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' }
-              : {}),
-            ...headers,
-          },
-          body: body === undefined || body === null ? null : String(body),
-          replyBytes: REPLY_BYTES,
-          signal,
-        });
-      // What may be asked without TLS is for the guard of outgoing requests to say.
-      allowInsecureRequests(made);
-      // The connection to the token endpoint would do as proof; a signature is one that nobody between us can make.
-      enableNonRepudiationChecks(made);
-      return made;
-    },
+    client: async ({ services }, provider, signal) =>
+      makeClient(
+        { outgoing, signal },
+        {
+          ...provider,
+          document: await describe(provider),
+          secret: openClientSecret(services.keyring, provider),
+        },
+      ),
   };
 }
 
-function authOf(method: OidcSettings['tokenEndpointAuthMethod'], secret: string | null): ClientAuth {
-  if (method === 'none' || secret === null) return None();
-  return method === 'client_secret_post' ? ClientSecretPost(secret) : ClientSecretBasic(secret);
+/** Or private key. */
+export const openClientSecret = (
+  keyring: Keyring,
+  { id, sealedClientSecret }: OidcProvider,
+): string | null =>
+  sealedClientSecret === null
+    ? null
+    : keyring.open(sealedClientSecret, sealedPlace('oidc_settings', id, 'sealed_client_secret'));
+
+/** A client of a provider that has described itself. @throws where its private key is none. */
+export async function makeClient(
+  { outgoing, signal }: { outgoing: Outgoing; signal: AbortSignal },
+  of: Pick<OidcProvider, 'clientId' | 'tokenEndpointAuthMethod' | 'options'> & {
+    document: ServerMetadata;
+    secret: string | null;
+  },
+): Promise<Configuration> {
+  const { caCertificate } = of.options;
+  const made = new Configuration(
+    of.document,
+    of.clientId,
+    { [clockTolerance]: CLOCK_TOLERANCE_SECONDS },
+    await clientAuthOf(of),
+  );
+  made[customFetch] = (url, { method, headers, body }) =>
+    outgoing.ask(url, {
+      method: method === 'POST' ? 'POST' : 'GET',
+      headers: {
+        ...(body instanceof URLSearchParams
+          ? { 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' }
+          : {}),
+        ...headers,
+      },
+      body: body === undefined || body === null ? null : String(body),
+      replyBytes: REPLY_BYTES,
+      ...{ signal, caCertificate },
+    });
+  // What may be asked without TLS is for the guard of outgoing requests to say.
+  allowInsecureRequests(made);
+  // The connection to the token endpoint would do as proof; a signature is one that nobody between us can make.
+  enableNonRepudiationChecks(made);
+  return made;
 }

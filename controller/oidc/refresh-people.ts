@@ -25,9 +25,10 @@ import {
   openRefreshToken,
   takeDueRefreshes,
 } from './confirmations-store.ts';
+import { groupsClaimOf, prefixed } from './group-rules.ts';
 import { type RefreshToken, refreshTokenOf } from './refresh-token.ts';
-import { GROUPS_CLAIM } from './sign-in.ts';
-import { type OidcSettings, readOidcSettings } from './store.ts';
+import { listOidcProviders, type OidcProvider } from './store.ts';
+import { followSuperAdmins } from './super-admins.ts';
 
 const AT_ONCE = 4;
 const BATCH = 50;
@@ -39,23 +40,29 @@ type Answer =
   /** `groups` is null where they do not count, or the provider does not say. */
   | { type: 'confirmed'; next: RefreshToken; groups: string[] | null }
   | { type: 'refused' }
+  /** The provider knows them; but who may come in is said here, and they may not any more. */
+  | { type: 'excluded'; reason: string }
   | { type: 'unknown'; reason: string };
 
 /** Every write is fenced where `ctx.fence` is. Answers how many were asked after. */
 export async function refreshPeople(ctx: Context): Promise<number> {
-  const settings = await readOidcSettings(ctx.db);
-  if (!settings) return 0;
+  let asked = 0;
+  for (const provider of await listOidcProviders(ctx.db)) asked += await refreshPeopleOf(ctx, provider);
+  return asked;
+}
+
+async function refreshPeopleOf(ctx: Context, provider: OidcProvider): Promise<number> {
   const limit = pLimit(AT_ONCE);
   let asked = 0;
   for (let batch = 0; batch < BATCHES; batch += 1) {
     const due = await fenced(ctx, (inside) =>
-      takeDueRefreshes(inside, inside.db, { issuer: settings.issuer, limit: BATCH }),
+      takeDueRefreshes(inside, inside.db, { issuer: provider.issuer, limit: BATCH }),
     );
     await Promise.all(
       due.map((one) =>
         limit(async () => {
           try {
-            await settle(ctx, one, await ask(ctx, settings, one));
+            await settle(ctx, provider, one, await ask(ctx, provider, one));
           } catch (error) {
             ctx.log.warn({ userId: one.userId, reason: messageOf(error) }, 'a refresh was not stored');
           }
@@ -74,12 +81,12 @@ const fenced = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise
     return work({ ...ctx, db: tx });
   });
 
-async function ask(ctx: Context, settings: OidcSettings, due: DueRefresh): Promise<Answer> {
-  const { groupSyncEnabled, groupsClaim } = await readGroupSettings(ctx.db);
-  const claim = groupSyncEnabled ? (groupsClaim ?? GROUPS_CLAIM) : null;
+async function ask(ctx: Context, provider: OidcProvider, due: DueRefresh): Promise<Answer> {
+  const { options } = provider;
+  const claim = groupsClaimOf(await readGroupSettings(ctx.db), options);
   try {
     const signal = AbortSignal.timeout(REFRESH_MS);
-    const client = await ctx.services.identityProvider.client(ctx, settings, signal);
+    const client = await ctx.services.identityProvider.client(ctx, provider, signal);
     const token = openRefreshToken(ctx, due);
     const tokens = await refreshTokenGrant(client, token);
     const claims = tokens.claims();
@@ -99,7 +106,13 @@ async function ask(ctx: Context, settings: OidcSettings, due: DueRefresh): Promi
     // Without a claim the ID token of a refresh says nothing (Core 1.0, 12.2); userinfo says that there are none.
     const none = claim !== null && found === null && userinfo !== null ? [] : null;
     const next = refreshTokenOf(tokens, due.isOffline) ?? { token, isOffline: due.isOffline };
-    return { type: 'confirmed', next, groups: found?.known ? found.names : none };
+    const groups = found?.known ? prefixed(found.names, options) : none;
+    if (groups !== null && options.allowedGroups.length > 0) {
+      const allowed = prefixed(options.allowedGroups, options);
+      if (!groups.some((name) => allowed.includes(name)))
+        return { type: 'excluded', reason: 'in none of the allowed groups' };
+    }
+    return { type: 'confirmed', next, groups };
   } catch (error) {
     // RFC 6749, 5.2: the token is invalid, expired or revoked. Any other error is the client's, or the provider's.
     if (error instanceof ResponseBodyError && error.error === 'invalid_grant') return { type: 'refused' };
@@ -107,7 +120,7 @@ async function ask(ctx: Context, settings: OidcSettings, due: DueRefresh): Promi
   }
 }
 
-function settle(ctx: Context, due: DueRefresh, answer: Answer): Promise<void> {
+function settle(ctx: Context, provider: OidcProvider, due: DueRefresh, answer: Answer): Promise<void> {
   switch (answer.type) {
     case 'confirmed':
       return fenced(ctx, async (inside) => {
@@ -116,19 +129,26 @@ function settle(ctx: Context, due: DueRefresh, answer: Answer): Promise<void> {
         // Then the account, as a sign-in does: each would wait for the other otherwise.
         await lockUserRow(inside.db, due.userId);
         if (!(await confirmByRefresh(inside, due, answer.next)) || answer.groups === null) return;
-        await replaceClaimedGroups(inside.db, due.userId, answer.groups);
+        await replaceClaimedGroups(inside.db, due, answer.groups);
+        await followSuperAdmins(inside, provider, [due.userId]);
         const memberships = await reconcileMemberships(inside, [due.userId]);
         if (memberships.length > 0)
           await tell(inside, due, 'user.groupsRefreshed', membershipsForAudit(memberships));
       });
-    case 'refused': {
+    case 'refused':
+    case 'excluded': {
       // One that ends with a session there says nothing of the person; nor one that may have been replaced unseen.
-      const withdrawn = due.isOffline && !due.isUncertain;
+      const withdrawn = answer.type === 'excluded' || (due.isOffline && !due.isUncertain);
       return fenced(ctx, async (inside) => {
         await lockUserRow(inside.db, due.userId);
         if (!(await endRefreshing(inside, due, withdrawn)) || !withdrawn) return;
         await deleteSessionsAtProvider(inside, due);
-        await tell(inside, due, 'user.confirmationWithdrawn', {});
+        await tell(
+          inside,
+          due,
+          'user.confirmationWithdrawn',
+          answer.type === 'excluded' ? { reason: answer.reason } : {},
+        );
       });
     }
     case 'unknown':

@@ -1,11 +1,13 @@
 /** Sign-in at an identity provider, from the first redirect to a session; and linking, which goes the same way. */
 import { buildAuthorizationUrl, calculatePKCECodeChallenge } from 'openid-client';
+import type { ProviderOptions } from '../../schemas/api/identity-providers.ts';
 import { readAccessPolicy, type SignedIn } from '../access/index.ts';
 import { type GroupSettings, readGroupSettings } from '../directory/index.ts';
 import { writeAudit } from '../platform/audit-writer.ts';
 import type { Context } from '../platform/context.ts';
 import { messageOf } from '../platform/errors.ts';
 import { ownScope } from '../platform/operation.ts';
+import { OutgoingError } from '../platform/outgoing/index.ts';
 import { askProvider, ProviderRefused, ProviderUnavailable } from './ask-provider.ts';
 import {
   type Attempt,
@@ -16,18 +18,18 @@ import {
   sealAttempt,
   stateHash,
 } from './attempt.ts';
-import { letIn } from './let-in.ts';
+import { groupsClaimOf } from './group-rules.ts';
+import { letIn, type Vouched } from './let-in.ts';
 import { linkOwn } from './link-own.ts';
 import type { Problem } from './linking.ts';
 import { asksOffline } from './refresh-token.ts';
-import { readOidcSettings, spendAttempt } from './store.ts';
+import { clearReport, findOidcProvider, noteReport, type OidcProvider, spendAttempt } from './store.ts';
 
 const SCOPES = 'openid profile email';
-export const GROUPS_CLAIM = 'groups';
 /** Of asking for the way to the provider. */
 const BEGIN_MS = 15_000;
 
-const redirectUri = ({ services }: Pick<Context, 'services'>): string =>
+export const redirectUri = ({ services }: Pick<Context, 'services'>): string =>
   `${services.baseUrl}/api/auth/oidc/callback`;
 
 export type Began =
@@ -42,23 +44,33 @@ export type Began =
   /** There is no provider, or none that answers: what is wrong with it is in the log. `next` is checked. */
   | { location: null; next: string };
 
-/** `next` is where pages go on, as the browser says. */
+/** `next` is where pages go on, as the browser says; without `providerId` it is the first provider of the sign-in page. */
 export async function beginSignIn(
   ctx: Context,
-  { next, link }: { next: unknown; link: Attempt['link'] },
+  {
+    next,
+    link,
+    providerId,
+    loginHint,
+  }: { next: unknown; link: Attempt['link']; providerId: string | null; loginHint: string | null },
 ): Promise<Began> {
   const path = ownPath(next, ctx.services.baseUrl);
-  const settings = await readOidcSettings(ctx.db);
-  if (!settings) return { location: null, next: path };
+  const provider = await findOidcProvider(ctx.db, providerId);
+  if (!provider) return { location: null, next: path };
   const groups = await readGroupSettings(ctx.db);
   const { requestOfflineAccess } = await readAccessPolicy(ctx.db);
   try {
-    const client = await ctx.services.identityProvider.client(ctx, settings, AbortSignal.timeout(BEGIN_MS));
+    const client = await ctx.services.identityProvider.client(ctx, provider, AbortSignal.timeout(BEGIN_MS));
     const offline = asksOffline(requestOfflineAccess, client.serverMetadata().scopes_supported);
-    const attempt = newAttempt(ctx, settings, { next: path, link, offline });
+    const attempt = newAttempt(ctx, provider, { next: path, link, offline });
+    const { options } = provider;
     const location = buildAuthorizationUrl(client, {
+      ...options.extraParameters,
+      ...(options.prompt && { prompt: options.prompt }),
+      ...(options.acrValues && { acr_values: options.acrValues }),
+      ...(options.sendsLoginHint && loginHint !== null && { login_hint: loginHint }),
       redirect_uri: redirectUri(ctx),
-      scope: scopesOf(groups, offline),
+      scope: scopesOf(groups, options, offline),
       state: attempt.state,
       nonce: attempt.nonce,
       code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
@@ -71,20 +83,38 @@ export async function beginSignIn(
       expiresAt: new Date(attempt.expiresAt),
     };
   } catch (error) {
-    ctx.log.warn({ issuer: settings.issuer, reason: messageOf(error) }, 'nobody can sign in at the provider');
+    await noteFailure(ctx, provider, error);
     return { location: null, next: path };
   }
 }
 
+/** For administrators: in the log, and in Settings. */
+async function noteFailure(ctx: Context, provider: OidcProvider, error: unknown): Promise<void> {
+  const message = messageOf(error);
+  const reason = error instanceof ProviderUnavailable || error instanceof OutgoingError ? error.reason : null;
+  ctx.log.warn(
+    { provider: provider.id, issuer: provider.issuer, reason: reason ? `${message}: ${reason}` : message },
+    'a sign-in at the provider came to nothing',
+  );
+  const at = new Date(ctx.clock.now());
+  await noteReport(ctx.db, { providerId: provider.id, kind: 'failure', at, message });
+}
+
+/** What the last sign-in that went well says of the settings. */
+async function noteWarning(ctx: Context, { provider, missingClaim }: Vouched): Promise<void> {
+  if (missingClaim === null) return clearReport(ctx.db, provider.id, 'warning');
+  const message = `Neither the ID token nor userinfo has the claim "${missingClaim}". Providers leave it out for who is in no group; if that is not so here, add it to the ID token at the provider`;
+  const at = new Date(ctx.clock.now());
+  await noteReport(ctx.db, { providerId: provider.id, kind: 'warning', at, message });
+}
+
 /** Some providers refuse a scope that they do not know, so that of groups is asked for only when they count. */
-const scopesOf = ({ groupSyncEnabled, groupsScope }: GroupSettings, offline: boolean): string =>
-  [
-    ...new Set(
-      `${SCOPES} ${groupSyncEnabled ? (groupsScope ?? '') : ''} ${offline ? 'offline_access' : ''}`
-        .split(/\s+/)
-        .filter(Boolean),
-    ),
-  ].join(' ');
+const scopesOf = (groups: GroupSettings, options: ProviderOptions, offline: boolean): string => {
+  const ofGroups =
+    groupsClaimOf(groups, options) === null ? '' : options.groupsScope || groups.groupsScope || '';
+  const all = `${SCOPES} ${options.scopes} ${ofGroups} ${offline ? 'offline_access' : ''}`;
+  return [...new Set(all.split(/\s+/).filter(Boolean))].join(' ');
+};
 
 export type SignInEnd =
   | { type: 'signed-in'; signedIn: SignedIn; next: string }
@@ -113,26 +143,23 @@ export async function finishSignIn(ctx: Context, came: CameBack): Promise<SignIn
   if (!(await spendAttempt(ctx.db, stateHash(attempt), now, new Date(attempt.expiresAt))))
     return end('oidc_expired');
   if (attempt.link && !isStill(ctx, attempt.link)) return end('oidc_expired');
-  const settings = await readOidcSettings(ctx.db);
-  if (!settings || clientHash(settings) !== attempt.client) return end('oidc_expired');
-  const groups = await readGroupSettings(ctx.db);
-  const groupsClaim = groups.groupSyncEnabled ? (groups.groupsClaim ?? GROUPS_CLAIM) : null;
+  const provider = await findOidcProvider(ctx.db, attempt.providerId);
+  if (!provider || clientHash(provider) !== attempt.client) return end('oidc_expired');
+  const groupsClaim = groupsClaimOf(await readGroupSettings(ctx.db), provider.options);
   try {
-    const told = await askProvider(ctx, { settings, attempt, url, groupsClaim });
+    const told = { ...(await askProvider(ctx, { provider, attempt, url, groupsClaim })), provider };
     if (told.groups?.known === false)
       ctx.log.warn({ subject: told.subject, reason: told.groups.reason }, 'groups of a sign-in not known');
     const done = attempt.link
-      ? await linkOwn(ctx, { ...told, clientId: settings.clientId }, attempt.link)
-      : await letIn(ctx, { ...told, clientId: settings.clientId }, came.userAgent);
+      ? await linkOwn(ctx, told, attempt.link)
+      : await letIn(ctx, told, came.userAgent);
     if ('problem' in done) return end(done.problem);
+    await noteWarning(ctx, told);
     return { ...done, next: attempt.next };
   } catch (error) {
     if (!(error instanceof ProviderRefused) && !(error instanceof ProviderUnavailable)) throw error;
-    ctx.log.warn(
-      { issuer: settings.issuer, reason: error.message },
-      'a sign-in at the provider came to nothing',
-    );
-    const problem = error instanceof ProviderRefused ? 'oidc_refused' : 'oidc_unavailable';
+    await noteFailure(ctx, provider, error);
+    const problem = problemOf(error);
     await writeAudit(
       ctx,
       ownScope,
@@ -142,6 +169,11 @@ export async function finishSignIn(ctx: Context, came: CameBack): Promise<SignIn
     return end(problem);
   }
 }
+
+const problemOf = (error: ProviderRefused | ProviderUnavailable): Problem => {
+  if (error instanceof ProviderUnavailable) return 'oidc_unavailable';
+  return error.isDenial ? 'oidc_denied' : 'oidc_refused';
+};
 
 const isStill = ({ actor }: Context, link: { sessionId: string }): boolean =>
   actor.type === 'user' && actor.sessionId === link.sessionId;

@@ -1,28 +1,42 @@
-/** What pages are told of the provider: that one may sign in there, and where to end the session that it keeps itself. */
+/** What pages are told of providers: that one may sign in there, and where to end the session that each keeps itself. */
 import { compactVerify, decodeJwt } from 'jose';
 import type { Knex } from 'knex';
 import { buildEndSessionUrl } from 'openid-client';
+import { FIRST_PROVIDER } from '../../schemas/api/identity-providers.ts';
 import type { Context } from '../platform/context.ts';
 import { messageOf } from '../platform/errors.ts';
 import { sealedPlace } from '../platform/sealed-columns.ts';
 import { SIGNATURES } from './provider-keys.ts';
-import { type OidcSettings, readOidcSettings, readSessionOfProvider } from './store.ts';
+import {
+  listOidcProviders,
+  type OidcProvider,
+  readSessionOfProvider,
+  type SessionOfProvider,
+} from './store.ts';
 
 export interface SignInProvider {
-  id: 'oidc';
+  id: string;
   name: string;
   url: string;
+  /** Whether an address that was typed is to go along, as `login_hint`. */
+  takesLoginHint?: true;
 }
 
-/** Ways to sign in beside the password. */
+const LOGIN = '/api/auth/oidc/login';
+
+/** Ways to sign in beside the password, in their order. */
 export async function listProviders(db: Knex): Promise<SignInProvider[]> {
-  const settings = await readOidcSettings(db);
-  if (!settings) return [];
-  return [{ id: 'oidc', name: settings.displayName ?? 'Single sign-on', url: '/api/auth/oidc/login' }];
+  const providers = await listOidcProviders(db);
+  return providers.map(({ id, displayName, options: { sendsLoginHint } }) => ({
+    ...{ id, name: displayName ?? (providers.length === 1 ? 'Single sign-on' : id) },
+    ...{
+      url: id === FIRST_PROVIDER ? LOGIN : `${LOGIN}?provider=${id}`,
+      ...(sendsLoginHint && { takesLoginHint: true as const }),
+    },
+  }));
 }
 
-export interface ProviderSession {
-  sealedIdToken: string | null;
+export interface ProviderSession extends SessionOfProvider {
   sessionId: string;
 }
 
@@ -45,19 +59,20 @@ const WAIT_MS = 3_000;
 export async function endSessionUrl(ctx: Context, session: ProviderSession): Promise<string | null> {
   const { services } = ctx;
   try {
-    const settings = await readOidcSettings(ctx.db);
-    if (!settings) return null;
+    const providers = await listOidcProviders(ctx.db);
+    const provider = providers.find(({ issuer }) => issuer === (session.issuer ?? providers[0]?.issuer));
+    if (!provider) return null;
     const signal = AbortSignal.timeout(WAIT_MS);
     const late = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(new Error('the provider does not answer')), {
         once: true,
       });
     });
-    const client = await Promise.race([services.identityProvider.client(ctx, settings, signal), late]);
+    const client = await Promise.race([services.identityProvider.client(ctx, provider, signal), late]);
     if (client.serverMetadata().end_session_endpoint === undefined) return null;
     const place = sealedPlace('sessions', session.sessionId, 'sealed_id_token');
     const stored = session.sealedIdToken && services.keyring.open(session.sealedIdToken, place);
-    const hint = stored && (await Promise.race([isStillTaken(ctx, settings, stored), late])) ? stored : null;
+    const hint = stored && (await Promise.race([isStillTaken(ctx, provider, stored), late])) ? stored : null;
     const back = { post_logout_redirect_uri: `${services.baseUrl}/sign-in` };
     const plain = buildEndSessionUrl(client, back).href;
     if (hint === null) return plain;
@@ -73,12 +88,12 @@ export async function endSessionUrl(ctx: Context, session: ProviderSession): Pro
  * A provider shows an error to whoever comes with a hint that it cannot check, and leads nobody back from it; without one it
  * asks. That the token has expired is no fault: OpenID Connect RP-Initiated Logout 1.0, section 2.
  */
-async function isStillTaken(ctx: Context, settings: OidcSettings, idToken: string): Promise<boolean> {
+async function isStillTaken(ctx: Context, provider: OidcProvider, idToken: string): Promise<boolean> {
   try {
-    const keys = await ctx.services.identityProvider.keys(settings, { anew: true });
+    const keys = await ctx.services.identityProvider.keys(provider, { anew: true });
     await compactVerify(idToken, keys, { algorithms: SIGNATURES });
     const { iss, aud } = decodeJwt(idToken);
-    return iss === settings.issuer && [aud].flat().includes(settings.clientId);
+    return iss === provider.issuer && [aud].flat().includes(provider.clientId);
   } catch {
     return false;
   }

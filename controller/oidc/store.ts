@@ -1,88 +1,138 @@
-/** The identity provider that people sign in at, and who they are to it. */
+/** The identity providers that people sign in at, and what was seen of their sign-ins. */
 import type { Knex } from 'knex';
-import type { TOKEN_ENDPOINT_AUTH_METHODS } from '../../schemas/api/settings.ts';
+import type { OidcView, ProviderOptions } from '../../schemas/api/identity-providers.ts';
+import { optionsOf } from './options.ts';
 
-export interface OidcSettings {
-  issuer: string;
-  clientId: string;
-  /** Null for a public client. */
+export interface OidcProvider extends Pick<OidcView, 'id' | 'issuer' | 'clientId' | 'displayName'> {
+  tokenEndpointAuthMethod: OidcView['tokenEndpointAuthMethod'];
+  /** Or private key. Null for a public client. */
   sealedClientSecret: string | null;
-  displayName: string | null;
-  tokenEndpointAuthMethod: (typeof TOKEN_ENDPOINT_AUTH_METHODS)[number];
+  options: ProviderOptions;
+  isFromFile: boolean;
 }
 
-/** Null while nobody signs in by OIDC. */
-export async function readOidcSettings(db: Knex): Promise<OidcSettings | null> {
-  const row: OidcSettings | undefined = await db('oidc_settings').first({
-    issuer: 'issuer',
-    clientId: 'client_id',
-    sealedClientSecret: 'sealed_client_secret',
-    displayName: 'display_name',
-    tokenEndpointAuthMethod: 'token_endpoint_auth_method',
-  });
-  return row ?? null;
+const COLUMNS = {
+  id: 'id',
+  issuer: 'issuer',
+  clientId: 'client_id',
+  sealedClientSecret: 'sealed_client_secret',
+  displayName: 'display_name',
+  tokenEndpointAuthMethod: 'token_endpoint_auth_method',
+  options: 'options',
+  isFromFile: 'is_from_file',
+};
+type Row = Omit<OidcProvider, 'options'> & { options: Partial<ProviderOptions> };
+const toProvider = (row: Row): OidcProvider => ({ ...row, options: optionsOf(row.id, row.options) });
+
+/** In the order of the sign-in page. */
+export async function listOidcProviders(db: Knex): Promise<OidcProvider[]> {
+  const rows: Row[] = await db('oidc_settings').orderBy(['position', 'id']).select(COLUMNS);
+  return rows.map(toProvider);
+}
+
+/** Without an id the first of the sign-in page. */
+export async function findOidcProvider(db: Knex, id: string | null): Promise<OidcProvider | null> {
+  const row: Row | undefined = await db('oidc_settings')
+    .where(id === null ? {} : { id })
+    .orderBy(['position', 'id'])
+    .first(COLUMNS);
+  return row ? toProvider(row) : null;
 }
 
 /** Until the transaction ends nobody else changes them, and nobody signs in by them. */
-export async function lockOidcSettings(tx: Knex): Promise<OidcSettings | null> {
+export async function lockOidcProviders(tx: Knex): Promise<OidcProvider[]> {
   await tx.raw('LOCK TABLE oidc_settings IN EXCLUSIVE MODE');
-  return readOidcSettings(tx);
+  return listOidcProviders(tx);
 }
 
-/** Until the transaction ends they stay as they are. Null where they are not those of this issuer and client any more. */
-export async function holdOidcSettings(
+/** Until the transaction ends it stays as it is. Null where it is not of this issuer and client any more. */
+export async function holdOidcProvider(
   tx: Knex,
-  { issuer, clientId }: Pick<OidcSettings, 'issuer' | 'clientId'>,
-): Promise<OidcSettings | null> {
+  { id, issuer, clientId }: Pick<OidcProvider, 'id' | 'issuer' | 'clientId'>,
+): Promise<OidcProvider | null> {
   await tx.raw('LOCK TABLE oidc_settings IN ROW SHARE MODE');
-  const settings = await readOidcSettings(tx);
-  return settings?.issuer === issuer && settings.clientId === clientId ? settings : null;
+  const provider = await findOidcProvider(tx, id);
+  return provider?.issuer === issuer && provider.clientId === clientId ? provider : null;
 }
 
-export async function writeOidcSettings(tx: Knex, settings: OidcSettings): Promise<void> {
+export async function writeOidcProvider(
+  tx: Knex,
+  provider: OidcProvider,
+  position: number | null = null,
+): Promise<void> {
   await tx('oidc_settings')
     .insert({
-      id: 'oidc',
-      issuer: settings.issuer,
-      client_id: settings.clientId,
-      sealed_client_secret: settings.sealedClientSecret,
-      display_name: settings.displayName,
-      token_endpoint_auth_method: settings.tokenEndpointAuthMethod,
+      id: provider.id,
+      issuer: provider.issuer,
+      client_id: provider.clientId,
+      sealed_client_secret: provider.sealedClientSecret,
+      display_name: provider.displayName,
+      token_endpoint_auth_method: provider.tokenEndpointAuthMethod,
+      options: JSON.stringify(provider.options),
+      is_from_file: provider.isFromFile,
+      ...(position === null ? {} : { position }),
       updated_at: tx.fn.now(),
     })
     .onConflict('id')
     .merge();
 }
 
-export async function deleteOidcSettings(tx: Knex): Promise<void> {
-  await tx('oidc_settings').delete();
+export async function deleteOidcProvider(tx: Knex, id: string): Promise<void> {
+  await tx('oidc_settings').where({ id }).delete();
 }
 
-/** Ends the sessions of everybody who signed in at a provider. Answers whose. */
-export async function deleteProviderSessions(tx: Knex): Promise<string[]> {
-  const rows: { user_id: string }[] = await tx('sessions').where({ method: 'oidc' }).delete(['user_id']);
+/** Ends the sessions of everybody who signed in at this issuer; one from before issuers were noted counts as its. Answers whose. */
+export async function deleteProviderSessions(tx: Knex, issuer: string): Promise<string[]> {
+  const { rows } = await tx.raw<{ rows: { user_id: string }[] }>(
+    `DELETE FROM sessions WHERE method = 'oidc' AND COALESCE(provider_issuer, :issuer) = :issuer RETURNING user_id`,
+    { issuer },
+  );
   return [...new Set(rows.map(({ user_id }) => user_id))];
 }
 
-/** Super admins who can sign in without any provider at `now` in milliseconds: a temporary password ends. */
-export async function countSuperAdminsWithPassword(db: Knex, now: number): Promise<number> {
-  const row = await db('users')
-    .where({ is_super_admin: true, locked_at: null })
-    .whereNotNull('password_hash')
-    .whereRaw('(password_expires_at IS NULL OR password_expires_at > ?)', [new Date(now)])
-    .count({ count: '*' })
-    .first();
-  return Number(row?.count ?? 0);
+export type ReportKind = 'failure' | 'warning';
+export type Reports = Map<string, Partial<Record<ReportKind, { at: Date; message: string }>>>;
+
+const REPORT_LENGTH = 1_000;
+
+/** In place of the one before. Of a provider that is gone meanwhile nothing is noted. */
+export async function noteReport(
+  db: Knex,
+  report: { providerId: string; kind: ReportKind; at: Date; message: string },
+): Promise<void> {
+  await db.raw(
+    `INSERT INTO oidc_reports (provider_id, kind, message, at)
+     SELECT o.id, :kind, :message, :at FROM oidc_settings o WHERE o.id = :providerId
+     ON CONFLICT (provider_id, kind) DO UPDATE SET message = excluded.message, at = excluded.at`,
+    { ...report, message: report.message.slice(0, REPORT_LENGTH) },
+  );
 }
 
-export async function readSessionOfProvider(
-  db: Knex,
-  sessionId: string,
-): Promise<{ sealedIdToken: string | null } | null> {
-  const row: { sealed_id_token: string | null } | undefined = await db('sessions')
+export async function clearReport(db: Knex, providerId: string, kind: ReportKind): Promise<void> {
+  await db('oidc_reports').where({ provider_id: providerId, kind }).delete();
+}
+
+/** By provider. */
+export async function readReports(db: Knex): Promise<Reports> {
+  const rows: { provider_id: string; kind: ReportKind; message: string; at: Date }[] =
+    await db('oidc_reports').select();
+  const reports: Reports = new Map();
+  for (const { provider_id, kind, message, at } of rows)
+    reports.set(provider_id, { ...reports.get(provider_id), [kind]: { at, message } });
+  return reports;
+}
+
+export interface SessionOfProvider {
+  sealedIdToken: string | null;
+  /** Null for a session from before it was noted. */
+  issuer: string | null;
+}
+
+export async function readSessionOfProvider(db: Knex, sessionId: string): Promise<SessionOfProvider | null> {
+  const row: SessionOfProvider | undefined = await db('sessions')
     .where({ id: sessionId, method: 'oidc' })
-    .first('sealed_id_token');
-  return row ? { sealedIdToken: row.sealed_id_token } : null;
+    .first({ sealedIdToken: 'sealed_id_token', issuer: 'provider_issuer' });
+  return row ?? null;
 }
 
 /** False where it was used before. What is too old to be used is forgotten. */

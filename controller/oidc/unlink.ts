@@ -1,15 +1,11 @@
 /** The end of a link to an identity provider's account, whoever has it ended. */
 import type { Knex } from 'knex';
 import { type User, updateUser } from '../access/index.ts';
-import {
-  clearClaimedGroups,
-  membershipsForAudit,
-  reconcileMemberships,
-  replaceClaimedGroups,
-} from '../directory/index.ts';
+import { clearClaimedGroups, membershipsForAudit, reconcileMemberships } from '../directory/index.ts';
 import type { Context } from '../platform/context.ts';
 import { deleteIdentitiesOf, deleteIdentitiesOfIssuer, type Identity, isLinked } from './identities-store.ts';
 import { allowRelinkOf } from './relinking-store.ts';
+import { endSuperAdminsBy } from './super-admins.ts';
 
 /**
  * In a transaction that holds the rules of groups (`holdRules`) and then the row of the account: takes its links away, or
@@ -36,12 +32,17 @@ export async function dropLinks(
 ): Promise<{ identities: Identity[] } | null> {
   const identities = await deleteIdentitiesOf(tx, user.id, issuer);
   if (identities.length === 0) return null;
+  // Nobody tells of these groups any more.
+  await clearClaimedGroups(tx, [user.id]);
+  await endSuperAdminsBy(
+    tx,
+    identities.map((one) => one.issuer),
+    [user.id],
+  );
   if (await isLinked(tx, user.id)) return { identities };
   // Without a password it is still the provider that opens it, once it is linked again.
   if (user.authMethod === 'OIDC' && user.passwordHash !== null)
     await updateUser(tx, user.id, { authMethod: 'PASSWORD' });
-  // Nobody tells of these groups any more.
-  await replaceClaimedGroups(tx, user.id, []);
   return { identities };
 }
 
@@ -56,6 +57,7 @@ export async function unlinkAllOf(
   const userIds = await deleteIdentitiesOfIssuer(ctx.db, issuer);
   const relinkable = await allowRelinkOf(ctx.db, userIds, new Date(ctx.clock.now()));
   await clearClaimedGroups(ctx.db, userIds);
+  await endSuperAdminsBy(ctx.db, [issuer], userIds);
   const memberships = await reconcileMemberships(ctx, userIds);
   return { userIds, relinkable, memberships: membershipsForAudit(memberships) };
 }

@@ -1,7 +1,9 @@
 /** What every use case is handed: who asks, the database, time, and the services that it may call. Nothing else is global. */
+
 import type { Knex } from 'knex';
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import type { Role } from '../../schemas/api/common.ts';
+import type { Obligation } from '../../schemas/api/people.ts';
 import type { Permission } from '../../schemas/api/service-accounts.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import type { Bus } from './bus.ts';
@@ -10,7 +12,7 @@ import type { Keyring } from './keyring.ts';
 import type { Logger } from './logger.ts';
 
 /** A password that somebody else has seen; a team that asks for a second factor. */
-export type Obligation = 'CHANGE_PASSWORD' | 'SET_UP_TWO_FACTOR';
+export type { Obligation };
 
 export type Actor =
   | { type: 'anonymous' }

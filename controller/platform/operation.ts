@@ -220,6 +220,8 @@ async function againAfterDeadlock<T>(work: () => Promise<T>): Promise<T> {
 const OWED: Record<Obligation, string> = {
   CHANGE_PASSWORD: 'Change your password first: the one that you have was given to you',
   SET_UP_TWO_FACTOR: 'Set up two-factor sign-in first: a team of yours requires it',
+  PROVE_TWO_FACTOR:
+    'Give the code of your authenticator first, by user.proveTwoFactor: a team of yours requires a second factor',
 };
 
 /** FORBIDDEN with `owes`, for whoever has something to do before. Doors that are no operations ask here themselves. */

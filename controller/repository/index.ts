@@ -1,5 +1,5 @@
+export { secureContextWith } from '../platform/authorities.ts';
 export { AddressError, type RemoteAddress, readAddress, samePlace } from './address.ts';
-export { secureContextWith } from './authorities.ts';
 export {
   CredentialsError,
   openCredentials,

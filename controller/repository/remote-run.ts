@@ -5,8 +5,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
+import { authoritiesWith } from '../platform/authorities.ts';
 import { messageOf } from '../platform/errors.ts';
-import { authoritiesWith } from './authorities.ts';
 import { authorizationOf } from './credentials.ts';
 import { type GitSetting, gitEnvironment } from './embedded.ts';
 import { assertAllowed, notReached } from './explain.ts';

@@ -2,9 +2,9 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import git, { type GitHttpRequest, type GitHttpResponse, type HttpClient } from 'isomorphic-git';
+import { secureContextWith } from '../platform/authorities.ts';
 import { messageOf } from '../platform/errors.ts';
 import { isUntrusted, TargetRefusedError } from '../platform/outgoing/index.ts';
-import { secureContextWith } from './authorities.ts';
 import { authorizationOf } from './credentials.ts';
 import {
   assertAllowed,

@@ -17,6 +17,9 @@ export type SignInInput = Static<typeof SignInInput>;
 export const AuthMethod = Type.Enum(['PASSWORD', 'OIDC']);
 export type AuthMethod = Static<typeof AuthMethod>;
 
+/** What somebody has to do before anything else. */
+export const OBLIGATIONS = ['CHANGE_PASSWORD', 'SET_UP_TWO_FACTOR', 'PROVE_TWO_FACTOR'] as const;
+export type Obligation = (typeof OBLIGATIONS)[number];
 export const Me = Type.Object({
   id: Id,
   name: Type.String(),
@@ -35,7 +38,7 @@ export const Me = Type.Object({
   /** Backup codes that were not used yet. */
   backupCodesLeft: Type.Integer(),
   /** What has to be done before anything else. */
-  owes: Nullable(Type.Enum(['CHANGE_PASSWORD', 'SET_UP_TWO_FACTOR'])),
+  owes: Nullable(Type.Enum([...OBLIGATIONS])),
   passwordChangedAt: Nullable(Timestamp),
   /** The longest life of a personal token, as super admins have set it. */
   tokenMaxDays: Type.Integer(),

@@ -1,8 +1,8 @@
-/** Settings of the whole installation: identity providers, groups, SCIM, the fleet, the audit log. */
+/** Settings of the whole installation: groups, SCIM, the fleet, the audit log. */
 import Type, { type Static } from 'typebox';
 import { Id, Input, Nullable, Role, Text, Timestamp } from './common.ts';
+import { OidcView } from './identity-providers.ts';
 
-const Url = Type.String({ minLength: 1, maxLength: 2_000 });
 /** Comma-separated names. */
 const GroupNames = Text(4_000);
 const ClaimName = Text(200);
@@ -12,35 +12,6 @@ export const TeamMapping = Type.Object(
   { additionalProperties: false },
 );
 export type TeamMapping = Static<typeof TeamMapping>;
-
-export const TOKEN_ENDPOINT_AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const;
-const AuthMethodOfClient = Type.Enum([...TOKEN_ENDPOINT_AUTH_METHODS], { type: 'string' });
-
-export const OidcIssuer = Input({ issuer: Url });
-export const UpdateOidc = Input({
-  issuer: Url,
-  clientId: Type.String({ minLength: 1, maxLength: 500 }),
-  /** Empty keeps the one that is stored, for the same issuer and client. */
-  clientSecret: Text(2_000),
-  displayName: Type.Optional(Text(100)),
-  /** `client_secret_basic` unless told. */
-  tokenEndpointAuthMethod: Type.Optional(AuthMethodOfClient),
-});
-export type UpdateOidc = Static<typeof UpdateOidc>;
-export const OidcTest = Type.Object({
-  ok: Type.Boolean(),
-  /** What the provider says that it is called. */
-  issuer: Nullable(Type.String()),
-  authorizationEndpoint: Nullable(Type.String()),
-  tokenEndpoint: Nullable(Type.String()),
-  jwksUri: Nullable(Type.String()),
-  endSessionEndpoint: Nullable(Type.String()),
-  scopes: Type.Array(Type.String()),
-  claims: Type.Array(Type.String()),
-  /** What would keep people from signing in, each with what to do. */
-  problems: Type.Array(Type.String()),
-});
-export type OidcTest = Static<typeof OidcTest>;
 
 export const UpdateOidcRoleMapping = Input({
   defaultRole: Role,
@@ -127,15 +98,6 @@ export const AccessView = Type.Object({
 });
 export type AccessView = Static<typeof AccessView>;
 
-export const OidcView = Type.Object({
-  issuer: Type.String(),
-  clientId: Type.String(),
-  /** `********` where one is stored. */
-  clientSecret: Nullable(Type.String()),
-  displayName: Nullable(Type.String()),
-  tokenEndpointAuthMethod: AuthMethodOfClient,
-});
-export type OidcView = Static<typeof OidcView>;
 export const GroupsView = Type.Object({
   mappings: Type.Array(TeamMapping),
   defaultTeamId: Nullable(Id),
@@ -174,8 +136,8 @@ export type ScimView = Static<typeof ScimView>;
 
 /** Secrets are masked. */
 export const SettingsView = Type.Object({
-  /** Null while nobody signs in by OIDC. */
-  oidc: Nullable(OidcView),
+  /** In the order of the sign-in page; none while nobody signs in by OIDC. */
+  oidcProviders: Type.Array(OidcView),
   /** What the provider has to be told to send people back to. */
   oidcRedirectUri: Type.String(),
   groups: GroupsView,

@@ -21,6 +21,8 @@ export interface SingleSignOn {
   provider: TestIdentityProvider;
   db: Knex;
   root: Person;
+  /** What `settings.updateOidc` was given. */
+  client: { issuer: string; clientId: string; clientSecret: string; displayName: string };
   /** Somebody new at the provider; answers their subject. */
   somebody(claims?: Record<string, unknown>): string;
   /** Signs in as them, in a browser of their own unless one is given. Answers where they end. */
@@ -47,14 +49,11 @@ export async function startSingleSignOn(
   });
   const provider = await startIdentityProvider({ headgate: test.url, ...options });
   const root = await test.root();
-  await root.mutate('settings.updateOidc', {
-    ...{
-      issuer: provider.issuer,
-      clientId: CLIENT_ID,
-      clientSecret: CLIENT_SECRET,
-      displayName: 'Example ID',
-    },
-  });
+  const client = {
+    ...{ issuer: provider.issuer, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET },
+    displayName: 'Example ID',
+  };
+  await root.mutate('settings.updateOidc', client);
   let people = 0;
   // Each from an address of its own, so that the limit of an address stays out of it.
   const newWalker = () => new Walker({ 'x-forwarded-for': `10.1.${people >> 8}.${people & 255}` });
@@ -63,6 +62,7 @@ export async function startSingleSignOn(
     test,
     provider,
     root,
+    client,
     db: test.db,
     somebody(claims = {}) {
       const subject = `subject-${++people}`;

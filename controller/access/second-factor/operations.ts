@@ -8,6 +8,7 @@ import { sealedPlace } from '../../platform/sealed-columns.ts';
 import { caller, callersAccount, lockCallersAccount } from '../caller.ts';
 import { assertConfirmed, confirmedBy } from '../confirmation.ts';
 import { endSessions } from '../sessions.ts';
+import { noteSecondFactor } from '../sessions-store.ts';
 import type { User } from '../users-store.ts';
 import { backupCodeHash, newBackupCodes, newTotpSecret, stepOf, totpUri } from './codes.ts';
 import { openSecret, takeCode } from './proof.ts';
@@ -48,9 +49,9 @@ export const setupTotp = mutation({
   async run(ctx) {
     const user = await lockCallersAccount(ctx);
     if (user.totpEnabled) throw preconditionFailed('Two-factor sign-in is on; turn it off first');
-    if (user.passwordHash === null)
+    if (user.passwordHash === null && (await teamsRequiringTwoFactor(ctx.db, user.id)).length === 0)
       throw preconditionFailed(
-        'You have no password here: the second factor is asked for by your identity provider. Set it up there',
+        'You have no password here: a second factor is asked for by your identity provider. Set it up there; here one is asked for only where a team of yours requires it',
       );
     await assertConfirmed(ctx);
     const secret = newTotpSecret();
@@ -82,6 +83,7 @@ export const verifyAndEnableTotp = mutation({
     const step = stepOf(secret, input.code, ctx.clock.now());
     if (step === null) throw badRequest(WRONG_CODE);
     await turnOn(ctx.db, user.id, step);
+    await noteSecondFactor(ctx.db, caller(ctx).sessionId, 'totp');
     await changed(ctx);
     ctx.audit({
       entityType: 'User',
@@ -89,6 +91,30 @@ export const verifyAndEnableTotp = mutation({
       diff: { twoFactorEnabled: [false, true] },
       metadata: { name: user.name },
     });
+    return { ok: true as const };
+  },
+});
+
+export const proveTwoFactor = mutation({
+  name: 'user.proveTwoFactor',
+  summary: 'Show the second factor that a team requires, after a sign-in at an identity provider without one',
+  role: 'VIEWER',
+  audit: 'user.twoFactorProved',
+  input: TotpCode,
+  output: Done,
+  evenIfOwing: ['PROVE_TWO_FACTOR'],
+  scope: () => ownScope,
+  async prepare(ctx, input) {
+    const user = await callersAccount(ctx);
+    refuseUnlessOn(user);
+    return confirmedBy(ctx, user, { by: () => takeCode(ctx, user, input.code), refusal: WRONG_CODE });
+  },
+  async run(ctx, _, factor) {
+    const user = await lockCallersAccount(ctx);
+    refuseUnlessOn(user);
+    await noteSecondFactor(ctx.db, caller(ctx).sessionId, 'totp');
+    await ctx.services.bus.publish(ctx.db, { type: 'user', userId: user.id });
+    ctx.audit({ entityType: 'User', entityId: user.id, metadata: { name: user.name, factor } });
     return { ok: true as const };
   },
 });

@@ -80,6 +80,8 @@ export interface TargetPolicy {
   permits(host: string, address: string, listedOnly: boolean): boolean;
   /** Without a lookup: before an address is stored, and for a host that a proxy looks up. Of names it refuses the known local ones. */
   permitsUnseen(host: string, listedOnly: boolean): boolean;
+  /** Whether the operator has named this host, or the address that it is at. */
+  lists(host: string, address: string | null): boolean;
 }
 
 /** `entries`: host names, addresses and networks that an operator allows though they are private. */
@@ -110,5 +112,6 @@ export function createTargetPolicy(entries: readonly string[]): TargetPolicy {
       if (isListed(host)) return true;
       return !listedOnly && (isIP(host) === 0 ? !isLoopbackName(host) : isPublic(host));
     },
+    lists: (host, address) => isListed(host) || (address !== null && inNetworks(address)),
   };
 }

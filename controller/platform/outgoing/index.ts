@@ -2,11 +2,14 @@
  * The only way to an address that people gave the controller to ask: over http(s), to a host that may be asked, at the very
  * address that was checked, bounded in time and size. What a fetch is elsewhere.
  */
+import { hash } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
+import { secureContextWith } from '../authorities.ts';
 import type { Logger } from '../logger.ts';
 import { ProxyError, type ProxySettings, proxyFor } from '../proxies.ts';
+import { failureOf } from './failure.ts';
 import { checkedLookup, type TargetGuard } from './guard.ts';
 import { OutgoingError, readTarget, type Target, unreachable } from './target.ts';
 
@@ -16,6 +19,8 @@ export { OutgoingError, type OutgoingFault } from './target.ts';
 export const OUTGOING_LIMITS = { deadlineMs: 10_000, replyBytes: 1024 * 1024, redirects: 3 };
 /** Of looking a name up before an address is stored. */
 const LOOKUP_MS = 3_000;
+/** Each authority that was ever given makes one. */
+const MOST_WAYS = 50;
 /** Connections are given up before the other side does so just as one is used. */
 const IDLE_MS = 2_000;
 
@@ -27,6 +32,8 @@ export interface Asking {
   deadlineMs?: number;
   /** Of the answer's body. */
   replyBytes?: number;
+  /** PEM: authorities that are trusted beside the usual ones. */
+  caCertificate?: string;
 }
 
 export interface Outgoing {
@@ -55,20 +62,29 @@ export function createOutgoing({ guard, proxies, log }: OutgoingOptions): Outgoi
   const common = { keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS };
 
   /** Names are looked up as the connection is made, and the addresses that were checked are the ones connected to. */
-  function direct({ listedOnly }: Target): Dispatcher {
+  function direct({ listedOnly }: Target, tls: object): Dispatcher {
     const lookup = checkedLookup((host, address) => policy.permits(host, address, listedOnly));
-    return new Agent({ ...common, connect: { lookup } });
+    return new Agent({ ...common, connect: { lookup, ...tls } });
   }
 
-  function wayTo(target: Target): Dispatcher {
+  function wayTo(target: Target, caCertificate: string): Dispatcher {
     const proxy = proxyTo(target, proxies);
     // The proxy looks names up; whoever runs it says where it leads to.
     if (proxy && !policy.permitsUnseen(target.host, target.listedOnly)) throw unreachable(target.url);
     const proxyTunnel = target.transport === 'https';
-    const key = proxy ? `${proxy.href} ${proxyTunnel}` : `direct ${target.listedOnly}`;
+    const way = proxy ? `${proxy.href} ${proxyTunnel}` : `direct ${target.listedOnly}`;
+    const key = `${way} ${caCertificate && hash('sha256', caCertificate)}`;
     const known = ways.get(key);
     if (known) return known;
-    const made = proxy ? new ProxyAgent({ ...common, uri: proxy.href, proxyTunnel }) : direct(target);
+    const tls = caCertificate === '' ? {} : { secureContext: secureContextWith(caCertificate) };
+    const made = proxy
+      ? new ProxyAgent({ ...common, uri: proxy.href, proxyTunnel, requestTls: tls })
+      : direct(target, tls);
+    const [oldest] = ways.keys();
+    if (ways.size >= MOST_WAYS && oldest !== undefined) {
+      void ways.get(oldest)?.close();
+      ways.delete(oldest);
+    }
     ways.set(key, made);
     return made;
   }
@@ -76,7 +92,7 @@ export function createOutgoing({ guard, proxies, log }: OutgoingOptions): Outgoi
   async function once(target: Target, how: Asking, signal: AbortSignal): Promise<Response> {
     const method = how.method ?? 'GET';
     const answer = await request(target.url, {
-      dispatcher: wayTo(target),
+      dispatcher: wayTo(target, how.caCertificate ?? ''),
       method,
       // Compressed answers would have a size of their own choice.
       headers: {
@@ -88,8 +104,9 @@ export function createOutgoing({ guard, proxies, log }: OutgoingOptions): Outgoi
       body: how.body ?? null,
       signal,
     }).catch((error: unknown) => {
-      log.debug({ host: target.host, method, reason: reasonOf(error) }, 'not reached');
-      throw unreachable(target.url);
+      const failure = failureOf(error);
+      log.debug({ host: target.host, method, reason: failure.code }, 'not reached');
+      throw unreachable(target.url, failure, policy.lists(target.host, failure.address));
     });
     const { statusCode: status } = answer;
     log.debug({ host: target.host, method, path: target.url.pathname, status }, 'asked');
@@ -159,12 +176,6 @@ const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status
 const CREDENTIALS = /^(authorization|cookie|proxy-authorization|.*signature.*)$/i;
 const withoutCredentials = (headers: Asking['headers'] = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !CREDENTIALS.test(name)));
-
-/** Of a connection that came to nothing: a code, since texts may hold what was sent. */
-const reasonOf = (error: unknown): string => {
-  const { code, name } = error as { code?: unknown; name?: unknown };
-  return String(code ?? name ?? 'unknown').slice(0, 60);
-};
 
 async function readBody(answer: Dispatcher.ResponseData, mostBytes: number, url: URL): Promise<string> {
   const { body, headers } = answer;

@@ -1,6 +1,7 @@
 /** An address that somebody gave the controller to ask, in the one form in which it is checked and asked. */
 import { isIP } from 'node:net';
 import type { TargetPolicy } from './addresses.ts';
+import type { Failure } from './failure.ts';
 
 export type OutgoingFault =
   /** Nothing answers, or it may not be asked: nobody learns here what listens in a private network. */
@@ -15,9 +16,12 @@ export type OutgoingFault =
 export class OutgoingError extends Error {
   override readonly name = 'OutgoingError';
   readonly fault: OutgoingFault;
-  constructor(fault: OutgoingFault, message: string) {
+  /** What happened, for the log; the message tells it of hosts that the operator has listed alone. */
+  readonly reason: string | null;
+  constructor(fault: OutgoingFault, message: string, reason: string | null = null) {
     super(message);
     this.fault = fault;
+    this.reason = reason;
   }
 }
 
@@ -35,10 +39,14 @@ const MOST = 2_000;
 /** Where HTTP is served; behind others there may be what takes HTTP for its own commands. */
 const USUAL_PORTS = new Set([443, 8080, 8443, 9443]);
 
-export const unreachable = (url: URL): OutgoingError =>
+/** `failure` is told to people where `isListed`: the operator names the host, so that it is no secret. */
+export const unreachable = (url: URL, failure: Failure | null = null, isListed = false): OutgoingError =>
   new OutgoingError(
     'unreachable',
-    `${url.origin} does not answer, or may not be asked: HEADGATE_PRIVATE_TARGETS has to name what is in a private network, behind http:// or at an unusual port`,
+    failure !== null && isListed
+      ? `${url.origin} cannot be reached: ${failure.words}`
+      : `${url.origin} does not answer, or may not be asked: HEADGATE_PRIVATE_TARGETS has to name what is in a private network, behind http:// or at an unusual port`,
+    failure && `${failure.words} (${failure.code})`,
   );
 
 /** Decimal, octal, hexadecimal and short IPv4 addresses, other scripts and a dot at the end: all become one form. @throws OutgoingError */

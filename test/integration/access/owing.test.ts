@@ -16,10 +16,12 @@ import { until } from '../../support/until.ts';
 const OPEN: Record<Obligation, string[]> = {
   CHANGE_PASSWORD: ['user.changePassword', 'user.me'],
   SET_UP_TWO_FACTOR: ['user.confirmPassword', 'user.me', 'user.setupTotp', 'user.verifyAndEnableTotp'],
+  PROVE_TWO_FACTOR: ['user.me', 'user.proveTwoFactor'],
 };
 const SAYS: Record<Obligation, RegExp> = {
   CHANGE_PASSWORD: /Change your password first/,
   SET_UP_TWO_FACTOR: /Set up two-factor sign-in first/,
+  PROVE_TWO_FACTOR: /Give the code of your authenticator first/,
 };
 
 describe('somebody who owes something', () => {
@@ -36,7 +38,11 @@ describe('somebody who owes something', () => {
     return { ...person, id, token };
   };
   const begin = async (owes: Obligation, { id }: { id: string }) => {
-    if (owes === 'SET_UP_TWO_FACTOR')
+    if (owes === 'PROVE_TWO_FACTOR') {
+      await test.db('users').where({ id }).update({ totp_enabled: true });
+      await test.db('sessions').where({ user_id: id }).update({ method: 'oidc', second_factor: null });
+    }
+    if (owes !== 'CHANGE_PASSWORD')
       await test.db('teams').where({ id: at.teamId }).update({ require_two_factor: true });
     else {
       const { password_hash: passwordHash } = await test.db('users').where({ id }).first('password_hash');
@@ -61,7 +67,7 @@ describe('somebody who owes something', () => {
   });
   after(() => test?.stop());
 
-  for (const owes of ['CHANGE_PASSWORD', 'SET_UP_TWO_FACTOR'] as const) {
+  for (const owes of ['CHANGE_PASSWORD', 'SET_UP_TWO_FACTOR', 'PROVE_TWO_FACTOR'] as const) {
     describe(owes, () => {
       it('is told so by the session, and by every procedure but those that help', async () => {
         const person = await join();
@@ -108,6 +114,8 @@ describe('somebody who owes something', () => {
       });
 
       it('neither fetches nor pushes, and git says why', async () => {
+        // Tokens are made in a session that owes nothing.
+        if (owes === 'PROVE_TWO_FACTOR') return;
         const person = await join();
         const url = withCredentials(test.controller.cloneUrl, 'git', person.token);
         expect((await runGit(['ls-remote', url])).code).to.equal(0);

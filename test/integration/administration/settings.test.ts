@@ -62,7 +62,7 @@ describe('the settings', () => {
   it('of a new installation are the defaults, with the addresses that a provider needs', async () => {
     const told = await root.query<SettingsView>('settings.get');
     expect(told).to.deep.include({
-      oidc: null,
+      oidcProviders: [],
       fleet: DEFAULTS,
       audit: { retentionDays: null, isChosen: false },
     });
@@ -81,16 +81,19 @@ describe('the settings', () => {
     });
     await test.db('scim_settings').insert({ enabled: true, sealed_token: 'v1.sealed-text' });
     const { answer, output } = await root.call<SettingsView>('query', 'settings.get');
-    expect(output?.oidc).to.deep.equal({
+    expect(output?.oidcProviders).to.have.length(1);
+    expect(output?.oidcProviders[0]).to.deep.include({
+      ...{ id: 'oidc', isFromFile: false, lastFailure: null, lastWarning: null },
       ...{ issuer: 'https://id.example.org', clientId: 'headgate', clientSecret: '********' },
       ...{ displayName: null, tokenEndpointAuthMethod: 'client_secret_basic' },
     });
     expect(output?.scim.enabled).to.equal(true);
     expect(answer.text).not.to.include('sealed-text');
     await test.db('oidc_settings').update({ sealed_client_secret: null });
-    expect((await root.query<SettingsView>('settings.get')).oidc?.clientSecret, 'a public client').to.equal(
-      null,
-    );
+    expect(
+      (await root.query<SettingsView>('settings.get')).oidcProviders[0]?.clientSecret,
+      'a public client',
+    ).to.equal(null);
   });
 
   it('are for super admins alone', async () => {

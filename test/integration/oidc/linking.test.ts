@@ -81,10 +81,16 @@ describe('accounts and what a provider says of an address', () => {
     }
   });
 
-  it('takes a provider that says nothing on whether addresses are verified', async () => {
+  it('makes no account of an address of which nothing is said, unless the provider is said to verify them', async () => {
     const { email, id } = await provisioned();
     expect((await scene.signIn(scene.somebody({ email, email_verified: undefined }))).user?.id).to.equal(id);
+    await refused({ email_verified: undefined }, 'email_unverified', null);
+    const verifies = (verifiesEmails: boolean) =>
+      scene.root.mutate('settings.updateOidc', { ...scene.client, options: { verifiesEmails } });
+    await verifies(true);
     expect((await scene.signIn(scene.somebody({ email_verified: undefined }))).user).not.to.equal(null);
+    await refused({ email_verified: false }, 'email_unverified', null);
+    await verifies(false);
   });
 
   it('makes no account without an address, nor of one that is none or is not verified', async () => {

@@ -94,16 +94,18 @@ describe('the settings of the identity provider', () => {
     const found = await test(issuer);
     expect(found).to.include({ ok: true, issuer, tokenEndpoint: `${issuer}/token` });
     expect(found.scopes).to.include('groups');
-    expect((await lastRow('settings.oidcTested')).metadata).to.deep.equal({ issuer, ok: true });
+    expect((await lastRow('settings.oidcTested')).metadata).to.deep.equal({
+      ...{ issuer, ok: true, clientAccepted: true },
+    });
   });
 
   it('keeps no password that somebody writes into an address', async () => {
     await test('https://me:hunter2@id.example/realm?key=hunter2#hunter2');
     expect((await lastRow('settings.oidcTested')).metadata).to.deep.equal({
-      ...{ issuer: 'https://id.example/realm', ok: false },
+      ...{ issuer: 'https://id.example/realm', ok: false, clientAccepted: null },
     });
     await test('hunter2');
-    expect((await lastRow('settings.oidcTested')).metadata).to.deep.equal({ issuer: null, ok: false });
+    expect((await lastRow('settings.oidcTested')).metadata).to.deep.include({ issuer: null, ok: false });
   });
 
   for (const [reason, change, says] of [
@@ -150,11 +152,9 @@ describe('the settings of the identity provider', () => {
     expect(await test(scene.provider.issuer)).to.include({ ok: true });
   });
 
-  it('says of what it cannot reach no more than that', async () => {
-    const closed = 'http://127.0.0.1:9';
+  it('says of what it cannot reach no more than that, where the operator has not listed it', async () => {
     const told = new Set<string>();
     for (const issuer of [
-      closed,
       'https://10.0.0.1',
       'https://169.254.169.254',
       'http://[::1]:9',
@@ -166,6 +166,10 @@ describe('the settings of the identity provider', () => {
       told.add(problems[0]?.replace(new URL(issuer).origin, 'X') ?? '');
     }
     expect([...told], 'closed, refused, unknown').to.have.length(1);
+    const listed = await test('http://127.0.0.1:9');
+    expect(listed.problems).to.deep.equal([
+      'http://127.0.0.1:9 cannot be reached: the connection is refused; nothing listens at this port',
+    ]);
   });
 
   it('ends what began at a provider when another takes its place, and when there is none any more', async () => {

@@ -214,7 +214,7 @@ describe('a sign-in at an identity provider that is not in order', () => {
     it('says so where the provider has let nobody in', async () => {
       const { walker, callback } = await back();
       const refusal = changed(changed(callback, 'code', null), 'error', 'access_denied');
-      expect(await pageOf(walker, refusal)).to.equal('/sign-in?problem=oidc_refused');
+      expect(await pageOf(walker, refusal)).to.equal('/sign-in?problem=oidc_denied');
       const rows = await scene
         .db('audit_log')
         .where({ action: 'user.signInFailed' })

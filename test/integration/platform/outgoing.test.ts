@@ -98,18 +98,30 @@ describe('an outgoing request', () => {
     expect([fault, asked.length]).to.deep.equal(['unreachable', 0]);
   });
 
-  it('says the same of a closed port, a name that is not there, and what it may not ask', async () => {
+  it('says the same of a name that is not there and of what it may not ask, but for what the operator has listed', async () => {
     const told = new Set<string>();
     for (const url of [
-      'http://127.0.0.1:9',
+      'http://127.0.0.2:9',
       'https://nowhere.invalid',
       'https://10.0.0.1',
       'https://169.254.169.254',
     ])
-      await outgoing()
+      await outgoing(['127.0.0.1'])
         .ask(url)
         .catch((error: Error) => told.add(error.message.replace(url, 'X')));
     expect([...told]).to.have.length(1);
+    const listed = await outgoing(['127.0.0.1', 'nowhere.invalid'])
+      .ask('http://127.0.0.1:9')
+      .catch((error: Error) => error);
+    expect(listed).to.include({
+      message:
+        'http://127.0.0.1:9 cannot be reached: the connection is refused; nothing listens at this port',
+      reason: 'the connection is refused; nothing listens at this port (ECONNREFUSED)',
+    });
+    const unknown = await outgoing(['nowhere.invalid'])
+      .ask('https://nowhere.invalid')
+      .catch((error: Error) => error.message);
+    expect(unknown).to.match(/cannot be reached: the name server (does not know this name|does not answer)$/);
   });
 
   it('follows three redirects, each of them checked, and takes no credentials to another host', async () => {

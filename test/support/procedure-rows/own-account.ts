@@ -35,7 +35,13 @@ async function freshSession(side: Side, caller: Person) {
   const { id, hash } = mintToken('hgs');
   await insertSession(side.db, {
     ...{ id, tokenHash: hash, userId: await idOf(side, caller), method: 'password' },
-    ...{ sealedIdToken: null, provider: null, ipAddress: '192.0.2.7', userAgent: 'curl/8' },
+    ...{
+      sealedIdToken: null,
+      provider: null,
+      secondFactor: null,
+      ipAddress: '192.0.2.7',
+      userAgent: 'curl/8',
+    },
     confirmedAt: new Date(),
     expiresAt: new Date(Date.now() + 60_000),
   });
@@ -73,6 +79,7 @@ export const OWN_ACCOUNT: Rows = {
       return { code: codeOf(secret) };
     },
   },
+  'user.proveTwoFactor': { names: 'own', input: (side, _, caller) => withSecondFactor(side, caller) },
   'user.disableTotp': { names: 'own', input: (side, _, caller) => withSecondFactor(side, caller) },
   'user.renewBackupCodes': { names: 'own', input: (side, _, caller) => withSecondFactor(side, caller) },
   'user.listSessions': { names: 'own', input: () => NOTHING },

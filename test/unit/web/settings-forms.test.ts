@@ -1,6 +1,5 @@
 /** The parts of the settings of people and server that compute. */
 import { expect } from 'chai';
-import type { OidcView } from '../../../schemas/api/settings.ts';
 import { numberProblem, wholeNumber } from '../../../web/src/pages/settings/server/whole-number.ts';
 import { expiryWords, isExpired, standing } from '../../../web/src/pages/settings/service-account-expiry.ts';
 import { followedWords } from '../../../web/src/pages/settings/single-sign-on/followed.ts';
@@ -101,37 +100,34 @@ describe('mappings of groups', () => {
 
 describe('what an account is linked to', () => {
   const issuer = 'https://login.example.com';
-  const oidc: OidcView = {
-    ...{ issuer, clientId: 'headgate', clientSecret: null, displayName: 'Example ID' },
-    tokenEndpointAuthMethod: 'none',
-  };
+  const oidc = { issuer, displayName: 'Example ID' };
   const nameless = { ...oidc, displayName: null };
   const SOME = 'the identity provider';
   const cases = [
     { linkedTo: [issuer], set: oidc, name: 'Example ID', reason: 'the one that people sign in at' },
     { linkedTo: [issuer], set: nameless, name: SOME, reason: 'it was given no name' },
     { linkedTo: [issuer], set: null, name: SOME, reason: 'none is set any more' },
-    { linkedTo: [issuer], set: undefined, name: SOME, reason: 'the settings are on their way' },
     { linkedTo: ['https://before.example'], set: oidc, name: SOME, reason: 'of the one before' },
     { linkedTo: ['https://before.example', issuer], set: oidc, name: SOME, reason: 'of both' },
   ];
   for (const { linkedTo, set, name, reason } of cases)
-    it(`is called ${name}: ${reason}`, () => expect(linkedProvider({ linkedTo }, set)).to.equal(name));
+    it(`is called ${name}: ${reason}`, () =>
+      expect(linkedProvider({ linkedTo }, set ? [set] : [])).to.equal(name));
 
   it('is told one by one by its address, where it has no name', () => {
-    expect(issuerName(issuer, oidc)).to.equal('Example ID');
-    expect(issuerName(issuer, nameless)).to.equal(issuer);
-    expect(issuerName('https://before.example', oidc)).to.equal('https://before.example');
+    expect(issuerName(issuer, [oidc])).to.equal('Example ID');
+    expect(issuerName(issuer, [nameless])).to.equal(issuer);
+    expect(issuerName('https://before.example', [oidc])).to.equal('https://before.example');
   });
 });
 
 describe('the draft of an identity provider', () => {
-  const stored: OidcView = {
+  const stored = {
     issuer: 'https://login.example.com',
     clientId: 'headgate',
     clientSecret: '********',
     displayName: null,
-    tokenEndpointAuthMethod: 'client_secret_basic',
+    tokenEndpointAuthMethod: 'client_secret_basic' as const,
   };
   const draft = providerDraft(stored);
 

@@ -2,6 +2,7 @@ import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client';
 import superjson, { type SuperJSONResult } from 'superjson';
 import type { AppRouter } from '../../../api/procedures/router.ts';
 import type { Me } from '../../../schemas/api/people.ts';
+import { obligationOf } from './obligation.ts';
 
 /** Without a copy of what was just read: a list of thousands of nodes has megabytes. */
 const transformer = {
@@ -116,8 +117,7 @@ const detailOf = (value: unknown, key: string): unknown =>
 
 /** What the person has to do before anything else, where that is why a call was refused. */
 export function owedBy(error: unknown): Me['owes'] {
-  const owes = error instanceof TRPCClientError ? textOf(error.data, 'owes') : null;
-  return owes === 'CHANGE_PASSWORD' || owes === 'SET_UP_TWO_FACTOR' ? owes : null;
+  return obligationOf(error instanceof TRPCClientError ? textOf(error.data, 'owes') : null);
 }
 
 /** The call needs a session whose user has given the password a moment ago: `user.confirmPassword`. */

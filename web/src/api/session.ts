@@ -1,6 +1,7 @@
 /** Who is signed in, and the ways in and out. The session lives in a cookie that scripts cannot read. */
 import { queryOptions } from '@tanstack/react-query';
 import type { Me } from '../../../schemas/api/people.ts';
+import { obligationOf } from './obligation.ts';
 
 export interface Session {
   signedIn: boolean;
@@ -82,10 +83,7 @@ export async function signOut(): Promise<string | null> {
   return typeof redirect === 'string' && /^https?:\/\//.test(redirect) ? redirect : null;
 }
 
-function owesOf(body: { user?: { owes?: unknown } }): Me['owes'] {
-  const owes = body.user?.owes;
-  return owes === 'CHANGE_PASSWORD' || owes === 'SET_UP_TWO_FACTOR' ? owes : null;
-}
+const owesOf = (body: { user?: { owes?: unknown } }): Me['owes'] => obligationOf(body.user?.owes);
 
 function retryTime(seconds: string | null): Date | null {
   const count = Number(seconds);

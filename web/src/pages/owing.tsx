@@ -9,6 +9,7 @@ import { Icon, Logo } from '../components/icons.tsx';
 import { Loaded, SkeletonBlock } from '../components/states.tsx';
 import { ToastLayer } from '../components/toasts.tsx';
 import { ChangePassword } from './account/change-password.tsx';
+import { ProveTwoFactor } from './account/prove-two-factor.tsx';
 import { askedForBy } from './account/required-by.ts';
 import { TwoFactorSetup } from './account/two-factor-setup.tsx';
 
@@ -17,6 +18,7 @@ type Owed = NonNullable<Me['owes']>;
 const TITLES: Record<Owed, string> = {
   CHANGE_PASSWORD: 'Choose a password of your own',
   SET_UP_TWO_FACTOR: 'Set up two-factor sign-in',
+  PROVE_TWO_FACTOR: 'Give your second factor',
 };
 
 export const OwingPage = ({ owes }: { owes: Owed }) => {
@@ -26,7 +28,9 @@ export const OwingPage = ({ owes }: { owes: Owed }) => {
     <Frame title={TITLES[owes]} beside={me.data && <Whose person={me.data} />}>
       <Loaded query={me} what="Your account" skeleton={<SkeletonBlock height={280} />}>
         {(person) =>
-          owes === 'CHANGE_PASSWORD' ? (
+          owes === 'PROVE_TWO_FACTOR' ? (
+            <ProveTwoFactor intro={askedForBy(person.twoFactorRequiredBy)} done={() => void met()} />
+          ) : owes === 'CHANGE_PASSWORD' ? (
             <>
               <p>
                 Somebody else has seen the password that you signed in with. It is good for nothing but this.

@@ -19,7 +19,7 @@ export const SingleSignOnTab = () => {
       what="The settings"
       skeleton={<SkeletonBlock height={720} label="Loading the settings" />}
     >
-      {({ oidc, oidcRedirectUri, groups, access }) => (
+      {({ oidcProviders: [oidc = null], oidcRedirectUri, groups, access }) => (
         <div className="stack">
           <ProviderForm oidc={oidc} redirectUri={oidcRedirectUri} />
           <Loaded

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { OidcView } from '../../../../../schemas/api/settings.ts';
+import type { OidcView } from '../../../../../schemas/api/identity-providers.ts';
 import { api } from '../../../api/client.ts';
 import { Dialog } from '../../../components/dialog.tsx';
 import { MutationForm } from '../../../components/mutation-form.tsx';

@@ -1,6 +1,7 @@
-import type { OidcView, UpdateOidc } from '../../../../../schemas/api/settings.ts';
+import type { OidcView, UpdateOidc } from '../../../../../schemas/api/identity-providers.ts';
 
 type Method = OidcView['tokenEndpointAuthMethod'];
+type Stored = Omit<OidcView, 'id' | 'options' | 'isFromFile' | 'lastFailure' | 'lastWarning'>;
 
 export interface ProviderDraft {
   issuer: string;
@@ -29,7 +30,7 @@ export const METHODS: readonly { value: Method; word: string; means: string }[] 
   },
 ];
 
-export const providerDraft = (oidc: OidcView | null): ProviderDraft => ({
+export const providerDraft = (oidc: Stored | null): ProviderDraft => ({
   issuer: oidc?.issuer ?? '',
   clientId: oidc?.clientId ?? '',
   clientSecret: '',
@@ -38,14 +39,14 @@ export const providerDraft = (oidc: OidcView | null): ProviderDraft => ({
 });
 
 /** The stored secret belongs to one client of one provider, and is sent to no other. */
-export const mayKeepSecret = (draft: ProviderDraft, oidc: OidcView | null): boolean =>
+export const mayKeepSecret = (draft: ProviderDraft, oidc: Stored | null): boolean =>
   oidc !== null &&
   oidc.clientSecret !== null &&
   draft.issuer.trim() === oidc.issuer &&
   draft.clientId.trim() === oidc.clientId;
 
 /** Empty where it can be saved. */
-export function problemOfProvider(draft: ProviderDraft, oidc: OidcView | null): string {
+export function problemOfProvider(draft: ProviderDraft, oidc: Stored | null): string {
   if (!draft.issuer.trim()) return 'Give the issuer.';
   if (!URL.canParse(draft.issuer.trim())) return 'The issuer is an address: https://login.example.com';
   if (!draft.clientId.trim()) return 'Give the client id.';

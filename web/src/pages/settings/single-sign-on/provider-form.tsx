@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { OidcView } from '../../../../../schemas/api/settings.ts';
+import type { OidcView } from '../../../../../schemas/api/identity-providers.ts';
 import { api } from '../../../api/client.ts';
 import { Badge } from '../../../components/bits.tsx';
 import { CommandBlock } from '../../../components/command-block.tsx';

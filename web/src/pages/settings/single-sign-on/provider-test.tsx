@@ -1,5 +1,5 @@
 import { Fragment, type ReactNode } from 'react';
-import type { OidcTest } from '../../../../../schemas/api/settings.ts';
+import type { OidcTest } from '../../../../../schemas/api/identity-providers.ts';
 import { Badge } from '../../../components/bits.tsx';
 import { Icon } from '../../../components/icons.tsx';
 

@@ -1,15 +1,17 @@
+import type { OidcView } from '../../../../../schemas/api/identity-providers.ts';
 import type { UserSummary } from '../../../../../schemas/api/people.ts';
-import type { OidcView } from '../../../../../schemas/api/settings.ts';
 
-/** As people know it from the sign-in page, which names the one that is set now alone. */
-export const issuerName = (issuer: string, oidc: OidcView | null | undefined): string =>
-  (oidc?.issuer === issuer && oidc.displayName) || issuer;
+type Named = readonly Pick<OidcView, 'issuer' | 'displayName'>[];
+
+/** As people know it from the sign-in page, which names those alone that are set now. */
+export const issuerName = (issuer: string, providers: Named): string =>
+  providers.find((provider) => provider.issuer === issuer)?.displayName || issuer;
 
 /** What an account is linked to, in a sentence. */
-export function linkedProvider({ linkedTo }: Pick<UserSummary, 'linkedTo'>, oidc?: OidcView | null): string {
+export function linkedProvider({ linkedTo }: Pick<UserSummary, 'linkedTo'>, providers: Named): string {
   const [only, ...others] = linkedTo;
   if (only === undefined || others.length > 0) return 'the identity provider';
-  const name = issuerName(only, oidc);
+  const name = issuerName(only, providers);
   // An address reads as no name.
   return name === only ? 'the identity provider' : name;
 }

@@ -20,7 +20,7 @@ interface Props {
 /** One account: who it is, what it may, where that comes from, and what can be done with it. */
 export const UserDetail = ({ user, leave }: Props) => {
   const me = useQuery(queries.me());
-  const oidc = useQuery(queries.settings()).data?.oidc;
+  const providers = useQuery(queries.settings()).data?.oidcProviders ?? [];
   const [action, setAction] = useState<UserAction | null>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   // The row that was followed is gone: the reader goes on at what came in its place.
@@ -55,7 +55,7 @@ export const UserDetail = ({ user, leave }: Props) => {
             {user.linkedTo.length > 0 && (
               <Fact name="Linked to">
                 <span className="breakable">
-                  {user.linkedTo.map((issuer) => issuerName(issuer, oidc)).join(', ')}
+                  {user.linkedTo.map((issuer) => issuerName(issuer, providers)).join(', ')}
                 </span>
               </Fact>
             )}
@@ -97,7 +97,12 @@ export const UserDetail = ({ user, leave }: Props) => {
               The identity provider keeps name and address of this account by SCIM: change them there.
             </p>
           )}
-          <AccountActions user={user} isMe={isMe} provider={linkedProvider(user, oidc)} act={setAction} />
+          <AccountActions
+            user={user}
+            isMe={isMe}
+            provider={linkedProvider(user, providers)}
+            act={setAction}
+          />
         </div>
       </Section>
       <UserTeams user={user} act={setAction} />
