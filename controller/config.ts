@@ -26,6 +26,8 @@ export interface Config {
   outgoingProxies: ProxySettings;
   /** Hosts and networks that the controller may connect to for its users though they are private. */
   privateTargets: string[];
+  /** Sign-in by identity providers, where a file says it. */
+  oidcFile: string | null;
   /** The engine that checks configs; null when there is none. */
   engineBin: string | null;
   enrollPerMinute: number;
@@ -99,6 +101,11 @@ export const VARIABLES: readonly Variable[] = [
     help: 'private hosts, addresses and networks that may be connected to (git, forges, secret stores, OIDC), comma-separated',
   },
   {
+    name: 'HEADGATE_OIDC_FILE',
+    default: '(none)',
+    help: 'YAML file of identity providers, groups and access, in place of the settings; see docs/single-sign-on.md',
+  },
+  {
     name: 'HEADGATE_ENGINE_BIN',
     default: 'vector on the path',
     help: 'engine that checks configs before they are accepted',
@@ -164,6 +171,7 @@ export function readConfig(env: Environment): Config {
     trustedProxies: proxies(env.HEADGATE_TRUSTED_PROXIES),
     outgoingProxies: readProxies(env),
     privateTargets: privateTargets(env.HEADGATE_PRIVATE_TARGETS),
+    oidcFile: env.HEADGATE_OIDC_FILE ? resolve(env.HEADGATE_OIDC_FILE) : null,
     engineBin: engine(env),
     enrollPerMinute: integer(env, 'HEADGATE_ENROLL_PER_MINUTE', 10, 1, 1_000_000),
     pushWaitSeconds: integer(env, 'HEADGATE_PUSH_WAIT_SECONDS', 3, 1, 60),

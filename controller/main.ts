@@ -18,6 +18,7 @@ import { createPullRequestReconciler } from '../reconcilers/pull-requests/loop.t
 import { createRolloutReconciler } from '../reconcilers/rollouts/index.ts';
 import { createSecretReconciler } from '../reconcilers/secrets/index.ts';
 import { deleteExpiredSessions, deleteOldThrottles, ensureFirstAdmin } from './access/index.ts';
+import { followOidcFile, readOidcFile } from './administration/index.ts';
 import { createAuditChainer, logAuditHead, pruneAuditLog, writeAudit } from './audit/index.ts';
 import { type Config, ConfigError } from './config.ts';
 import { assertDatabase } from './database/assert-database.ts';
@@ -112,12 +113,20 @@ export async function startController(config: Config, options: StartOptions = {}
     }
   };
   try {
+    if (config.oidcFile !== null) await assertOidcFile(config.oidcFile);
     if (options.alone) undo.push({ what: 'data directory', end: await holdDataDir(config.dataDir) });
     return await compose(config, options, log, progress, undo, stop);
   } catch (error) {
     await stop();
     throw explained(error, config.databaseUrl);
   }
+}
+
+/** At the start a wrong one is refused in a line; later it is told in the log and in Settings. */
+async function assertOidcFile(path: string): Promise<void> {
+  await readOidcFile(path, process.env).catch((error: unknown) => {
+    throw new ConfigError(`HEADGATE_OIDC_FILE: ${messageOf(error)}`);
+  });
 }
 
 /** What PostgreSQL itself says no to (SQLSTATE) is for its operator; anything else stays as it is. */
@@ -251,6 +260,10 @@ async function compose(
     throw error;
   });
 
+  const followFile = (ctx: Context) =>
+    followOidcFile(ctx, execute, { path: config.oidcFile, env: process.env });
+  await followFile(systemContext('oidc file'));
+
   const keepDays = () => keepLogDays({ db, clock, log });
   const limitLogs = () => limitLogSize({ db, clock, log });
   const lease = createLease({ db: pools.lease, key: 'leader', log });
@@ -379,6 +392,7 @@ async function compose(
     });
   everyFenced('audit retention', '0 37 3,9,15,21 * * *', (ctx) => pruneAuditLog(ctx));
   everyFenced('people at identity providers', '20 * * * * *', refreshPeople);
+  everyFenced('oidc file', '*/15 * * * * *', followFile);
   for (const { name, cron, run } of SWEEPS) everyFenced(name, cron, run);
   schedules.every('audit head', '0 7 * * * *', () => logAuditHead(systemContext('audit head')));
   schedules.every('idempotent answers', '0 29 * * * *', () => deleteOldAnswers(db));

@@ -11,10 +11,12 @@ import {
 } from '../../controller/oidc/index.ts';
 import type { Actor } from '../../controller/platform/context.ts';
 import { badRequest, forbidden, unauthorized } from '../../controller/platform/errors.ts';
+import type { Logger } from '../../controller/platform/logger.ts';
 import { refuseOwing } from '../../controller/platform/operation.ts';
 import type { Door } from '../door.ts';
 import { readText } from '../middleware/body.ts';
 import { perMinuteByAddress } from '../middleware/rate-limit.ts';
+import { errorAnswer } from '../middleware/request.ts';
 import { createAttemptCookies } from './attempt-cookies.ts';
 
 const PROVIDER_LENGTH = 40;
@@ -32,9 +34,12 @@ export function oidcRoutes(router: Router, door: Door): void {
   // Between the two: sealed, and sent along when the provider leads back.
   const cookies = createAttemptCookies(door.baseUrl);
 
+  router.get('/api/auth/oidc/login', async (ctx, following) => {
+    ctx.set('Cache-Control', 'no-store');
+    await toPeople(ctx, door.log, following);
+  });
   router.get('/api/auth/oidc/login', async (ctx) => {
     out.take(ctx.state.ipAddress);
-    ctx.set('Cache-Control', 'no-store');
     const { next, link, provider, login_hint: hint } = ctx.query;
     const linking = link === '1';
     const actor = await door.actor(ctx);
@@ -67,9 +72,12 @@ export function oidcRoutes(router: Router, door: Door): void {
     ctx.body = { ended: answer.ended };
   });
 
+  router.get('/api/auth/oidc/callback', async (ctx, following) => {
+    ctx.set('Cache-Control', 'no-store');
+    await toPeople(ctx, door.log, following);
+  });
   router.get('/api/auth/oidc/callback', async (ctx) => {
     back.take(ctx.state.ipAddress);
-    ctx.set('Cache-Control', 'no-store');
     // What the address holds is of no use any more, and nobody's business.
     ctx.set('Referrer-Policy', 'no-referrer');
     const state = ctx.URL.searchParams.get('state') ?? '';
@@ -90,6 +98,27 @@ export function oidcRoutes(router: Router, door: Door): void {
     ctx.redirect(context.actor.type === 'user' && cameTooLate(end) ? end.next : pageAfter(end));
   });
 }
+
+/** Whoever stands at a browser gets a page, whatever goes wrong: these addresses are walked, and not asked by programs. */
+async function toPeople(ctx: KoaContext, log: Logger, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (ctx.accepts('json', 'html') !== 'html') throw error;
+    const { status } = errorAnswer(error, {
+      ...{ requestId: ctx.state.requestId, path: ctx.path, log },
+    });
+    ctx.redirect(problemPage(PROBLEM_OF[status] ?? 'oidc_failed', '/', false));
+  }
+}
+
+/** By status: a link that is begun from elsewhere, or by nobody, is refused by one of the first two. */
+const PROBLEM_OF: Readonly<Record<number, string>> = {
+  401: 'link_refused',
+  403: 'link_refused',
+  429: 'too_many',
+  503: 'unavailable',
+};
 
 const cameTooLate = (end: SignInEnd): boolean =>
   end.type === 'problem' &&

@@ -1,5 +1,5 @@
 import type Router from '@koa/router';
-import { signIn, signOut, type UserActor } from '../../controller/access/index.ts';
+import { readAccessPolicy, signIn, signOut, type UserActor } from '../../controller/access/index.ts';
 import { endSessionUrl, listProviders, readProviderSession } from '../../controller/oidc/index.ts';
 import { badRequest, unauthorized } from '../../controller/platform/errors.ts';
 import { SignInInput } from '../../schemas/api/people.ts';
@@ -57,7 +57,13 @@ export function authRoutes(router: Router, door: Door): void {
   });
 
   router.get('/api/auth/providers', async (ctx) => {
-    const password = { id: 'password', name: 'Email and password' };
-    ctx.body = { providers: [password, ...(await listProviders(door.db))] };
+    const providers = await listProviders(door.db);
+    const { onlyByProvider } = await readAccessPolicy(door.db);
+    const password = {
+      ...{ id: 'password', name: 'Email and password' },
+      // For break-glass accounts: pages keep it out of the way.
+      ...(onlyByProvider && providers.length > 0 && { isBreakGlass: true }),
+    };
+    ctx.body = { providers: [password, ...providers] };
   });
 }

@@ -1,6 +1,6 @@
 /** How long accounts that an identity provider opens, and personal tokens, last without anybody's word. */
 import type { Knex } from 'knex';
-import type { AccessView, UpdateAccess } from '../../schemas/api/settings.ts';
+import type { AccessView } from '../../schemas/api/settings.ts';
 import { claimSetting, lockSetting, readSetting, writeSetting } from '../settings/index.ts';
 
 export type AccessPolicy = AccessView;
@@ -12,6 +12,7 @@ export const DEFAULT_ACCESS_POLICY: AccessPolicy = {
   confirmationDays: 30,
   requestOfflineAccess: false,
   tokenMaxDays: 365,
+  onlyByProvider: false,
 };
 
 export const accessPolicyOf = (stored: Partial<AccessPolicy> | null): AccessPolicy => ({
@@ -25,7 +26,7 @@ export const readAccessPolicy = async (db: Knex): Promise<AccessPolicy> =>
 /** In a transaction. Two changes at once are made one after the other. */
 export async function changeAccessPolicy(
   tx: Knex,
-  change: UpdateAccess,
+  change: Partial<AccessPolicy>,
 ): Promise<{ before: AccessPolicy; after: AccessPolicy }> {
   await claimSetting(tx, ACCESS_SETTING, {});
   const stored = await lockSetting<Partial<AccessPolicy>>(tx, ACCESS_SETTING);

@@ -29,7 +29,7 @@ export {
   signOut,
   type UserActor,
 } from './sessions.ts';
-export { deleteExpiredSessions, findSessionOwner } from './sessions-store.ts';
+export { deleteExpiredSessions, deletePasswordSessions, findSessionOwner } from './sessions-store.ts';
 export { signIn } from './sign-in.ts';
 export { makeTemporaryPassword, signsInByPassword, type TemporaryPassword } from './temporary-password.ts';
 export { deleteOldThrottles } from './throttle-store.ts';
@@ -42,8 +42,11 @@ export {
   findUserByEmail,
   insertUser,
   type LockedBy,
+  listBreakGlass,
   lockUserRow,
   lockUsers,
+  passwordOpens,
+  replaceBreakGlass,
   setLocked,
   setTemporaryPassword,
   setUnlocked,

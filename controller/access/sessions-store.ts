@@ -4,7 +4,13 @@ import type { Role } from '../../schemas/api/common.ts';
 import { ACCESS_SETTING, type AccessPolicy, accessPolicyOf, DEFAULT_ACCESS_POLICY } from './access-policy.ts';
 import { tokenExpiry } from './personal-tokens-store.ts';
 import { restOf } from './rest.ts';
-import { CONFIRMATION, confirmationOf, STORED_POLICY, type StoredConfirmation } from './rest-store.ts';
+import {
+  CONFIRMATION,
+  confirmationOf,
+  PASSWORD_OPENS,
+  STORED_POLICY,
+  type StoredConfirmation,
+} from './rest-store.ts';
 import { toUser, type User, type UserRow } from './users-store.ts';
 
 export type SignInMethod = 'password' | 'oidc';
@@ -109,6 +115,15 @@ export async function deleteSessionsBy(
     { issuer, subject, sid },
   );
   return rows.map(({ user_id }) => user_id);
+}
+
+/** Of those whom a password does not open any more. Answers whose. */
+export async function deletePasswordSessions(tx: Knex): Promise<string[]> {
+  const { rows } = await tx.raw<{ rows: { user_id: string }[] }>(
+    `DELETE FROM sessions s USING users u WHERE u.id = s.user_id AND s.method = 'password' AND NOT ${PASSWORD_OPENS}
+     RETURNING s.user_id`,
+  );
+  return [...new Set(rows.map(({ user_id }) => user_id))];
 }
 
 /** One of this person's own; null where there is none. */

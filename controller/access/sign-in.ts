@@ -9,7 +9,7 @@ import { type DeviceToken, deviceOf, issueDeviceToken } from './known-devices.ts
 import { hashPassword, isOutdated, verifyPassword } from './passwords.ts';
 import { type Factor, takeCode } from './second-factor/proof.ts';
 import { actorOfSession, openSession, type SignedIn, type UserActor } from './sessions.ts';
-import { findUserByEmail, lockUserRow, replaceHash, type User } from './users-store.ts';
+import { findUserByEmail, lockUserRow, passwordOpens, replaceHash, type User } from './users-store.ts';
 
 /** A sign-in that finds its account changed meanwhile looks again, this often. */
 const LOOKS = 3;
@@ -72,6 +72,12 @@ async function prove(
     await noteFailure(ctx, user, user?.lockedAt ? 'locked' : 'password');
     throw unauthorized('Email or password is wrong');
   }
+  if (!(await passwordOpens(ctx.db, user.id))) {
+    await noteFailure(ctx, user, 'onlyByProvider');
+    throw unauthorized(
+      'Passwords are switched off here: sign in at the identity provider, as the sign-in page offers it',
+    );
+  }
   if (!user.totpEnabled) return { user, factor: null };
   if (input.totp === undefined) {
     await attempt.takeBack(ctx.db);
@@ -118,7 +124,7 @@ async function open(
 async function noteFailure(
   ctx: Context,
   user: User | null,
-  reason: 'password' | 'locked' | 'code',
+  reason: 'password' | 'locked' | 'code' | 'onlyByProvider',
 ): Promise<void> {
   await writeAudit(
     ctx,

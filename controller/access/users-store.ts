@@ -4,6 +4,7 @@ import type { AuthMethod } from '../../schemas/api/people.ts';
 import { brokeUnique } from '../database/errors.ts';
 import { conflict } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
+import { PASSWORD_OPENS } from './rest-store.ts';
 
 export type LockedBy = 'admin' | 'scim';
 
@@ -212,7 +213,7 @@ export async function setUnlocked(db: Knex, userId: string): Promise<void> {
 export async function countSuperAdmins(db: Knex, now: number): Promise<number> {
   const { rows } = await db.raw<{ rows: [{ count: number }] }>(
     `SELECT count(*) FROM users u WHERE u.is_super_admin AND u.locked_at IS NULL AND (
-       (u.password_hash IS NOT NULL AND (u.password_expires_at IS NULL OR u.password_expires_at > ?))
+       (${PASSWORD_OPENS} AND (u.password_expires_at IS NULL OR u.password_expires_at > ?))
        OR EXISTS (SELECT 1 FROM user_identities i JOIN oidc_settings o ON o.issuer = i.issuer WHERE i.user_id = u.id))`,
     [new Date(now)],
   );
@@ -221,13 +222,32 @@ export async function countSuperAdmins(db: Knex, now: number): Promise<number> {
 
 /** Who can sign in without any provider. */
 export async function countSuperAdminsWithPassword(db: Knex, now: number): Promise<number> {
-  const row = await db('users')
-    .where({ is_super_admin: true, locked_at: null })
-    .whereNotNull('password_hash')
-    .whereRaw('(password_expires_at IS NULL OR password_expires_at > ?)', [new Date(now)])
-    .count({ count: '*' })
-    .first();
-  return Number(row?.count ?? 0);
+  const { rows } = await db.raw<{ rows: [{ count: number }] }>(
+    `SELECT count(*) FROM users u WHERE u.is_super_admin AND u.locked_at IS NULL AND ${PASSWORD_OPENS}
+       AND (u.password_expires_at IS NULL OR u.password_expires_at > ?)`,
+    [new Date(now)],
+  );
+  return Number(rows[0].count);
+}
+
+export async function passwordOpens(db: Knex, userId: string): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { opens: boolean }[] }>(
+    `SELECT ${PASSWORD_OPENS} AS opens FROM users u WHERE u.id = ?`,
+    [userId],
+  );
+  return rows[0]?.opens ?? false;
+}
+
+export async function listBreakGlass(db: Knex): Promise<{ id: string; name: string; email: string }[]> {
+  return db('users').where({ is_break_glass: true }).orderBy('email').select('id', 'name', 'email');
+}
+
+export async function replaceBreakGlass(tx: Knex, userIds: readonly string[]): Promise<void> {
+  await tx.raw(
+    `UPDATE users SET is_break_glass = (id = ANY(?::text[])), updated_at = now()
+     WHERE is_break_glass <> (id = ANY(?::text[]))`,
+    [[...userIds], [...userIds]],
+  );
 }
 
 export async function deleteUser(db: Knex, id: string): Promise<void> {

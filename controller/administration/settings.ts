@@ -9,13 +9,30 @@ import {
   UpdateAccess,
   UpdateFleet,
 } from '../../schemas/api/settings.ts';
-import { changeAccessPolicy, readAccessPolicy, shortenPersonalTokens } from '../access/index.ts';
-import { readGroupSettings, readTeamMappings } from '../directory/index.ts';
+import {
+  changeAccessPolicy,
+  listBreakGlass,
+  readAccessPolicy,
+  shortenPersonalTokens,
+} from '../access/index.ts';
+import {
+  readAmbiguities,
+  readGroupSettings,
+  readTeamMappings,
+  readTeamPatterns,
+} from '../directory/index.ts';
 import { listOidcProviders, readReports } from '../oidc/index.ts';
 import type { Context } from '../platform/context.ts';
 import { mutation, ownScope, query } from '../platform/operation.ts';
 import { readScimSettings, scimBaseUrl } from '../scim/index.ts';
-import { changeFleetSettings, readAuditSetting, readFleetSettings } from '../settings/index.ts';
+import {
+  changeFleetSettings,
+  readAuditSetting,
+  readFleetSettings,
+  readOidcFileState,
+  refuseIfSetByFile,
+} from '../settings/index.ts';
+import { changeBreakGlass, keepToProviders } from './only-by-provider.ts';
 
 const MASK = '********';
 
@@ -31,10 +48,12 @@ export const get = query({
     const { enabled, tokenCreatedAt, lastUsedAt } = await readScimSettings(ctx.db);
     return {
       oidcProviders: await providersView(ctx),
+      oidcFile: await oidcFileView(ctx),
       oidcRedirectUri: `${baseUrl}/api/auth/oidc/callback`,
       groups: await groupsView(ctx),
       scim: { enabled, baseUrl: scimBaseUrl(baseUrl), tokenCreatedAt, lastUsedAt },
       access: await readAccessPolicy(ctx.db),
+      breakGlass: await listBreakGlass(ctx.db),
       fleet: await readFleetSettings(ctx.db),
       audit: await readAuditSetting(ctx.db),
     };
@@ -51,12 +70,19 @@ async function providersView({ db }: Context): Promise<OidcView[]> {
   }));
 }
 
+async function oidcFileView({ db }: Context): Promise<SettingsView['oidcFile']> {
+  const state = await readOidcFileState(db);
+  return state && { sets: state.sets, error: state.error };
+}
+
 async function groupsView({ db }: Context): Promise<GroupsView> {
   const settings = await readGroupSettings(db);
   return {
     ...settings,
     defaultRole: settings.defaultRole ?? 'VIEWER',
     mappings: await readTeamMappings(db),
+    patterns: await readTeamPatterns(db),
+    ambiguities: await readAmbiguities(db),
   };
 }
 
@@ -98,13 +124,17 @@ export const updateAccess = mutation({
   output: AccessView,
   scope: () => ownScope,
   async run(ctx, input) {
-    const { before, after } = await changeAccessPolicy(ctx.db, input);
+    await refuseIfSetByFile(ctx, 'access');
+    const { breakGlassUserIds, ...policy } = input;
+    const { before, after } = await changeAccessPolicy(ctx.db, policy);
+    const breakGlass = breakGlassUserIds ? await changeBreakGlass(ctx, breakGlassUserIds) : {};
+    const passwordSessionsEnded = await keepToProviders(ctx, before, after);
     const latest = new Date(ctx.clock.now() + after.tokenMaxDays * DAY_MS);
     const tokensShortened = await shortenPersonalTokens(ctx.db, latest);
     const fields = (Object.keys(after) as (keyof typeof after)[]).filter((key) => before[key] !== after[key]);
     ctx.audit({
-      ...{ entityType: 'Settings', entityId: 'access', metadata: { tokensShortened } },
-      diff: Object.fromEntries(fields.map((key) => [key, [before[key], after[key]]])),
+      ...{ entityType: 'Settings', entityId: 'access', metadata: { tokensShortened, passwordSessionsEnded } },
+      diff: { ...breakGlass, ...Object.fromEntries(fields.map((key) => [key, [before[key], after[key]]])) },
     });
     await ctx.services.bus.publish(ctx.db, {
       ...{ type: 'ui', environmentId: null, topics: ['settings', 'teams'] },

@@ -1,5 +1,5 @@
-import { findUserByEmail, type User } from '../access/index.ts';
-import { userAccountOperations, userOperations } from '../administration/index.ts';
+import { findUserByEmail, listBreakGlass, passwordOpens, type User } from '../access/index.ts';
+import { settingsOperations, userAccountOperations, userOperations } from '../administration/index.ts';
 import { readConfig } from '../config.ts';
 import type { Context } from '../platform/context.ts';
 import type { Execute } from '../platform/operation.ts';
@@ -54,6 +54,16 @@ async function recovered(
     told.push('It is a super admin.');
   }
   const { temporaryPassword, expiresAt } = await execute(userAccountOperations.resetPassword, ctx, of);
+  if (!(await passwordOpens(ctx.db, user.id))) {
+    if (user.isSuperAdmin || more.superAdmin) {
+      const known = (await listBreakGlass(ctx.db)).map(({ id }) => id);
+      await execute(settingsOperations.updateAccess, ctx, { breakGlassUserIds: [...known, user.id] });
+      told.push('It is a break-glass account: a password opens it, though providers are to be used alone.');
+    } else
+      told.push(
+        'Passwords are switched off here, so that this one opens nothing yet: add --super-admin to make it a break-glass account.',
+      );
+  }
   return [
     ...told,
     `Sign in as ${user.email} until ${expiresAt.toISOString()} with: ${temporaryPassword}`,

@@ -4,9 +4,14 @@
  */
 import type { Role } from '../../schemas/api/common.ts';
 import type { TeamMapping } from '../../schemas/api/settings.ts';
+import type { PatternMatch } from './patterns.ts';
 
 export interface GroupRules {
   mappings: readonly TeamMapping[];
+  /** Groups whose path names the team; `ambiguous` are teams, in lower case, that several groups would lead to. */
+  patterns: readonly { match: PatternMatch; role: Role; ambiguous: ReadonlySet<string> }[];
+  /** In lower case. */
+  teamsByName: ReadonlyMap<string, string>;
   /** For people who sign in by OIDC and whom no mapping matches. */
   defaultTeamId: string | null;
   /** Null is VIEWER. */
@@ -28,10 +33,17 @@ const LEVEL: Record<Role, number> = { VIEWER: 0, EDITOR: 1, ADMIN: 2 };
 export function grantsOf(person: Person, rules: GroupRules): Map<string, Role> {
   const groups = new Set(person.groups);
   const granted = new Map<string, Role>();
-  for (const { group, teamId, role } of rules.mappings) {
+  const grant = (teamId: string, role: Role): void => {
     const before = granted.get(teamId);
-    if (groups.has(group) && (before === undefined || LEVEL[role] > LEVEL[before])) granted.set(teamId, role);
-  }
+    if (before === undefined || LEVEL[role] > LEVEL[before]) granted.set(teamId, role);
+  };
+  for (const { group, teamId, role } of rules.mappings) if (groups.has(group)) grant(teamId, role);
+  for (const { match, role, ambiguous } of rules.patterns)
+    for (const group of groups) {
+      const name = match(group)?.toLowerCase();
+      const teamId = name === undefined || ambiguous.has(name) ? undefined : rules.teamsByName.get(name);
+      if (teamId !== undefined) grant(teamId, role);
+    }
   if (granted.size === 0 && person.signsInByOidc && rules.defaultTeamId !== null)
     granted.set(rules.defaultTeamId, defaultRoleOf(groups, rules));
   return granted;

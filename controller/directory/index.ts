@@ -2,6 +2,7 @@ export { grantsOf, type MembershipChange } from './grants.ts';
 export { membershipEntries } from './membership-audit.ts';
 export * as directoryOperations from './operations.ts';
 export { countsOf, membershipsForAudit, reconcileMemberships } from './reconcile.ts';
+export { readAmbiguities } from './rules.ts';
 export {
   clearClaimedGroups,
   type GroupSettings,
@@ -9,6 +10,7 @@ export {
   lockPeople,
   readGroupSettings,
   readTeamMappings,
+  readTeamPatterns,
   replaceClaimedGroups,
   replaceTeamMappings,
   writeGroupSettings,

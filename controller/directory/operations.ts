@@ -7,15 +7,29 @@ import {
 } from '../../schemas/api/settings.ts';
 import type { MutationContext } from '../platform/context.ts';
 import { mutation, ownScope } from '../platform/operation.ts';
+import { refuseIfSetByFile } from '../settings/index.ts';
 import { membershipEntries } from './membership-audit.ts';
 import { countsOf, reconcileMemberships } from './reconcile.ts';
-import { checkMappings, knownTeams, mappingsDiff, settingsDiff, told } from './rules.ts';
+import {
+  checkMappings,
+  checkPatterns,
+  knownTeams,
+  mappingsDiff,
+  nameWarnings,
+  patternsDiff,
+  refuseAmbiguousNames,
+  settingsDiff,
+  told,
+} from './rules.ts';
 import {
   type GroupSettings,
   listGroupedPeople,
+  listGroupNames,
   readGroupSettings,
   readTeamMappings,
+  readTeamPatterns,
   replaceTeamMappings,
+  replaceTeamPatterns,
   writeGroupSettings,
 } from './store.ts';
 import { lockRules } from './teams-store.ts';
@@ -25,7 +39,10 @@ async function settle(
   ctx: MutationContext,
   before: GroupSettings,
   after: GroupSettings,
-  mappings: Record<string, [unknown, unknown]> = {},
+  {
+    mappings = {},
+    warnings = [],
+  }: { mappings?: Record<string, [unknown, unknown]>; warnings?: string[] } = {},
 ) {
   await writeGroupSettings(ctx.db, after);
   const changes = await reconcileMemberships(ctx, await listGroupedPeople(ctx.db));
@@ -38,7 +55,7 @@ async function settle(
   });
   for (const entry of await membershipEntries(ctx.db, changes)) ctx.audit(entry);
   await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['settings'] });
-  return memberships;
+  return { ...memberships, warnings };
 }
 
 export const updateOidcTeamMappings = mutation({
@@ -49,9 +66,18 @@ export const updateOidcTeamMappings = mutation({
   input: UpdateOidcTeamMappings,
   output: MembershipsFollowed,
   scope: () => ownScope,
-  async run(ctx, input) {
+  prepare: (ctx, { groupsScope, groupSyncEnabled }) =>
+    groupSyncEnabled && groupsScope?.trim()
+      ? ctx.services.identityProvider.scopeWarnings(ctx.db, groupsScope.trim())
+      : Promise.resolve([]),
+  async run(ctx, input, scopeWarnings) {
     const mappings = checkMappings(input.mappings);
+    await refuseIfSetByFile(ctx, 'groups');
     await lockRules(ctx.db);
+    const groups = await listGroupNames(ctx.db);
+    refuseAmbiguousNames(mappings, groups);
+    const patterns = input.patterns && checkPatterns(input.patterns, groups);
+    const patternsBefore = await readTeamPatterns(ctx.db);
     const before = await readGroupSettings(ctx.db);
     const defaultTeamId = input.defaultTeamId ?? null;
     await knownTeams(ctx, [
@@ -64,13 +90,20 @@ export const updateOidcTeamMappings = mutation({
       [...mapped, ...mappings].map(({ teamId }) => teamId),
     );
     await replaceTeamMappings(ctx.db, mappings);
+    if (patterns) await replaceTeamPatterns(ctx.db, patterns);
     const after = {
       ...before,
       ...{ defaultTeamId, defaultRole: input.defaultRole, groupSyncEnabled: input.groupSyncEnabled },
       groupsScope: told(input.groupsScope, before.groupsScope),
       groupsClaim: told(input.groupsClaim, before.groupsClaim),
     };
-    return settle(ctx, before, after, mappingsDiff(mapped, mappings, names));
+    return settle(ctx, before, after, {
+      mappings: {
+        ...mappingsDiff(mapped, mappings, names),
+        ...(patterns ? patternsDiff(patternsBefore, patterns) : {}),
+      },
+      warnings: [...nameWarnings(mappings, groups), ...scopeWarnings],
+    });
   },
 });
 
@@ -83,6 +116,7 @@ export const updateOidcRoleMapping = mutation({
   output: MembershipsFollowed,
   scope: () => ownScope,
   async run(ctx, input) {
+    await refuseIfSetByFile(ctx, 'groups');
     await lockRules(ctx.db);
     const before = await readGroupSettings(ctx.db);
     return settle(ctx, before, {

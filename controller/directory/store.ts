@@ -4,6 +4,7 @@ import type { Role } from '../../schemas/api/common.ts';
 import type { TeamMapping } from '../../schemas/api/settings.ts';
 import { newId } from '../platform/ids.ts';
 import type { GroupRules, MembershipChange, Person } from './grants.ts';
+import { ambiguitiesOf, readPattern, type TeamPattern } from './patterns.ts';
 
 export interface GroupSettings {
   defaultTeamId: string | null;
@@ -77,10 +78,45 @@ export const listedGroups = (text: string | null): string[] =>
     .map((name) => name.trim())
     .filter(Boolean);
 
+export async function readTeamPatterns(db: Knex): Promise<TeamPattern[]> {
+  return db('team_mapping_patterns').orderBy('position').select('pattern', 'role');
+}
+
+export async function replaceTeamPatterns(tx: Knex, patterns: readonly TeamPattern[]): Promise<void> {
+  await tx('team_mapping_patterns').delete();
+  if (patterns.length === 0) return;
+  await tx('team_mapping_patterns').insert(patterns.map((one, position) => ({ ...one, position })));
+}
+
+/** Names of groups that somebody is in. */
+export async function listGroupNames(db: Knex): Promise<string[]> {
+  return db('directory_groups as g')
+    .whereExists(db('directory_group_members as m').whereRaw('m.group_id = g.id').select(db.raw('1')))
+    .distinct()
+    .pluck('g.display_name');
+}
+
+/** Patterns are rare: without one nothing is read for them. */
+async function readPatternRules(db: Knex): Promise<Pick<GroupRules, 'patterns' | 'teamsByName'>> {
+  const patterns = await readTeamPatterns(db);
+  if (patterns.length === 0) return { patterns: [], teamsByName: new Map() };
+  const found = ambiguitiesOf(patterns, await listGroupNames(db));
+  const teams: { id: string; name: string }[] = await db('teams').select('id', 'name');
+  return {
+    patterns: patterns.flatMap(({ pattern, role }) => {
+      const match = readPattern(pattern);
+      const ambiguous = new Set(found.filter((one) => one.pattern === pattern).map(({ team }) => team));
+      return typeof match === 'string' ? [] : [{ match, role, ambiguous }];
+    }),
+    teamsByName: new Map(teams.map(({ id, name }) => [name.toLowerCase(), id])),
+  };
+}
+
 export async function readRules(db: Knex): Promise<GroupRules> {
   const settings = await readGroupSettings(db);
   return {
     mappings: await readTeamMappings(db),
+    ...(await readPatternRules(db)),
     defaultTeamId: settings.defaultTeamId,
     defaultRole: settings.defaultRole,
     adminGroups: listedGroups(settings.adminGroups),

@@ -12,6 +12,7 @@ export async function holdRules(tx: Knex): Promise<void> {
   await tx.raw('SELECT pg_advisory_xact_lock_shared(?)', [RULES]);
   await tx.raw(
     `SELECT 1 FROM teams WHERE id IN (SELECT team_id FROM team_mappings UNION SELECT default_team_id FROM group_settings)
+       OR EXISTS (SELECT 1 FROM team_mapping_patterns)
      ORDER BY id FOR KEY SHARE`,
   );
 }

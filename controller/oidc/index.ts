@@ -5,6 +5,7 @@ export { createIdentityProvider, type IdentityProvider } from './provider.ts';
 export { refreshPeople } from './refresh-people.ts';
 export { mayBeRelinked } from './relinking.ts';
 export { allowRelinkOf } from './relinking-store.ts';
+export { checkIssuer, type ProviderGiven, removeProvider, saveProvider } from './saving.ts';
 export { beginSignIn, finishSignIn, type SignInEnd } from './sign-in.ts';
 export { endSessionUrl, listProviders, type ProviderSession, readProviderSession } from './sign-out.ts';
 export { listOidcProviders, type OidcProvider, readReports } from './store.ts';

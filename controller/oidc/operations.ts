@@ -15,7 +15,8 @@ import { openClientSecret } from './provider.ts';
 import { checkIssuer, type ProviderGiven, providerEntity, removeProvider, saveProvider } from './saving.ts';
 import { redirectUri } from './sign-in.ts';
 import { findOidcProvider } from './store.ts';
-import { type Tried, tryOut, warningsOf } from './try-out.ts';
+import { type Tried, tryOut } from './try-out.ts';
+import { warningsOf } from './warnings.ts';
 
 /** In place of a secret that is stored. */
 const MASK = '********';

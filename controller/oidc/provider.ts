@@ -1,5 +1,6 @@
 /** An identity provider as a client of it: what it says of itself, kept for some minutes, and how it is asked. */
 import type { JWTVerifyGetKey } from 'jose';
+import type { Knex } from 'knex';
 import {
   allowInsecureRequests,
   Configuration,
@@ -18,7 +19,8 @@ import { sealedPlace } from '../platform/sealed-columns.ts';
 import { clientAuthOf } from './client-auth.ts';
 import { discover } from './discovery.ts';
 import { keysAt } from './provider-keys.ts';
-import type { OidcProvider } from './store.ts';
+import { listOidcProviders, type OidcProvider } from './store.ts';
+import { warningsOf } from './warnings.ts';
 
 const KEPT_MS = 5 * 60_000;
 const CLOCK_TOLERANCE_SECONDS = 60;
@@ -35,6 +37,8 @@ export interface IdentityProvider {
   client(ctx: Pick<Context, 'services'>, provider: OidcProvider, signal: AbortSignal): Promise<Configuration>;
   /** What it signs is checked with these, when nobody is signing in. */
   keys(provider: Place, how?: { anew: boolean }): Promise<JWTVerifyGetKey>;
+  /** What administrators are told of a scope that a provider does not list. None of those that do not answer. */
+  scopeWarnings(db: Knex, scope: string): Promise<string[]>;
   /** The next look asks anew. */
   forget(): void;
 }
@@ -94,6 +98,15 @@ export function createIdentityProvider(parts: {
       if (keys.size >= MOST_PROVIDERS * 2) keys.clear();
       keys.set(key, found);
       return found;
+    },
+    async scopeWarnings(db, scope) {
+      const providers = await listOidcProviders(db);
+      const told = providers.map(async ({ issuer, options }) => {
+        const document = await describe({ issuer, options }).catch(() => null);
+        const asked = { scopes: '', groupsClaim: '', groupsScope: options.groupsScope || scope };
+        return document ? warningsOf(document, asked).map((words) => `${issuer}: ${words}`) : [];
+      });
+      return (await Promise.all(told)).flat();
     },
     client: async ({ services }, provider, signal) =>
       makeClient(

@@ -13,6 +13,7 @@ import { OutgoingError } from '../platform/outgoing/index.ts';
 import { sealedPlace } from '../platform/sealed-columns.ts';
 import { readPrivateKey } from './client-auth.ts';
 import { changedOptions, optionsOf } from './options.ts';
+import { openClientSecret } from './provider.ts';
 import {
   deleteOidcProvider,
   deleteProviderSessions,
@@ -67,7 +68,11 @@ export async function saveProvider(
     ...{ id: given.id, issuer, clientId, isFromFile },
     displayName: given.displayName?.trim() || null,
     tokenEndpointAuthMethod: given.tokenEndpointAuthMethod,
-    options: changedOptions(before?.options ?? optionsOf(given.id, {}), given.options),
+    options: changedOptions(
+      // A file says all of it.
+      (isFromFile ? null : before?.options) ?? optionsOf(given.id, {}),
+      given.options,
+    ),
     sealedClientSecret: secretOf(ctx, { ...given, issuer, clientId }, before),
   };
   await writeOidcProvider(ctx.db, after, position ?? (before ? null : providers.length));
@@ -117,6 +122,7 @@ function secretOf(ctx: Context, given: ProviderGiven, before: OidcProvider | nul
   }
   if (secret !== '') {
     if (method === 'private_key_jwt') readPrivateKey(secret);
+    if (before && openClientSecret(ctx.services.keyring, before) === secret) return before.sealedClientSecret;
     return ctx.services.keyring.seal(secret, sealedPlace('oidc_settings', given.id, 'sealed_client_secret'));
   }
   const isKey = method === 'private_key_jwt';

@@ -14,6 +14,7 @@ import { explained } from './ask-provider.ts';
 import { discover } from './discovery.ts';
 import { makeClient } from './provider.ts';
 import type { OidcProvider } from './store.ts';
+import { warningsOf } from './warnings.ts';
 
 const TRY_MS = 10_000;
 
@@ -87,27 +88,4 @@ async function tryClient(
       return { accepted: null, problem: null };
     return { accepted: null, problem: `The client could not be tried: ${reason}` };
   }
-}
-
-/** Providers need not list all that they know: OpenID Connect Discovery 1.0, section 3. */
-export function warningsOf(
-  { scopes_supported: scopes, claims_supported: claims }: ServerMetadata,
-  options: Pick<ProviderOptions, 'scopes' | 'groupsScope' | 'groupsClaim'>,
-): string[] {
-  const asked = [...new Set(`${options.scopes} ${options.groupsScope}`.split(/\s+/).filter(Boolean))];
-  const warnings = (scopes ? asked.filter((scope) => !scopes.includes(scope)) : []).map(
-    (scope) =>
-      `The provider does not list the scope "${scope}": some refuse every sign-in that asks for one that they do not know`,
-  );
-  const [first = ''] = options.groupsClaim.split('.');
-  if (
-    options.groupsClaim !== '' &&
-    claims &&
-    !claims.includes(options.groupsClaim) &&
-    !claims.includes(first)
-  )
-    warnings.push(
-      `The provider does not list the claim "${options.groupsClaim}"; many have claims that they do not list`,
-    );
-  return warnings;
 }

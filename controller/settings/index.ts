@@ -1,5 +1,13 @@
 export { DEFAULT_FLEET_SETTINGS, type FleetSettings } from './fleet.ts';
 export {
+  deleteOidcFileState,
+  type OidcFileState,
+  readOidcFileState,
+  refuseIfSetByFile,
+  type SetByFile,
+  writeOidcFileState,
+} from './oidc-file-state.ts';
+export {
   changeFleetSettings,
   claimSetting,
   lockSetting,

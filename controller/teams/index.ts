@@ -11,4 +11,12 @@ export {
 } from './members-store.ts';
 export * as teamOperations from './operations.ts';
 export { outOfReach } from './reach.ts';
-export { deleteTeam, findTeam, listEnvironmentsOf, lockTeam, lockTeamWhole, type Team } from './store.ts';
+export {
+  deleteTeam,
+  findTeam,
+  findTeamsByName,
+  listEnvironmentsOf,
+  lockTeam,
+  lockTeamWhole,
+  type Team,
+} from './store.ts';

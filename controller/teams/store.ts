@@ -35,6 +35,16 @@ const COLUMNS = {
   createdAt: 'created_at',
 };
 
+/** Ids by name in lower case, of those that exist. */
+export async function findTeamsByName(db: Knex, names: readonly string[]): Promise<Map<string, string>> {
+  const wanted = names.map((name) => name.toLowerCase());
+  const { rows } = await db.raw<{ rows: { id: string; name: string }[] }>(
+    'SELECT id, lower(name) AS name FROM teams WHERE lower(name) = ANY(?::text[])',
+    [wanted],
+  );
+  return new Map(rows.map(({ id, name }) => [name, id]));
+}
+
 export async function findTeam(db: Knex, id: string): Promise<Team | null> {
   const row: Team | undefined = await db('teams').where({ id }).first(COLUMNS);
   return row ?? null;

@@ -12,6 +12,10 @@ export const TeamMapping = Type.Object(
   { additionalProperties: false },
 );
 export type TeamMapping = Static<typeof TeamMapping>;
+const TeamPattern = Type.Object(
+  { pattern: Type.String({ minLength: 1, maxLength: 256 }), role: Role },
+  { additionalProperties: false },
+);
 
 export const UpdateOidcRoleMapping = Input({
   defaultRole: Role,
@@ -21,6 +25,8 @@ export const UpdateOidcRoleMapping = Input({
 });
 export const UpdateOidcTeamMappings = Input({
   mappings: Type.Array(TeamMapping, { maxItems: 1_000 }),
+  /** Groups whose path names the team: `/(?<team>.+)/editors`. Absent keeps. */
+  patterns: Type.Optional(Type.Array(TeamPattern, { maxItems: 50 })),
   /** Absent: none. */
   defaultTeamId: Type.Optional(Id),
   defaultRole: Role,
@@ -34,6 +40,8 @@ export const MembershipsFollowed = Type.Object({
   added: Type.Integer(),
   changed: Type.Integer(),
   removed: Type.Integer(),
+  /** What is saved, and may not be meant. */
+  warnings: Type.Array(Type.String()),
 });
 
 export const UpdateScim = Input({ enabled: Type.Boolean() });
@@ -89,17 +97,25 @@ export const UpdateAccess = Input({
   requestOfflineAccess: Type.Optional(Type.Boolean()),
   /** The longest life of a personal token. A shorter one than before shortens those that there are. */
   tokenMaxDays: Type.Optional(Type.Integer(AccessLimits.tokenMaxDays)),
+  /** While there is a provider, passwords open the accounts of `breakGlassUserIds` alone. */
+  onlyByProvider: Type.Optional(Type.Boolean()),
+  /** Super admins with a password, for the day on which no provider answers. */
+  breakGlassUserIds: Type.Optional(Type.Array(Id, { maxItems: 20 })),
 });
 export type UpdateAccess = Static<typeof UpdateAccess>;
 export const AccessView = Type.Object({
   confirmationDays: Type.Integer(),
   requestOfflineAccess: Type.Boolean(),
   tokenMaxDays: Type.Integer(),
+  onlyByProvider: Type.Boolean(),
 });
 export type AccessView = Static<typeof AccessView>;
 
 export const GroupsView = Type.Object({
   mappings: Type.Array(TeamMapping),
+  patterns: Type.Array(TeamPattern),
+  /** Teams that nobody is led to by a pattern, since several groups would lead there. */
+  ambiguities: Type.Array(Type.String()),
   defaultTeamId: Nullable(Id),
   defaultRole: Role,
   groupSyncEnabled: Type.Boolean(),
@@ -138,12 +154,22 @@ export type ScimView = Static<typeof ScimView>;
 export const SettingsView = Type.Object({
   /** In the order of the sign-in page; none while nobody signs in by OIDC. */
   oidcProviders: Type.Array(OidcView),
+  /** HEADGATE_OIDC_FILE: what it sets is changed there. Null where there is none. */
+  oidcFile: Nullable(
+    Type.Object({
+      sets: Type.Array(Type.Enum(['providers', 'groups', 'access'], { type: 'string' })),
+      /** Why its newest state was not taken over; that of before counts on. */
+      error: Nullable(Type.String()),
+    }),
+  ),
   /** What the provider has to be told to send people back to. */
   oidcRedirectUri: Type.String(),
   groups: GroupsView,
   scim: ScimView,
   /** How long accounts of identity providers and personal tokens last. */
   access: AccessView,
+  /** Accounts that a password opens where providers are to be used alone. */
+  breakGlass: Type.Array(Type.Object({ id: Id, name: Type.String(), email: Type.String() })),
   fleet: FleetView,
   audit: Type.Object({
     retentionDays: Nullable(Type.Integer()),

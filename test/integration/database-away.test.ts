@@ -45,6 +45,7 @@ function startOn(dataDir: string, logged: (text: string) => void): Promise<Contr
       trustedProxies: [],
       outgoingProxies: NO_PROXIES,
       privateTargets: [],
+      oidcFile: null,
       engineBin: null,
       enrollPerMinute: 1_000,
       pushWaitSeconds: 3,

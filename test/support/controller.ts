@@ -60,6 +60,7 @@ export async function startTestController(options: TestControllerOptions = {}): 
     trustedProxies: [],
     outgoingProxies: NO_PROXIES,
     privateTargets: LOCAL_TARGETS,
+    oidcFile: null,
     engineBin: null,
     enrollPerMinute: 10_000,
     pushWaitSeconds: 3,

@@ -220,7 +220,7 @@ describe('a sign-in at an identity provider that is not in order', () => {
         .where({ action: 'user.signInFailed' })
         .orderBy('id', 'desc')
         .first();
-      expect(rows.metadata).to.deep.equal({ method: 'oidc', problem: 'oidc_refused' });
+      expect(rows.metadata).to.deep.equal({ method: 'oidc', problem: 'oidc_denied' });
     });
 
     it('takes none whose ten minutes are over, and none after another provider was set', async () => {

@@ -165,7 +165,15 @@ describe('group operations of SCIM', () => {
       teamId: row.team_id,
       role: row.role,
     }));
-    const rules = { mappings, defaultTeamId: null, defaultRole: null, adminGroups: [], editorGroups: [] };
+    const rules = {
+      mappings,
+      defaultTeamId: null,
+      defaultRole: null,
+      patterns: [],
+      teamsByName: new Map(),
+      adminGroups: [],
+      editorGroups: [],
+    };
     for (const [n, userId] of people.entries()) {
       const groups = await test
         .db('directory_group_members as m')

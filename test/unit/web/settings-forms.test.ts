@@ -76,6 +76,7 @@ describe('mappings of groups', () => {
   it('are the same after a round trip, and are sent without what was typed around them', () => {
     const groups = {
       mappings: [{ group: 'x', teamId: 'a', role: 'EDITOR' as const }],
+      ...{ patterns: [], ambiguities: [] },
       ...{ defaultTeamId: null, defaultRole: 'VIEWER' as const, groupSyncEnabled: true },
       ...{ groupsScope: null, groupsClaim: 'groups', adminGroups: null, editorGroups: null },
     };

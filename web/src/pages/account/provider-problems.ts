@@ -14,6 +14,28 @@ const PROBLEMS: Record<string, Problem> = {
     title: 'The answer of the identity provider was not accepted',
     advice: 'Try again. If it stays, ask whoever runs Headgate to look in its log.',
   },
+  oidc_denied: {
+    title: 'The identity provider did not let you in',
+    advice:
+      'You said no there, or may not use Headgate. Ask whoever runs it to give you access, then try again.',
+  },
+  not_allowed: {
+    title: 'Your account at the identity provider may not come in here',
+    advice:
+      'Only certain groups or addresses may. Ask an administrator of Headgate which; the audit log says what was missing.',
+  },
+  too_many: {
+    title: 'Too many sign-ins from your address',
+    advice: 'Wait a minute, then try again.',
+  },
+  unavailable: {
+    title: 'Headgate cannot reach its database',
+    advice: 'Try again in a moment.',
+  },
+  link_refused: {
+    title: 'Linking has to be begun from your settings',
+    advice: 'Sign in, open Settings → You, and link the identity provider there.',
+  },
   oidc_expired: {
     title: 'Signing in at the identity provider took too long',
     advice: 'Start again, and finish it within ten minutes in the same browser.',

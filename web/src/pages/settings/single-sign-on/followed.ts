@@ -3,7 +3,11 @@ import type { MembershipsFollowed } from '../../../../../schemas/api/settings.ts
 import { plural } from '../../../components/format.ts';
 
 /** What a save has done to people: `3 memberships were added, 1 was removed.` */
-export function followedWords({ added, changed, removed }: Static<typeof MembershipsFollowed>): string {
+export function followedWords({
+  added,
+  changed,
+  removed,
+}: Omit<Static<typeof MembershipsFollowed>, 'warnings'>): string {
   const parts = [
     [added, 'added'],
     [changed, 'changed'],
