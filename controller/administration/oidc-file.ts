@@ -156,6 +156,9 @@ export async function followOidcFile(
 
 async function takeOver(ctx: Context, execute: Execute, { file, providers }: Read): Promise<void> {
   for (const { issuer } of providers) await checkIssuer(ctx, issuer);
+  // What it names is looked for before anything is changed.
+  const groups = file.groups && (await groupsInput(ctx, file.groups));
+  const access = file.access && (await accessInput(ctx, file.access));
   await inTransaction(ctx, async (inside) => {
     for (const [position, one] of providers.entries()) {
       const entry = await saveProvider(inside, one, { isFromFile: true, position });
@@ -168,13 +171,12 @@ async function takeOver(ctx: Context, execute: Execute, { file, providers }: Rea
       await writeAudit(inside, ownScope, [entry], 'settings.oidcDisabled');
     }
   });
-  if (file.groups)
-    await execute(directoryOperations.updateOidcTeamMappings, ctx, await groupsInput(ctx, file.groups));
-  if (file.access) {
-    const { breakGlass, ...policy } = file.access;
-    const breakGlassUserIds = breakGlass && (await idsOf(ctx, breakGlass));
-    await execute(updateAccess, ctx, { ...policy, ...(breakGlassUserIds && { breakGlassUserIds }) });
-  }
+  if (groups) await execute(directoryOperations.updateOidcTeamMappings, ctx, groups);
+  if (access) await execute(updateAccess, ctx, access);
+}
+
+async function accessInput(ctx: Context, { breakGlass, ...policy }: NonNullable<OidcFile['access']>) {
+  return { ...policy, ...(breakGlass && { breakGlassUserIds: await idsOf(ctx, breakGlass) }) };
 }
 
 async function groupsInput(ctx: Context, groups: NonNullable<OidcFile['groups']>) {

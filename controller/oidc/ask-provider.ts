@@ -166,7 +166,10 @@ export function explained(error: unknown, challenged: string | null): ProviderUn
     return new ProviderRefused(message, error.error === 'access_denied');
   }
   if (error instanceof ResponseBodyError) {
-    const message = said(`the provider answers ${error.error} (${error.status})`, error.error_description);
+    const what = REFUSES_CLIENT.test(error.error)
+      ? 'the provider does not take the client id and secret'
+      : 'the provider answers';
+    const message = said(`${what}: ${error.error} (${error.status})`, error.error_description);
     return error.status >= 500 ? new ProviderUnavailable(message) : new ProviderRefused(message);
   }
   if (error instanceof WWWAuthenticateChallengeError)
@@ -178,9 +181,12 @@ export function explained(error: unknown, challenged: string | null): ProviderUn
   return new ProviderRefused(causes.map(messageOf).join(': ').slice(0, 300));
 }
 
+/** RFC 6749, 5.2. */
+export const REFUSES_CLIENT = /^(invalid|unauthorized)_client$/;
+
 /** RFC 6749, 5.2: for whoever set the client up. Text from outside. */
 function said(code: string, description: string | undefined): string {
-  const words = (description ?? '').replaceAll(/[\p{Cc}\p{Cs}]+/gu, ' ').trim();
+  const words = (description ?? '').replaceAll(/[\p{Cc}\p{Cs}\s]+/gu, ' ').trim();
   return `${code.slice(0, 200)}${words && `: ${words}`}`.slice(0, 700);
 }
 

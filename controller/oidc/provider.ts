@@ -144,8 +144,8 @@ export async function makeClient(
     { [clockTolerance]: CLOCK_TOLERANCE_SECONDS },
     await clientAuthOf(of),
   );
-  made[customFetch] = (url, { method, headers, body }) =>
-    outgoing.ask(url, {
+  made[customFetch] = async (url, { method, headers, body }) => {
+    const answer = await outgoing.ask(url, {
       method: method === 'POST' ? 'POST' : 'GET',
       headers: {
         ...(body instanceof URLSearchParams
@@ -157,9 +157,21 @@ export async function makeClient(
       replyBytes: REPLY_BYTES,
       ...{ signal, caCertificate },
     });
+    return method === 'POST' ? spokenFor(answer) : answer;
+  };
   // What may be asked without TLS is for the guard of outgoing requests to say.
   allowInsecureRequests(made);
   // The connection to the token endpoint would do as proof; a signature is one that nobody between us can make.
   enableNonRepudiationChecks(made);
   return made;
+}
+
+/** The library reads a challenge rather than the body, which says more of what is wrong: RFC 6749, 5.2. */
+async function spokenFor(answer: Response): Promise<Response> {
+  if (answer.ok || !answer.headers.has('www-authenticate')) return answer;
+  const text = await answer.clone().text();
+  if (!/"error"\s*:\s*"/.test(text)) return answer;
+  const headers = new Headers(answer.headers);
+  headers.delete('www-authenticate');
+  return new Response(text, { status: answer.status, headers });
 }

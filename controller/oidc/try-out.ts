@@ -10,7 +10,7 @@ import {
 import type { OidcTest, ProviderOptions } from '../../schemas/api/identity-providers.ts';
 import { messageOf } from '../platform/errors.ts';
 import type { Outgoing } from '../platform/outgoing/index.ts';
-import { explained } from './ask-provider.ts';
+import { explained, REFUSES_CLIENT } from './ask-provider.ts';
 import { discover } from './discovery.ts';
 import { makeClient } from './provider.ts';
 import type { OidcProvider } from './store.ts';
@@ -75,14 +75,14 @@ async function tryClient(
   } catch (error) {
     if (error instanceof ResponseBodyError && error.error === 'invalid_grant')
       return { accepted: true, problem: null };
-    const reason = explained(error, null).message;
+    const reason = explained(error, 'it asks for other credentials').message;
     const refused =
       error instanceof WWWAuthenticateChallengeError ||
-      (error instanceof ResponseBodyError && /^(invalid|unauthorized)_client$/.test(error.error));
+      (error instanceof ResponseBodyError && REFUSES_CLIENT.test(error.error));
     if (refused)
       return {
         accepted: false,
-        problem: `The provider does not take this client: ${reason}. Compare client id, secret and client authentication with what it shows`,
+        problem: `${reason.replace(/^t/, 'T')}. Compare client id, secret and client authentication with what it shows of this client`,
       };
     if (error instanceof ResponseBodyError || error instanceof ClientError)
       return { accepted: null, problem: null };

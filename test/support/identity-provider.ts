@@ -77,6 +77,8 @@ export interface TestIdentityProvider {
   /** Refresh tokens for the session at the provider too, as Keycloak gives them. */
   givesRefreshTokens: boolean;
   key: SigningKey;
+  /** Of the client `by-key`. */
+  clientKey: SigningKey;
   /** `GET /path`, oldest first, without what follows a question mark. */
   asked: string[];
   /** New keys; the old ones are not published any more. */
@@ -153,6 +155,7 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<T
     changes: {},
     givesRefreshTokens: false,
     key: newKey(),
+    clientKey: newKey(),
     asked: [],
     rotate() {
       made.key = newKey();
@@ -169,6 +172,9 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<T
   make();
   return made;
 }
+
+const publicOf = ({ jwk: { kty, n, e, kid, alg } }: SigningKey) =>
+  ({ kty, n, e, kid, alg, use: 'sig' }) as JWK;
 
 function configurationOf(made: TestIdentityProvider, options: ProviderOptions): Configuration {
   const client = {
@@ -189,6 +195,10 @@ function configurationOf(made: TestIdentityProvider, options: ProviderOptions): 
         ...client,
       },
       { client_id: 'public', token_endpoint_auth_method: 'none', ...client },
+      {
+        ...{ client_id: 'by-key', token_endpoint_auth_method: 'private_key_jwt', ...client },
+        jwks: { keys: [publicOf(made.clientKey)] },
+      },
       { client_id: 'another', client_secret: CLIENT_SECRET, ...client },
     ],
     jwks: { keys: [made.key.jwk] },

@@ -79,7 +79,7 @@ describe('mappings of groups', () => {
         ['lead', web, 'ADMIN'],
         ['lead', data, 'VIEWER'],
       ]),
-    ).to.deep.equal({ added: 3, changed: 0, removed: 0 });
+    ).to.deep.equal({ added: 3, changed: 0, removed: 0, warnings: [] });
     expect([
       await roleIn(web, a),
       await roleIn(web, b),
@@ -91,9 +91,9 @@ describe('mappings of groups', () => {
         ['dev', web, 'VIEWER'],
         ['lead', data, 'VIEWER'],
       ]),
-    ).to.deep.equal({ added: 0, changed: 2, removed: 0 });
-    expect(await map([])).to.deep.equal({ added: 0, changed: 0, removed: 3 });
-    expect(await map([])).to.deep.equal({ added: 0, changed: 0, removed: 0 });
+    ).to.deep.equal({ added: 0, changed: 2, removed: 0, warnings: [] });
+    expect(await map([])).to.deep.equal({ added: 0, changed: 0, removed: 3, warnings: [] });
+    expect(await map([])).to.deep.equal({ added: 0, changed: 0, removed: 0, warnings: [] });
   });
 
   it('leave what somebody set by hand, and end the sessions of those whose role changes', async () => {
@@ -137,7 +137,7 @@ describe('mappings of groups', () => {
     await map([['dev', web, 'EDITOR']], { defaultTeamId: data });
     expect(
       await roles({ defaultRole: 'VIEWER', adminGroups: 'chiefs, other', editorGroups: ' writers ,x y' }),
-    ).to.deep.equal({ added: 0, changed: 2, removed: 0 });
+    ).to.deep.equal({ added: 0, changed: 2, removed: 0, warnings: [] });
     expect(
       await Promise.all([plain, editor, admin, matched, local].map((id) => roleIn(data, id))),
     ).to.deep.equal(['VIEWER', 'EDITOR', 'ADMIN', null, null]);
@@ -219,7 +219,7 @@ describe('mappings of groups', () => {
       groupSyncEnabled: [true, false],
       mappings: [['dev → Web (EDITOR)'], ['dev → Web (ADMIN)', 'lead → Data (VIEWER)']],
     });
-    expect(rows[0].metadata.memberships).to.deep.equal({ added: 0, changed: 0, removed: 1 });
+    expect(rows[0].metadata.memberships).to.deep.equal({ added: 0, changed: 0, removed: 1, warnings: [] });
     expect(rows[0].entity_type).to.equal('Settings');
     const [ofTeam] = await test
       .db('audit_log')
@@ -257,6 +257,6 @@ describe('mappings of groups', () => {
     await test.db('teams').where({ id: team }).delete();
     expect(await test.db('team_mappings')).to.have.length(0);
     expect((await settings()).default_team_id).to.equal(null);
-    expect(await map([])).to.deep.equal({ added: 0, changed: 0, removed: 0 });
+    expect(await map([])).to.deep.equal({ added: 0, changed: 0, removed: 0, warnings: [] });
   });
 });
