@@ -219,7 +219,7 @@ describe('mappings of groups', () => {
       groupSyncEnabled: [true, false],
       mappings: [['dev → Web (EDITOR)'], ['dev → Web (ADMIN)', 'lead → Data (VIEWER)']],
     });
-    expect(rows[0].metadata.memberships).to.deep.equal({ added: 0, changed: 0, removed: 1, warnings: [] });
+    expect(rows[0].metadata.memberships).to.deep.equal({ added: 0, changed: 0, removed: 1 });
     expect(rows[0].entity_type).to.equal('Settings');
     const [ofTeam] = await test
       .db('audit_log')

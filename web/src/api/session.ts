@@ -29,6 +29,10 @@ export interface Provider {
   name: string;
   /** Where the browser goes to sign in; absent for the password. */
   url?: string;
+  /** The address that was typed may go along. */
+  takesLoginHint?: true;
+  /** Of the password: it opens a few accounts alone. */
+  isBreakGlass?: true;
 }
 
 export const providersQuery = queryOptions({

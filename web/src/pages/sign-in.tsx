@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, type SyntheticEvent, useEffect, useState } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
 import { providersQuery, type SignInResult, sessionQuery, signIn } from '../api/session.ts';
+import { withParameters } from '../api/with-parameters.ts';
 import { Field } from '../components/field.tsx';
 import { sentence } from '../components/format.ts';
 import { Icon, Logo } from '../components/icons.tsx';
@@ -33,7 +34,11 @@ export const SignInPage = () => {
   const [problem, setProblem] = useState<string | null>(null);
   const [wrong, setWrong] = useState(false);
   const [tried, setTried] = useState(false);
+  /** The password's form, where passwords open break-glass accounts alone. */
+  const [opened, setOpened] = useState(false);
   const next = safeNext(params.get('next'));
+  const providers = useQuery(providersQuery);
+  const isFolded = !opened && (providers.data ?? []).some(({ isBreakGlass }) => isBreakGlass);
   const sentBack = tried ? null : providerProblem(params.get('problem'));
 
   useEffect(() => {
@@ -86,51 +91,62 @@ export const SignInPage = () => {
             <b>{sentBack.title}.</b> {sentBack.advice}
           </Problem>
         )}
-        <form className="form" onSubmit={(event) => void submit(event)} aria-label="Sign in">
-          {step === 'password' ? (
-            <>
-              <Field
-                label="Email"
-                value={email}
-                onChange={setEmail}
-                type="email"
-                autoComplete="username"
-                required
-                autoFocus
-              />
-              <Field
-                label="Password"
-                value={password}
-                onChange={setPassword}
-                type="password"
-                autoComplete="current-password"
-                required
-              />
-            </>
-          ) : (
-            <>
-              <p>
-                The password of <b className="breakable">{email.trim()}</b> is right. Now the second factor.
+        {isFolded ? null : (
+          <form className="form" onSubmit={(event) => void submit(event)} aria-label="Sign in">
+            {step === 'password' ? (
+              <>
+                <Field
+                  label="Email"
+                  value={email}
+                  onChange={setEmail}
+                  type="email"
+                  autoComplete="username"
+                  required
+                  autoFocus
+                />
+                <Field
+                  label="Password"
+                  value={password}
+                  onChange={setPassword}
+                  type="password"
+                  autoComplete="current-password"
+                  required
+                />
+              </>
+            ) : (
+              <>
+                <p>
+                  The password of <b className="breakable">{email.trim()}</b> is right. Now the second factor.
+                </p>
+                <CodeField value={code} onChange={setCode} />
+              </>
+            )}
+            {problem && <Problem>{problem}</Problem>}
+            {wrong && (
+              <p className="muted">
+                Forgotten? An administrator of your team can make a temporary password for you.
               </p>
-              <CodeField value={code} onChange={setCode} />
-            </>
-          )}
-          {problem && <Problem>{problem}</Problem>}
-          {wrong && (
-            <p className="muted">
-              Forgotten? An administrator of your team can make a temporary password for you.
-            </p>
-          )}
-          <button type="submit" className="button" data-kind="primary" disabled={busy}>
-            {busy ? 'Signing in…' : 'Sign in'}
-          </button>
-          {step === 'code' && (
-            <button type="button" className="button" onClick={startOver}>
-              As somebody else
+            )}
+            <button type="submit" className="button" data-kind="primary" disabled={busy}>
+              {busy ? 'Signing in…' : 'Sign in'}
             </button>
-          )}
-        </form>
-        {step === 'password' && <OtherWays next={next} />}
+            {step === 'code' && (
+              <button type="button" className="button" onClick={startOver}>
+                As somebody else
+              </button>
+            )}
+          </form>
+        )}
+        {step === 'password' && <OtherWays next={next} email={email.trim()} isOnly={isFolded} />}
+        {isFolded && (
+          <p className="sign-in-other muted">
+            Passwords are switched off, but for{' '}
+            <button type="button" className="link-button" onClick={() => setOpened(true)}>
+              break-glass accounts
+            </button>
+            .
+          </p>
+        )}
       </div>
     </main>
   );
@@ -144,7 +160,7 @@ const Problem = ({ children }: { children: ReactNode }) => (
 );
 
 /** Below the form, so that nothing moves when they come. */
-const OtherWays = ({ next }: { next: string }) => {
+const OtherWays = ({ next, email, isOnly }: { next: string; email: string; isOnly: boolean }) => {
   const providers = useQuery(providersQuery);
   if (providers.isError) {
     return (
@@ -156,13 +172,22 @@ const OtherWays = ({ next }: { next: string }) => {
       </p>
     );
   }
-  const others = (providers.data ?? []).flatMap(({ id, name, url }) => (url ? [{ id, name, url }] : []));
+  const others = (providers.data ?? []).flatMap(({ id, name, url, takesLoginHint }) =>
+    url ? [{ id, name, url, hint: takesLoginHint === true && email.includes('@') }] : [],
+  );
   if (others.length === 0) return null;
   return (
     <div className="sign-in-other">
-      <p className="sign-in-or muted">or</p>
-      {others.map(({ id, name, url }) => (
-        <a key={id} className="button" href={next === '/' ? url : `${url}?${new URLSearchParams({ next })}`}>
+      {!isOnly && <p className="sign-in-or muted">or</p>}
+      {others.map(({ id, name, url, hint }) => (
+        <a
+          key={id}
+          className="button"
+          href={withParameters(url, {
+            ...(next === '/' ? {} : { next }),
+            ...(hint && { login_hint: email }),
+          })}
+        >
           <Icon name="shield" size={14} />
           Continue with {name}
         </a>

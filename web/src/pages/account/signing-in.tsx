@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { useLocation } from 'react-router';
 import type { Me } from '../../../../schemas/api/people.ts';
 import { type Provider, providersQuery } from '../../api/session.ts';
+import { withParameters } from '../../api/with-parameters.ts';
 import { Badge, Time } from '../../components/bits.tsx';
 import { plural } from '../../components/format.ts';
 import { names } from './required-by.ts';
@@ -13,14 +14,25 @@ const FEW_CODES = 3;
 
 export const SigningIn = ({ me }: { me: Me }) => {
   const providers = useQuery(providersQuery);
-  const provider = (providers.data ?? []).find(({ url }) => url !== undefined);
+  const others = (providers.data ?? []).filter(({ url }) => url !== undefined);
   const [action, setAction] = useState<SignInAction | null>(null);
   return (
     <>
       <ul className="ways" aria-label="Ways to sign in">
         <PasswordWay me={me} act={setAction} />
         <TwoFactorWay me={me} act={setAction} />
-        {(provider || me.linkedToProvider) && <ProviderWay me={me} provider={provider} act={setAction} />}
+        {me.linkedToProvider ? (
+          <ProviderWay
+            me={me}
+            provider={others.length > 1 ? undefined : others[0]}
+            isOffered={others.length > 0}
+            act={setAction}
+          />
+        ) : (
+          others.map((provider) => (
+            <ProviderWay key={provider.id} me={me} provider={provider} isOffered act={setAction} />
+          ))
+        )}
       </ul>
       <SignInDialogs me={me} action={action} close={() => setAction(null)} />
     </>
@@ -131,7 +143,13 @@ const TwoFactorWay = ({ me, act }: WayProps) => {
   );
 };
 
-const ProviderWay = ({ me, provider, act }: WayProps & { provider: Provider | undefined }) => {
+interface ProviderWayProps extends WayProps {
+  /** Absent where there is none, or it is not known which of several it is. */
+  provider: Provider | undefined;
+  isOffered: boolean;
+}
+
+const ProviderWay = ({ me, provider, isOffered, act }: ProviderWayProps) => {
   const { pathname } = useLocation();
   const name = provider?.name ?? 'Identity provider';
   if (me.linkedToProvider) {
@@ -141,7 +159,7 @@ const ProviderWay = ({ me, provider, act }: WayProps & { provider: Provider | un
         state={
           <>
             <Badge tone="ok">Linked</Badge>
-            {!provider && <span className="muted">Signing in by it is switched off.</span>}
+            {!isOffered && <span className="muted">Signing in by it is switched off.</span>}
             {!me.hasPassword && <span className="muted">It is your only way in.</span>}
           </>
         }
@@ -172,7 +190,7 @@ const ProviderWay = ({ me, provider, act }: WayProps & { provider: Provider | un
         <a
           className="button"
           data-size="small"
-          href={`${provider.url}?${new URLSearchParams({ link: '1', next: pathname })}`}
+          href={withParameters(provider.url, { link: '1', next: pathname })}
         >
           Link it<span className="sr-only">: {name}</span>
         </a>

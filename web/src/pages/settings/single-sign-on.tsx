@@ -5,9 +5,11 @@ import { Loaded, SkeletonBlock } from '../../components/states.tsx';
 import { AccessForm } from './single-sign-on/access-form.tsx';
 import { DefaultRoleForm } from './single-sign-on/default-role-form.tsx';
 import { DisableProvider } from './single-sign-on/disable-provider.tsx';
+import { FromFile } from './single-sign-on/from-file.tsx';
 import { GroupsForm } from './single-sign-on/groups-form.tsx';
 import { LinkedIssuers } from './single-sign-on/linked-issuers.tsx';
-import { ProviderForm } from './single-sign-on/provider-form.tsx';
+import { OnlyByProviderForm } from './single-sign-on/only-by-provider-form.tsx';
+import { Providers } from './single-sign-on/providers.tsx';
 
 /** Where people sign in besides here, and what their groups there mean for teams here. */
 export const SingleSignOnTab = () => {
@@ -19,9 +21,10 @@ export const SingleSignOnTab = () => {
       what="The settings"
       skeleton={<SkeletonBlock height={720} label="Loading the settings" />}
     >
-      {({ oidcProviders: [oidc = null], oidcRedirectUri, groups, access }) => (
+      {({ oidcProviders, oidcFile, oidcRedirectUri, groups, access, breakGlass }) => (
         <div className="stack">
-          <ProviderForm oidc={oidc} redirectUri={oidcRedirectUri} />
+          {oidcFile && <FromFile file={oidcFile} />}
+          <Providers providers={oidcProviders} redirectUri={oidcRedirectUri} />
           <Loaded
             query={teams}
             what="Teams"
@@ -35,8 +38,15 @@ export const SingleSignOnTab = () => {
             )}
           </Loaded>
           <AccessForm access={access} redirectUri={oidcRedirectUri} />
+          {(oidcProviders.length > 0 || access.onlyByProvider) && (
+            <OnlyByProviderForm access={access} breakGlass={breakGlass} />
+          )}
           <LinkedIssuers />
-          {oidc && <DisableProvider oidc={oidc} />}
+          {oidcProviders
+            .filter(({ isFromFile }) => !isFromFile)
+            .map((oidc) => (
+              <DisableProvider key={oidc.id} oidc={oidc} isOnly={oidcProviders.length === 1} />
+            ))}
         </div>
       )}
     </Loaded>

@@ -6,11 +6,12 @@ import { MutationForm } from '../../../components/mutation-form.tsx';
 import { Section } from '../../../components/page.tsx';
 import { usePeopleAction } from '../people/use-people-action.ts';
 
-export const DisableProvider = ({ oidc }: { oidc: OidcView }) => {
+export const DisableProvider = ({ oidc, isOnly }: { oidc: OidcView; isOnly: boolean }) => {
+  const title = isOnly ? 'Switch single sign-on off' : `Take ${oidc.displayName ?? oidc.id} away`;
   const [opened, setOpened] = useState(false);
   const close = (): void => setOpened(false);
   return (
-    <Section title="Switch single sign-on off">
+    <Section title={title}>
       <div className="section-body tab-head">
         <p className="muted">
           Nobody signs in at {oidc.displayName ?? oidc.issuer} any more. Accounts, teams and roles stay.
@@ -19,7 +20,7 @@ export const DisableProvider = ({ oidc }: { oidc: OidcView }) => {
           Switch it off
         </button>
       </div>
-      <Dialog title="Switch single sign-on off" opened={opened} close={close}>
+      <Dialog title={title} opened={opened} close={close}>
         {opened && <DisableForm oidc={oidc} close={close} />}
       </Dialog>
     </Section>
@@ -28,8 +29,8 @@ export const DisableProvider = ({ oidc }: { oidc: OidcView }) => {
 
 const DisableForm = ({ oidc, close }: { oidc: OidcView; close: () => void }) => {
   const disable = usePeopleAction({
-    run: () => api.settings.disableOidc.mutate({}),
-    done: () => 'Single sign-on is off.',
+    run: () => api.settings.disableOidc.mutate({ providerId: oidc.id }),
+    done: () => `Nobody signs in at ${oidc.displayName ?? oidc.issuer} any more.`,
     after: close,
   });
   return (

@@ -11,6 +11,8 @@ export interface GroupsDraft {
   scope: string;
   claim: string;
   rows: readonly MappingRow[];
+  /** One a line: the role, a blank, the pattern. */
+  patterns: string;
   /** Empty is none. */
   defaultTeamId: string;
   defaultRole: Role;
@@ -21,12 +23,32 @@ export const groupsDraft = (groups: GroupsView): GroupsDraft => ({
   scope: groups.groupsScope ?? '',
   claim: groups.groupsClaim ?? '',
   rows: groups.mappings.map((mapping, key) => ({ ...mapping, key })),
+  patterns: groups.patterns.map(({ pattern, role }) => `${role} ${pattern}`).join('\n'),
   defaultTeamId: groups.defaultTeamId ?? '',
   defaultRole: groups.defaultRole,
 });
 
+const ROLE: Record<string, Role> = { VIEWER: 'VIEWER', EDITOR: 'EDITOR', ADMIN: 'ADMIN' };
+
+const patternsOf = (text: string): { role: Role | null; pattern: string }[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .map((line) => {
+      const [word = '', pattern = ''] = line.split(/\s+(.*)/s);
+      return { role: ROLE[word.toUpperCase()] ?? null, pattern: pattern.trim() };
+    });
+
+/** Empty where they can be saved; what else is wrong the server says. */
+export const problemOfPatterns = (text: string): string =>
+  patternsOf(text).every(({ role, pattern }) => role !== null && pattern !== '')
+    ? ''
+    : 'Write the role first: EDITOR /(?<team>.+)/editors';
+
 export const groupsInput = (draft: GroupsDraft): UpdateOidcTeamMappings => ({
   mappings: draft.rows.map(({ group, teamId, role }) => ({ group: group.trim(), teamId, role })),
+  patterns: patternsOf(draft.patterns).map(({ role, pattern }) => ({ role: role ?? 'VIEWER', pattern })),
   ...(draft.defaultTeamId ? { defaultTeamId: draft.defaultTeamId } : {}),
   defaultRole: draft.defaultRole,
   groupSyncEnabled: draft.sync,

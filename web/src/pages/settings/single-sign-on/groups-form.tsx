@@ -2,14 +2,22 @@ import { useState } from 'react';
 import type { TeamOverview } from '../../../../../schemas/api/people.ts';
 import type { GroupsView } from '../../../../../schemas/api/settings.ts';
 import { api } from '../../../api/client.ts';
-import { DraftField } from '../../../components/draft-fields.tsx';
+import { DraftField, DraftText } from '../../../components/draft-fields.tsx';
 import { SelectField } from '../../../components/field.tsx';
+import { Icon } from '../../../components/icons.tsx';
 import { MutationForm } from '../../../components/mutation-form.tsx';
 import { Section } from '../../../components/page.tsx';
 import { ROLES, roleMeans } from '../people/roles.tsx';
 import { usePeopleAction } from '../people/use-people-action.ts';
 import { followedWords } from './followed.ts';
-import { type GroupsDraft, groupsDraft, groupsInput, problemOfRow, sameGroups } from './groups-draft.ts';
+import {
+  type GroupsDraft,
+  groupsDraft,
+  groupsInput,
+  problemOfPatterns,
+  problemOfRow,
+  sameGroups,
+} from './groups-draft.ts';
 import { MappingRows } from './mapping-rows.tsx';
 
 interface Props {
@@ -25,7 +33,7 @@ export const GroupsForm = ({ groups, teams }: Props) => {
   const wrong = draft.rows.some((row) => problemOfRow(row, draft.rows) !== '');
   const save = usePeopleAction({
     run: () => api.settings.updateOidcTeamMappings.mutate(groupsInput(draft)),
-    done: (followed) => `Groups are saved. ${followedWords(followed)}`,
+    done: (followed) => ['Groups are saved.', followedWords(followed), ...followed.warnings].join(' '),
   });
   return (
     <Section title="Groups lead to teams">
@@ -33,7 +41,7 @@ export const GroupsForm = ({ groups, teams }: Props) => {
         mutation={save}
         submit="Save the groups"
         working="Saving…"
-        disabled={wrong || sameGroups(draft, groups)}
+        disabled={wrong || problemOfPatterns(draft.patterns) !== '' || sameGroups(draft, groups)}
         fieldset={{ disabled: false, legend: 'Groups lead to teams' }}
         autoComplete="off"
       >
@@ -42,6 +50,20 @@ export const GroupsForm = ({ groups, teams }: Props) => {
           leave the group they leave the team. Memberships that somebody gave by hand are never touched.
         </p>
         <MappingRows rows={draft.rows} teams={teams} onChange={(rows) => set({ rows })} />
+        <DraftText
+          of={of}
+          name="patterns"
+          label="Groups whose path names the team"
+          placeholder="EDITOR /(?<team>.+)/editors"
+          problem={problemOfPatterns(draft.patterns)}
+          hint="One a line: a role, and a pattern with (?<team>.+) where the name of the team stands."
+        />
+        {groups.ambiguities.map((words) => (
+          <p className="notice" data-tone="held" key={words}>
+            <Icon name="warning" size={14} />
+            <span className="breakable">Nobody comes into a team by it: {words}.</span>
+          </p>
+        ))}
         <label className="check">
           <input
             type="checkbox"

@@ -1,7 +1,10 @@
 import type { OidcView, UpdateOidc } from '../../../../../schemas/api/identity-providers.ts';
 
 type Method = OidcView['tokenEndpointAuthMethod'];
-type Stored = Omit<OidcView, 'id' | 'options' | 'isFromFile' | 'lastFailure' | 'lastWarning'>;
+type Stored = Pick<
+  OidcView,
+  'issuer' | 'clientId' | 'clientSecret' | 'displayName' | 'tokenEndpointAuthMethod'
+>;
 
 export interface ProviderDraft {
   issuer: string;
@@ -24,6 +27,11 @@ export const METHODS: readonly { value: Method; word: string; means: string }[] 
     means: 'For providers that do not read the header.',
   },
   {
+    value: 'private_key_jwt',
+    word: 'Signed with a private key (private_key_jwt)',
+    means: 'The provider has the public key, and no secret is shared. Below goes the private one, in PEM.',
+  },
+  {
     value: 'none',
     word: 'No secret: public client (none)',
     means: 'The provider knows this client as a public one. PKCE protects the sign-in either way.',
@@ -43,7 +51,8 @@ export const mayKeepSecret = (draft: ProviderDraft, oidc: Stored | null): boolea
   oidc !== null &&
   oidc.clientSecret !== null &&
   draft.issuer.trim() === oidc.issuer &&
-  draft.clientId.trim() === oidc.clientId;
+  draft.clientId.trim() === oidc.clientId &&
+  (draft.method === 'private_key_jwt') === (oidc.tokenEndpointAuthMethod === 'private_key_jwt');
 
 /** Empty where it can be saved. */
 export function problemOfProvider(draft: ProviderDraft, oidc: Stored | null): string {
@@ -51,7 +60,7 @@ export function problemOfProvider(draft: ProviderDraft, oidc: Stored | null): st
   if (!URL.canParse(draft.issuer.trim())) return 'The issuer is an address: https://login.example.com';
   if (!draft.clientId.trim()) return 'Give the client id.';
   if (draft.method !== 'none' && draft.clientSecret === '' && !mayKeepSecret(draft, oidc))
-    return 'Give the client secret.';
+    return draft.method === 'private_key_jwt' ? 'Give the private key.' : 'Give the client secret.';
   return '';
 }
 
@@ -63,7 +72,7 @@ export const settled = (draft: ProviderDraft): ProviderDraft => ({
   displayName: draft.displayName.trim(),
 });
 
-export const providerInput = (draft: ProviderDraft): UpdateOidc => ({
+export const providerInput = (draft: ProviderDraft): Omit<UpdateOidc, 'options' | 'providerId'> => ({
   issuer: draft.issuer.trim(),
   clientId: draft.clientId.trim(),
   clientSecret: draft.method === 'none' ? '' : draft.clientSecret,

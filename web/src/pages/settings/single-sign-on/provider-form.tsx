@@ -4,13 +4,14 @@ import type { OidcView } from '../../../../../schemas/api/identity-providers.ts'
 import { api } from '../../../api/client.ts';
 import { Badge } from '../../../components/bits.tsx';
 import { CommandBlock } from '../../../components/command-block.tsx';
-import { DraftField, type DraftOf } from '../../../components/draft-fields.tsx';
+import { DraftField, type DraftOf, DraftText } from '../../../components/draft-fields.tsx';
 import { SelectField } from '../../../components/field.tsx';
 import { Icon } from '../../../components/icons.tsx';
 import { MutationForm } from '../../../components/mutation-form.tsx';
 import { Section } from '../../../components/page.tsx';
 import { InlineError } from '../../../components/states.tsx';
 import { usePeopleAction } from '../people/use-people-action.ts';
+import { NO_OPTIONS, optionsDraft, optionsInput, problemOfOptions } from './options-draft.ts';
 import {
   METHODS,
   mayKeepSecret,
@@ -20,32 +21,52 @@ import {
   providerInput,
   settled,
 } from './provider-draft.ts';
+import { ProviderOptions } from './provider-options.tsx';
+import { ProviderReports } from './provider-reports.tsx';
 import { ProviderTest } from './provider-test.tsx';
 
 interface Props {
+  id: string;
+  /** Null for one that is not set yet. */
   oidc: OidcView | null;
+  title: string;
   redirectUri: string;
 }
 
-/** The identity provider, by OpenID Connect. */
-export const ProviderForm = ({ oidc, redirectUri }: Props) => {
+/** An identity provider, by OpenID Connect. */
+export const ProviderForm = ({ id, oidc, title, redirectUri }: Props) => {
   const [draft, setDraft] = useState(() => providerDraft(oidc));
+  const stored = optionsDraft(oidc?.options ?? { ...NO_OPTIONS, keepsScim: id === 'oidc' });
+  const [options, setOptions] = useState(stored);
   const [replacing, setReplacing] = useState(false);
   const test = useMutation({
-    mutationFn: (issuer: string) => api.settings.testOidc.mutate({ issuer }),
+    mutationFn: () =>
+      api.settings.testOidc.mutate({
+        ...{ providerId: id, issuer: draft.issuer.trim(), clientId: draft.clientId.trim() },
+        ...{ clientSecret: draft.clientSecret, tokenEndpointAuthMethod: draft.method },
+        options: optionsInput(options),
+      }),
   });
   const set = (change: Partial<ProviderDraft>): void => {
     setDraft((before) => ({ ...before, ...change }));
-    // What was found is of another address.
-    if (change.issuer !== undefined) test.reset();
+    // What was found is of another address or client.
+    test.reset();
   };
   const of = { draft, set };
-  const problem = problemOfProvider(draft, oidc);
-  const unchanged = JSON.stringify(draft) === JSON.stringify(providerDraft(oidc));
+  const problem = problemOfProvider(draft, oidc) || problemOfOptions(options);
+  const unchanged = JSON.stringify([draft, options]) === JSON.stringify([providerDraft(oidc), stored]);
   const save = usePeopleAction({
-    run: () => api.settings.updateOidc.mutate(providerInput(draft)),
-    done: () => 'The identity provider is saved. Try it in a private window before you sign out here.',
+    run: () =>
+      api.settings.updateOidc.mutate({
+        ...{ ...providerInput(draft), providerId: id, options: optionsInput(options) },
+      }),
+    done: ({ warnings }) =>
+      [
+        'The identity provider is saved. Try it in a private window before you sign out here.',
+        ...warnings,
+      ].join(' '),
     after: () => {
+      setOptions((before) => optionsDraft(optionsInput(before)));
       setDraft((before) => ({ ...settled(before), clientSecret: '' }));
       setReplacing(false);
     },
@@ -53,7 +74,7 @@ export const ProviderForm = ({ oidc, redirectUri }: Props) => {
   const issuer = draft.issuer.trim();
   return (
     <Section
-      title="Identity provider"
+      title={title}
       beside={
         oidc ? (
           <Badge tone="ok">On</Badge>
@@ -69,9 +90,16 @@ export const ProviderForm = ({ oidc, redirectUri }: Props) => {
         submit="Save the provider"
         working="Saving…"
         disabled={problem !== '' || unchanged}
-        fieldset={{ disabled: false, legend: 'Identity provider' }}
+        fieldset={{ disabled: oidc?.isFromFile ?? false, legend: title }}
         autoComplete="off"
       >
+        {oidc && <ProviderReports oidc={oidc} />}
+        {oidc?.isFromFile && (
+          <p className="notice">
+            <Icon name="shield" size={14} />
+            <span>This provider stands in the file that HEADGATE_OIDC_FILE names, and is changed there.</span>
+          </p>
+        )}
         <p className="muted">
           People sign in at a provider that speaks OpenID Connect: Keycloak, Entra ID, Okta, Google and
           others. Passwords of accounts here go on working.
@@ -100,7 +128,7 @@ export const ProviderForm = ({ oidc, redirectUri }: Props) => {
             type="button"
             className="button"
             disabled={!URL.canParse(issuer) || test.isPending}
-            onClick={() => test.mutate(issuer)}
+            onClick={() => test.mutate()}
           >
             <Icon name="sync" size={14} /> {test.isPending ? 'Asking the provider…' : 'Test the issuer'}
           </button>
@@ -127,6 +155,10 @@ export const ProviderForm = ({ oidc, redirectUri }: Props) => {
           placeholder="Company account"
           autoComplete="off"
           hint="Stands on the button: “Continue with …”."
+        />
+        <ProviderOptions
+          of={{ draft: options, set: (change) => setOptions((before) => ({ ...before, ...change })) }}
+          isKey={draft.method === 'private_key_jwt'}
         />
         {oidc && issuer !== oidc.issuer && problem === '' && (
           <p className="notice" data-tone="held">
@@ -160,6 +192,17 @@ const Secret = ({ draft, set, oidc, replacing, replace }: SecretProps) => {
       </p>
     );
   }
+  if (draft.method === 'private_key_jwt')
+    return (
+      <DraftText
+        of={{ draft, set }}
+        name="clientSecret"
+        label="Private key"
+        placeholder="-----BEGIN PRIVATE KEY-----"
+        maxLength={16_000}
+        hint="PEM, without a passphrase. Kept encrypted, and never shown again."
+      />
+    );
   return (
     <DraftField
       of={{ draft, set }}

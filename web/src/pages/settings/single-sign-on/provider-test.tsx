@@ -37,6 +37,16 @@ export const ProviderTest = ({ found }: { found: OidcTest }) => {
           ))}
         </ul>
       )}
+      {found.warnings.length > 0 && (
+        <ul className="provider-problems" aria-label="Warnings">
+          {found.warnings.map((warning) => (
+            <li key={warning} className="muted">
+              <Icon name="warning" size={14} />
+              <span>{warning}</span>
+            </li>
+          ))}
+        </ul>
+      )}
       {found.issuer && (
         <dl className="certificate-facts">
           {addresses.map(([name, address]) => (
@@ -44,6 +54,15 @@ export const ProviderTest = ({ found }: { found: OidcTest }) => {
               {address ? <span className="mono">{address}</span> : <span className="muted">none</span>}
             </Found>
           ))}
+          <Found name="Client">
+            {found.clientAccepted === null ? (
+              <span className="muted">not tried: give its id and secret</span>
+            ) : found.clientAccepted ? (
+              'taken, with its secret'
+            ) : (
+              'not taken'
+            )}
+          </Found>
           <Found name="Scopes">
             <span className="mono">{found.scopes.join(' ') || 'not told'}</span>
           </Found>
