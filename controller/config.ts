@@ -6,6 +6,8 @@ import { LOG_LEVELS, type LogLevel } from './platform/logger.ts';
 import { isPrivateTarget } from './platform/outgoing/addresses.ts';
 import { type ProxySettings, readProxies } from './platform/proxies.ts';
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 export interface Config {
   host: string;
   port: number;
@@ -27,7 +29,7 @@ export interface Config {
   /** Hosts and networks that the controller may connect to for its users though they are private. */
   privateTargets: string[];
   /** Sign-in by identity providers, where a file says it. */
-  oidcFile: string | null;
+  oidcFile: { path: string; env: Environment } | null;
   /** The engine that checks configs; null when there is none. */
   engineBin: string | null;
   enrollPerMinute: number;
@@ -136,8 +138,6 @@ export const VARIABLES: readonly Variable[] = [
 /** The last two are for the commands that ask a server, and may be set where one runs. */
 const ALSO_KNOWN = new Set(['HEADGATE_ADMIN_PASSWORD_FILE', 'HEADGATE_URL', 'HEADGATE_API_KEY']);
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 export function readConfig(env: Environment): Config {
   const known = new Set([...VARIABLES.map((variable) => variable.name), ...ALSO_KNOWN]);
   const strange = Object.keys(env).find((name) => name.startsWith('HEADGATE_') && !known.has(name));
@@ -171,7 +171,8 @@ export function readConfig(env: Environment): Config {
     trustedProxies: proxies(env.HEADGATE_TRUSTED_PROXIES),
     outgoingProxies: readProxies(env),
     privateTargets: privateTargets(env.HEADGATE_PRIVATE_TARGETS),
-    oidcFile: env.HEADGATE_OIDC_FILE ? resolve(env.HEADGATE_OIDC_FILE) : null,
+    // It names the variables that hold its secrets.
+    oidcFile: env.HEADGATE_OIDC_FILE ? { path: resolve(env.HEADGATE_OIDC_FILE), env } : null,
     engineBin: engine(env),
     enrollPerMinute: integer(env, 'HEADGATE_ENROLL_PER_MINUTE', 10, 1, 1_000_000),
     pushWaitSeconds: integer(env, 'HEADGATE_PUSH_WAIT_SECONDS', 3, 1, 60),

@@ -18,7 +18,7 @@ import { createPullRequestReconciler } from '../reconcilers/pull-requests/loop.t
 import { createRolloutReconciler } from '../reconcilers/rollouts/index.ts';
 import { createSecretReconciler } from '../reconcilers/secrets/index.ts';
 import { deleteExpiredSessions, deleteOldThrottles, ensureFirstAdmin } from './access/index.ts';
-import { followOidcFile, readOidcFile } from './administration/index.ts';
+import { followOidcFile, type OidcFileSource, readOidcFile } from './administration/index.ts';
 import { createAuditChainer, logAuditHead, pruneAuditLog, writeAudit } from './audit/index.ts';
 import { type Config, ConfigError } from './config.ts';
 import { assertDatabase } from './database/assert-database.ts';
@@ -123,8 +123,8 @@ export async function startController(config: Config, options: StartOptions = {}
 }
 
 /** At the start a wrong one is refused in a line; later it is told in the log and in Settings. */
-async function assertOidcFile(path: string): Promise<void> {
-  await readOidcFile(path, process.env).catch((error: unknown) => {
+async function assertOidcFile(source: OidcFileSource): Promise<void> {
+  await readOidcFile(source).catch((error: unknown) => {
     throw new ConfigError(`HEADGATE_OIDC_FILE: ${messageOf(error)}`);
   });
 }
@@ -260,8 +260,7 @@ async function compose(
     throw error;
   });
 
-  const followFile = (ctx: Context) =>
-    followOidcFile(ctx, execute, { path: config.oidcFile, env: process.env });
+  const followFile = (ctx: Context) => followOidcFile(ctx, execute, config.oidcFile);
   await followFile(systemContext('oidc file'));
 
   const keepDays = () => keepLogDays({ db, clock, log });

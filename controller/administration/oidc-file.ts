@@ -14,6 +14,7 @@ import {
   checkIssuer,
   listOidcProviders,
   type ProviderGiven,
+  releaseFromFile,
   removeProvider,
   saveProvider,
 } from '../oidc/index.ts';
@@ -41,8 +42,14 @@ interface Read {
   digest: string;
 }
 
+/** Of the file, and of the variables that it names. */
+export interface Source {
+  path: string;
+  env: Readonly<Record<string, string | undefined>>;
+}
+
 /** @throws OidcFileError */
-export async function readOidcFile(path: string, env: NodeJS.ProcessEnv): Promise<Read> {
+export async function readOidcFile({ path, env }: Source): Promise<Read> {
   const text = await readText(path, FILE_BYTES);
   const file = parse(text);
   const digest = [text];
@@ -74,7 +81,7 @@ export async function readOidcFile(path: string, env: NodeJS.ProcessEnv): Promis
 async function secretOf(
   one: OidcFile['providers'][number],
   place: string,
-  { beside, env }: { beside: (name: string) => string; env: NodeJS.ProcessEnv },
+  { beside, env }: { beside: (name: string) => string; env: Source['env'] },
 ): Promise<string> {
   const { clientSecretFile, clientSecretEnv } = one;
   if (clientSecretFile !== undefined && clientSecretEnv !== undefined)
@@ -120,20 +127,20 @@ function parse(text: string): OidcFile {
   return value;
 }
 
-/** Where `path` is null, what a file has set before is everybody's to change again. Answers whether something was taken over. */
+/** Without a file, what one has set is everybody's to change again. Answers whether something was taken over. */
 export async function followOidcFile(
   ctx: Context,
   execute: Execute,
-  { path, env }: { path: string | null; env: NodeJS.ProcessEnv },
+  source: Source | null,
 ): Promise<boolean> {
   const state = await readOidcFileState(ctx.db);
-  if (path === null) {
+  if (source === null) {
     if (state) await letGo(ctx);
     return state !== null;
   }
   let sets = state?.sets ?? [];
   try {
-    const read = await readOidcFile(path, env);
+    const read = await readOidcFile(source);
     if (state?.digest === read.digest && state.error === null) return false;
     sets = ['providers', ...(['groups', 'access'] as const).filter((name) => read.file[name] !== undefined)];
     await takeOver(ctx, execute, read);
@@ -144,7 +151,7 @@ export async function followOidcFile(
     const told = messageOf(error).slice(0, 1_000);
     if (state?.error !== told) {
       ctx.log.warn(
-        { path, reason: told },
+        { path: source.path, reason: told },
         'HEADGATE_OIDC_FILE was not taken over; what was set before counts on',
       );
       await writeOidcFileState(ctx.db, { digest: state?.digest ?? '', sets: state?.sets ?? [], error: told });
@@ -208,7 +215,7 @@ async function idsOf(ctx: Context, emails: readonly string[]): Promise<string[]>
 
 async function letGo(ctx: Context): Promise<void> {
   await inTransaction(ctx, async (inside) => {
-    await inside.db('oidc_settings').update({ is_from_file: false });
+    await releaseFromFile(inside.db);
     await deleteOidcFileState(inside.db);
   });
   await pagesChanged(ctx);

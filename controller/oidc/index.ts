@@ -8,5 +8,5 @@ export { allowRelinkOf } from './relinking-store.ts';
 export { checkIssuer, type ProviderGiven, removeProvider, saveProvider } from './saving.ts';
 export { beginSignIn, finishSignIn, type SignInEnd } from './sign-in.ts';
 export { endSessionUrl, listProviders, type ProviderSession, readProviderSession } from './sign-out.ts';
-export { listOidcProviders, type OidcProvider, readReports } from './store.ts';
+export { listOidcProviders, type OidcProvider, readReports, releaseFromFile } from './store.ts';
 export { dropLinks, unlinkAccount, unlinkAllOf } from './unlink.ts';

@@ -77,6 +77,11 @@ export async function writeOidcProvider(
     .merge();
 }
 
+/** What a file has set is everybody's to change from now on. */
+export async function releaseFromFile(tx: Knex): Promise<void> {
+  await tx('oidc_settings').where({ is_from_file: true }).update({ is_from_file: false });
+}
+
 export async function deleteOidcProvider(tx: Knex, id: string): Promise<void> {
   await tx('oidc_settings').where({ id }).delete();
 }

@@ -5,7 +5,7 @@ import { clearClaimedGroups, membershipsForAudit, reconcileMemberships } from '.
 import type { Context } from '../platform/context.ts';
 import { deleteIdentitiesOf, deleteIdentitiesOfIssuer, type Identity, isLinked } from './identities-store.ts';
 import { allowRelinkOf } from './relinking-store.ts';
-import { endSuperAdminsBy } from './super-admins.ts';
+import { endSuperAdminsBy } from './super-admins-store.ts';
 
 /**
  * In a transaction that holds the rules of groups (`holdRules`) and then the row of the account: takes its links away, or

@@ -6,7 +6,7 @@ export {
   refuseIfSetByFile,
   type SetByFile,
   writeOidcFileState,
-} from './oidc-file-state.ts';
+} from './oidc-file-store.ts';
 export {
   changeFleetSettings,
   claimSetting,

@@ -33,7 +33,7 @@ describe('sign-in from a file', () => {
     provider = await startIdentityProvider({ headgate: 'http://127.0.0.1:9' });
     writeFileSync(join(folder, 'secret'), `${CLIENT_SECRET}\n`);
     write();
-    test = await startTestController({ oidcFile: file, privateTargets: ['127.0.0.0/8'] });
+    test = await startTestController({ oidcFile: { path: file, env: {} }, privateTargets: ['127.0.0.0/8'] });
     root = await test.root();
   });
   after(async () => {
@@ -55,8 +55,12 @@ describe('sign-in from a file', () => {
 ${more}`,
     );
   }
-  const follow = (path: string | null = file, env: NodeJS.ProcessEnv = {}) =>
-    followOidcFile(test.controller.systemContext('oidc file'), createExecute(writeAudit), { path, env });
+  const follow = (path: string | null = file, env: Record<string, string> = {}) =>
+    followOidcFile(
+      test.controller.systemContext('oidc file'),
+      createExecute(writeAudit),
+      path === null ? null : { path, env },
+    );
   const settings = () => root.query<Settings>('settings.get');
   const rows = () => test.db('audit_log').where({ action: 'settings.oidcUpdated' });
 

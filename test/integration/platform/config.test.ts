@@ -103,7 +103,10 @@ describe('the variables of the controller', () => {
       env: { HEADGATE_PRIVATE_TARGETS: 'id.corp.example, 10.1.0.0/16,fd00::9' },
       is: { privateTargets: ['id.corp.example', '10.1.0.0/16', 'fd00::9'] },
     },
-    { env: { HEADGATE_OIDC_FILE: engine }, is: { oidcFile: engine } },
+    {
+      env: { HEADGATE_OIDC_FILE: engine },
+      is: { oidcFile: { path: engine, env: { HEADGATE_OIDC_FILE: engine } } },
+    },
     { env: { HEADGATE_ENGINE_BIN: engine }, is: { engineBin: engine } },
     { env: { PATH: `/nowhere::${folder}` }, is: { engineBin: engine } },
     { env: { HEADGATE_ENROLL_PER_MINUTE: '500' }, is: { enrollPerMinute: 500 } },
