@@ -123,6 +123,17 @@ export const ProviderForm = ({ id, oidc, title, redirectUri }: Props) => {
           autoComplete="off"
           hint="Without /.well-known/openid-configuration."
         />
+        <DraftField of={of} name="clientId" label="Client id" required maxLength={500} autoComplete="off" />
+        <SelectField
+          label="Client authentication"
+          value={draft.method}
+          onChange={(method) => set({ method })}
+          options={METHODS}
+          hint={METHODS.find(({ value }) => value === draft.method)?.means}
+        />
+        {draft.method !== 'none' && (
+          <Secret {...of} oidc={oidc} replacing={replacing} replace={() => setReplacing(true)} />
+        )}
         <div className="form-inline-action">
           <button
             type="button"
@@ -135,17 +146,6 @@ export const ProviderForm = ({ id, oidc, title, redirectUri }: Props) => {
         </div>
         {test.isError && <InlineError error={test.error} />}
         {test.data && <ProviderTest found={test.data} />}
-        <DraftField of={of} name="clientId" label="Client id" required maxLength={500} autoComplete="off" />
-        <SelectField
-          label="Client authentication"
-          value={draft.method}
-          onChange={(method) => set({ method })}
-          options={METHODS}
-          hint={METHODS.find(({ value }) => value === draft.method)?.means}
-        />
-        {draft.method !== 'none' && (
-          <Secret {...of} oidc={oidc} replacing={replacing} replace={() => setReplacing(true)} />
-        )}
         <DraftField
           of={of}
           name="displayName"
