@@ -36,6 +36,8 @@ export interface BackendChange {
   after: BackendState;
   /** Fields of the configuration that are other ones, by name. */
   fields: string[];
+  /** What was asked, with its session: a login may be good for a few times alone. Null for BUILTIN. */
+  opened: SecretBackend | null;
 }
 
 export interface DescribedStore extends FetchState {
@@ -54,14 +56,16 @@ export async function prepareChange(
   const kind = secretBackend ?? before.kind;
   if (config === undefined && kind === before.kind) return null;
   if (kind === 'BUILTIN' && config === undefined)
-    return { environmentId: id, before, after: { kind, sealed: null }, fields: [] };
+    return { environmentId: id, before, after: { kind, sealed: null }, fields: [], opened: null };
   if (config === undefined)
     throw badRequest(`secretBackendConfig is required for ${kind}: ${EXAMPLES[kind]}`);
   const stored = storedSetting(tools, id, before);
   const setting = withStoredCredentials(settingOf(kind, config), stored);
   refuseUnlessAllowed(ctx, tools, setting);
-  await ask(tools.openSetting(setting), ctx.signal);
+  const opened = tools.openSetting(setting);
+  await ask(opened, ctx.signal);
   return {
+    opened,
     environmentId: id,
     before,
     after: { kind, sealed: tools.keyring.seal(JSON.stringify(setting), sealedPlace('environments', id)) },
@@ -111,9 +115,8 @@ async function ask(backend: SecretBackend, signal: AbortSignal): Promise<void> {
   try {
     await backend.check(signal);
   } catch (error) {
-    throw error instanceof BackendError ? badRequest(`secretBackendConfig: ${error.message}`) : error;
-  } finally {
     backend.close();
+    throw error instanceof BackendError ? badRequest(`secretBackendConfig: ${error.message}`) : error;
   }
 }
 

@@ -73,6 +73,8 @@ const TOKEN_CHARS = 16_384;
 export function createSecretStores(parts: SecretStoreParts): SecretStores {
   const { keyring, guard, execCommands, serviceAccountFile = SERVICE_ACCOUNT } = parts;
   const opened = new Map<string, OpenStore>();
+  /** Of changes: to be opened by the next look, where the database says the same by then. */
+  const checked = new Map<string, OpenStore>();
 
   async function serviceAccountToken(): Promise<string> {
     try {
@@ -87,6 +89,13 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
   function forget(environmentId: string): void {
     opened.get(environmentId)?.backend.close();
     opened.delete(environmentId);
+  }
+  function takeChecked(environmentId: string, state: BackendState): OpenStore | null {
+    const found = checked.get(environmentId);
+    checked.delete(environmentId);
+    if (!found || sameStore(found.state, state)) return found ?? null;
+    found.backend.close();
+    return null;
   }
   const openSetting = (setting: BackendSetting) => openBackend(setting, { guard, serviceAccountToken });
 
@@ -107,7 +116,7 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
       forget(environmentId);
       const setting = settingIn(environmentId, state);
       if (setting.kind === 'EXEC') assertListed(execCommands, setting.config);
-      const store = { backend: openSetting(setting), state };
+      const store = takeChecked(environmentId, state) ?? { backend: openSetting(setting), state };
       if (store.backend.outside) opened.set(environmentId, store);
       return store;
     },
@@ -117,12 +126,22 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
       if (!sameStore(now, state)) throw changedMeanwhile();
     },
     prepareChange: (ctx, input) => prepareChange(ctx, tools, input),
-    applyChange,
+    async applyChange(ctx, change) {
+      await applyChange(ctx, change);
+      checked.get(change.environmentId)?.backend.close();
+      checked.delete(change.environmentId);
+      if (change.opened) checked.set(change.environmentId, { backend: change.opened, state: change.after });
+    },
     describe: (db, environmentId) => describeStore(db, tools, environmentId),
-    forget,
+    forget(environmentId) {
+      forget(environmentId);
+      checked.get(environmentId)?.backend.close();
+      checked.delete(environmentId);
+    },
     close() {
-      for (const { backend } of opened.values()) backend.close();
+      for (const { backend } of [...opened.values(), ...checked.values()]) backend.close();
       opened.clear();
+      checked.clear();
     },
   };
 }

@@ -29,6 +29,17 @@ export class VaultServer {
   /** By path below /v1/: an answer of its own. */
   readonly broken = new Map<string, { status: number; errors: string[] }>();
   logins = 0;
+  /** By mount; of others there is none. */
+  readonly mounts = new Map<string, { type: string; version?: string }>([
+    ['secret', { type: 'kv', version: '2' }],
+    ['kv', { type: 'kv', version: '2' }],
+  ]);
+  /** Of what a login gives, or of the token: seconds, and how many requests it is good for; 0 without a limit. */
+  life = { ttl: 3_600, renewable: true, uses: 0 };
+  renewals = 0;
+  /** Whether tokens have the policy `default`, by which they may look at and renew themselves. */
+  hasDefaultPolicy = true;
+  readonly #usesLeft = new Map<string, number>();
   /** Done before a request is answered. */
   before: ((method: string, path: string) => Promise<void>) | null = null;
   readonly #server;
@@ -125,11 +136,37 @@ export class VaultServer {
       refuse(403, 'permission denied', 'invalid token');
       return;
     }
-    if (path === 'auth/token/lookup-self') {
-      say(200, { data: { id: token, ttl: 3600 } });
-      return;
+    const left = this.#usesLeft.get(token);
+    if (left !== undefined) {
+      this.#usesLeft.set(token, left - 1);
+      if (left === 1) this.tokens.delete(token);
     }
-    this.#keyValue(method, path, body, say, refuse);
+    if (path === 'auth/token/lookup-self' || path === 'auth/token/renew-self')
+      return this.#ownToken(path, token, say, refuse);
+    const asked = /^sys\/internal\/ui\/mounts\/(.+)$/.exec(path)?.[1];
+    if (asked !== undefined) this.#mounted(asked, say, refuse);
+    else this.#keyValue(method, path, body, say, refuse);
+  }
+
+  #mounted(mount: string, say: Say, refuse: Refuse): void {
+    const found = this.mounts.get(mount);
+    if (found)
+      say(200, { data: { type: found.type, options: found.version ? { version: found.version } : null } });
+    else
+      refuse(
+        403,
+        `preflight capability check returned 403, please ensure client's policies grant access to path "${mount}/"`,
+      );
+  }
+
+  #ownToken(path: string, token: string, say: Say, refuse: Refuse): void {
+    const { ttl, renewable, uses } = this.life;
+    if (!this.hasDefaultPolicy) refuse(403, '1 error occurred:\n\t* permission denied');
+    else if (path.endsWith('lookup-self')) say(200, { data: { id: token, ttl, renewable, num_uses: uses } });
+    else {
+      this.renewals += 1;
+      say(200, { auth: { client_token: token, lease_duration: ttl, renewable } });
+    }
   }
 
   #login(path: string, body: string, say: Say, refuse: Refuse): void {
@@ -144,10 +181,29 @@ export class VaultServer {
     this.logins += 1;
     const token = `hvs.login-${this.logins}`;
     this.tokens.add(token);
-    say(200, { auth: { client_token: token, lease_duration: 3600, renewable: true } });
+    const { ttl, renewable, uses } = this.life;
+    if (uses > 0) this.#usesLeft.set(token, uses);
+    say(200, { auth: { client_token: token, lease_duration: ttl, renewable, num_uses: uses } });
+  }
+
+  /** Version 1: what is sent is what is stored. */
+  #plain(method: string, path: string, body: string, say: Say, refuse: Refuse): void {
+    if (method === 'POST') {
+      this.put(path, JSON.parse(body) as Record<string, unknown>);
+      say(204, {});
+      return;
+    }
+    const data = this.get(path);
+    if (data) say(200, { data });
+    else refuse(404);
   }
 
   #keyValue(method: string, path: string, body: string, say: Say, refuse: Refuse): void {
+    const first = path.split('/')[0] ?? '';
+    if (this.mounts.get(first)?.version === '1') {
+      this.#plain(method, path, body, say, refuse);
+      return;
+    }
     const [, mount, rest] = /^([^/]+)\/data\/(.+)$/.exec(path) ?? [];
     if (!mount || !rest) {
       refuse(404, `no handler for route "${path}"`);

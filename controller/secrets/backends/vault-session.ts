@@ -3,6 +3,7 @@ import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
 import type { TargetGuard } from '../../platform/outgoing/index.ts';
 import { BackendError, quoted } from './backend.ts';
 import { type Caller, type Reply, recordOf } from './http-call.ts';
+import { holdToken, type Lease } from './vault-token.ts';
 
 export interface VaultParts {
   guard: TargetGuard;
@@ -19,20 +20,21 @@ interface Ask {
 export interface VaultSession {
   /** With the token; one that a login gave is fetched anew once where Vault does not take it any longer. */
   ask(path: string, options: Ask): Promise<Reply>;
-  check(signal: AbortSignal): Promise<void>;
+  /** What Vault says of a mount: 200 with its type, 403 where there is none, or nothing below it is allowed. */
+  mounted(mount: string, signal: AbortSignal): Promise<Reply>;
   /** The error for an answer other than the wanted one. */
   refusal(reply: Reply, wanted: string, secrets?: readonly string[]): BackendError;
+  close(): void;
 }
 
-/** A token is used for this part of its life. */
-const USED = 0.8;
-const SHORTEST_MS = 5_000;
+/** Where Vault does not say whether a token is invalid or a path forbidden, a login is made anew once in so long. */
+const BLIND_LOGIN_MS = 5 * 60_000;
 /** A login has up to three secrets; answers that are still on their way are of the last few logins. */
 const KNOWN = 12;
 
 export function createVaultSession(config: VaultConfig, caller: Caller, parts: VaultParts): VaultSession {
   const { auth, namespace } = config;
-  let login: { token: Promise<string>; until: number } | null = null;
+  let blindAt = Number.NEGATIVE_INFINITY;
   /** What must not be told, whatever Vault echoes: of the last logins, the newest at the end. */
   const known = new Set<string>();
 
@@ -51,9 +53,18 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
     ...(token ? { 'x-vault-token': token } : {}),
   });
 
-  function refusal(reply: Reply, wanted: string, secrets: readonly string[] = []): BackendError {
+  function refusal(
+    reply: Reply,
+    wanted: string,
+    secrets: readonly string[] = [],
+    advice: (status: number) => string | null = () => null,
+  ): BackendError {
     const said = quoted(errorsOf(reply).join('; '), [...known, ...secrets]);
     const answer = `Vault answers ${reply.status}${said === '' ? '' : ` (${said})`} to: ${wanted}.`;
+    const told = advice(reply.status);
+    if (told !== null) return new BackendError('refused', `${answer} ${told}`);
+    if (reply.status === 403 && /invalid token/i.test(said))
+      return new BackendError('forbidden', `${answer} ${ENDED[auth.method]}`);
     switch (reply.status) {
       case 403:
         return new BackendError(
@@ -84,10 +95,25 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
     }
   }
 
-  async function logIn(signal: AbortSignal): Promise<{ token: string; forMs: number }> {
+  const asked = (
+    path: string,
+    token: string,
+    options: { method?: string; body?: unknown; signal: AbortSignal },
+  ) => caller.call(path, { ...options, headers: headers(token) });
+
+  /** What Vault says of a token that was given; nothing where its policies do not let it look: it may be one without `default`. */
+  async function given(token: string, signal: AbortSignal): Promise<Lease> {
+    remember(token);
+    const reply = await asked('/v1/auth/token/lookup-self', token, { signal });
+    const data = reply.status === 200 ? recordOf(recordOf(reply.body)?.data) : null;
+    const uses = Number(data?.num_uses ?? 0);
+    return { token, ...lifeOf(data?.ttl, data?.renewable), uses: uses > 0 ? uses : null };
+  }
+
+  async function logIn(signal: AbortSignal): Promise<Lease> {
     if (auth.method === 'token') {
       if (auth.token === undefined) throw new BackendError('refused', 'there is no token for Vault; set it');
-      return { token: auth.token, forMs: Number.POSITIVE_INFINITY };
+      return given(auth.token, signal);
     }
     const { mount = auth.method } = auth;
     const body =
@@ -97,63 +123,84 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
     for (const secret of Object.values(body)) if (secret !== undefined) remember(secret);
     const path = `/v1/auth/${mount.split('/').map(encodeURIComponent).join('/')}/login`;
     const reply = await caller.call(path, { method: 'POST', headers: headers(), body, signal });
-    const given = recordOf(recordOf(reply.body)?.auth);
-    const token = given?.client_token;
-    if (reply.status !== 200 || typeof token !== 'string' || !/^[\x21-\x7e]{1,8192}$/.test(token)) {
-      const fault = refusal(reply, `log in by ${auth.method} at auth/${mount}`);
+    const got = recordOf(recordOf(reply.body)?.auth);
+    const token = got?.client_token;
+    if (reply.status !== 200 || typeof token !== 'string' || !/^[\x21-\x7e]{1,8192}$/.test(token))
       // Without a login nothing can be read at all.
-      throw ofStore(fault);
-    }
-    const seconds = Number(given?.lease_duration ?? 0);
-    return { token, forMs: seconds > 0 ? seconds * 1_000 * USED : Number.POSITIVE_INFINITY };
+      throw ofStore(
+        refusal(reply, `log in by ${auth.method} at auth/${mount}`, [], loginAdvice(auth.method, mount)),
+      );
+    remember(token);
+    const uses = Number(got?.num_uses ?? 0);
+    return { token, ...lifeOf(got?.lease_duration, got?.renewable), uses: uses > 0 ? uses : null };
   }
 
-  async function tokenFor(signal: AbortSignal): Promise<string> {
-    if (!login || performance.now() >= login.until) {
-      const entry: NonNullable<typeof login> = {
-        token: Promise.resolve(''),
-        until: Number.POSITIVE_INFINITY,
-      };
-      entry.token = logIn(signal).then(({ token, forMs }) => {
-        entry.until = performance.now() + Math.max(forMs, SHORTEST_MS);
-        remember(token);
-        return token;
+  const held = holdToken({
+    isLogin: auth.method !== 'token',
+    obtain: logIn,
+    async renew(token) {
+      const reply = await asked('/v1/auth/token/renew-self', token, {
+        ...{ method: 'POST', body: {}, signal: AbortSignal.timeout(RENEW_MS) },
       });
-      entry.token.catch(() => {
-        if (login === entry) login = null;
-      });
-      login = entry;
-    }
-    return login.token;
+      const got = recordOf(recordOf(reply.body)?.auth);
+      return reply.status === 200 && got ? lifeOf(got.lease_duration, got.renewable) : null;
+    },
+  });
+
+  async function ask(path: string, options: Ask): Promise<Reply> {
+    const used = await held.take(options.signal);
+    const reply = await asked(path, used, options);
+    if (reply.status !== 403 || auth.method === 'token' || !mayHaveEnded(reply)) return reply;
+    held.drop(used);
+    return asked(path, await held.take(options.signal), options);
   }
 
-  async function ask(path: string, { method = 'GET', body, signal }: Ask): Promise<Reply> {
-    const used = await tokenFor(signal);
-    const send = (token: string) => caller.call(path, { method, headers: headers(token), body, signal });
-    const reply = await send(used);
-    if (reply.status !== 403 || auth.method === 'token') return reply;
-    if (login && (await login.token) === used) login = null;
-    const next = await tokenFor(signal);
-    return next === used ? reply : send(next);
+  /** Newer ones say `invalid token`; where only permission is denied it may be either. */
+  function mayHaveEnded(reply: Reply): boolean {
+    if (/invalid token/i.test(errorsOf(reply).join())) return true;
+    if (performance.now() - blindAt < BLIND_LOGIN_MS) return false;
+    blindAt = performance.now();
+    return true;
+  }
+
+  /**
+   * What is mounted there. Vault tells it to every token that may do anything below the mount, whatever its policies:
+   * https://developer.hashicorp.com/vault/api-docs/system/internal-ui-mounts
+   */
+  async function mounted(mount: string, signal: AbortSignal): Promise<Reply> {
+    const path = `/v1/sys/internal/ui/mounts/${mount.split('/').map(encodeURIComponent).join('/')}`;
+    return ask(path, { signal });
   }
 
   return {
     ask,
     refusal,
-    async check(signal) {
-      const reply = await ask('/v1/auth/token/lookup-self', { signal }).catch((error: unknown) => {
-        throw error instanceof BackendError ? ofStore(error) : error;
-      });
-      if (reply.status !== 200 || !recordOf(recordOf(reply.body)?.data)) {
-        const fault = refusal(reply, 'look up our own token');
-        throw ofStore(fault);
-      }
-    },
+    mounted,
+    close: () => held.close(),
   };
 }
 
+const RENEW_MS = 10_000;
+
+/** In seconds; 0 is for ever. */
+function lifeOf(seconds: unknown, renewable: unknown): Pick<Lease, 'ttlMs' | 'renewable'> {
+  const ttl = Number(seconds ?? 0);
+  return { ttlMs: ttl > 0 ? ttl * 1_000 : null, renewable: renewable === true };
+}
+
+/** What is mostly wrong, by what Vault answers to a login. */
+const loginAdvice =
+  (method: VaultConfig['auth']['method'], mount: string) =>
+  (status: number): string | null => {
+    if (status === 404) return `No method is mounted at auth/${mount}: check the mount of the method`;
+    if (status !== 400 && status !== 403) return null;
+    return method === 'approle'
+      ? 'The role id is unknown, or the secret id is wrong, has expired, or was used as often as it may be: give a new secret id'
+      : 'Check the role and its bound service account, and the namespace of that';
+  };
+
 /** What keeps us out is no fault of an entry. */
-const ofStore = ({ fault, message }: BackendError): BackendError =>
+export const ofStore = ({ fault, message }: BackendError): BackendError =>
   new BackendError(fault === 'forbidden' || fault === 'entry' ? 'refused' : fault, message);
 
 /** What Vault says, in its own words. */
@@ -161,6 +208,13 @@ export function errorsOf({ body }: Reply): string[] {
   const errors = recordOf(body)?.errors;
   return Array.isArray(errors) ? errors.filter((one): one is string => typeof one === 'string') : [];
 }
+
+const ENDED: Record<VaultConfig['auth']['method'], string> = {
+  token:
+    'The token is wrong, has expired or was revoked: give another one, periodic if it is to be renewed for ever',
+  approle: 'The token of the login was revoked; it is logged in anew',
+  kubernetes: 'The token of the login was revoked; it is logged in anew',
+};
 
 function credential(method: VaultConfig['auth']['method']): string {
   switch (method) {

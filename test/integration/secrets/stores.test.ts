@@ -98,6 +98,16 @@ describe('an environment whose secrets are kept outside', function () {
       expect(audit[0].metadata.secretBackendFields).to.deep.equal(['address', 'auth', 'prefix']);
     });
 
+    it('is asked and read by one login, so that a secret id for a single use is enough', async () => {
+      vault.put('secret/db', { value: 'first' });
+      const id = await inVault({
+        auth: { method: 'approle', roleId: 'shop-role', secretId: 'shop-secret-id' },
+      });
+      await editor.mutate('secret.register', { environmentId: id, name: 'db' });
+      await fetched(id);
+      expect(vault.logins).to.equal(1);
+    });
+
     it('keeps a credential that is left out, as long as it goes to the same place', async () => {
       const id = await inVault();
       const auth = { method: 'token' };
