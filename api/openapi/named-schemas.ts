@@ -12,6 +12,7 @@ import * as gitPlan from '../../schemas/api/git-plan.ts';
 import * as gitPolicy from '../../schemas/api/git-policy.ts';
 import * as gitSync from '../../schemas/api/git-sync.ts';
 import * as gitWords from '../../schemas/api/git-words.ts';
+import * as identityProviders from '../../schemas/api/identity-providers.ts';
 import * as logs from '../../schemas/api/logs.ts';
 import * as matrix from '../../schemas/api/matrix.ts';
 import * as nodeGroups from '../../schemas/api/node-groups.ts';
@@ -56,6 +57,7 @@ export const SCHEMA_MODULES: Readonly<Record<string, Readonly<Record<string, unk
   'git-policy': gitPolicy,
   'git-sync': gitSync,
   'git-words': gitWords,
+  'identity-providers': identityProviders,
   logs,
   matrix,
   'node-groups': nodeGroups,

@@ -23,6 +23,7 @@ const RESERVED = new Set([
   ...['client_id', 'redirect_uri', 'response_type', 'response_mode', 'scope', 'state', 'nonce', 'prompt'],
   ...['code_challenge', 'code_challenge_method', 'acr_values', 'login_hint', 'request', 'request_uri'],
 ]);
+const PARAMETER = /^[A-Za-z0-9_.:-]{1,64}$/;
 const PROMPTS = new Set(['login', 'consent', 'select_account', 'create']);
 /** RFC 6749, 3.3. */
 const SCOPES = /^[\x21\x23-\x5b\x5d-\x7e]*( [\x21\x23-\x5b\x5d-\x7e]+)*$/;
@@ -54,6 +55,8 @@ export function changedOptions(before: ProviderOptions, change: ProviderOptionsC
   if (prompt !== undefined)
     throw badRequest(`options.prompt: "${prompt}" is none of ${[...PROMPTS].join(', ')}`);
   for (const [name, value] of Object.entries(after.extraParameters)) {
+    if (!PARAMETER.test(name))
+      throw badRequest(`options.extraParameters: "${name}" is no name of a parameter`);
     if (RESERVED.has(name))
       throw badRequest(
         `options.extraParameters.${name} is said by Headgate itself, or by a setting of its own`,

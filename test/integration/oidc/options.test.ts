@@ -54,6 +54,7 @@ describe('the options of an identity provider', () => {
       { extraParameters: { redirect_uri: 'https://evil.example' } },
       /^options\.extraParameters\.redirect_uri is said by/,
     ],
+    [{ extraParameters: { 'a b': 'x' } }, /"a b" is no name of a parameter/],
     [{ prompt: 'none' }, /^options\.prompt: "none" is none of/],
     [{ scopes: 'a"b' }, /^options\.scopes: give names/],
     [{ allowedDomains: ['exa mple'] }, /^options\.allowedDomains: "exa mple" is no domain/],
