@@ -146,6 +146,7 @@ export const appRouter = router({
     list: q(secrets.list),
     create: m(secrets.create),
     register: m(secrets.register),
+    refresh: m(secrets.refresh),
     update: m(secrets.update),
     delete: m(secrets.remove),
   }),

@@ -19,6 +19,7 @@ import {
 import { BackendError, type SecretBackend } from './backends/backend.ts';
 import type { BackendSetting } from './backends/open.ts';
 import { assertListed } from './exec-commands.ts';
+import { listFetched } from './fetch-store.ts';
 import type { BackendInput } from './secret-stores.ts';
 
 export const SECRETS_LOOP = 'secrets';
@@ -63,7 +64,8 @@ export async function prepareChange(
   const setting = withStoredCredentials(settingOf(kind, config), stored);
   refuseUnlessAllowed(ctx, tools, setting);
   const opened = tools.openSetting(setting);
-  await ask(opened, ctx.signal);
+  const registered = (await listFetched(ctx.db, id)).map(({ name }) => name);
+  await ask(opened, { kind, registered }, ctx.signal);
   return {
     opened,
     environmentId: id,
@@ -111,9 +113,29 @@ function refuseUnlessAllowed(ctx: Context, { execCommands }: Tools, setting: Bac
   }
 }
 
-async function ask(backend: SecretBackend, signal: AbortSignal): Promise<void> {
+const MOST_READ = 100;
+
+/**
+ * Whether it lets us in, and has what is registered. One that has some of it is taken: what is missing keeps its last good
+ * value, and is told.
+ */
+async function ask(
+  backend: SecretBackend,
+  { kind, registered }: { kind: BackendKind; registered: readonly string[] },
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await backend.check(signal);
+    const names = registered.slice(0, MOST_READ);
+    const readings =
+      names.length === 0 || !backend.outside ? [] : [...(await backend.read(names, signal)).values()];
+    const failed = readings.filter((reading) => 'error' in reading);
+    const [first] = failed;
+    if (first && failed.length === readings.length)
+      throw new BackendError(
+        'refused',
+        `${kind} gives none of the ${registered.length} secrets that are registered: ${first.error}`,
+      );
   } catch (error) {
     backend.close();
     throw error instanceof BackendError ? badRequest(`secretBackendConfig: ${error.message}`) : error;

@@ -8,13 +8,16 @@ import {
   SecretSummary,
   UpdateSecret,
 } from '../../schemas/api/environments.ts';
+import { Done } from '../../schemas/api/people.ts';
 import { environmentScope } from '../access/index.ts';
 import { bumpConfigRevision } from '../environments/index.ts';
 import type { Context, MutationContext } from '../platform/context.ts';
 import { badRequest, notFound, preconditionFailed } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { mutation, query } from '../platform/operation.ts';
+import { SECRETS_LOOP } from './backend-change.ts';
 import { type BackendState, toDomainError } from './backend-state.ts';
+import { readBackend } from './backend-store.ts';
 import { objectionTo } from './backends/backend.ts';
 import type { OpenStore } from './secret-stores.ts';
 import {
@@ -203,5 +206,27 @@ export const remove = mutation({
     ctx.audit({ entityType: 'Secret', entityId: input.id, metadata: { name: secret.name } });
     await secretsChanged(ctx, input.environmentId, 'secret deleted');
     return { deleted: true as const, stillInStore: secret.fetchedAt !== null };
+  },
+});
+
+export const refresh = mutation({
+  name: 'secret.refresh',
+  summary: 'Look at once for other values in the store outside, and not only when it is time to',
+  role: 'EDITOR',
+  audit: 'secret.refreshAsked',
+  input: EnvironmentId,
+  output: Done,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId }) {
+    const state = await readBackend(ctx.db, environmentId);
+    if (!state || !isOutside(state))
+      throw preconditionFailed(
+        'This environment keeps its secrets here: there is nothing to look for elsewhere',
+      );
+    ctx.audit({ entityType: 'Environment', entityId: environmentId, environmentId });
+    await ctx.services.bus.publish(ctx.db, {
+      ...{ type: 'wake', loop: SECRETS_LOOP, key: environmentId, trigger: 'asked for' },
+    });
+    return { ok: true as const };
   },
 });

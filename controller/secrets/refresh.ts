@@ -29,6 +29,8 @@ export interface Refreshed {
   fault: string | null;
   /** The store wants to be asked less. */
   isThrottled: boolean;
+  /** Until the next look; null where the store cannot be opened. */
+  refreshMs: number | null;
 }
 
 /** Null where there is nothing to fetch: no environment, or one that keeps its secrets here. */
@@ -36,8 +38,8 @@ export async function refreshSecrets(ctx: Context, environmentId: string): Promi
   const state = await readBackend(ctx.db, environmentId);
   if (!state || state.kind === 'BUILTIN') return null;
   const rows = await listFetched(ctx.db, environmentId);
-  if (rows.length === 0) return { changed: [], failed: 0, fault: null, isThrottled: false };
-  const { readings, fault, isThrottled } = await ask(ctx, environmentId, rows);
+  if (rows.length === 0) return { changed: [], failed: 0, fault: null, isThrottled: false, refreshMs: null };
+  const { readings, fault, isThrottled, refreshMs } = await ask(ctx, environmentId, rows);
   const sorted = sort(ctx.services.keyring, rows, readings, fault);
   const changed = await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
@@ -56,23 +58,24 @@ export async function refreshSecrets(ctx: Context, environmentId: string): Promi
     return names;
   });
   const failed = rows.length - sorted.same.length - sorted.changed.length;
-  return { changed, failed, fault, isThrottled };
+  return { changed, failed, fault, isThrottled, refreshMs };
 }
 
 interface Asked {
   readings: ReadonlyMap<string, Reading>;
   fault: string | null;
   isThrottled: boolean;
+  refreshMs: number | null;
 }
 
 async function ask(ctx: Context, environmentId: string, rows: readonly FetchedRow[]): Promise<Asked> {
   try {
-    const { backend } = await ctx.services.secretStores.open(ctx.db, environmentId);
+    const { backend, refreshMs } = await ctx.services.secretStores.open(ctx.db, environmentId);
     const readings = await backend.read(
       rows.map(({ name }) => name),
       ctx.signal,
     );
-    return { readings, fault: null, isThrottled: false };
+    return { readings, fault: null, isThrottled: false, refreshMs };
   } catch (error) {
     const isOfStore = error instanceof BackendError || error instanceof KeyringError;
     if (!isOfStore || error instanceof DomainError) throw error;
@@ -80,6 +83,7 @@ async function ask(ctx: Context, environmentId: string, rows: readonly FetchedRo
       readings: error instanceof BackendError ? error.readings : new Map(),
       fault: error.message,
       isThrottled: error instanceof BackendError && error.fault === 'throttled',
+      refreshMs: null,
     };
   }
 }

@@ -9,6 +9,7 @@ import type { Context, MutationContext } from '../platform/context.ts';
 import { notFound } from '../platform/errors.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import type { TargetGuard } from '../platform/outgoing/index.ts';
+import { NO_PROXIES, type ProxySettings } from '../platform/proxies.ts';
 import { sealedPlace } from '../platform/sealed-columns.ts';
 import {
   applyChange,
@@ -20,12 +21,14 @@ import {
 import { type BackendState, changedMeanwhile, sameStore } from './backend-state.ts';
 import { lockBackend, readBackend } from './backend-store.ts';
 import { BackendError, type SecretBackend } from './backends/backend.ts';
-import { type BackendSetting, openBackend } from './backends/open.ts';
+import { type BackendSetting, openBackend, refreshMsOf } from './backends/open.ts';
 import { assertListed } from './exec-commands.ts';
 
 export interface OpenStore {
   backend: SecretBackend;
   state: BackendState;
+  /** Between two looks for other values. */
+  refreshMs: number;
 }
 
 export interface SecretStores {
@@ -55,6 +58,7 @@ export interface BackendInput {
 export interface SecretStoreParts {
   keyring: Keyring;
   guard: TargetGuard;
+  proxies?: ProxySettings;
   /** Command lines that EXEC may run, their parts one blank apart; none turns EXEC off. */
   execCommands: readonly string[];
   /** Of the controller's own service account in Kubernetes. */
@@ -71,10 +75,10 @@ const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 const TOKEN_CHARS = 16_384;
 
 export function createSecretStores(parts: SecretStoreParts): SecretStores {
-  const { keyring, guard, execCommands, serviceAccountFile = SERVICE_ACCOUNT } = parts;
+  const { keyring, guard, execCommands, serviceAccountFile = SERVICE_ACCOUNT, proxies = NO_PROXIES } = parts;
   const opened = new Map<string, OpenStore>();
   /** Of changes: to be opened by the next look, where the database says the same by then. */
-  const checked = new Map<string, OpenStore>();
+  const checked = new Map<string, Omit<OpenStore, 'refreshMs'>>();
 
   async function serviceAccountToken(): Promise<string> {
     try {
@@ -90,14 +94,15 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
     opened.get(environmentId)?.backend.close();
     opened.delete(environmentId);
   }
-  function takeChecked(environmentId: string, state: BackendState): OpenStore | null {
+  function takeChecked(environmentId: string, state: BackendState): SecretBackend | null {
     const found = checked.get(environmentId);
     checked.delete(environmentId);
-    if (!found || sameStore(found.state, state)) return found ?? null;
+    if (!found || sameStore(found.state, state)) return found?.backend ?? null;
     found.backend.close();
     return null;
   }
-  const openSetting = (setting: BackendSetting) => openBackend(setting, { guard, serviceAccountToken });
+  const openSetting = (setting: BackendSetting) =>
+    openBackend(setting, { guard, proxies, serviceAccountToken });
 
   function settingIn(environmentId: string, { kind, sealed }: BackendState): BackendSetting {
     if (kind === 'BUILTIN') return { kind };
@@ -116,7 +121,8 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
       forget(environmentId);
       const setting = settingIn(environmentId, state);
       if (setting.kind === 'EXEC') assertListed(execCommands, setting.config);
-      const store = takeChecked(environmentId, state) ?? { backend: openSetting(setting), state };
+      const backend = takeChecked(environmentId, state) ?? openSetting(setting);
+      const store = { backend, state, refreshMs: refreshMsOf(setting) };
       if (store.backend.outside) opened.set(environmentId, store);
       return store;
     },

@@ -66,7 +66,7 @@ export function createSecretReconciler(options: SecretReconcilerOptions): Secret
       if (times === 0) throttled.delete(environmentId);
       else throttled.set(environmentId, times);
       if (times > 0) return jitter(afterThrottling(times));
-      return result.fault === null ? EVERY_MS : AFTER_FAULT_MS;
+      return result.fault === null ? (result.refreshMs ?? EVERY_MS) : AFTER_FAULT_MS;
     },
     onFailure: (environmentId, error, retryInMs) =>
       log.warn(

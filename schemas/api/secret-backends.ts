@@ -34,7 +34,13 @@ const KubernetesAuth = Input({
 /** By `method`. */
 export const VAULT_AUTH = { token: TokenAuth, approle: AppRoleAuth, kubernetes: KubernetesAuth } as const;
 
+/** How often it is looked for other values; without it every five minutes in Secrets Manager, every minute elsewhere. */
+const RefreshSeconds = Type.Optional(
+  Type.Integer({ minimum: 30, maximum: 86_400, description: 'between two looks for other values' }),
+);
+
 const VAULT = {
+  refreshSeconds: RefreshSeconds,
   address: Url('of Vault, for example https://vault.example.com:8200'),
   namespace: Type.Optional(Path({ description: 'of Vault Enterprise' })),
   mount: Type.Optional(Path({ default: 'secret', description: 'of the KV version 2 engine' })),
@@ -58,6 +64,13 @@ export const VaultConfigOutline = Input({
 });
 
 const CLOUD_SM = {
+  refreshSeconds: RefreshSeconds,
+  roleArn: Type.Optional(
+    Type.String({
+      ...{ minLength: 20, maxLength: 2_048, pattern: '^arn:[a-z-]+:iam::[0-9]{12}:role/[\\w+=,.@/-]+$' },
+      description: 'of a role to take on',
+    }),
+  ),
   region: Type.String({ minLength: 1, maxLength: 64, pattern: '^[a-z0-9-]+$' }),
   prefix: Type.Optional(
     Type.String({
@@ -73,11 +86,20 @@ export const CloudConfig = Input({
   ...CLOUD_SM,
   accessKeyId: Type.Optional(Type.String({ minLength: 16, maxLength: 128, pattern: '^\\w+$' })),
   secretAccessKey: Credential('kept where it is left out'),
+  externalId: Type.Optional(
+    Type.String({
+      minLength: 2,
+      maxLength: 1_224,
+      pattern: '^[\\w+=,.@:/-]+$',
+      description: 'that the role asks for',
+    }),
+  ),
   sessionToken: Credential('of temporary credentials; kept where it is left out'),
 });
 export type CloudConfig = Static<typeof CloudConfig>;
 
 export const ExecConfig = Input({
+  refreshSeconds: RefreshSeconds,
   command: Type.String({
     minLength: 2,
     maxLength: 1_024,
@@ -116,9 +138,10 @@ export const ShownBackendConfig = Type.Union([
   Type.Object({
     ...CLOUD_SM,
     accessKeyId: CloudConfig.properties.accessKeyId,
+    externalId: CloudConfig.properties.externalId,
     hasSecretAccessKey: Type.Boolean(),
     hasSessionToken: Type.Boolean(),
   }),
-  Type.Object({ command: ExecConfig.properties.command, args: ExecConfig.properties.args }),
+  Type.Object(ExecConfig.properties),
 ]);
 export type ShownBackendConfig = Static<typeof ShownBackendConfig>;

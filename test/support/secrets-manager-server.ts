@@ -13,6 +13,12 @@ export class SecretsManagerServer {
   readonly requests: { target: string; headers: IncomingMessage['headers']; body: string }[] = [];
   fault: 'none' | 'broken' | 'silent' | 'huge' | 'html' = 'none';
   readonly forbidden = new Set<string>();
+  /** Access keys that are known: those that roles give come to them. */
+  readonly keys = new Set([ACCESS_KEY]);
+  /** Of the role that may be taken on; null where it asks for none. */
+  externalId: string | null = null;
+  /** Whether several may be read at once. */
+  allowsBatch = true;
   /** Entries that answer with an error of their own. */
   readonly broken = new Map<string, { type: string; message: string }>();
   /** So many requests are answered with ThrottlingException. */
@@ -54,7 +60,8 @@ export class SecretsManagerServer {
       case 'silent':
         return;
       case 'broken': {
-        refuse('InternalServiceError', 'An error occurred on the server side.', 500);
+        if (/(?:^|&)Action=/.test(body)) stsError(response, 500, 'InternalServiceError', 'It is not well.');
+        else refuse('InternalServiceError', 'An error occurred on the server side.', 500);
         return;
       }
       case 'huge':
@@ -66,13 +73,31 @@ export class SecretsManagerServer {
         return;
     }
     const credential =
-      /^AWS4-HMAC-SHA256 Credential=([^/]+)\/\d{8}\/eu-central-1\/secretsmanager\/aws4_request, SignedHeaders=[\w;-]+, Signature=[0-9a-f]{64}$/;
+      /^AWS4-HMAC-SHA256 Credential=([^/]+)\/\d{8}\/eu-central-1\/(?:secretsmanager|sts)\/aws4_request, SignedHeaders=[\w;-]+, Signature=[0-9a-f]{64}$/;
     const signedBy = credential.exec(request.headers.authorization ?? '')?.[1];
-    if (signedBy !== ACCESS_KEY || !request.headers['x-amz-date']) {
+    if (!this.keys.has(signedBy ?? '') || !request.headers['x-amz-date']) {
+      if (/(?:^|&)Action=/.test(body)) {
+        stsError(
+          response,
+          403,
+          'InvalidClientTokenId',
+          'The security token included in the request is invalid.',
+        );
+        return;
+      }
       refuse('UnrecognizedClientException', 'The security token included in the request is invalid.');
       return;
     }
+    const sts = /(?:^|&)Action=(\w+)/.exec(body)?.[1];
+    if (sts) {
+      this.#sts(sts, new URLSearchParams(body), signedBy ?? '', response);
+      return;
+    }
     const input = JSON.parse(body) as Record<string, string>;
+    if (target === 'BatchGetSecretValue') {
+      this.#several((input.SecretIdList as unknown as string[]) ?? [], say, refuse);
+      return;
+    }
     const id = input.SecretId ?? input.Name ?? '';
     if (this.forbidden.has(id)) {
       refuse('AccessDeniedException', `User is not authorized to perform ${target}`);
@@ -128,4 +153,76 @@ export class SecretsManagerServer {
       }
     }
   }
+
+  /** https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_BatchGetSecretValue.html */
+  #several(ids: string[], say: Say, refuse: Refuse): void {
+    if (!this.allowsBatch) {
+      refuse('AccessDeniedException', 'User is not authorized to perform secretsmanager:BatchGetSecretValue');
+      return;
+    }
+    if (this.throttled > 0) {
+      this.throttled -= 1;
+      refuse('ThrottlingException', 'Rate exceeded');
+      return;
+    }
+    const errorOf = (id: string): { ErrorCode: string; Message: string } | null => {
+      const broken = this.broken.get(id);
+      if (broken) return { ErrorCode: broken.type, Message: broken.message };
+      if (this.forbidden.has(id))
+        return { ErrorCode: 'AccessDeniedException', Message: 'User is not authorized to perform it' };
+      return this.secrets.has(id)
+        ? null
+        : { ErrorCode: 'ResourceNotFoundException', Message: "Secrets Manager can't find it." };
+    };
+    const failed = ids.flatMap((id) => {
+      const error = errorOf(id);
+      return error ? [{ SecretId: id, ...error }] : [];
+    });
+    const SecretValues = ids
+      .filter((id) => errorOf(id) === null)
+      .map((id) => {
+        const known = this.secrets.get(id);
+        return {
+          Name: id,
+          ...(typeof known === 'string' ? { SecretString: known } : { SecretBinary: known?.binary }),
+        };
+      });
+    say(200, { SecretValues, Errors: failed });
+  }
+
+  /** https://docs.aws.amazon.com/STS/latest/APIReference/ */
+  #sts(action: string, input: URLSearchParams, key: string, response: ServerResponse): void {
+    const say = (status: number, inner: string) => {
+      response.writeHead(status, { 'content-type': 'text/xml' });
+      response.end(inner);
+    };
+    const request = '<ResponseMetadata><RequestId>c6104cbe</RequestId></ResponseMetadata>';
+    if (action === 'GetCallerIdentity') {
+      say(
+        200,
+        `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult><Arn>arn:aws:iam::123456789012:user/${key}</Arn><UserId>${key}</UserId><Account>123456789012</Account></GetCallerIdentityResult>${request}</GetCallerIdentityResponse>`,
+      );
+      return;
+    }
+    if (this.externalId !== null && input.get('ExternalId') !== this.externalId) {
+      stsError(response, 403, 'AccessDenied', 'User is not authorized to perform: sts:AssumeRole');
+      return;
+    }
+    this.keys.add('ASIAROLEOFTHETEST00');
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    say(
+      200,
+      `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials><AccessKeyId>ASIAROLEOFTHETEST00</AccessKeyId><SecretAccessKey>secret-of-the-role</SecretAccessKey><SessionToken>session-of-the-role</SessionToken><Expiration>${until}</Expiration></Credentials></AssumeRoleResult>${request}</AssumeRoleResponse>`,
+    );
+  }
+}
+
+type Say = (status: number, answer: object) => void;
+type Refuse = (type: string, message: string, status?: number) => void;
+
+function stsError(response: ServerResponse, status: number, code: string, message: string): void {
+  response.writeHead(status, { 'content-type': 'text/xml' });
+  response.end(
+    `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error><RequestId>c6104cbe</RequestId></ErrorResponse>`,
+  );
 }

@@ -132,7 +132,8 @@ export async function readEach(
   return readings;
 }
 
-async function withPauses<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+/** Once more, and again, where a store asks to wait. */
+export async function withPauses<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (const pauseMs of THROTTLED_MS) {
     try {
       return await work();

@@ -1,6 +1,4 @@
 /** AWS Secrets Manager, by its official client. A secret is one entry whose whole text is the value. */
-import type { Readable } from 'node:stream';
-import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { CloudConfig } from '../../../schemas/api/secret-backends.ts';
 import { messageOf } from '../../platform/errors.ts';
 import { isUntrusted, type TargetGuard } from '../../platform/outgoing/index.ts';
@@ -12,77 +10,45 @@ import {
   readEach,
   readingOf,
   type SecretBackend,
+  withPauses,
 } from './backend.ts';
+import { type CloudClients, type CloudParts, connectCloud, loadSecretsManager } from './cloud-client.ts';
 
-/** Half a megabyte of code, which only those load who use it. */
-const load = () => import('@aws-sdk/client-secrets-manager');
+/** Twenty may be asked for at once; of the largest values not so many fit into an answer. */
+const BATCH = 10;
 
-/** A name that nobody has: to be told that it is not there is to be let in. */
-const PROBE = 'headgate-reachability-check';
-
-/**
- * The guard checks every request to Secrets Manager. Without an access key the client looks for the identity of the machine
- * by its own chain (environment, container, instance metadata): those addresses come from the operator's environment and
- * never from a user, so they do not pass the guard; who may use them is checked in `backend-change.ts`.
- */
-export function createCloudBackend(config: CloudConfig, guard: TargetGuard): SecretBackend {
+export function createCloudBackend(config: CloudConfig, parts: CloudParts): SecretBackend {
+  const { guard } = parts;
   const prefix = config.prefix ?? '';
-  const secrets = [config.secretAccessKey, config.sessionToken];
-  let client: Promise<SecretsManagerClient> | null = null;
-
-  async function connect(): Promise<SecretsManagerClient> {
-    const { SecretsManagerClient } = await load();
-    const { accessKeyId, secretAccessKey, sessionToken } = config;
-    const made = new SecretsManagerClient({
-      region: config.region,
-      maxAttempts: 2,
-      requestHandler: {
-        connectionTimeout: BACKEND_LIMITS.deadlineMs,
-        requestTimeout: BACKEND_LIMITS.deadlineMs,
-        throwOnRequestTimeout: true,
-        httpAgent: { lookup: guard.lookup },
-        httpsAgent: { lookup: guard.lookup },
-      },
-      ...(config.endpoint === undefined ? {} : { endpoint: config.endpoint }),
-      // Without them the client looks for the identity of the machine itself.
-      ...(accessKeyId && secretAccessKey
-        ? { credentials: { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) } }
-        : {}),
-    });
-    // Next to the wire: what is read there is not bounded by the client itself.
-    made.middlewareStack.add(
-      (next) => async (args) => {
-        const result = await next(args);
-        const body = (result.response as { body?: Readable }).body;
-        if (body) limit(body);
-        return result;
-      },
-      { step: 'deserialize', name: 'boundedReply', priority: 'low' },
-    );
-    return made;
-  }
+  const secrets = [config.secretAccessKey, config.sessionToken, config.externalId];
+  let client: Promise<CloudClients> | null = null;
+  /** Who may read each entry need not be allowed to read several at once. */
+  let oneByOne = false;
 
   /** One call of the client, within the deadline, with its faults explained. */
   async function ask<T>(
     wanted: string,
     signal: AbortSignal,
-    call: (client: SecretsManagerClient, options: { abortSignal: AbortSignal }) => Promise<T>,
+    call: (client: CloudClients, options: { abortSignal: AbortSignal }) => Promise<T>,
     alsoSecret: readonly string[] = [],
   ): Promise<T> {
     const deadline = AbortSignal.timeout(BACKEND_LIMITS.deadlineMs);
-    client ??= connect();
+    client ??= connectCloud(config, parts);
     try {
       if (config.endpoint !== undefined) guard.assertHost(new URL(config.endpoint).hostname);
       return await call(await client, { abortSignal: AbortSignal.any([signal, deadline]) });
     } catch (error) {
       signal.throwIfAborted();
-      throw explain(error, { wanted, config, guard, secrets: [...secrets, ...alsoSecret] });
+      throw explained(error, wanted, alsoSecret);
     }
   }
 
+  const explained = (error: unknown, wanted: string, alsoSecret: readonly string[] = []): BackendError =>
+    explain(error, { wanted, config, guard, secrets: [...secrets, ...alsoSecret] });
+
   async function get(name: string, signal: AbortSignal): Promise<Reading> {
-    const { GetSecretValueCommand, ResourceNotFoundException } = await load();
-    const found = await ask(`read ${prefix}${name}`, signal, async (aws, options) => {
+    const { GetSecretValueCommand, ResourceNotFoundException } = await loadSecretsManager();
+    const found = await ask(`read ${prefix}${name}`, signal, async ({ secrets: aws }, options) => {
       try {
         return await aws.send(new GetSecretValueCommand({ SecretId: `${prefix}${name}` }), options);
       } catch (error) {
@@ -90,27 +56,91 @@ export function createCloudBackend(config: CloudConfig, guard: TargetGuard): Sec
         throw error;
       }
     });
-    if (!found)
-      return { error: `Secrets Manager has no ${prefix}${name}; create it there, or correct the name` };
-    if (typeof found.SecretString !== 'string')
-      return { error: `${prefix}${name} is binary; store it as text, for example as base64` };
-    return readingOf(found.SecretString);
+    return found ? given(name, found) : missing(name);
+  }
+
+  const missing = (name: string): Reading => ({
+    error: `Secrets Manager has no ${prefix}${name}; create it there, or correct the name`,
+  });
+  const given = (name: string, { SecretString: text }: { SecretString?: string }): Reading =>
+    typeof text === 'string'
+      ? readingOf(text)
+      : { error: `${prefix}${name} is binary; store it as text, for example as base64` };
+
+  /** https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_BatchGetSecretValue.html */
+  async function getSeveral(names: readonly string[], signal: AbortSignal): Promise<Map<string, Reading>> {
+    const { BatchGetSecretValueCommand } = await loadSecretsManager();
+    const readings = new Map<string, Reading>();
+    let next: string | undefined;
+    do {
+      const page = await ask(`read ${names.length} secrets at once`, signal, ({ secrets: aws }, options) =>
+        aws.send(
+          new BatchGetSecretValueCommand({
+            SecretIdList: names.map((name) => `${prefix}${name}`),
+            ...(next === undefined ? {} : { NextToken: next }),
+          }),
+          options,
+        ),
+      );
+      for (const found of page.SecretValues ?? []) {
+        const name = names.find((one) => `${prefix}${one}` === found.Name);
+        if (name !== undefined) readings.set(name, given(name, found));
+      }
+      for (const { SecretId, ErrorCode, Message } of page.Errors ?? []) {
+        const name = names.find((one) => `${prefix}${one}` === SecretId);
+        if (name === undefined) continue;
+        const error = Object.assign(new Error(Message), { name: ErrorCode ?? '' });
+        readings.set(
+          name,
+          ErrorCode === 'ResourceNotFoundException'
+            ? missing(name)
+            : { error: explained(error, `read ${prefix}${name}`).message },
+        );
+      }
+      next = page.NextToken;
+    } while (next !== undefined && readings.size < names.length);
+    return readings;
+  }
+
+  /** What is not read with others is read by itself. */
+  async function readAll(names: readonly string[], signal: AbortSignal): Promise<Map<string, Reading>> {
+    const readings = new Map<string, Reading>();
+    for (let from = 0; from < names.length && !oneByOne && names.length > 1; from += BATCH) {
+      const some = names.slice(from, from + BATCH);
+      try {
+        const found = await withPauses(signal, () => getSeveral(some, signal));
+        for (const [name, reading] of found) readings.set(name, reading);
+      } catch (error) {
+        if (!(error instanceof BackendError)) throw error;
+        if (error.fault === 'forbidden') oneByOne = true;
+        else if (error.fault !== 'entry') throw new BackendError(error.fault, error.message, { readings });
+      }
+    }
+    const rest = names.filter((name) => !readings.has(name));
+    if (rest.length === 0) return readings;
+    const alone = await readEach(rest, signal, (name) => get(name, signal)).catch((error: unknown) => {
+      if (!(error instanceof BackendError)) throw error;
+      throw new BackendError(error.fault, error.message, {
+        readings: new Map([...readings, ...error.readings]),
+      });
+    });
+    return new Map([...readings, ...alone]);
   }
 
   return {
     kind: 'CLOUD_SM',
     outside: true,
-    async check(signal) {
-      await get(PROBE, signal);
-    },
-    read: (names, signal) => readEach(names, signal, (name) => get(name, signal)),
+    // Nothing is looked for that nobody has: a policy may allow the entries that there are, and no other.
+    check: (signal) => ask('tell who we are', signal, (aws, { abortSignal }) => aws.identity(abortSignal)),
+    read: readAll,
     async write(name, value, how, signal) {
-      const { CreateSecretCommand, PutSecretValueCommand, ResourceExistsException } = await load();
+      const { CreateSecretCommand, PutSecretValueCommand, ResourceExistsException } =
+        await loadSecretsManager();
       const id = `${prefix}${name}`;
       await ask(
         `write ${id}`,
         signal,
-        async (aws, options): Promise<void> => {
+        async ({ secrets: aws }, options): Promise<void> => {
           if (how === 'replace') {
             await aws.send(new PutSecretValueCommand({ SecretId: id, SecretString: value }), options);
             return;
@@ -134,23 +164,6 @@ export function createCloudBackend(config: CloudConfig, guard: TargetGuard): Sec
         () => {},
       );
     },
-  };
-}
-
-function limit(body: Readable): void {
-  let size = 0;
-  const count = (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > BACKEND_LIMITS.replyBytes)
-      body.destroy(
-        new BackendError('entry', 'Secrets Manager answers with more than 1 MiB; store less there'),
-      );
-  };
-  const { push } = body;
-  // Nothing may flow before the client listens, so the chunks are counted where they come in.
-  body.push = function counted(this: Readable, chunk: unknown, encoding?: BufferEncoding): boolean {
-    if (Buffer.isBuffer(chunk)) count(chunk);
-    return push.call(this, chunk, encoding);
   };
 }
 

@@ -1,6 +1,7 @@
 import type { CloudConfig, ExecConfig, VaultConfig } from '../../../schemas/api/secret-backends.ts';
 import type { SecretBackend } from './backend.ts';
 import { builtinBackend } from './builtin.ts';
+import type { CloudParts } from './cloud-client.ts';
 import { createCloudBackend } from './cloud-sm.ts';
 import { createExecBackend } from './exec.ts';
 import { createVaultBackend } from './vault.ts';
@@ -13,14 +14,22 @@ export type BackendSetting =
   | { kind: 'CLOUD_SM'; config: CloudConfig }
   | { kind: 'EXEC'; config: ExecConfig };
 
-export function openBackend(setting: BackendSetting, parts: VaultParts): SecretBackend {
+const MINUTE_MS = 60_000;
+/** Each look at Secrets Manager costs money, and one at the others nothing. */
+const REFRESH_MS = { VAULT: MINUTE_MS, CLOUD_SM: 5 * MINUTE_MS, EXEC: MINUTE_MS };
+
+/** Between two looks for other values. */
+export const refreshMsOf = (setting: BackendSetting): number =>
+  setting.kind === 'BUILTIN' ? 0 : (setting.config.refreshSeconds ?? 0) * 1_000 || REFRESH_MS[setting.kind];
+
+export function openBackend(setting: BackendSetting, parts: VaultParts & CloudParts): SecretBackend {
   switch (setting.kind) {
     case 'BUILTIN':
       return builtinBackend;
     case 'VAULT':
       return createVaultBackend(setting.config, parts);
     case 'CLOUD_SM':
-      return createCloudBackend(setting.config, parts.guard);
+      return createCloudBackend(setting.config, parts);
     case 'EXEC':
       return createExecBackend(setting.config);
   }

@@ -7,6 +7,7 @@ import { CONTRACT, type ContractField, PROCEDURE_KINDS } from '../../support/pro
 
 /** Procedures that Headgate adds to the contract. */
 const BESIDE: Record<string, string> = {
+  'secret.refresh': 'mutation EDITOR',
   'user.proveTwoFactor': 'mutation VIEWER',
   'settings.scimRefusals': 'query SUPER_ADMIN',
   'admin.endSessions': 'mutation SUPER_ADMIN',

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { createLogger } from '../../../controller/platform/logger.ts';
 import { createTargetGuard } from '../../../controller/platform/outgoing/index.ts';
+import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
 import { BackendError, type SecretBackend } from '../../../controller/secrets/backends/backend.ts';
 import { createCloudBackend } from '../../../controller/secrets/backends/cloud-sm.ts';
 import type { CloudConfig } from '../../../schemas/api/secret-backends.ts';
@@ -28,7 +29,7 @@ describe('secrets in AWS Secrets Manager', function () {
   function backend(more: Partial<CloudConfig> = {}, guard = localGuard()): SecretBackend {
     const credentials = { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY };
     const config = { region: 'eu-central-1', endpoint: aws.url, ...credentials, ...more };
-    const made = createCloudBackend(config, guard);
+    const made = createCloudBackend(config, { guard, proxies: NO_PROXIES });
     open.push(made);
     return made;
   }
@@ -78,6 +79,46 @@ describe('secrets in AWS Secrets Manager', function () {
     expect(readings.get('d'))
       .to.have.property('error')
       .that.matches(/Invalid name/);
+  });
+
+  it('are asked for several at once, ten by ten', async () => {
+    const names = Array.from({ length: 23 }, (_, at) => `n${at}`);
+    for (const name of names) aws.secrets.set(name, name);
+    const readings = await backend().read(names, still);
+    expect(names.every((name) => JSON.stringify(readings.get(name)) === `{"value":"${name}"}`)).to.equal(
+      true,
+    );
+    expect(aws.requests.map(({ target }) => target)).to.deep.equal(Array(3).fill('BatchGetSecretValue'));
+  });
+
+  it('are asked for one by one where a policy does not allow several at once', async () => {
+    aws.allowsBatch = false;
+    for (const name of ['a', 'b']) aws.secrets.set(name, name);
+    const made = backend();
+    for (let pass = 0; pass < 2; pass += 1)
+      expect((await made.read(['a', 'b'], still)).get('b')).to.deep.equal({ value: 'b' });
+    const batches = aws.requests.filter(({ target }) => target === 'BatchGetSecretValue');
+    expect(batches.length, 'it is not asked again').to.equal(1);
+  });
+
+  it('are looked for under no name that nobody has: who may read what there is is let in', async () => {
+    await backend().check(still);
+    expect(aws.requests).to.have.length(1);
+    expect(aws.requests[0]?.body).to.include('Action=GetCallerIdentity');
+  });
+
+  it('are read as a role, with its external id', async () => {
+    aws.externalId = 'of-the-team';
+    aws.secrets.set('db', 'first');
+    const roleArn = 'arn:aws:iam::123456789012:role/headgate';
+    const made = backend({ roleArn, externalId: 'of-the-team' });
+    await made.check(still);
+    expect((await made.read(['db'], still)).get('db')).to.deep.equal({ value: 'first' });
+    expect(aws.requests.at(-1)?.headers.authorization).to.include('ASIAROLEOFTHETEST00');
+    expect(aws.requests.at(-1)?.headers['x-amz-security-token']).to.equal('session-of-the-role');
+    const refused = await faultOf(backend({ roleArn, externalId: 'of-another' }).check(still));
+    expect(refused.fault).to.equal('refused');
+    expect(refused.message).to.match(/take on the role arn:.*check its trust policy, the external id/);
   });
 
   it('are asked for again, after a pause, where it throttles, and left alone where it goes on', async () => {
@@ -133,13 +174,17 @@ describe('secrets in AWS Secrets Manager', function () {
     const fault = await faultOf(backend({ accessKeyId: 'AKIAOFSOMEBODYELSE0' }).check(still));
     expect(fault.fault).to.equal('refused');
     expect(fault.message)
-      .to.match(/UnrecognizedClientException.*check region and credentials/)
+      .to.match(/InvalidClientTokenId.*check region and credentials/)
       .and.not.include(SECRET_KEY);
   });
 
   const FAULTS: { fault: SecretsManagerServer['fault']; is: string; says: RegExp }[] = [
     { fault: 'broken', is: 'unreachable', says: /InternalServiceError.*tried again/ },
-    { fault: 'html', is: 'refused', says: /answers with something that is not JSON/ },
+    {
+      fault: 'html',
+      is: 'refused',
+      says: /answers with something that is not JSON|AWS does not say who we are/,
+    },
   ];
   for (const { fault, is, says } of FAULTS) {
     it(`fail as a whole where it is ${fault}, and nothing secret is told`, async () => {

@@ -65,6 +65,10 @@ export const ENVIRONMENTS: Rows = {
       name: `in_the_store_${n}`,
     }),
   },
+  'secret.refresh': {
+    names: 'scope',
+    input: async (side, n, root) => ({ environmentId: await withExecStore(side, n, root) }),
+  },
   'secret.update': {
     names: 'scope',
     input: ({ environmentId, secretId }) => ({ environmentId, id: secretId, value: SECRET_VALUE }),
