@@ -57,10 +57,17 @@ describe('the form of a secret store', () => {
           region: 'eu-central-1',
           prefix: 'shop/',
           accessKeyId: 'AKIA0000000000000000',
+          roleArn: 'arn:aws:iam::123456789012:role/headgate',
+          externalId: 'of-the-team',
+          refreshSeconds: 600,
           hasSecretAccessKey: true,
           hasSessionToken: false,
         },
-        expected: { region: 'eu-central-1', prefix: 'shop/', accessKeyId: 'AKIA0000000000000000' },
+        expected: {
+          ...{ region: 'eu-central-1', prefix: 'shop/', accessKeyId: 'AKIA0000000000000000' },
+          ...{ roleArn: 'arn:aws:iam::123456789012:role/headgate', externalId: 'of-the-team' },
+          refreshSeconds: 600,
+        },
       },
       {
         kind: 'EXEC',
@@ -102,6 +109,7 @@ describe('the form of a secret store', () => {
 
   it('asks for what cannot be left out', () => {
     const draft = storeDraft(shown('BUILTIN', null));
+    expect(isComplete({ ...draft, backend: 'CLOUD_SM', region: 'r', refresh: '5' })).to.equal(false);
     expect(isComplete({ ...draft, backend: 'VAULT' })).to.equal(false);
     expect(isComplete({ ...draft, backend: 'VAULT', address: 'https://vault', method: 'approle' })).to.equal(
       false,

@@ -99,7 +99,7 @@ const SecretsTab = () => {
         </p>
         {secrets.data?.length === 0 ? null : add}
       </div>
-      {environment.data && <StoreState environment={environment.data} />}
+      {environment.data && <StoreState environment={environment.data} mayEdit={mayEdit} />}
       <Loaded query={secrets} what="Secrets" skeleton={<SkeletonRows rows={8} label="Loading secrets" />}>
         {(list) =>
           list.length === 0 ? (

@@ -1,21 +1,46 @@
 import { Link } from 'react-router';
 import type { Environment } from '../../../../schemas/api/environments.ts';
+import { api } from '../../api/client.ts';
 import { paths } from '../../app/paths.ts';
 import { Badge, Fact, Time } from '../../components/bits.tsx';
 import { plural, sentence } from '../../components/format.ts';
 import { Icon } from '../../components/icons.tsx';
 import { Section } from '../../components/page.tsx';
+import { useToldAction } from '../../components/use-told-action.ts';
 import { backendWord, storePlace } from './store-words.ts';
 
 /** The store outside: whether it answers, and how old what nodes get is. Nothing where Headgate keeps the values. */
-export const StoreState = ({ environment }: { environment: Environment }) => {
+interface Props {
+  environment: Environment;
+  mayEdit: boolean;
+}
+
+export const StoreState = ({ environment, mayEdit }: Props) => {
+  const refresh = useToldAction(() => Promise.resolve(), {
+    run: () => api.secret.refresh.mutate({ environmentId: environment.id }),
+    done: () => 'The store is looked at now.',
+    failed: 'The store was not looked at',
+  });
   const store = environment.secretStore;
   if (!store) return null;
   const failing = store.failing > 0 || store.error !== null;
   return (
     <Section
       title="Store"
-      beside={<Link to={paths.settings(environment.id, { tab: 'environment' })}>Set up the store</Link>}
+      beside={
+        <span className="button-row">
+          <button
+            type="button"
+            className="button"
+            data-size="small"
+            disabled={!mayEdit || refresh.isPending}
+            onClick={() => refresh.mutate()}
+          >
+            <Icon name="sync" size={14} /> Look now
+          </button>
+          <Link to={paths.settings(environment.id, { tab: 'environment' })}>Set up the store</Link>
+        </span>
+      }
     >
       <div className="section-body stack">
         <dl className="facts">
@@ -35,8 +60,8 @@ export const StoreState = ({ environment }: { environment: Environment }) => {
             <Icon name="warning" size={14} />
             <span className="breakable">
               {store.failing > 0 && `${plural(store.failing, 'secret')} could not be fetched. `}
-              {sentence(store.error ?? '')} Nodes get the last good values meanwhile; it is tried again every
-              minute.
+              {sentence(store.error ?? '')} Nodes get the last good values meanwhile; it is tried again by
+              itself.
             </span>
           </p>
         )}

@@ -9,7 +9,7 @@ import { Section } from '../../components/page.tsx';
 import { notify } from '../../components/toasts.tsx';
 import { BACKENDS, backendWord } from '../secrets/store-words.ts';
 import { configOf, heldBy, isComplete, type StoreDraft, storeDraft } from './store-draft.ts';
-import { CloudFields, ExecFields, VaultFields } from './store-fields.tsx';
+import { CloudFields, ExecFields, RefreshField, VaultFields } from './store-fields.tsx';
 
 interface Props {
   environment: Environment;
@@ -69,6 +69,7 @@ export const SecretStoreSettings = ({ environment, mayEdit }: Props) => {
         {backend === 'VAULT' && <VaultFields {...fields} />}
         {backend === 'CLOUD_SM' && <CloudFields {...fields} />}
         {backend === 'EXEC' && <ExecFields {...fields} commands={environment.secretCommands} />}
+        {!isBuiltIn && <RefreshField draft={draft} set={set} />}
         {moves && <p className="muted">{effectOf(backend)}</p>}
       </MutationForm>
     </Section>

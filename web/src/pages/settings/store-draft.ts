@@ -31,6 +31,10 @@ export interface StoreDraft {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken: string;
+  roleArn: string;
+  externalId: string;
+  /** Seconds between two looks; empty is the store's standard. */
+  refresh: string;
   /** A command line of those that the operator lists. */
   command: string;
 }
@@ -62,6 +66,9 @@ const EMPTY: Omit<StoreDraft, 'backend'> = {
   accessKeyId: '',
   secretAccessKey: '',
   sessionToken: '',
+  roleArn: '',
+  externalId: '',
+  refresh: '',
   command: '',
 };
 
@@ -71,9 +78,11 @@ export function storeDraft({ secretBackend, secretStore }: Environment): StoreDr
 }
 
 function textsOf(config: ShownBackendConfig): Partial<StoreDraft> {
+  const refresh = config.refreshSeconds === undefined ? '' : String(config.refreshSeconds);
   if ('address' in config) {
     const { auth } = config;
     return {
+      refresh,
       address: config.address,
       namespace: config.namespace ?? '',
       mount: config.mount ?? '',
@@ -88,13 +97,16 @@ function textsOf(config: ShownBackendConfig): Partial<StoreDraft> {
   }
   if ('region' in config) {
     return {
+      refresh,
+      roleArn: config.roleArn ?? '',
+      externalId: config.externalId ?? '',
       region: config.region,
       cloudPrefix: config.prefix ?? '',
       endpoint: config.endpoint ?? '',
       accessKeyId: config.accessKeyId ?? '',
     };
   }
-  return { command: [config.command, ...(config.args ?? [])].join(' ') };
+  return { refresh, command: [config.command, ...(config.args ?? [])].join(' ') };
 }
 
 export function heldBy({ secretStore }: Environment): Held {
@@ -117,6 +129,7 @@ function filled<K extends string>(texts: Record<K, string>): Partial<Record<K, s
 
 /** As `environment.update` takes it; undefined where Headgate keeps the values itself. */
 export function configOf(draft: StoreDraft): VaultConfig | CloudConfig | ExecConfig | undefined {
+  const refresh = draft.refresh === '' ? {} : { refreshSeconds: Number(draft.refresh) };
   switch (draft.backend) {
     case 'BUILTIN':
       return undefined;
@@ -124,20 +137,23 @@ export function configOf(draft: StoreDraft): VaultConfig | CloudConfig | ExecCon
       const { namespace, mount, vaultPrefix: prefix, field, ca } = draft;
       return {
         address: draft.address.trim(),
+        ...refresh,
         ...filled({ namespace, mount, prefix, field, ca }),
         auth: authOf(draft),
       };
     }
     case 'CLOUD_SM': {
       const { cloudPrefix: prefix, endpoint, accessKeyId, secretAccessKey, sessionToken } = draft;
+      const { roleArn, externalId } = draft;
       return {
         region: draft.region.trim(),
-        ...filled({ prefix, endpoint, accessKeyId, secretAccessKey, sessionToken }),
+        ...refresh,
+        ...filled({ prefix, endpoint, accessKeyId, secretAccessKey, sessionToken, roleArn, externalId }),
       };
     }
     case 'EXEC': {
       const [command = '', ...args] = draft.command.split(' ');
-      return { command, ...(args.length > 0 ? { args } : {}) };
+      return { command, ...(args.length > 0 ? { args } : {}), ...refresh };
     }
   }
 }
@@ -160,8 +176,15 @@ function authOf({
   }
 }
 
+/** Empty where it is none. */
+export const problemOfRefresh = (text: string): string =>
+  text === '' || (/^\d{1,5}$/.test(text) && Number(text) >= 30 && Number(text) <= 86_400)
+    ? ''
+    : 'From 30 to 86,400 seconds.';
+
 /** Whether what cannot be left out is there. */
 export function isComplete(draft: StoreDraft): boolean {
+  if (problemOfRefresh(draft.refresh) !== '') return false;
   switch (draft.backend) {
     case 'BUILTIN':
       return true;

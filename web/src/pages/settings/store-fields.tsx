@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Badge } from '../../components/bits.tsx';
 import { bound, DraftField, type DraftOf, DraftText } from '../../components/draft-fields.tsx';
 import { Field, SelectField } from '../../components/field.tsx';
-import type { Held, StoreDraft } from './store-draft.ts';
+import { type Held, problemOfRefresh, type StoreDraft } from './store-draft.ts';
 
 interface Props extends DraftOf<StoreDraft> {
   held: Held;
@@ -79,6 +79,18 @@ export const VaultFields = (of: Props) => (
   </>
 );
 
+export const RefreshField = (of: DraftOf<StoreDraft>) => (
+  <DraftField
+    of={of}
+    name="refresh"
+    label="Seconds between two looks for other values"
+    mono={false}
+    inputMode="numeric"
+    placeholder={of.draft.backend === 'CLOUD_SM' ? '300' : '60'}
+    problem={problemOfRefresh(of.draft.refresh)}
+  />
+);
+
 export const CloudFields = (of: Props) => (
   <>
     <div className="field-pair">
@@ -104,6 +116,16 @@ export const CloudFields = (of: Props) => (
         <Credential of={of} name="sessionToken" label="Session token" hint="Only of temporary credentials." />
       </>
     )}
+    <div className="field-pair">
+      <DraftField
+        of={of}
+        name="roleArn"
+        label="Role"
+        placeholder="arn:aws:iam::123456789012:role/headgate"
+        hint="To take on; empty for none."
+      />
+      <DraftField of={of} name="externalId" label="External id" hint="Where the role asks for one." />
+    </div>
     <DraftField of={of} name="endpoint" label="Endpoint" placeholder="that of the region" />
   </>
 );
