@@ -5,35 +5,57 @@
 import type { IncomingMessage } from 'node:http';
 import type Router from '@koa/router';
 import type { Knex } from 'knex';
-import { admitWebhook } from '../../controller/git-sync/index.ts';
+import type { Context } from 'koa';
+import { type Admitted, openWebhook } from '../../controller/git-sync/index.ts';
 import type { Services } from '../../controller/platform/context.ts';
 import { DomainError, notFound } from '../../controller/platform/errors.ts';
-import { perMinuteByAddress } from '../middleware/rate-limit.ts';
+import type { Clock } from '../../reconcilers/engine/clock.ts';
+import { perMinute, perMinuteByAddress } from '../middleware/rate-limit.ts';
 
-const CALLS_PER_MINUTE = 60;
-const BODY_BYTES = 1024 * 1024;
+/** From one address, of those that are not signed as they should be. */
+const UNSIGNED_PER_MINUTE = 60;
+/** Of a binding. */
+const SIGNED_PER_MINUTE = 1_200;
+/** As large as GitHub sends them; the body is not held. */
+const BODY_BYTES = 25 * 1024 * 1024;
+const REFUSED: ReadonlySet<string> = new Set(['UNAUTHORIZED', 'NOT_FOUND', 'PAYLOAD_TOO_LARGE']);
 const ID = /^[\w-]{1,64}$/;
 /** Loops that look at what has changed there. */
 const LOOPS = ['git', 'pull-requests'] as const;
 
-export function webhookRoutes(router: Router, parts: { db: Knex; services: Services }): void {
-  const limit = perMinuteByAddress(CALLS_PER_MINUTE);
+export function webhookRoutes(router: Router, parts: { db: Knex; services: Services; clock: Clock }): void {
+  const strangers = perMinuteByAddress(UNSIGNED_PER_MINUTE);
+  const signed = perMinute(SIGNED_PER_MINUTE);
   const wake = createWaker(parts);
-  const { db, services } = parts;
+  const { db, services, clock } = parts;
+
+  /** Whoever has failed too often is not listened to at all; a forge that signs is limited by its binding alone. */
+  async function admitted(ctx: Context, binding: string): Promise<Admitted> {
+    const { ipAddress } = ctx.state;
+    strangers.check(ipAddress);
+    try {
+      const call = ID.test(binding)
+        ? await openWebhook({ db, keyring: services.keyring, clock }, binding, ctx.req.headers)
+        : null;
+      await readBody(ctx.req, (piece) => call?.update(piece));
+      if (!call) throw notFound('Binding');
+      const found = await call.admit();
+      if (found.isSigned) signed.take(binding);
+      else strangers.take(ipAddress);
+      return found;
+    } catch (error) {
+      if (error instanceof DomainError && REFUSED.has(error.code)) strangers.take(ipAddress);
+      throw error;
+    }
+  }
 
   router.post('/api/git/webhook/:binding', async (ctx) => {
-    limit.take(ctx.state.ipAddress);
-    const body = await bodyOf(ctx.req);
     const binding = String(ctx.params.binding);
-    const call = { headers: ctx.req.headers, body };
-    const admitted = ID.test(binding)
-      ? await admitWebhook({ db, keyring: services.keyring }, binding, call)
-      : null;
-    if (!admitted) throw notFound('Binding');
-    if (!admitted.again) {
-      await wake(binding, admitted.environmentIds);
+    const { isIdle, environmentIds, done } = await admitted(ctx, binding);
+    if (!isIdle) {
+      await wake(binding, environmentIds);
       // A controller that is killed before this is called again, and looks once more than it had to.
-      await admitted.done();
+      await done();
     }
     ctx.set('Cache-Control', 'no-store');
     ctx.status = 202;
@@ -83,19 +105,17 @@ function createWaker({ db, services }: { db: Knex; services: Services }): Wake {
   };
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+async function readBody(request: IncomingMessage, take: (piece: Buffer) => void): Promise<void> {
   let size = Number(request.headers['content-length'] ?? 0);
   if (size <= BODY_BYTES) {
     size = 0;
     const body: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
-    for await (const chunk of body) {
-      size += chunk.length;
+    for await (const piece of body) {
+      size += piece.length;
       if (size > BODY_BYTES) break;
-      chunks.push(chunk);
+      take(piece);
     }
   }
   if (size > BODY_BYTES)
     throw new DomainError('PAYLOAD_TOO_LARGE', `The body is larger than ${BODY_BYTES} bytes`);
-  return Buffer.concat(chunks, size);
 }

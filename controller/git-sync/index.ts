@@ -65,7 +65,7 @@ export {
 export { readManifestStatus, readSyncStatus } from './sync-status.ts';
 export * as gitSyncToGit from './to-git.ts';
 export { deleteOldDeliveries } from './webhook-store.ts';
-export { type Admitted, admitWebhook } from './webhooks.ts';
+export { type Admitted, openWebhook } from './webhooks.ts';
 export * as gitSyncWords from './words.ts';
 export {
   beginApproved,

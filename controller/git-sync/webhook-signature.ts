@@ -1,15 +1,18 @@
 /**
- * Whether a call comes from the forge: signed as its maker describes, over the body byte for byte, and compared in a time
- * that tells nothing. GitHub: X-Hub-Signature-256; Gitea and Forgejo: X-Gitea-Signature, X-Forgejo-Signature; Bitbucket:
- * X-Hub-Signature; all of them HMAC-SHA256 in hexadecimal. GitLab sends the secret itself in X-Gitlab-Token.
+ * Whether a call comes from the forge: signed as its maker describes, over the body byte for byte as it comes in, and compared
+ * in a time that tells nothing. GitHub: X-Hub-Signature-256; Gitea and Forgejo: X-Gitea-Signature, X-Forgejo-Signature;
+ * Bitbucket: X-Hub-Signature; all of them HMAC-SHA256 in hexadecimal. GitLab sends the secret itself in X-Gitlab-Token, or signs
+ * with its signing token as Standard Webhooks have it (https://www.standardwebhooks.com).
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { KnownForge } from './forge-address.ts';
 
-export interface WebhookCall {
-  headers: IncomingHttpHeaders;
-  body: Buffer;
+/** Is shown the body piece by piece: it is never held as a whole. */
+export interface Verifier {
+  update(piece: Buffer): void;
+  /** Once, at the end. */
+  isSigned(): boolean;
 }
 
 const SIGNATURES: Readonly<Record<Exclude<KnownForge, 'gitlab'>, readonly string[]>> = {
@@ -18,13 +21,51 @@ const SIGNATURES: Readonly<Record<Exclude<KnownForge, 'gitlab'>, readonly string
   bitbucket: ['x-hub-signature'],
 };
 
-export function isSigned(forge: KnownForge, secret: string, { headers, body }: WebhookCall): boolean {
-  if (forge === 'gitlab') return isSame(textOf(headers, 'x-gitlab-token') ?? '', secret);
+const NEVER: Verifier = { update: () => {}, isSigned: () => false };
+
+/** `now` in milliseconds. */
+export function verifierOf(
+  forge: KnownForge,
+  secret: string,
+  { headers, now }: { headers: IncomingHttpHeaders; now: number },
+): Verifier {
+  if (forge === 'gitlab') {
+    if (headers['webhook-signature'] !== undefined) return standardVerifier(secret, headers, now);
+    const same = isSame(textOf(headers, 'x-gitlab-token') ?? '', secret);
+    return { update: () => {}, isSigned: () => same };
+  }
   const name = SIGNATURES[forge].find((one) => headers[one] !== undefined);
-  if (name === undefined) return false;
-  const wanted = createHmac('sha256', secret).update(body).digest('hex');
+  if (name === undefined) return NEVER;
   const given = (textOf(headers, name) ?? '').toLowerCase();
-  return isSame(forge === 'gitea' ? given : given.replace(/^sha256=/, ''), wanted);
+  const wanted = createHmac('sha256', secret);
+  return {
+    update: (piece) => void wanted.update(piece),
+    isSigned: () => isSame(forge === 'gitea' ? given : given.replace(/^sha256=/, ''), wanted.digest('hex')),
+  };
+}
+
+/** Older and newer ones are refused: Standard Webhooks, "Verifying webhook authenticity". */
+const TOLERANCE_SECONDS = 5 * 60;
+
+function standardVerifier(secret: string, headers: IncomingHttpHeaders, now: number): Verifier {
+  const [id, at, given] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
+    textOf(headers, name),
+  );
+  const isNow = /^\d{1,12}$/.test(at ?? '') && Math.abs(Number(at) - now / 1_000) <= TOLERANCE_SECONDS;
+  if (!id || !at || !given || !isNow) return NEVER;
+  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : secret;
+  const wanted = createHmac('sha256', key).update(`${id}.${at}.`);
+  return {
+    update: (piece) => void wanted.update(piece),
+    isSigned() {
+      const digest = wanted.digest('base64');
+      // Of several keys, while one takes the other's place.
+      return given
+        .split(' ')
+        .slice(0, 10)
+        .some((one) => isSame(one, `v1,${digest}`));
+    },
+  };
 }
 
 /** Digests are of one length, so the length of the secret shows as little as its content. */
@@ -38,15 +79,14 @@ function textOf(headers: IncomingHttpHeaders, name: string): string | null {
 
 const PLAIN_ID = /^[\w:.{}-]{1,128}$/;
 
-/** What tells a delivery from the next one: the forge's id of it, or its content. */
-export function deliveryIdOf(forge: KnownForge, { headers, body }: WebhookCall): string {
-  const content = () => createHash('sha256').update(body).digest('hex');
+/** What tells a delivery from the next one: the forge's id of it, or its content, a SHA-256 in hexadecimal. */
+export function deliveryIdOf(forge: KnownForge, headers: IncomingHttpHeaders, content: string): string {
   const given = givenId(forge, headers, content);
-  if (given === null) return content();
+  if (given === null) return content;
   return PLAIN_ID.test(given) ? given : createHash('sha256').update(given).digest('hex');
 }
 
-function givenId(forge: KnownForge, headers: IncomingHttpHeaders, content: () => string): string | null {
+function givenId(forge: KnownForge, headers: IncomingHttpHeaders, content: string): string | null {
   switch (forge) {
     case 'github':
       return textOf(headers, 'x-github-delivery');
@@ -55,11 +95,11 @@ function givenId(forge: KnownForge, headers: IncomingHttpHeaders, content: () =>
     case 'bitbucket':
       return textOf(headers, 'x-request-uuid');
     case 'gitlab': {
-      const key = textOf(headers, 'idempotency-key');
+      const key = textOf(headers, 'idempotency-key') ?? textOf(headers, 'webhook-id');
       if (key) return key;
       // Several calls may come of one event, and share its id.
       const event = textOf(headers, 'x-gitlab-event-uuid') ?? textOf(headers, 'x-gitlab-webhook-uuid');
-      return event && `${event}:${content()}`;
+      return event && `${event}:${content}`;
     }
   }
 }

@@ -41,6 +41,8 @@ export interface StatusReport {
   description: string;
   /** Where people read more. */
   url: string;
+  /** The branch that the commit is looked at for; left out where it is none of this repository. */
+  ref?: string;
 }
 
 export type LeftOut = (sentence: string) => void;

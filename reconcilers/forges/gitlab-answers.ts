@@ -25,6 +25,7 @@ export const MergeRequest = Type.Object({
   merged_at: Maybe(Time),
   closed_at: Maybe(Time),
 });
+export const Commit = Type.Object({ last_pipeline: Maybe(Type.Object({ id: Type.Integer() })) });
 export const Entries = Type.Array(Type.Unknown());
 /** GitLab does not know its head yet. */
 export const WithoutHead = Type.Object({

@@ -23,6 +23,7 @@ import {
   type OpenRequest,
 } from './forge.ts';
 import {
+  Commit,
   Entries,
   Made,
   MergeRequest,
@@ -186,11 +187,15 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
       ),
     listOpen: (base, leftOut) => listed({ targetBranch: base }, leftOut),
     comment: (number, sticky) => keepComment(comments, number, sticky, { longest: LONGEST_TEXT }),
-    async setStatus(sha, { context, state, description, url: targetUrl }) {
+    async setStatus(sha, { context, state, description, url: targetUrl, ref }) {
+      const told = { name: context, targetUrl, description: shortened(description, DESCRIPTION) };
+      const pipelineId = await pipelineOf(sha);
       try {
         await asked(() =>
           new Commits(options).editStatus(project, sha, STATES[state], {
-            ...{ name: context, targetUrl, description: shortened(description, DESCRIPTION) },
+            ...told,
+            ...(ref === undefined ? {} : { ref }),
+            ...(pipelineId === null ? {} : { pipelineId }),
           }),
         );
       } catch (error) {
@@ -216,6 +221,18 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
     },
     headRef: ({ number }) => `refs/merge-requests/${number}/head`,
   };
+
+  /** Null where no pipeline has run for it: without its id a status may make one of its own, beside that of the merge request. */
+  async function pipelineOf(sha: string): Promise<number | null> {
+    try {
+      const commit = await asked(() => new Commits(options).show(project, sha));
+      return read(label, Commit, commit).last_pipeline?.id ?? null;
+    } catch (error) {
+      // A commit of a fork is not known here.
+      if (error instanceof ForgeReply && error.fault === 'not-found') return null;
+      throw error;
+    }
+  }
 
   /** Null where GitLab is too old to tell. */
   async function ownScopes(): Promise<string[] | null> {

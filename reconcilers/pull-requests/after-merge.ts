@@ -109,6 +109,6 @@ async function post(
 
 function reportOf({ services }: Context, binding: Binding, { sha, state, description }: Told) {
   const url = gitPageUrl(services.baseUrl, binding.environmentId);
-  const report = { context: statusContext(binding), state, description, url };
+  const report = { context: statusContext(binding), state, description, url, ref: binding.ref };
   return { report, digest: digestOf(sha, state, description, url, report.context) };
 }

@@ -88,7 +88,10 @@ export async function tellChecks(
     const status = digestOf(pull.headSha, state, summary, url, statusContext(binding));
     if (status !== check.postedStatus) {
       const settled = await call(() =>
-        forge.setStatus(pull.headSha, { context: statusContext(binding), state, description: summary, url }),
+        forge.setStatus(pull.headSha, {
+          ...{ context: statusContext(binding), state, description: summary, url },
+          ...refOf(pull),
+        }),
       );
       if (settled) await note(telling, pull, { status });
     }
@@ -117,13 +120,18 @@ export async function tellChecks(
 /** Asking again does not help until something is another. */
 const FINAL: ReadonlySet<ForgeError['fault']> = new Set(['refused', 'not-found']);
 
+const refOf = ({ isFork, branch }: PullRequestRecord) => (isFork ? {} : { ref: branch });
+
 /** While the plan is made: what was known of the head before says nothing of this one. */
 export async function tellPending(telling: Telling, pulls: readonly PullRequestRecord[]): Promise<void> {
   const { ctx, binding, forge, leads } = telling;
   for (const pull of pulls.slice(0, MOST_CALLS)) {
     if (!leads()) return;
     const url = pageOf(ctx, binding, pull);
-    const report = { context: statusContext(binding), state: 'pending' as const, description: PLANNING, url };
+    const report = {
+      ...{ context: statusContext(binding), state: 'pending' as const, description: PLANNING, url },
+      ...refOf(pull),
+    };
     try {
       await forge.setStatus(pull.headSha, report);
     } catch (error) {

@@ -235,7 +235,7 @@ describe('the limits of the doors', function () {
     { path: '/api/auth/sign-in', bytes: 16 * 1024 },
     { path: '/api/trpc/team.create', bytes: 2 * MIB, as: 'session' },
     { path: '/api/v1/secrets', bytes: 256 * 1024, as: 'key' },
-    { path: '/api/git/webhook/none', bytes: MIB },
+    { path: '/api/git/webhook/none', bytes: 25 * MIB },
     { path: '/api/scim/v2/Users', bytes: SCIM_LIMITS.bodyBytes, as: 'scim' },
     { path: '/api/agent/enroll', bytes: 64 * 1024 },
     { path: '/api/agent/heartbeat', bytes: 8 * MIB, as: 'node' },

@@ -41,6 +41,19 @@ describe('GitLab', () => {
     );
   });
 
+  it('puts a status onto the branch, and into the pipeline that ran for the commit', async () => {
+    server.add();
+    await client.forge.setStatus(shaOf('head 1'), { ...STATUS, state: 'pending', ref: 'add-web' });
+    server.pipelines.set(shaOf('head 1'), 77);
+    await client.forge.setStatus(shaOf('head 1'), { ...STATUS, state: 'success', ref: 'add-web' });
+    await client.forge.setStatus(shaOf('elsewhere'), { ...STATUS, state: 'success' });
+    expect(server.toldOf).to.deep.equal([
+      { sha: shaOf('head 1'), ref: 'add-web', pipelineId: undefined },
+      { sha: shaOf('head 1'), ref: 'add-web', pipelineId: 77 },
+      { sha: shaOf('elsewhere'), ref: undefined, pipelineId: undefined },
+    ]);
+  });
+
   it('tells what the token lacks, also where it is too old to tell its scopes', async () => {
     server.scopes = ['read_api'];
     expect(await fault(client.forge.check())).to.match(/^credentials: .*no scope "api"/);

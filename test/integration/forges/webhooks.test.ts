@@ -159,16 +159,39 @@ describe('a signed webhook', function () {
         expect(Number(rows[0]?.count)).to.be.at.least(2);
       });
 
-      it('is too large beyond a mebibyte, whatever its signature says, and known by its binding', async () => {
+      it('is too large beyond 25 MiB, whatever its signature says, and known by its binding', async () => {
         const { hook } = await bind(name);
-        const large = Buffer.alloc(1024 * 1024 + 1, 0x20);
+        const large = Buffer.alloc(25 * 1024 * 1024 + 1, 0x20);
         expect((await call(hook, large, sign(large, 'd-1'))).status).to.equal(413);
-        const most = Buffer.alloc(1024 * 1024, 0x20);
+        const most = Buffer.alloc(25 * 1024 * 1024, 0x20);
         expect((await call(hook, most, sign(most, 'd-2'))).status).to.equal(202);
         expect((await call(`${hook}x`, '{}', sign('{}', 'd-3'))).status).to.equal(404);
       });
     });
   }
+
+  it('wakes nobody for events that nobody looks at', async () => {
+    const { hook, environmentId } = await bind('github');
+    for (const event of ['star', 'ping', 'issues'])
+      expect(
+        (await call(hook, '{}', { ...FORGES.github?.sign('{}', event), 'x-github-event': event })).status,
+      ).to.equal(202);
+    expect((await call(hook, '{}', FORGES.github?.sign('{}', 'then-a-push'))).status).to.equal(202);
+    await untilWoken(environmentId, 1);
+    expect(wakes(environmentId)).to.have.length(2);
+  });
+
+  it('is limited after its signature: who signs nothing is, and a forge from the same address is not', async () => {
+    const { hook } = await bind('github');
+    const from = { 'x-forwarded-for': '198.51.100.7' };
+    const signed = (id: string) =>
+      send(hook, { method: 'POST', body: '{}', headers: { ...from, ...FORGES.github?.sign('{}', id) } });
+    for (let calls = 0; calls < 70; calls += 1) expect((await signed(`many-${calls}`)).status).to.equal(202);
+    const unsigned = () => send(hook, { method: 'POST', body: '{}', headers: from });
+    let last = await unsigned();
+    for (let calls = 0; calls < 60 && last.status !== 429; calls += 1) last = await unsigned();
+    expect([last.status, Number(last.headers['retry-after']) > 0]).to.deep.equal([429, true]);
+  });
 
   it('takes the examples that GitHub’s users have gathered, byte for byte', async () => {
     const { hook, environmentId } = await bind('github');

@@ -125,7 +125,7 @@ describe('a binding to a git server', function () {
     const environmentId = await environment();
     const { webhookUrl } = await bind(environmentId, { intervalSeconds: 86_400 });
     const hook = webhookUrl?.replace(test.controller.url, test.url) ?? '';
-    const large = await send(hook, { method: 'POST', body: Buffer.alloc(1024 * 1024 + 1) });
+    const large = await send(hook, { method: 'POST', body: Buffer.alloc(25 * 1024 * 1024 + 1) });
     expect(large.status).to.equal(413);
     for (const odd of ['x', '%00', '%E0%A4%A', '%ED%A0%80'])
       expect((await send(`${hook}${odd}`, { method: 'POST' })).status, odd).to.equal(404);

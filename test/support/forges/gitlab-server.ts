@@ -24,6 +24,10 @@ type Shown = Pick<
 >;
 
 export class GitLabServer extends ForgeServer {
+  /** By commit, the pipeline that ran for it last. */
+  readonly pipelines = new Map<string, number>();
+  /** Where statuses were put, as it was asked for. */
+  readonly toldOf: { sha: string; ref: unknown; pipelineId: unknown }[] = [];
   readonly name = 'gitlab';
   protected readonly root = '/api/v4';
   override readonly project = 'acme/data/pipes';
@@ -86,6 +90,11 @@ export class GitLabServer extends ForgeServer {
       });
       return { status: 201, body: this.#shown(made) };
     }
+    const [, commit] = /^\/repository\/commits\/([0-9a-f]{40})$/.exec(rest) ?? [];
+    if (commit) {
+      const id = this.pipelines.get(commit);
+      return { status: 200, body: { id: commit, last_pipeline: id === undefined ? null : { id } } };
+    }
     const [, sha] = /^\/statuses\/([0-9a-f]{40})$/.exec(rest) ?? [];
     if (sha) return this.#status(sha, body);
     const [, number, more, note] = /^\/merge_requests\/(\d+)(\/notes(?:\/(\d+))?)?$/.exec(rest) ?? [];
@@ -126,6 +135,7 @@ export class GitLabServer extends ForgeServer {
         400,
         'Cannot transition status via :enqueue from :pending (Reason(s): Status cannot transition via "enqueue")',
       );
+    this.toldOf.push({ sha, ref: body.ref, pipelineId: body.pipeline_id });
     const told = { description: textOf(body.description), url: textOf(body.target_url) };
     this.statuses.push({ sha, context, state, ...told });
     return { status: 201, body: { id: 1, status: state } };

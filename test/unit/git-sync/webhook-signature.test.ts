@@ -1,9 +1,23 @@
 /** Signatures of webhooks, by the vendors' own examples where they give one, and what tells one delivery from the next. */
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { KnownForge } from '../../../controller/git-sync/forge-address.ts';
-import { deliveryIdOf, isSigned } from '../../../controller/git-sync/webhook-signature.ts';
+import { matters } from '../../../controller/git-sync/webhook-events.ts';
+import * as signature from '../../../controller/git-sync/webhook-signature.ts';
+
+interface Call {
+  headers: Record<string, string>;
+  body: Buffer;
+}
+/** The body comes in pieces. */
+function isSigned(forge: KnownForge, secret: string, { headers, body }: Call, now = Date.now()): boolean {
+  const verifier = signature.verifierOf(forge, secret, { headers, now });
+  for (let from = 0; from < body.length; from += 5) verifier.update(body.subarray(from, from + 5));
+  return verifier.isSigned();
+}
+const deliveryIdOf = (forge: KnownForge, { headers, body }: Call): string =>
+  signature.deliveryIdOf(forge, headers, createHash('sha256').update(body).digest('hex'));
 
 const FORGES: readonly KnownForge[] = ['github', 'gitlab', 'gitea', 'bitbucket'];
 const call = (headers: Record<string, string>, body = '{}') => ({ headers, body: Buffer.from(body) });
@@ -105,4 +119,47 @@ describe('the id of a delivery', () => {
       ).to.be.at.most(128);
     }
   });
+
+  it('is taken from GitLab’s signing token as Standard Webhooks have it, for five minutes', () => {
+    // The example of the standard's own libraries.
+    const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+    const headers = {
+      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,b2xk v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    };
+    const made = { headers, body: Buffer.from('{"test": 2432232314}') };
+    const at = 1_614_265_330_000;
+    expect(isSigned('gitlab', secret, made, at)).to.equal(true);
+    expect(isSigned('gitlab', secret, made, at + 301_000), 'too old').to.equal(false);
+    expect(isSigned('gitlab', secret, { ...made, body: Buffer.from('{"test": 1}') }, at)).to.equal(false);
+    expect(isSigned('gitlab', 'whsec_another', made, at)).to.equal(false);
+    const both = { ...headers, 'webhook-signature': 'v1,x', 'x-gitlab-token': secret };
+    expect(isSigned('gitlab', secret, { ...made, headers: both }, at), 'a bad signature beside').to.equal(
+      false,
+    );
+    expect(deliveryIdOf('gitlab', made)).to.equal('msg_p5jXN8AQM9LWM0D4loKWxJek');
+  });
+
+  for (const [forge, header, yes, no] of [
+    [
+      'github',
+      'x-github-event',
+      ['push', 'pull_request_review', 'merge_group'],
+      ['star', 'ping', 'workflow_run'],
+    ],
+    ['gitlab', 'x-gitlab-event', ['Push Hook', 'Merge Request Hook'], ['Note Hook', 'Pipeline Hook']],
+    ['gitea', 'x-gitea-event', ['push', 'pull_request_sync'], ['issues', 'release']],
+    [
+      'bitbucket',
+      'x-event-key',
+      ['repo:push', 'pullrequest:fulfilled', 'pr:merged'],
+      ['issue:created', 'repo:fork'],
+    ],
+  ] as const)
+    it(`of ${forge} matters for what is looked at here, and where it does not say what it is`, () => {
+      for (const event of yes) expect(matters(forge, { [header]: event }), event).to.equal(true);
+      for (const event of no) expect(matters(forge, { [header]: event }), event).to.equal(false);
+      expect(matters(forge, {})).to.equal(true);
+    });
 });
