@@ -224,6 +224,8 @@ export function createBitbucket({ transport, url, project, token }: ForgeParts):
         url: target,
       });
     },
+    // It does not say.
+    tokenEnd: () => Promise.resolve(null),
     async check() {
       const { headers } = await call('GET', repository);
       const scopes =

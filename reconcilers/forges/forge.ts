@@ -71,8 +71,10 @@ export interface Forge {
     sticky: { marker: string; body: string; commentId: string | null },
   ): Promise<string>;
   setStatus(sha: string, report: StatusReport): Promise<void>;
-  /** Whether the credentials are good for all of this. @throws ForgeError that says what is missing */
+  /** Whether the credentials are good for all of this, tried where that leaves no trace. @throws ForgeError that says what is missing */
   check(): Promise<void>;
+  /** Null where the token does not end, or the forge does not say when. */
+  tokenEnd(): Promise<Date | null>;
   /** What to fetch from the repository for the head of a pull request, also of a fork: `refs/pull/12/head`. */
   headRef(pull: Pick<ForgePullRequest, 'number' | 'branch' | 'isFork'>): string | null;
 }

@@ -188,6 +188,8 @@ export function createGitea({ transport, url, project, token }: ForgeParts): For
         repos.repoCreateStatus(owner, repo, sha, { state, context, description: text, target_url: target }),
       );
     },
+    // It does not say.
+    tokenEnd: () => Promise.resolve(null),
     async check() {
       const { data } = await asked(() => repos.repoGet(owner, repo));
       const { archived, permissions } = read(label, Project, data);

@@ -7,7 +7,7 @@
 import { Octokit } from '@octokit/rest';
 import Type, { type Static } from 'typebox';
 import { unwrapped } from './faults.ts';
-import { type Forge, ForgeError, type ForgePullRequest, type OpenRequest } from './forge.ts';
+import { type Forge, ForgeError, type ForgePullRequest, ForgeReply, type OpenRequest } from './forge.ts';
 import { type Comments, ifThere, keepComment, openOnce, orNull } from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
 import {
@@ -25,6 +25,7 @@ import {
   title,
   WebAddress,
 } from './reading.ts';
+import { endOf } from './token-end.ts';
 
 const PAGE = 100;
 const MOST_PULLS = 500;
@@ -62,6 +63,10 @@ const Project = Type.Object({
   archived: Maybe(Type.Boolean()),
   permissions: Maybe(Type.Object({ push: Maybe(Type.Boolean()) })),
 });
+
+const NO_COMMIT = '0'.repeat(40);
+const NO_ISSUE = 2_147_483_647;
+const IS_NOT_THERE = new Set([404, 410, 422]);
 
 const silently = () => {};
 /** It would write to the console. */
@@ -180,6 +185,16 @@ export function createGitHub({ transport, url, project, token }: ForgeParts): Fo
       ifThere(() => asked(() => rest.issues.updateComment({ ...of, comment_id: Number(id), body: text }))),
   };
 
+  /** @throws ForgeError where the token lacks the right to it */
+  async function mayDo(call: () => Promise<unknown>): Promise<void> {
+    try {
+      await asked(call);
+    } catch (error) {
+      if (error instanceof ForgeReply && IS_NOT_THERE.has(error.status)) return;
+      throw error;
+    }
+  }
+
   return {
     name: 'github',
     open: (request) =>
@@ -238,6 +253,17 @@ export function createGitHub({ transport, url, project, token }: ForgeParts): Fo
       if (scopes.length > 0 && !scopes.includes('repo') && !scopes.includes('public_repo'))
         throw new ForgeError('credentials', `${label}: the token has no scope "repo"; make one that has it`);
       await asked(() => rest.pulls.list({ ...of, state: 'open', per_page: 1 }));
+      // Of a commit and an issue that nobody has: who may is told so, and who may not is refused before.
+      const text = 'headgate';
+      await mayDo(() =>
+        rest.repos.createCommitStatus({ ...of, sha: NO_COMMIT, state: 'success', context: text }),
+      );
+      await mayDo(() => rest.issues.createComment({ ...of, issue_number: NO_ISSUE, body: text }));
+    },
+    async tokenEnd() {
+      const { headers } = await asked(() => rest.repos.get(of));
+      // https://docs.github.com/rest/authentication/token-expiration-and-revocation
+      return endOf(String(headers['github-authentication-token-expiration'] ?? ''));
     },
     headRef: ({ number }) => `refs/pull/${number}/head`,
   };

@@ -46,4 +46,8 @@ export const Project = Type.Object({
   archived: Maybe(Type.Boolean()),
   permissions: Maybe(Type.Object({ project_access: Access, group_access: Access })),
 });
-export const OwnToken = Type.Object({ scopes: Type.Array(Type.String()) });
+export const OwnToken = Type.Object({
+  scopes: Type.Array(Type.String()),
+  /** A day. */
+  expires_at: Maybe(Type.String()),
+});

@@ -11,6 +11,7 @@ import {
   Projects,
   Users,
 } from '@gitbeaker/rest';
+import type { Static } from 'typebox';
 import type { CheckState } from '../../schemas/api/pull-requests.ts';
 import { validator } from '../../schemas/validate.ts';
 import { unwrapped } from './faults.ts';
@@ -37,6 +38,7 @@ import { gitLabRequester } from './gitlab-requester.ts';
 import { type Comments, ifThere, keepComment, openOnce, orNull } from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
 import { body, branch, DESCRIPTION, person, read, readPulls, shortened, time, title } from './reading.ts';
+import { endOf } from './token-end.ts';
 
 const withoutHead = validator(WithoutHead);
 const PAGE = 100;
@@ -213,12 +215,13 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
           'credentials',
           `${label} lets the token only look at ${project}; give one with the role Developer at least`,
         );
-      const scopes = await ownScopes();
+      const scopes = (await ownToken())?.scopes ?? null;
       if (scopes && !scopes.includes('api'))
         throw new ForgeError('credentials', `${label}: the token has no scope "api"; make one that has it`);
       await ownId();
       await asked(() => requests.all({ projectId: project, state: 'opened', page: 1, perPage: 1 }));
     },
+    tokenEnd: async () => endOf((await ownToken())?.expires_at),
     headRef: ({ number }) => `refs/merge-requests/${number}/head`,
   };
 
@@ -235,10 +238,10 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
   }
 
   /** Null where GitLab is too old to tell. */
-  async function ownScopes(): Promise<string[] | null> {
+  async function ownToken(): Promise<Static<typeof OwnToken> | null> {
     try {
       const own = await asked(() => new PersonalAccessTokens(options).show({ tokenId: 'self' }));
-      return read(label, OwnToken, own).scopes;
+      return read(label, OwnToken, own);
     } catch (error) {
       if (error instanceof ForgeReply) return null;
       throw error;

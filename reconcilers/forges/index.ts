@@ -10,6 +10,7 @@ import { createGitea } from './gitea.ts';
 import { createGitHub } from './github.ts';
 import { createGitLab } from './gitlab.ts';
 import type { ForgeParts } from './parts.ts';
+import { untilWords } from './token-end.ts';
 import { createTransport, type Transport, type TransportLimits } from './transport.ts';
 
 export { type Forge, ForgeError, type ForgeFault, type ForgePullRequest, ForgeReply } from './forge.ts';
@@ -35,6 +36,8 @@ const MAKERS: Readonly<Record<Forge['name'], { title: string; make: (parts: Forg
   gitea: { title: 'Gitea', make: createGitea },
   bitbucket: { title: 'Bitbucket', make: createBitbucket },
 };
+
+export const titleOf = ({ forge }: Binding): string => MAKERS[forge as Forge['name']].title;
 
 /** A binding that is gone is not heard of on every controller: its client, with token and connections, ends by itself. */
 const UNUSED_MS = 60 * 60_000;
@@ -83,8 +86,10 @@ export function createForges({ keyring, guard, log, proxies, limits, now = Date.
     of,
     async check(binding) {
       try {
-        await of(binding)?.check();
-        return { ok: true, message: `${MAKERS[binding.forge as Forge['name']].title} takes the token` };
+        const forge = of(binding);
+        await forge?.check();
+        const until = untilWords((await forge?.tokenEnd()) ?? null);
+        return { ok: true, message: `${titleOf(binding)} takes the token${until}` };
       } catch (error) {
         if (error instanceof ForgeError) return { ok: false, message: error.message };
         throw error;

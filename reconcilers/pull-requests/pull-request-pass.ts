@@ -9,8 +9,9 @@ import {
 } from '../../controller/pull-requests/index.ts';
 import { RepositoryError, type RepositoryHandle, type Turns } from '../../controller/repository/index.ts';
 import type { Clock } from '../engine/clock.ts';
-import { type Forge, ForgeError } from '../forges/forge.ts';
-import type { Forges } from '../forges/index.ts';
+import { type Forge, ForgeError, ForgeReply } from '../forges/forge.ts';
+import { type Forges, titleOf } from '../forges/index.ts';
+import { endWarning } from '../forges/token-end.ts';
 import type { Copies } from '../git/copies.ts';
 import type { Planner } from '../plan-view/index.ts';
 import { GitRepositoryError, type Repository, resolveRef, type SourceCache } from '../source/index.ts';
@@ -32,6 +33,7 @@ export interface PullRequestPassOptions {
   turns: Turns;
 }
 
+const TOKEN_LOOK_MS = 24 * 3_600_000;
 const MOST_OPEN = 500;
 /** Between two questions to a forge. */
 const LEAST_INTERVAL_MS = 30_000;
@@ -52,6 +54,8 @@ interface Memory {
   refused: string | null;
   /** Entries of the last list that could not be read. */
   leftOut: string | null;
+  /** When the token ends, and when that was asked, in monotonic milliseconds. */
+  tokenEnd: { at: Date | null; askedAt: number } | null;
 }
 
 export function createPullRequestPass(options: PullRequestPassOptions) {
@@ -64,7 +68,15 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
     if (known?.of === of) return known;
     // What was wrong with another configuration is not wrong with this one.
     if (known) troubles.forget(environmentId);
-    const made: Memory = { of, askedAt: null, after: 0, faults: new Map(), refused: null, leftOut: null };
+    const made: Memory = {
+      of,
+      askedAt: null,
+      after: 0,
+      faults: new Map(),
+      refused: null,
+      leftOut: null,
+      tokenEnd: null,
+    };
     memories.set(environmentId, made);
     return made;
   }
@@ -167,7 +179,10 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
       }
     };
     if (asking && !paused) memory.askedAt = clock.monotonic();
-    if (asking) await asked((there) => mirror(binding, there, memory, leading));
+    if (asking) {
+      await asked((there) => mirror(binding, there, memory, leading));
+      await asked((there) => lookAtToken(there, memory, leading));
+    }
     // What is written to git from here is not taken from there: nothing is planned.
     const pulls =
       binding.mode === 'push'
@@ -182,10 +197,25 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
         untold = told.more;
         if (told.calls > 0) memory.refused = told.refused;
       });
-    const remark = [memory.refused, memory.leftOut].filter((one) => one !== null).join('. ') || null;
+    const ending = forge && endWarning(titleOf(binding), memory.tokenEnd?.at ?? null, clock.now());
+    const remark = [memory.refused, memory.leftOut, ending].filter((one) => one !== null).join('. ') || null;
     if (well && !paused) await troubles.went(ctx, binding, mark, remark);
     if (checked?.more || (untold && well)) return 0;
     return nextLook(binding, memory, checked);
+  }
+
+  /** Once a day: what it does not say may be asked again then. */
+  async function lookAtToken(forge: Forge, memory: Memory, { pass }: Leading): Promise<void> {
+    const now = clock.monotonic();
+    if (memory.tokenEnd !== null && now - memory.tokenEnd.askedAt < TOKEN_LOOK_MS) return;
+    const at = await pass
+      .aside(() => forge.tokenEnd())
+      .catch((error: unknown) => {
+        // It does not want to say.
+        if (error instanceof ForgeReply) return null;
+        throw error;
+      });
+    memory.tokenEnd = { at, askedAt: now };
   }
 
   async function forgeOf(binding: Binding, { ctx }: Leading): Promise<Forge | null | typeof TROUBLE> {

@@ -97,6 +97,10 @@ export class MemoryForge implements Forge {
     return this.#call('setStatus', () => void this.statuses.push({ sha, ...report }));
   }
   async check(): Promise<void> {}
+  tokenEndsAt: Date | null = null;
+  tokenEnd(): Promise<Date | null> {
+    return Promise.resolve(this.tokenEndsAt);
+  }
   headRef({ number, isFork, branch }: Pick<ForgePullRequest, 'number' | 'branch' | 'isFork'>): string {
     return isFork ? `refs/pull/${number}/head` : `refs/heads/${branch}`;
   }

@@ -57,6 +57,17 @@ describe('GitHub', () => {
   const sticky = (body: string, commentId: string | null) =>
     client.forge.comment(1, { marker: '<!-- m -->', body, commentId });
 
+  it('tries what is needed without a trace, and says until when the token is good', async () => {
+    server.tokenEnd = '2026-12-24 08:00:00 UTC';
+    await client.forge.check();
+    expect([server.statuses, server.comments]).to.deep.equal([[], []]);
+    expect((await client.forge.tokenEnd())?.toISOString()).to.equal('2026-12-24T08:00:00.000Z');
+    server.tokenEnd = null;
+    expect(await client.forge.tokenEnd()).to.equal(null);
+    server.maySetStatus = false;
+    expect(await fault(client.forge.check())).to.match(/^credentials: .*statuses: write/);
+  });
+
   it('is asked nothing that its description does not have', async () => {
     const { forge } = client;
     const request = { title: 'One', body: 'Text', branch: 'a', base: 'main' };

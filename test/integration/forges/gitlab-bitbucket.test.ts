@@ -54,6 +54,14 @@ describe('GitLab', () => {
     ]);
   });
 
+  it('says until when the token is good', async () => {
+    expect(await client.forge.tokenEnd()).to.equal(null);
+    server.tokenEnd = '2026-12-24';
+    expect((await client.forge.tokenEnd())?.toISOString()).to.equal('2026-12-24T00:00:00.000Z');
+    server.scopes = null;
+    expect(await client.forge.tokenEnd(), 'too old to tell').to.equal(null);
+  });
+
   it('tells what the token lacks, also where it is too old to tell its scopes', async () => {
     server.scopes = ['read_api'];
     expect(await fault(client.forge.check())).to.match(/^credentials: .*no scope "api"/);

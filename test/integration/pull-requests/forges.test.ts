@@ -41,6 +41,7 @@ describe('a pull request on a forge', () => {
       {
         ...{ sha: head, context: 'headgate/env-1', state: 'success', description: '1 changed' },
         url: `http://localhost/e/${env.id}/promotions/7`,
+        ref: 'topic-7',
       },
     ]);
     const [comment, ...more] = scene.forge.commentsOn(7);
@@ -303,6 +304,26 @@ describe('a pull request on a forge', () => {
     await scene.look(env);
     expect(await scene.pull(env, 8)).to.include({ state: 'open' });
     expect(await trouble()).to.equal('#9 is left out: the forge answers otherwise than expected');
+  });
+
+  it('warns two weeks before its token ends, and is asked for that once a day', async () => {
+    const day = 86_400_000;
+    let asked = 0;
+    const ends = new Date(scene.clock.now() + 14.5 * day);
+    scene.forge.tokenEnd = () => {
+      asked += 1;
+      return Promise.resolve(ends);
+    };
+    await scene.look(env);
+    later();
+    await scene.look(env);
+    expect([asked, await trouble()]).to.deep.equal([1, null]);
+    later(day);
+    await scene.look(env);
+    expect(asked).to.equal(2);
+    expect(await trouble()).to.equal(
+      `The token for GitHub ends on ${ends.toISOString().slice(0, 10)}: make another one there, and give it as forge.token`,
+    );
   });
 
   it('is asked for by number in turn where many are not listed', async () => {

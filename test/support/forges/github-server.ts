@@ -29,6 +29,9 @@ type Pull = Pick<
 type Comment = Pick<Methods['issues']['createComment']['response']['data'], 'id' | 'body'>;
 
 export class GitHubServer extends ForgeServer {
+  /** As GitHub writes it: `2026-12-24 08:00:00 UTC`. */
+  tokenEnd: string | null = null;
+  maySetStatus = true;
   readonly name = 'github';
   protected readonly root = '/api/v3';
   /** Of a classic token; null for a fine-grained one, which tells none. */
@@ -54,7 +57,10 @@ export class GitHubServer extends ForgeServer {
       ? path.slice(`/repos/${this.project}`.length)
       : null;
     if (rest === null) return this.refusal(404, 'Not Found');
-    const headers: Record<string, string> = this.scopes === null ? {} : { 'x-oauth-scopes': this.scopes };
+    const headers: Record<string, string> = {
+      ...(this.scopes === null ? {} : { 'x-oauth-scopes': this.scopes }),
+      ...(this.tokenEnd === null ? {} : { 'github-authentication-token-expiration': this.tokenEnd }),
+    };
     if (rest === '')
       return { status: 200, headers, body: { id: 1, archived: false, permissions: { push: this.mayWrite } } };
     if (rest === '/pulls' && method === 'GET') {
@@ -115,6 +121,8 @@ export class GitHubServer extends ForgeServer {
         asked,
         this.commentsOf(Number(issue)).map((one) => this.#told(one)),
       );
+    if (issue && !this.pulls.some((one) => one.number === Number(issue)))
+      return this.refusal(404, 'Not Found');
     if (issue) return { status: 201, body: this.#told(this.say(Number(issue), this.us, textOf(body.body))) };
     const [, id] = /^\/issues\/comments\/(\d+)$/.exec(rest) ?? [];
     if (id) {
@@ -125,6 +133,13 @@ export class GitHubServer extends ForgeServer {
     }
     const [, sha] = /^\/statuses\/([0-9a-f]{40})$/.exec(rest) ?? [];
     if (sha && method === 'POST') {
+      if (!this.maySetStatus)
+        return {
+          status: 403,
+          headers: { 'x-accepted-github-permissions': 'statuses=write' },
+          body: { message: 'Resource not accessible by personal access token' },
+        };
+      if (/^0+$/.test(sha)) return this.refusal(422, `No commit found for SHA: ${sha}`);
       if (
         !/^(error|failure|pending|success)$/.test(textOf(body.state)) ||
         textOf(body.description).length > 140

@@ -25,6 +25,7 @@ type Shown = Pick<
 
 export class GitLabServer extends ForgeServer {
   /** By commit, the pipeline that ran for it last. */
+  tokenEnd: string | null = null;
   readonly pipelines = new Map<string, number>();
   /** Where statuses were put, as it was asked for. */
   readonly toldOf: { sha: string; ref: unknown; pipelineId: unknown }[] = [];
@@ -46,7 +47,7 @@ export class GitLabServer extends ForgeServer {
     if (path === '/user') return { status: 200, body: { id: 7, username: this.us } };
     if (path === '/personal_access_tokens/self')
       return this.scopes
-        ? { status: 200, body: { scopes: this.scopes } }
+        ? { status: 200, body: { scopes: this.scopes, expires_at: this.tokenEnd } }
         : this.refusal(404, '404 Not Found');
     const mine = `/projects/${encodeURIComponent(this.project)}`;
     if (!path.startsWith(mine)) return this.refusal(404, '404 Project Not Found');
