@@ -1,5 +1,6 @@
 /** The forge of a binding, kept while the binding is as it was. */
 import { type Binding, type ForgeGateway, openForgeToken } from '../../controller/git-sync/index.ts';
+import { forWhoeverAsks } from '../../controller/platform/for-whoever-asks.ts';
 import { type Keyring, KeyringError } from '../../controller/platform/keyring.ts';
 import type { Logger } from '../../controller/platform/logger.ts';
 import type { TargetGuard } from '../../controller/platform/outgoing/index.ts';
@@ -91,7 +92,7 @@ export function createForges({ keyring, guard, log, proxies, limits, now = Date.
         const until = untilWords((await forge?.tokenEnd()) ?? null);
         return { ok: true, message: `${titleOf(binding)} takes the token${until}` };
       } catch (error) {
-        if (error instanceof ForgeError) return { ok: false, message: error.message };
+        if (error instanceof ForgeError) return { ok: false, message: forWhoeverAsks(error.message) };
         throw error;
       }
     },

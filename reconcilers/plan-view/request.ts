@@ -7,6 +7,7 @@ import {
   preconditionFailed,
   unavailable,
 } from '../../controller/platform/errors.ts';
+import { forWhoeverAsks } from '../../controller/platform/for-whoever-asks.ts';
 import { createTurns, RepositoryError } from '../../controller/repository/index.ts';
 import type { GitPlan, PlanFile, PlanGit } from '../../schemas/api/git-plan.ts';
 import { type ComputeOptions, computePlan, SourceProblem } from '../git/compute.ts';
@@ -139,7 +140,7 @@ const late = (ms: number) =>
 function explained(error: unknown): unknown {
   if (error instanceof SourceProblem) return preconditionFailed(error.message);
   if (error instanceof GitRepositoryError) return preconditionFailed(`${error.message}; ${error.advice}`);
-  if (error instanceof RepositoryError) return preconditionFailed(error.message);
+  if (error instanceof RepositoryError) return preconditionFailed(forWhoeverAsks(error.message));
   return error;
 }
 

@@ -2,6 +2,7 @@
 import type { Binding } from '../../controller/git-sync/index.ts';
 import type { Context } from '../../controller/platform/context.ts';
 import { DomainError, preconditionFailed, unavailable } from '../../controller/platform/errors.ts';
+import { forWhoeverAsks } from '../../controller/platform/for-whoever-asks.ts';
 import { createHeavySlots } from '../../controller/platform/heavy-slots.ts';
 import { callerKey } from '../../controller/platform/operation.ts';
 import {
@@ -72,8 +73,8 @@ async function atOnce<T>(ctx: Context, binding: Binding, work: (bench: Bench) =>
       throw unavailable(`The repository did not answer within ${ALL_MS / 1000} s; look whether it was done`);
     if (!(error instanceof RepositoryError)) throw error;
     throw PASSING.includes(error.fault)
-      ? unavailable(`The repository cannot be used at the moment: ${error.message}`)
-      : preconditionFailed(`The repository does not take it: ${error.message}`);
+      ? unavailable(`The repository cannot be used at the moment: ${forWhoeverAsks(error.message)}`)
+      : preconditionFailed(`The repository does not take it: ${forWhoeverAsks(error.message)}`);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Binding } from '../../controller/git-sync/index.ts';
 import { nameOfActor } from '../../controller/platform/actor-name.ts';
 import type { Context } from '../../controller/platform/context.ts';
 import { messageOf, preconditionFailed, unavailable } from '../../controller/platform/errors.ts';
+import { forWhoeverAsks } from '../../controller/platform/for-whoever-asks.ts';
 import {
   AlreadyOpenError,
   addContributor,
@@ -128,7 +129,7 @@ async function asked<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
     throw error.fault === 'unavailable' || error.fault === 'rate-limited'
-      ? unavailable(error.message)
-      : preconditionFailed(error.message);
+      ? unavailable(forWhoeverAsks(error.message))
+      : preconditionFailed(forWhoeverAsks(error.message));
   }
 }

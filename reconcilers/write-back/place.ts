@@ -2,6 +2,7 @@
 import type { Binding } from '../../controller/git-sync/index.ts';
 import type { Context } from '../../controller/platform/context.ts';
 import { preconditionFailed } from '../../controller/platform/errors.ts';
+import { forWhoeverAsks } from '../../controller/platform/for-whoever-asks.ts';
 import { duringWrite, RepositoryError } from '../../controller/repository/index.ts';
 import { openRepository, type Repository, type SourceCache } from '../source/index.ts';
 import { CannotEdit } from './cannot-edit.ts';
@@ -53,7 +54,7 @@ export async function inPlace<T>(
     });
   } catch (error) {
     if (error instanceof RepositoryError || error instanceof CannotEdit)
-      throw preconditionFailed(`Nothing was written to git: ${error.message}`);
+      throw preconditionFailed(`Nothing was written to git: ${forWhoeverAsks(error.message)}`);
     throw error;
   } finally {
     await repository.close();
