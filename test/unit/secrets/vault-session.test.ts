@@ -11,7 +11,8 @@ describe('a session with Vault', () => {
     // Every token is refused, so that each request logs in anew.
     const caller: Caller = {
       async call(path) {
-        if (!path.endsWith('/login')) return { status: 403, body: undefined };
+        if (!path.endsWith('/login'))
+          return { status: 403, body: { errors: ['permission denied', 'invalid token'] } };
         logins += 1;
         return {
           status: 200,
