@@ -60,7 +60,11 @@ async function takeBack(
   if (!now || !isDeepStrictEqual(now.snapshot, JSON.parse(JSON.stringify(asked.snapshot)))) return;
   if (now.written && isDeepStrictEqual(now.written, now.snapshot)) {
     const why = error instanceof DomainError ? error.message : 'The pull request could not be opened';
-    await noteTrouble(ctx.db, id, `${why.slice(0, MOST_CHARACTERS).replace(/; try again$/, '')}; it is tried again`);
+    await noteTrouble(
+      ctx.db,
+      id,
+      `${why.slice(0, MOST_CHARACTERS).replace(/; try again$/, '')}; it is tried again`,
+    );
   } else if (before) {
     const { snapshot, status, sourceVersion, branch, written, pullRequestId } = before;
     const { requestedBy, requestedById } = before;
