@@ -6,7 +6,7 @@ const ONLY_BY_PROVIDER = `(COALESCE((SELECT (value->>'onlyByProvider')::boolean 
   AND EXISTS (SELECT 1 FROM oidc_settings))`;
 
 /** Whether the user in the row `u` signs in by a password, unless it has expired. */
-export const PASSWORD_OPENS = `(u.password_hash IS NOT NULL AND (u.is_break_glass OR NOT ${ONLY_BY_PROVIDER}))`;
+export const PASSWORD_OPENS = `(u.password_hash IS NOT NULL AND ((u.is_break_glass AND u.is_super_admin) OR NOT ${ONLY_BY_PROVIDER}))`;
 
 /** What `restsAt` asks, of the user in the row `u`. */
 export const CONFIRMATION = `(SELECT jsonb_build_object(

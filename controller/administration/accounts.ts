@@ -1,12 +1,14 @@
 /** What is done to an account by somebody else, whichever way they come: locks, passwords, second factors. In a transaction. */
 import {
   countSuperAdmins,
+  countSuperAdminsWithPassword,
   deletePersonalTokensOf,
   endSessions,
   findUser,
   forgetFailures,
   lockUserRow,
   lockUsers,
+  readAccessPolicy,
   setLocked,
   setTemporaryPassword,
   setUnlocked,
@@ -34,6 +36,7 @@ export async function takeAccount(ctx: Context, userId: string): Promise<User> {
 
 /** After the work, which is undone by this: somebody must be left who can make accounts. */
 export async function refuseLastSuperAdmin(ctx: Context, before: User): Promise<void> {
+  await refuseLastBreakGlass(ctx, before);
   if (
     !before.isSuperAdmin ||
     before.lockedAt !== null ||
@@ -41,6 +44,15 @@ export async function refuseLastSuperAdmin(ctx: Context, before: User): Promise<
   )
     return;
   throw preconditionFailed('This is the last super admin who can sign in: make somebody else one first');
+}
+
+/** Where people sign in by providers alone, somebody has to get in on the day on which none answers. */
+async function refuseLastBreakGlass(ctx: Context, before: User): Promise<void> {
+  if (!before.isSuperAdmin || !(await readAccessPolicy(ctx.db)).onlyByProvider) return;
+  if ((await countSuperAdminsWithPassword(ctx.db, ctx.clock.now())) > 0) return;
+  throw preconditionFailed(
+    'This is the last break-glass account: name another one under Settings → Single sign-on first',
+  );
 }
 
 /** At once, in the transaction; but for the session that does this, where somebody does it to themselves. */

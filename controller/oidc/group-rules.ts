@@ -23,8 +23,9 @@ export function exclusionOf(
   const { allowedDomains, allowedGroups } = options;
   if (allowedDomains.length > 0) {
     const domain = profile.email?.slice(profile.email.lastIndexOf('@') + 1).toLowerCase();
-    if (domain === undefined || profile.emailVerified === false || !allowedDomains.includes(domain))
+    if (domain === undefined || !allowedDomains.includes(domain))
       return 'the address is in none of the allowed domains';
+    if (profile.emailVerified !== true) return 'the address is not verified, so that its domain says nothing';
   }
   if (allowedGroups.length === 0) return null;
   if (!groups?.known) return `groups are not known: ${groups?.reason ?? 'the provider does not say'}`;

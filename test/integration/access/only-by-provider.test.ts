@@ -92,6 +92,14 @@ describe('sign-in by providers alone', () => {
   it('takes the right from no last break-glass account, and shuts nobody out who switches it on', async () => {
     await update({ onlyByProvider: true, breakGlassUserIds: [rootId] });
     expect((await update({ breakGlassUserIds: [] })).status).to.equal(412);
+    const other = await scene.signIn(scene.somebody());
+    await scene.root.mutate('admin.toggleSuperAdmin', { userId: other.user?.id, isSuperAdmin: true });
+    const demoted = await scene.root.call('mutation', 'admin.toggleSuperAdmin', {
+      ...{ userId: rootId, isSuperAdmin: false },
+    });
+    expect([demoted.status, demoted.fault?.message]).to.satisfy(
+      ([status, message]: [number, string]) => status === 412 && /last break-glass account/.test(message),
+    );
     await update({ onlyByProvider: false });
     const email = 'second@example.org';
     const id = await makeUser(scene.db, { email, isSuperAdmin: true });

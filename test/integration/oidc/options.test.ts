@@ -84,6 +84,9 @@ describe('the options of an identity provider', () => {
     expect(await failure()).to.include({
       ...{ problem: 'not_allowed', reason: 'the address is in none of the allowed domains' },
     });
+    const unverified = scene.somebody({ email: 'y@example.org', email_verified: undefined });
+    expect((await scene.signIn(unverified)).page).to.equal('/sign-in?problem=not_allowed');
+    expect((await failure()).reason).to.match(/^the address is not verified/);
   });
 
   it('let in certain groups alone, and somebody who was in before no more than others', async () => {
