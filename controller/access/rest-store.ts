@@ -1,4 +1,4 @@
-import { ACCESS_SETTING } from './access-policy.ts';
+import { ACCESS_SETTING, type AccessPolicy } from './access-policy.ts';
 import type { Confirmation } from './rest.ts';
 
 /** Whether passwords open break-glass accounts alone: said by a super admin, and as long as there is a provider. */
@@ -10,7 +10,9 @@ export const PASSWORD_OPENS = `(u.password_hash IS NOT NULL AND ((u.is_break_gla
 
 /** What `restsAt` asks, of the user in the row `u`. */
 export const CONFIRMATION = `(SELECT jsonb_build_object(
-    'hasPassword', ${PASSWORD_OPENS},
+    'hasPassword', u.password_hash IS NOT NULL,
+    'isBreakGlass', u.is_break_glass AND u.is_super_admin,
+    'hasProvider', EXISTS (SELECT 1 FROM oidc_settings),
     'keptByScim', EXISTS (SELECT 1 FROM scim_users s WHERE s.user_id = u.id AND s.deleted_at IS NULL AND s.active),
     'links', count(i.user_id),
     'confirmedAt', max(i.confirmed_at) FILTER (WHERE i.withdrawn_at IS NULL),
@@ -22,12 +24,21 @@ export const CONFIRMATION = `(SELECT jsonb_build_object(
 export const STORED_POLICY = `(SELECT value FROM settings WHERE key = '${ACCESS_SETTING}')`;
 
 export type StoredConfirmation = Omit<Confirmation, 'confirmedAt' | 'endedAt'> & {
+  isBreakGlass: boolean;
+  /** Whether there is any identity provider. */
+  hasProvider: boolean;
   confirmedAt: string | null;
   endedAt: string | null;
 };
 
-export const confirmationOf = (stored: StoredConfirmation): Confirmation => ({
-  ...stored,
+/** `PASSWORD_OPENS`, with what the same query has read: each request of a session asks. */
+const opens = (
+  { hasPassword, isBreakGlass, hasProvider }: StoredConfirmation,
+  policy: AccessPolicy,
+): boolean => hasPassword && (isBreakGlass || !(policy.onlyByProvider && hasProvider));
+
+export const confirmationOf = (stored: StoredConfirmation, policy: AccessPolicy): Confirmation => ({
+  ...{ keptByScim: stored.keptByScim, links: stored.links, hasPassword: opens(stored, policy) },
   confirmedAt: stored.confirmedAt === null ? null : new Date(stored.confirmedAt),
   endedAt: stored.endedAt === null ? null : new Date(stored.endedAt),
 });

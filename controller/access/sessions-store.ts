@@ -200,7 +200,8 @@ const MEMBERSHIPS = `(SELECT jsonb_object_agg(m.team_id, m.role) FROM team_membe
 
 /** Null where the account rests. */
 function owner(row: OwnerRow): SessionOwner | null {
-  const rest = restOf(confirmationOf(row.confirmation), accessPolicyOf(row.policy), row.at);
+  const policy = accessPolicyOf(row.policy);
+  const rest = restOf(confirmationOf(row.confirmation, policy), policy, row.at);
   if (rest === 'account') return null;
   const user = toUser(row);
   return {

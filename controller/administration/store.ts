@@ -38,9 +38,10 @@ export async function listUsers(db: Knex): Promise<UserSummary[]> {
      ) i ON i.user_id = u.id
      ORDER BY lower(u.name), lower(u.email)`,
   );
-  return rows.map(({ confirmation: stored, policy, ...user }) => {
-    const confirmation = confirmationOf(stored);
-    const at = restsAt(confirmation, accessPolicyOf(policy));
+  return rows.map(({ confirmation: stored, policy: told, ...user }) => {
+    const policy = accessPolicyOf(told);
+    const confirmation = confirmationOf(stored, policy);
+    const at = restsAt(confirmation, policy);
     const rests = at && (confirmation.hasPassword ? 'roles' : 'account');
     return { ...user, confirmedAt: confirmation.confirmedAt, restsAt: at, rests };
   });
