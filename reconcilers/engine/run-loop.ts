@@ -15,6 +15,10 @@ export interface Pass {
   signal: AbortSignal;
   /** What woke this pass up, without repeats, at most 20. For the record only. */
   triggers: readonly string[];
+  /** Of the last trigger that this pass answers; triggers of all keys of the loop are numbered as they come. */
+  trigger: number;
+  /** The number of the newest trigger: what begins now is newer than it. */
+  newestTrigger(): number;
   /**
    * Work that waits for others, as for a slow server. Meanwhile the pass takes up none of the places that
    * `concurrency` gives; it waits for one again before it goes on.
@@ -52,6 +56,7 @@ export interface RunLoop<R> {
 
 interface Waiting<R> {
   triggers: Set<string>;
+  newest: number;
   promise: Promise<R>;
   resolve(result: R): void;
   reject(error: unknown): void;
@@ -84,6 +89,7 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
   const idleWaiters: (() => void)[] = [];
   /** Passes that waited aside and want to go on. */
   const returning: (() => void)[] = [];
+  let triggered = 0;
   let active = 0;
   let aside = 0;
   let stopped = false;
@@ -103,11 +109,13 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
     if (!state.next) {
       const { promise, resolve, reject } = Promise.withResolvers<R>();
       promise.catch(() => {});
-      state.next = { triggers: new Set(), promise, resolve, reject };
+      state.next = { triggers: new Set(), newest: 0, promise, resolve, reject };
       state.cancelTimer?.();
       state.cancelTimer = null;
       if (!state.running) ready.push(key);
     }
+    triggered += 1;
+    state.next.newest = triggered;
     if (state.next.triggers.size < 20) state.next.triggers.add(trigger);
     queueMicrotask(pump);
     return state.next;
@@ -160,6 +168,8 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
       const result = await options.reconcile(key, {
         signal: controller.signal,
         triggers: [...waiting.triggers],
+        trigger: waiting.newest,
+        newestTrigger: () => triggered,
         aside: stepAside,
       });
       state.failures = 0;

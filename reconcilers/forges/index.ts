@@ -1,4 +1,5 @@
 /** The forge of a binding, kept while the binding is as it was. */
+import { createHash } from 'node:crypto';
 import { type Binding, type ForgeGateway, openForgeToken } from '../../controller/git-sync/index.ts';
 import { forWhoeverAsks } from '../../controller/platform/for-whoever-asks.ts';
 import { type Keyring, KeyringError } from '../../controller/platform/keyring.ts';
@@ -12,7 +13,7 @@ import { createGitHub } from './github.ts';
 import { createGitLab } from './gitlab.ts';
 import type { ForgeParts } from './parts.ts';
 import { untilWords } from './token-end.ts';
-import { createTransport, type Transport, type TransportLimits } from './transport.ts';
+import { createTransport, type Hold, type Transport, type TransportLimits } from './transport.ts';
 
 export { type Forge, ForgeError, type ForgeFault, type ForgePullRequest, ForgeReply } from './forge.ts';
 
@@ -45,42 +46,68 @@ const UNUSED_MS = 60 * 60_000;
 
 interface Kept {
   usedAt: number;
-  revision: number;
-  sealed: string;
   forge: Forge;
   transport: Transport;
+  hold: Hold;
+  /** Who asks: bindings of one token are counted together by the forge. */
+  asker: string;
 }
 
 export function createForges({ keyring, guard, log, proxies, limits, now = Date.now }: ForgeOptions): Forges {
+  /** By place and token: environments of one repository share a client, its answers and its pauses. */
   const kept = new Map<string, Kept>();
+  /** Which of them a binding has, while it is as it was. */
+  const clients = new Map<
+    string,
+    { revision: number; sealed: string; forge: Binding['forge']; key: string }
+  >();
 
   function of(binding: Binding): Forge | null {
-    const { id, revision, forge: name, forgeUrl: url, forgeProject: project, caCertificate } = binding;
-    const known = kept.get(id);
+    const { id, revision, forge: name, forgeUrl: url, forgeProject: project } = binding;
     const sealed = binding.sealedForgeToken ?? '';
-    if (known?.revision === revision && known.sealed === sealed && known.forge.name === name) {
-      known.usedAt = now();
-      return known.forge;
+    const last = clients.get(id);
+    if (last?.revision === revision && last.sealed === sealed && last.forge === name) {
+      const known = kept.get(last.key);
+      if (known) {
+        known.usedAt = now();
+        return known.forge;
+      }
     }
-    if (known) drop(id, known);
+    sweep();
     if (name === 'none' || url === null || project === null) return null;
     const token = openToken(keyring, binding);
-    const { title, make } = MAKERS[name];
+    const asker = digestOf([new URL(url).origin, token]);
+    const key = digestOf([name, url, project, token, binding.caCertificate]);
+    const known = kept.get(key) ?? make({ name, url, project, token, asker, binding });
+    known.usedAt = now();
+    kept.set(key, known);
+    clients.set(id, { revision, sealed, forge: name, key });
+    return known.forge;
+  }
+
+  function make({ name, url, project, token, asker, binding }: Making): Kept {
+    const { title, make: makeForge } = MAKERS[name];
+    const hold = [...kept.values()].find((one) => one.asker === asker)?.hold ?? { until: null };
     const transport = createTransport({
-      ...{ base: url, label: `${title} at ${new URL(url).host}`, token, caCertificate },
+      ...{ base: url, label: `${title} at ${new URL(url).host}`, token, hold },
+      caCertificate: binding.caCertificate,
       ...{ guard, proxies, log },
       ...(limits ? { limits } : {}),
       now,
     });
-    const forge = make({ transport, url, project, token });
-    for (const [other, one] of kept) if (now() - one.usedAt > UNUSED_MS) drop(other, one);
-    kept.set(id, { usedAt: now(), revision, sealed, forge, transport });
-    return forge;
+    return {
+      ...{ usedAt: now(), transport, hold, asker },
+      forge: makeForge({ transport, url, project, token }),
+    };
   }
 
-  function drop(id: string, { transport }: Kept): void {
-    kept.delete(id);
-    void transport.close();
+  function sweep(): void {
+    for (const [key, { usedAt, transport }] of kept) {
+      if (now() - usedAt <= UNUSED_MS) continue;
+      kept.delete(key);
+      void transport.close();
+    }
+    for (const [id, { key }] of clients) if (!kept.has(key)) clients.delete(id);
   }
 
   return {
@@ -99,9 +126,23 @@ export function createForges({ keyring, guard, log, proxies, limits, now = Date.
     async close() {
       await Promise.all([...kept.values()].map(({ transport }) => transport.destroy()));
       kept.clear();
+      clients.clear();
     },
   };
 }
+
+interface Making {
+  name: Forge['name'];
+  url: string;
+  project: string;
+  token: string;
+  asker: string;
+  binding: Binding;
+}
+
+/** What it is made of cannot be told from it. */
+const digestOf = (parts: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('base64');
 
 function openToken(keyring: Keyring, binding: Binding): string {
   try {

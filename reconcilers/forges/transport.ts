@@ -10,6 +10,7 @@ import { type ProxySettings, proxyFor } from '../../controller/platform/proxies.
 import { redactor, secureContextWith } from '../../controller/repository/index.ts';
 import { explainFailure, faultOf, notJson, redirected, tooLarge } from './faults.ts';
 import { ForgeError } from './forge.ts';
+import { createKnownAnswers, withPages } from './known-answers.ts';
 
 export const TRANSPORT_LIMITS = {
   /** Of a call with its repetitions. */
@@ -39,6 +40,13 @@ export interface TransportOptions {
   log: Logger;
   limits?: Partial<TransportLimits>;
   now?: () => number;
+  /** What others that ask with the same token know as well. */
+  hold?: Hold;
+}
+
+/** Until when a token is not used, as the forge asked for. */
+export interface Hold {
+  until: Date | null;
 }
 
 export interface Transport {
@@ -66,14 +74,19 @@ export function createTransport(options: TransportOptions): Transport {
   const limits = { ...TRANSPORT_LIMITS, ...options.limits };
   const base = new URL(options.base);
   const way = createWay(options, base);
-  let heldUntil: Date | null = null;
+  const hold = options.hold ?? { until: null };
+  const known = createKnownAnswers();
 
   async function once(url: URL, sent: Sent, signal: AbortSignal): Promise<Response> {
     const began = now();
+    const before = sent.method === 'GET' ? known.of(url, sent.headers) : null;
     const answer = await request(url, {
       dispatcher: way.dispatcher(),
       method: sent.method as Dispatcher.HttpMethod,
-      headers: { accept: 'application/json', ...sent.headers, 'user-agent': 'headgate' },
+      headers: {
+        ...{ accept: 'application/json', ...sent.headers, 'user-agent': 'headgate' },
+        ...(before ? { 'if-none-match': before.etag } : {}),
+      },
       body: sent.body,
       signal,
     });
@@ -84,6 +97,11 @@ export function createTransport(options: TransportOptions): Transport {
       ),
     );
     log.debug({ method: sent.method, path: url.pathname, status, ms: now() - began }, `asked ${label}`);
+    // RFC 9110 §15.4.5: it is as it was, and what this answer says of itself is newer.
+    if (status === 304 && before) {
+      discard(answer.body);
+      return new Response(before.text, { status: 200, headers: withPages(before.headers, headers) });
+    }
     if (status >= 300 && status < 400) {
       discard(answer.body);
       throw redirected(label, headers.get('location'), url);
@@ -93,6 +111,7 @@ export function createTransport(options: TransportOptions): Transport {
     if (text.trim() === '') return new Response(null, { status: 204, headers });
     if (!isJson(text)) throw notJson(label, status);
     headers.set('content-type', 'application/json; charset=utf-8');
+    if (sent.method === 'GET') known.keep(url, sent.headers, { headers, text });
     return new Response(text, { status, headers });
   }
 
@@ -109,7 +128,7 @@ export function createTransport(options: TransportOptions): Transport {
         }),
       );
       if (error instanceof Response) return error;
-      if (error.fault === 'rate-limited') heldUntil = error.retryAt;
+      if (error.fault === 'rate-limited') hold.until = error.retryAt;
       const mayPass = error.fault === 'unavailable' && error.passing && error.retryAt === null;
       if (!safe || !mayPass || attempt >= limits.retries || deadline.aborted) throw error;
       // Half to one and a half of it, so that many who failed together do not come back together.
@@ -130,13 +149,13 @@ export function createTransport(options: TransportOptions): Transport {
           'unavailable',
           `${label} names a page of ${url.origin}, which is not followed: the token is for ${base.origin} alone; is forge.url the address that the forge itself goes by?`,
         );
-      if (heldUntil && heldUntil.getTime() > now())
+      if (hold.until && hold.until.getTime() > now())
         throw new ForgeError(
           'rate-limited',
           `${label} was asked too often; it is asked again later`,
-          heldUntil,
+          hold.until,
         );
-      heldUntil = null;
+      hold.until = null;
       return again(url, {
         method: (init.method ?? 'GET').toUpperCase(),
         headers: Object.fromEntries(new Headers(init.headers as ConstructorParameters<typeof Headers>[0])),

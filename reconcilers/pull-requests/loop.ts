@@ -28,6 +28,8 @@ export interface PullRequestReconciler {
   stop(): Promise<void>;
   /** One pass over the pull requests of an environment, and one over its commits. */
   look(environmentId: string, trigger: string): Promise<void>;
+  /** Settles when nothing is due right now. */
+  idle(): Promise<void>;
 }
 
 export interface PullRequestReconcilerOptions {
@@ -158,6 +160,7 @@ export function createPullRequestReconciler(options: PullRequestReconcilerOption
       await Promise.all([pullLoop.stop(), commitLoop.stop()]);
       await copies.close();
     },
+    idle: async () => void (await Promise.all([pullLoop.idle(), commitLoop.idle()])),
     async look(environmentId, trigger) {
       await pullLoop.look(environmentId, trigger);
       await commitLoop.look(environmentId, trigger);

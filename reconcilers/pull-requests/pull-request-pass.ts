@@ -43,12 +43,21 @@ const HERE_INTERVAL_MS = 60_000;
 /** There is a forge, and no way to it. */
 const TROUBLE = Symbol('trouble');
 
+/** The last list of one forge and branch, which all environments of the repository share that go there by the same token. */
+interface LastList {
+  /** When it began, in monotonic milliseconds, and after which trigger. Null: there is none, or it failed. */
+  began: { at: number; trigger: number } | null;
+  /** The number after which it stopped asking about those that were not listed. */
+  after: number;
+  /** Entries that could not be read. */
+  leftOut: string | null;
+}
+
 interface Memory {
   /** Of which binding. */
   of: string;
   /** When the forge and the remote were asked last, in monotonic milliseconds. */
   askedAt: number | null;
-  after: number;
   faults: Faults;
   /** What the forge did not take when it was told something last. */
   refused: string | null;
@@ -61,6 +70,7 @@ interface Memory {
 export function createPullRequestPass(options: PullRequestPassOptions) {
   const { clock, services, forges, planner, copies, cache, troubles, turns } = options;
   const memories = new Map<string, Memory>();
+  const lists = new WeakMap<Forge, Map<string, LastList>>();
 
   function memoryOf({ environmentId, id, revision }: Binding): Memory {
     const of = `${id} ${revision}`;
@@ -71,7 +81,6 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
     const made: Memory = {
       of,
       askedAt: null,
-      after: 0,
       faults: new Map(),
       refused: null,
       leftOut: null,
@@ -90,18 +99,41 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
   const dueInMs = (binding: Binding, { askedAt }: Memory): number =>
     askedAt === null ? 0 : Math.max(0, askedAt + intervalMs(binding) - clock.monotonic());
 
+  const isWoken = ({ triggers }: Leading['pass']): boolean =>
+    triggers.some((one) => one !== CHANGED_HERE && one !== 'timer');
+
   /** Something else than a page that is out of date has woken us, or it is time. */
-  const asks = (binding: Binding, memory: Memory, triggers: readonly string[]): boolean =>
-    triggers.some((one) => one !== CHANGED_HERE && one !== 'timer') || dueInMs(binding, memory) === 0;
+  const asks = (binding: Binding, memory: Memory, pass: Leading['pass']): boolean =>
+    isWoken(pass) || dueInMs(binding, memory) === 0;
+
+  function lastListOf(forge: Forge, of: string): LastList {
+    const ofForge = lists.get(forge) ?? new Map<string, LastList>();
+    lists.set(forge, ofForge);
+    const list = ofForge.get(of) ?? { began: null, after: 0, leftOut: null };
+    ofForge.set(of, list);
+    return list;
+  }
+
+  /** Whether what wakes this pass is answered by a list that another environment of the repository asked for. */
+  function isAnswered({ began }: LastList, binding: Binding, pass: Leading['pass']): boolean {
+    if (began === null) return false;
+    return isWoken(pass) ? began.trigger >= pass.trigger : began.at + intervalMs(binding) > clock.monotonic();
+  }
 
   async function mirror(binding: Binding, forge: Forge, memory: Memory, { ctx, pass }: Leading) {
     const { repository, base } = pullRequestsOf(binding);
+    const of = JSON.stringify([repository, forge.name, base]);
     await pass.aside(() =>
-      turns.take(JSON.stringify([repository, forge.name, base]), async () => {
+      turns.take(of, async () => {
         pass.signal.throwIfAborted();
-        const { after, leftOut } = await mirrorForge({ ctx, binding, forge, after: memory.after });
-        memory.after = after;
-        memory.leftOut = leftOut;
+        const list = lastListOf(forge, of);
+        if (!isAnswered(list, binding, pass)) {
+          const began = { at: clock.monotonic(), trigger: pass.newestTrigger() };
+          list.began = null;
+          const { after, leftOut } = await mirrorForge({ ctx, binding, forge, after: list.after });
+          Object.assign(list, { began, after, leftOut });
+        }
+        memory.leftOut = list.leftOut;
       }),
     );
   }
@@ -163,7 +195,7 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
     const memory = memoryOf(binding);
     const mark = troubles.mark();
     const paused = troubles.pausedMs(environmentId) > 0;
-    const asking = asks(binding, memory, pass.triggers);
+    const asking = asks(binding, memory, pass);
     const found = paused ? null : await forgeOf(binding, leading);
     const forge = found === TROUBLE ? null : found;
     let well = found !== TROUBLE;

@@ -2,7 +2,13 @@
 import { expect } from 'chai';
 import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
 import { createTransport } from '../../../reconcilers/forges/transport.ts';
-import { BitbucketServer, bindingTo, clientOf, GiteaServer } from '../../support/forges/index.ts';
+import {
+  BitbucketServer,
+  bindingTo,
+  clientOf,
+  GiteaServer,
+  GitHubServer,
+} from '../../support/forges/index.ts';
 import { writtenForms } from '../../support/kept-secrets.ts';
 import { localGuard } from '../../support/local-targets.ts';
 
@@ -13,15 +19,14 @@ const told = (work: Promise<unknown>) =>
   );
 
 describe('the clients of forges', () => {
-  it('are kept while a binding is as it was, and made anew with what is new', async () => {
+  it('are shared by bindings of one place and token, and made anew for another', async () => {
     const server = await new GiteaServer().listen();
     const { forges, forge } = clientOf(server);
     try {
-      expect(forges.of(bindingTo(server))).not.to.equal(forge);
-      const binding = bindingTo(server);
-      const first = forges.of(binding);
-      expect(forges.of(binding)).to.equal(first);
-      expect(forges.of({ ...binding, revision: 2 })).not.to.equal(first);
+      const binding = bindingTo(server, { id: 'another' });
+      expect(forges.of(binding)).to.equal(forge);
+      expect(forges.of({ ...binding, revision: 2, forgeProject: 'acme/other' })).not.to.equal(forge);
+      expect(forges.of(bindingTo(server, { revision: 2, token: 'another' }))).not.to.equal(forge);
       expect(forges.of({ ...binding, revision: 3, forge: 'none' })).to.equal(null);
     } finally {
       await forges.close();
@@ -34,7 +39,7 @@ describe('the clients of forges', () => {
     let now = 0;
     const { forges } = clientOf(server, {}, { now: () => now });
     try {
-      const [gone, used, next] = ['gone', 'used', 'next'].map((id) => bindingTo(server, { id }));
+      const [gone, used, next] = ['gone', 'used', 'next'].map((id) => bindingTo(server, { id, token: id }));
       if (!gone || !used || !next) throw new Error('unreachable');
       const [first, second] = [forges.of(gone), forges.of(used)];
       now += 40 * 60_000;
@@ -60,6 +65,47 @@ describe('the clients of forges', () => {
       expect(await forges.check(lost)).to.deep.include({ ok: false });
       const none = bindingTo(server, { revision: 6, sealedForgeToken: null });
       expect(() => forges.of(none)).to.throw('There is no token for the forge');
+    } finally {
+      await forges.close();
+      await server.stop();
+    }
+  });
+
+  it('ask whether what they know still holds, and believe what they are told then', async () => {
+    const server = await new GitHubServer().listen();
+    const { forge, forges } = clientOf(server);
+    try {
+      server.add();
+      const list = async () => (await forge.listOpen('main')).map(({ title }) => title);
+      expect(await list()).to.deep.equal(['Change 1']);
+      expect(server.unchanged).to.equal(0);
+      expect(await list()).to.deep.equal(['Change 1']);
+      expect(server.unchanged).to.equal(1);
+      server.find(1).title = 'Renamed';
+      expect(await list()).to.deep.equal(['Renamed']);
+      expect(server.unchanged).to.equal(1);
+    } finally {
+      await forges.close();
+      await server.stop();
+    }
+  });
+
+  it('leave a token alone that was used too often, in every project and through a new configuration', async () => {
+    const server = await new GitHubServer().listen();
+    const { forge, forges } = clientOf(server);
+    try {
+      server.fault = () => ({ status: 429, headers: { 'retry-after': '600' } });
+      expect(await told(forge.get(1))).to.match(/^rate-limited/);
+      server.fault = () => null;
+      const before = server.asked.length;
+      const beside = forges.of(bindingTo(server, { id: 'beside', forgeProject: 'acme/other' }));
+      expect(await told(beside?.get(1) ?? Promise.resolve())).to.match(/^rate-limited/);
+      expect(await told(forges.of(bindingTo(server, { revision: 2 }))?.get(1) ?? Promise.resolve())).to.match(
+        /^rate-limited/,
+      );
+      expect(server.asked.length).to.equal(before);
+      const another = forges.of(bindingTo(server, { id: 'beside', revision: 2, token: 'another' }));
+      expect(await told(another?.get(1) ?? Promise.resolve())).to.match(/^credentials/);
     } finally {
       await forges.close();
       await server.stop();

@@ -42,6 +42,30 @@ describe('the loop over pull requests', () => {
     await untilPlanned(headSha);
   });
 
+  it('asks the forge once for all environments of a repository', async () => {
+    const beside = await scene.environment();
+    const { repositoryUrl } = await env.binding();
+    await scene.db('git_bindings').where({ id: beside.bindingId }).update({ repository_url: repositoryUrl });
+    await played.reconciler.look(beside.id, 'test');
+    const before = scene.forge.count('listOpen');
+    // Both ask at the same time; whoever comes second is answered by what the first is told.
+    await Promise.all([
+      played.reconciler.look(env.id, 'webhook'),
+      played.reconciler.look(beside.id, 'webhook'),
+    ]);
+    expect(scene.forge.count('listOpen')).to.equal(before + 1);
+    await played.reconciler.look(beside.id, 'webhook');
+    expect(scene.forge.count('listOpen')).to.equal(before + 2);
+    scene.clock.advance(20_000);
+    await played.reconciler.look(env.id, 'webhook');
+    // The time of the second comes, when the list of the first is not as old as that.
+    for (let seconds = 0; seconds < 70; seconds += 10) {
+      scene.clock.advance(10_000);
+      await played.reconciler.idle();
+    }
+    expect(scene.forge.count('listOpen')).to.equal(before + 4);
+  });
+
   it('looks when its time has come, though something else wakes it all the while', async () => {
     const headSha = open();
     await untilPlanned(headSha, () => {

@@ -93,6 +93,8 @@ export abstract class ForgeServer {
   readonly comments: StoredComment[] = [];
   readonly statuses: StoredStatus[] = [];
   readonly asked: Asked[] = [];
+  /** Answers that said no more than that it is as it was. */
+  unchanged = 0;
   /** A page holds no more, whatever is asked for. */
   mostPerPage = 100;
   /** Whether the token may write. */
@@ -243,8 +245,19 @@ export abstract class ForgeServer {
     if (fault !== null) this.#fail(response, fault);
     else {
       const { status, body, headers = {} } = this.#reply(asked);
-      response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
-      response.end(body === undefined ? undefined : JSON.stringify(body));
+      const said = body === undefined ? undefined : JSON.stringify(body);
+      const etag = asked.method === 'GET' && status === 200 && said ? `W/"${shaOf(said)}"` : null;
+      if (etag !== null && asked.headers['if-none-match'] === etag) {
+        this.unchanged += 1;
+        response.writeHead(304, { etag, ...headers }).end();
+        return;
+      }
+      response.writeHead(status, {
+        'content-type': 'application/json; charset=utf-8',
+        ...(etag === null ? {} : { etag }),
+        ...headers,
+      });
+      response.end(said);
     }
   }
 
