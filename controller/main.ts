@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { deleteOldAnswers } from '../api/rest/idempotency-store.ts';
 import { type Api, createApi } from '../api/server.ts';
 import { systemClock } from '../reconcilers/engine/clock.ts';
-import { createForges } from '../reconcilers/forges/index.ts';
+import { createAppTokens, createForges, gitTokens } from '../reconcilers/forges/index.ts';
 import { createGitGateway } from '../reconcilers/git/gateway.ts';
 import { createGitReconciler } from '../reconcilers/git/index.ts';
 import { createPlanner } from '../reconcilers/plan-view/index.ts';
@@ -208,7 +208,9 @@ async function compose(
     pushUrl: `${config.baseUrl}/api/agent/push`,
   });
   const proxies = config.outgoingProxies;
-  const forges = createForges({ keyring, guard: targetGuard, log, proxies });
+  const apps = createAppTokens({ guard: targetGuard, log, proxies, now: () => clock.now() });
+  undo.push({ what: 'GitHub Apps', end: () => apps.close() });
+  const forges = createForges({ keyring, guard: targetGuard, log, proxies, apps });
   undo.push({ what: 'forges', end: () => forges.close() });
   const planner = createPlanner();
   const outgoing = createOutgoing({ guard: targetGuard, proxies, log });
@@ -232,7 +234,10 @@ async function compose(
     forges,
     promotions: createPromotionGateway(),
     pullRequests: createPullRequestGateway({ forges, resolve: resolveManifests }),
-    repositories: createRepositories({ ...repository, keyring, guard: targetGuard, log, proxies }),
+    repositories: createRepositories({
+      ...{ ...repository, keyring, guard: targetGuard, log, proxies },
+      appToken: gitTokens(apps),
+    }),
     // What the database says of nodes may be older than what was heard of them.
     listeningSince: () => (behind() ? clock.now() : listeningSince),
     statuses,

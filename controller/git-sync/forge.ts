@@ -1,4 +1,5 @@
 /** Where the pull requests of a binding live, and how one comes in: what is to hold, and what may be shown of it. */
+import { createPrivateKey } from 'node:crypto';
 import type { BindForge, BoundForge, ConfigureGitSync, ReviewRules } from '../../schemas/api/git-sync.ts';
 import type { Context } from '../platform/context.ts';
 import { badRequest } from '../platform/errors.ts';
@@ -22,6 +23,7 @@ export function boundForgeOf(binding: Binding): BoundForge | null {
     url: binding.forgeUrl,
     project: binding.forgeProject,
     hasToken: binding.sealedForgeToken !== null,
+    appId: binding.forgeAppId,
     hasWebhookSecret: binding.sealedWebhookSecret !== null,
     error: binding.forgeError,
   };
@@ -64,27 +66,47 @@ export function forgeOf(
   }
   const place = placeOf(name, input.forge, before, repositoryUrl);
   if (place.url !== before?.forgeUrl) assertTarget({ targetGuard }, 'forge.url', new URL(place.url).hostname);
-  const kept = before?.forge === name && before.forgeUrl === place.url ? before.sealedForgeToken : null;
-  const token = input.forge?.token;
-  if (token === undefined && kept === null)
+  const kept = before?.forge === name && before.forgeUrl === place.url ? before : null;
+  const token = input.forge?.app ? appKeyOf(name, input.forge) : input.forge?.token;
+  if (token === undefined && (kept?.sealedForgeToken ?? null) === null)
     throw badRequest(
       before?.sealedForgeToken
         ? `forge.token: the one that is kept was given for ${before.forgeUrl}, not for ${place.url}; give one for that, or {"name":"none"} as forge`
         : 'forge.token is missing; give one that may write pull requests, comments and commit statuses',
     );
-  if (token !== undefined && /[^\x21-\x7e]/.test(token))
+  if (!input.forge?.app && token !== undefined && /[^\x21-\x7e]/.test(token))
     throw badRequest('forge.token holds a blank or a line break; was it copied with one?');
   return {
     forge: name,
     forgeUrl: place.url,
     forgeProject: place.project,
-    sealedForgeToken: token === undefined ? kept : sealForgeToken(keyring, bindingId, token),
+    ...(token === undefined
+      ? { sealedForgeToken: kept?.sealedForgeToken ?? null, forgeAppId: kept?.forgeAppId ?? null }
+      : {
+          sealedForgeToken: sealForgeToken(keyring, bindingId, token),
+          forgeAppId: input.forge?.app?.id ?? null,
+        }),
     sealedWebhookSecret: webhookSecretOf(keyring, bindingId, input.forge, before),
   };
 }
 
+/** @throws BAD_REQUEST */
+function appKeyOf(name: KnownForge, { app, token }: BindForge): string {
+  if (name !== 'github') throw badRequest('forge.app is of use with GitHub only; give a token');
+  if (token !== undefined) throw badRequest('forge.token and forge.app are both given; give one of them');
+  const pem = app?.privateKey.trim() ?? '';
+  try {
+    if (createPrivateKey(pem).asymmetricKeyType === 'rsa') return pem;
+  } catch {
+    // Told below, without what the library makes of it.
+  }
+  throw badRequest(
+    'forge.app.privateKey is no RSA key in PEM form; generate a private key on the page of the app, and give the whole file',
+  );
+}
+
 function refuseMore(forge: BindForge | undefined): void {
-  const given = (['url', 'project', 'token', 'webhookSecret'] as const).find(
+  const given = (['url', 'project', 'token', 'app', 'webhookSecret'] as const).find(
     (field) => forge?.[field] != null,
   );
   if (given) throw badRequest(`forge.${given} is of use with a forge only; name it, or leave it out`);
@@ -149,7 +171,7 @@ export function reviewOf(
 /** For the audit log: of what is sealed that it changed, never to what. */
 export function forgeDiff(before: ForgeColumns | null, after: ForgeColumns): Record<string, unknown> {
   const was = before ?? NO_FORGE;
-  const plain = (field: 'forge' | 'forgeUrl' | 'forgeProject') =>
+  const plain = (field: 'forge' | 'forgeUrl' | 'forgeProject' | 'forgeAppId') =>
     was[field] === after[field] ? undefined : [was[field], after[field]];
   const sealed = (field: 'sealedForgeToken' | 'sealedWebhookSecret') =>
     was[field] === after[field] ? undefined : [was[field] && 'set', after[field] && 'changed'];
@@ -158,6 +180,7 @@ export function forgeDiff(before: ForgeColumns | null, after: ForgeColumns): Rec
       forge: plain('forge'),
       forgeUrl: plain('forgeUrl'),
       forgeProject: plain('forgeProject'),
+      forgeAppId: plain('forgeAppId'),
       forgeToken: sealed('sealedForgeToken'),
       webhookSecret: sealed('sealedWebhookSecret'),
     }).filter(([, value]) => value !== undefined),

@@ -13,6 +13,7 @@ import { environmentScope, mayPush } from '../access/index.ts';
 import type { Context } from '../platform/context.ts';
 import { forbidden } from '../platform/errors.ts';
 import { mutation, query } from '../platform/operation.ts';
+import { isByApp, sealApp } from './app-access.ts';
 import { runningBinding, wake, wakePullRequests } from './bound.ts';
 import { forgeDiff, forgeOf, reviewDiff, reviewOf } from './forge.ts';
 import { listImportErrors } from './inventory-store.ts';
@@ -99,11 +100,16 @@ export const configure = mutation({
   async run(ctx, input) {
     const id = await lockBinding(ctx.db, input.environmentId);
     const before = await findBinding(ctx.db, input.environmentId);
-    const remote = remoteOf(ctx.services, id, input, before);
+    const found = remoteOf(ctx.services, id, input, before);
     const wasThere = before?.repositoryUrl === 'embedded' && before.mode !== 'off';
-    if (remote.repositoryUrl === 'embedded' && input.mode !== 'off' && !wasThere)
+    if (found.repositoryUrl === 'embedded' && input.mode !== 'off' && !wasThere)
       await refuseToJoin(ctx, input.environmentId);
-    const forge = forgeOf(ctx.services, id, input, before, remote.repositoryUrl);
+    const forge = forgeOf(ctx.services, id, input, before, found.repositoryUrl);
+    const { keyring } = ctx.services;
+    const remote =
+      input.credentials?.type === 'app' || isByApp(keyring, id, found)
+        ? { ...found, sealedCredentials: sealApp(keyring, id, found, forge) }
+        : found;
     const review = reviewOf(input, before, remote.repositoryUrl);
     const write = {
       id,

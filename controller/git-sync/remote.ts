@@ -62,6 +62,12 @@ export function remoteOf(
     address.transport === 'https' || (address.transport === 'ssh' && willHaveForge(input, before));
   const caCertificate = caOf(forWeb, input.caCertificate, kept.caCertificate);
   const { credentials } = input;
+  if (credentials?.type === 'app') {
+    inField('credentials', () => refuseUnfit(credentials, address));
+    // What git is let in by is known with the forge.
+    const { sealedCredentials } = kept;
+    return { repositoryUrl: address.url, sealedCredentials, knownHosts, caCertificate };
+  }
   if (credentials === undefined && kept.sealedCredentials !== null)
     return {
       repositoryUrl: address.url,
@@ -69,7 +75,7 @@ export function remoteOf(
       knownHosts,
       caCertificate,
     };
-  const used: GitCredentials = credentials ?? { type: 'none' };
+  const used: Exclude<GitCredentials, { type: 'app' }> = credentials ?? { type: 'none' };
   inField('credentials', () => refuseUnfit(used, address));
   const sealedCredentials = sealCredentials(keyring, bindingId, used);
   return { repositoryUrl: address.url, sealedCredentials, knownHosts, caCertificate };

@@ -39,6 +39,8 @@ export interface Binding {
   forgeProject: string | null;
   /** Sealed by the keyring, both. Never to be logged or answered. */
   sealedForgeToken: string | null;
+  /** GitHub: the app whose private key is sealed in the place of a token. */
+  forgeAppId: string | null;
   sealedWebhookSecret: string | null;
   forgeError: ForgeTrouble | null;
   /** Of the embedded repository: the branch takes merged pull requests only, and how many have to approve one. */
@@ -82,7 +84,7 @@ const SELECT_BINDING = `SELECT b.id, b.environment_id AS "environmentId", b.revi
     b.interval_seconds AS "intervalSeconds", b.policy,
     b.manifest_policy AS "manifestPolicy", b.sealed_credentials AS "sealedCredentials", b.known_hosts AS "knownHosts",
     b.ca_certificate AS "caCertificate", b.forge, b.forge_url AS "forgeUrl", b.forge_project AS "forgeProject",
-    b.sealed_forge_token AS "sealedForgeToken", b.sealed_webhook_secret AS "sealedWebhookSecret", b.forge_error AS "forgeError",
+    b.sealed_forge_token AS "sealedForgeToken", b.forge_app_id AS "forgeAppId", b.sealed_webhook_secret AS "sealedWebhookSecret", b.forge_error AS "forgeError",
     b.protect_branch AS "protectBranch", b.required_approvals AS "requiredApprovals", b.begun_at AS "begunAt", b.rewritten_commit AS "rewrittenCommit", b.waiting_plan AS "waitingPlan",
     b.suspended_at AS "suspendedAt", b.suspended_by AS "suspendedBy", b.suspend_reason AS "suspendReason", b.read_at AS "readAt", b.head_commit AS "headCommit",
     b.applied_commit AS "appliedCommit", b.last_pass_at AS "lastPassAt", b.last_error AS "lastError",
@@ -144,7 +146,9 @@ export interface ForgeColumns {
   forge: ForgeChoice;
   forgeUrl: string | null;
   forgeProject: string | null;
+  /** Of an app its private key. */
   sealedForgeToken: string | null;
+  forgeAppId: string | null;
   sealedWebhookSecret: string | null;
 }
 
@@ -153,6 +157,7 @@ export const NO_FORGE: ForgeColumns = {
   forgeUrl: null,
   forgeProject: null,
   sealedForgeToken: null,
+  forgeAppId: null,
   sealedWebhookSecret: null,
 };
 
@@ -208,6 +213,7 @@ const forgeColumns = (forge: ForgeColumns) => ({
   forge_url: forge.forgeUrl,
   forge_project: forge.forgeProject,
   sealed_forge_token: forge.sealedForgeToken,
+  forge_app_id: forge.forgeAppId,
   sealed_webhook_secret: forge.sealedWebhookSecret,
 });
 

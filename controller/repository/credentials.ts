@@ -1,9 +1,10 @@
 /** How a remote lets us in: what is sealed, what may be shown of it, and what must never be seen anywhere. */
 import type { Static } from 'typebox';
-import type { GitCredentials, ShownGitCredentials } from '../../schemas/api/git-sync.ts';
+import type { ShownGitCredentials } from '../../schemas/api/git-sync.ts';
 import type { Keyring } from '../platform/keyring.ts';
 import { sealedPlace } from '../platform/sealed-columns.ts';
 import type { RemoteAddress } from './address.ts';
+import type { OpenedCredentials } from './github-app.ts';
 import { readSshKey } from './ssh-key.ts';
 
 /** The message says what to give instead. */
@@ -11,13 +12,13 @@ export class CredentialsError extends Error {
   override readonly name = 'CredentialsError';
 }
 
-const NONE: GitCredentials = { type: 'none' };
+const NONE: OpenedCredentials = { type: 'none' };
 
 /** Null where there is nothing to seal. */
 export function sealCredentials(
   keyring: Keyring,
   bindingId: string,
-  credentials: GitCredentials,
+  credentials: OpenedCredentials,
 ): string | null {
   if (credentials.type === 'none') return null;
   return keyring.seal(JSON.stringify(credentials), sealedPlace('git_bindings', bindingId));
@@ -27,13 +28,16 @@ export function sealCredentials(
 export function openCredentials(
   keyring: Keyring,
   binding: { id: string; sealedCredentials: string | null },
-): GitCredentials {
+): OpenedCredentials {
   if (binding.sealedCredentials === null) return NONE;
   return JSON.parse(keyring.open(binding.sealedCredentials, sealedPlace('git_bindings', binding.id)));
 }
 
 /** @throws CredentialsError where they cannot be used for the address. SshKeyError where the key is none. */
-export function refuseUnfit(credentials: GitCredentials, { transport }: RemoteAddress): void {
+export function refuseUnfit(
+  credentials: OpenedCredentials | { type: 'app' },
+  { transport }: RemoteAddress,
+): void {
   if (transport === 'ssh') {
     if (credentials.type !== 'ssh')
       throw new CredentialsError(
@@ -52,10 +56,11 @@ export function refuseUnfit(credentials: GitCredentials, { transport }: RemoteAd
     throw new CredentialsError('the password of the credentials holds a line break; was it copied with one?');
 }
 
-export function shownCredentials(credentials: GitCredentials): Static<typeof ShownGitCredentials> {
+export function shownCredentials(credentials: OpenedCredentials): Static<typeof ShownGitCredentials> {
   switch (credentials.type) {
     case 'none':
-      return { type: 'none', username: null, publicKey: null };
+    case 'app':
+      return { type: credentials.type, username: null, publicKey: null };
     case 'basic':
       return { type: 'basic', username: credentials.username, publicKey: null };
     case 'ssh':
@@ -64,7 +69,7 @@ export function shownCredentials(credentials: GitCredentials): Static<typeof Sho
 }
 
 /** The value of an Authorization header; null for none. */
-export function authorizationOf(credentials: GitCredentials): string | null {
+export function authorizationOf(credentials: OpenedCredentials): string | null {
   if (credentials.type !== 'basic') return null;
   const { username, password } = credentials;
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
@@ -74,7 +79,7 @@ export function authorizationOf(credentials: GitCredentials): string | null {
 const SHORTEST = 4;
 
 /** Takes credentials out of a text, in every form in which git, curl, ssh or a shell could have written them. */
-export function redactor(credentials: GitCredentials, proxy: URL | null = null): (text: string) => string {
+export function redactor(credentials: OpenedCredentials, proxy: URL | null = null): (text: string) => string {
   const secrets = [...formsOf(credentials), ...formsOf(credentialsOf(proxy))].filter(
     (form) => form.length >= SHORTEST,
   );
@@ -90,7 +95,7 @@ export function redactor(credentials: GitCredentials, proxy: URL | null = null):
   };
 }
 
-function credentialsOf(proxy: URL | null): GitCredentials {
+function credentialsOf(proxy: URL | null): OpenedCredentials {
   if (!proxy?.password) return NONE;
   return { type: 'basic', username: plain(proxy.username), password: plain(proxy.password) };
 }
@@ -104,9 +109,9 @@ function plain(encoded: string): string {
   }
 }
 
-function formsOf(credentials: GitCredentials): string[] {
+function formsOf(credentials: OpenedCredentials): string[] {
   if (credentials.type === 'none') return [];
-  if (credentials.type === 'ssh')
+  if (credentials.type === 'ssh' || credentials.type === 'app')
     return credentials.privateKey
       .split('\n')
       .map((line) => line.trim())

@@ -16,6 +16,8 @@ const authentication: Explain = ({ address: { host }, credentials }) => {
       return `${host} does not accept the user name and token of the binding; ${NEW_CREDENTIALS}`;
     case 'ssh':
       return `${host} does not accept the key of the binding; add its public half, which the page Git shows, to the keys of the repository there, or ${NEW_CREDENTIALS}`;
+    case 'app':
+      return `${host} does not accept the token that the GitHub App was given; let the app read and write Contents, and its installation reach the repository`;
   }
 };
 

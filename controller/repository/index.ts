@@ -16,6 +16,7 @@ export {
   seedRepository,
 } from './embedded.ts';
 export { type GitEnd, runGit } from './git-run.ts';
+export type { AppTokenSource, GitHubApp, OpenedCredentials } from './github-app.ts';
 export type { BoundRepository, RefUpdate, Repositories, RepositoryHandle } from './handle.ts';
 export { duringPush, duringWrite, maintainRepository } from './maintenance.ts';
 export type { PushedRef } from './pushed-ref.ts';

@@ -8,6 +8,7 @@ import type { TargetGuard } from '../platform/outgoing/index.ts';
 import { NO_PROXIES, type ProxySettings } from '../platform/proxies.ts';
 import { deleteRef, swapRef } from './embedded-handle.ts';
 import { explainRun } from './explain.ts';
+import type { AppTokenSource } from './github-app.ts';
 import type { BoundRepository, RefUpdate, RepositoryHandle } from './handle.ts';
 import {
   dropRef,
@@ -36,6 +37,7 @@ export interface MirrorsOptions {
   guard: TargetGuard;
   log: Logger;
   proxies?: ProxySettings;
+  appToken?: AppTokenSource;
   deadlineMs?: number;
 }
 
@@ -81,7 +83,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
     const key = openedAs(binding);
     const known = opened.get(key);
     if (known) return known;
-    const remote = openRemote({ keyring, guard, proxies }, binding);
+    const remote = openRemote({ keyring, guard, proxies, appToken: options.appToken }, binding);
     if (opened.size >= PATHS_KEPT) opened.clear();
     opened.set(key, remote);
     return remote;

@@ -7,7 +7,6 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { authoritiesWith } from '../platform/authorities.ts';
 import { messageOf } from '../platform/errors.ts';
-import { authorizationOf } from './credentials.ts';
 import { type GitSetting, gitEnvironment } from './embedded.ts';
 import { assertAllowed, notReached } from './explain.ts';
 import { type GitEnd, runGit } from './git-run.ts';
@@ -141,7 +140,7 @@ async function filesOf(remote: Remote, folder: string, addresses: readonly strin
   }
   const settings: GitSetting[] = [];
   if (remote.endpoint !== address.url) settings.push([`url.${remote.endpoint}.insteadOf`, address.url]);
-  const header = authorizationOf(credentials);
+  const header = await remote.authorization();
   if (header) settings.push(['http.extraHeader', `Authorization: ${header}`]);
   if (proxy) settings.push(['http.proxy', proxy.href], ['http.proxyAuthMethod', 'basic']);
   // What was looked up and found harmless is what is connected to.

@@ -5,6 +5,7 @@ import type { Logger } from '../platform/logger.ts';
 import type { TargetGuard } from '../platform/outgoing/index.ts';
 import type { ProxySettings } from '../platform/proxies.ts';
 import { embeddedHandle } from './embedded-handle.ts';
+import type { AppTokenSource } from './github-app.ts';
 import type { Repositories } from './handle.ts';
 import { createMirrors } from './mirrors.ts';
 
@@ -18,6 +19,8 @@ export interface RepositoriesOptions {
   log: Logger;
   /** None unless told. */
   proxies?: ProxySettings;
+  /** Where a binding goes by a GitHub App. */
+  appToken?: AppTokenSource;
   /** Of one run of git against a remote; 4 minutes unless told, less than a pass has. */
   deadlineMs?: number;
 }

@@ -5,7 +5,6 @@ import git, { type GitHttpRequest, type GitHttpResponse, type HttpClient } from 
 import { secureContextWith } from '../platform/authorities.ts';
 import { messageOf } from '../platform/errors.ts';
 import { isUntrusted, TargetRefusedError } from '../platform/outgoing/index.ts';
-import { authorizationOf } from './credentials.ts';
 import {
   assertAllowed,
   certificate,
@@ -36,7 +35,7 @@ export async function webRefs(
   signal: AbortSignal,
   deadlineMs: number,
 ): Promise<ReadonlyMap<string, string>> {
-  const { address, credentials } = remote;
+  const { address } = remote;
   const secure = address.transport === 'https';
   assertAllowed(remote);
   const agent = agentFor(remote);
@@ -44,7 +43,7 @@ export async function webRefs(
   const both = AbortSignal.any([signal, deadline]);
   const sending: Sending = { agent, secure, signal: both, fault: null };
   const client: HttpClient = { request: (request) => send(remote, request, sending) };
-  const authorization = authorizationOf(credentials);
+  const authorization = await remote.authorization();
   const headers = { 'user-agent': 'git/headgate', ...(authorization ? { authorization } : {}) };
   const list = (url: string, prefix: string) => git.listServerRefs({ http: client, url, prefix, headers });
   let url = address.url;

@@ -6,8 +6,10 @@
  */
 import { Octokit } from '@octokit/rest';
 import Type, { type Static } from 'typebox';
+import type { AppAccess } from './app-tokens.ts';
 import { unwrapped } from './faults.ts';
 import { type Forge, ForgeError, type ForgePullRequest, ForgeReply, type OpenRequest } from './forge.ts';
+import { GITHUB_HEADERS } from './github-headers.ts';
 import { type Comments, ifThere, keepComment, openOnce, orNull } from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
 import {
@@ -26,6 +28,7 @@ import {
   WebAddress,
 } from './reading.ts';
 import { endOf } from './token-end.ts';
+import type { Transport } from './transport.ts';
 
 const PAGE = 100;
 const MOST_PULLS = 500;
@@ -72,15 +75,14 @@ const silently = () => {};
 /** It would write to the console. */
 const QUIET = { debug: silently, info: silently, warn: silently, error: silently };
 
-export function createGitHub({ transport, url, project, token }: ForgeParts): Forge {
+export function createGitHub({ transport, url, project, token, app }: ForgeParts): Forge {
   const { label } = transport;
   const [owner = '', repo = ''] = project.split('/');
   const of = { owner, repo };
   const { rest, paginate } = new Octokit({
-    auth: token,
     baseUrl: url,
     log: QUIET,
-    request: { fetch: transport.fetch },
+    request: { fetch: gitHubFetch(transport, app ?? token) },
   });
 
   async function asked<T>(call: () => Promise<T>): Promise<T> {
@@ -143,6 +145,8 @@ export function createGitHub({ transport, url, project, token }: ForgeParts): Fo
   let ourselves: Promise<string | null> | null = null;
   /** Null for an app, which may not ask who it is. */
   const ownLogin = () => {
+    // https://docs.github.com/apps/creating-github-apps/about-creating-github-apps: it comments as `slug[bot]`.
+    if (app) ourselves ??= app.installation().then(({ app_slug }) => `${app_slug}[bot]`);
     ourselves ??= asked(() => rest.users.getAuthenticated()).then(
       ({ data }) => data.login,
       (error: unknown) => {
@@ -239,11 +243,12 @@ export function createGitHub({ transport, url, project, token }: ForgeParts): Fo
       );
     },
     async check() {
+      if (app) await assertPermissions(label, app);
       const { data, headers } = await asked(() => rest.repos.get(of));
       const { archived, permissions } = read(label, Project, data);
       if (archived)
         throw new ForgeError('refused', `${project} is archived on ${label}; nothing can be written there`);
-      if (permissions?.push === false)
+      if (app === null && permissions?.push === false)
         throw new ForgeError(
           'credentials',
           `${label} lets the token only read ${project}; give one of somebody who may write to it`,
@@ -261,10 +266,51 @@ export function createGitHub({ transport, url, project, token }: ForgeParts): Fo
       await mayDo(() => rest.issues.createComment({ ...of, issue_number: NO_ISSUE, body: text }));
     },
     async tokenEnd() {
+      if (app) return null;
       const { headers } = await asked(() => rest.repos.get(of));
       // https://docs.github.com/rest/authentication/token-expiration-and-revocation
       return endOf(String(headers['github-authentication-token-expiration'] ?? ''));
     },
     headRef: ({ number }) => `refs/pull/${number}/head`,
   };
+}
+
+/** Signs each request, as an app with a token that is made anew once where it is not taken. */
+function gitHubFetch(transport: Transport, token: string | AppAccess): Transport['fetch'] {
+  return async (url, init = {}) => {
+    const signed = async (secret: string) => {
+      const headers = new Headers(init.headers as ConstructorParameters<typeof Headers>[0]);
+      for (const [name, value] of Object.entries(GITHUB_HEADERS)) headers.set(name, value);
+      headers.set('authorization', `token ${secret}`);
+      return transport.fetch(url, { ...init, headers });
+    };
+    if (typeof token === 'string') return signed(token);
+    const first = await token.token();
+    transport.alsoRedact(first);
+    try {
+      return await signed(first);
+    } catch (error) {
+      const isRefused = error instanceof ForgeError && error.fault === 'credentials';
+      if (!isRefused || error instanceof ForgeReply) throw error;
+      token.refused(first);
+      const second = await token.token();
+      transport.alsoRedact(second);
+      return signed(second);
+    }
+  };
+}
+
+/** Those that everything here needs, as the page of an app names them. */
+const PERMISSIONS = { contents: 'Contents', pull_requests: 'Pull requests', statuses: 'Commit statuses' };
+
+async function assertPermissions(label: string, app: AppAccess): Promise<void> {
+  const { permissions, app_slug: slug } = await app.installation();
+  const missing = Object.entries(PERMISSIONS).flatMap(([name, word]) =>
+    permissions[name] === 'write' ? [] : [word],
+  );
+  if (missing.length > 0)
+    throw new ForgeError(
+      'credentials',
+      `${label}: the app ${slug} may not write ${missing.join(', ')}; give it "Read and write" there, and let the owner of the repository accept that`,
+    );
 }

@@ -6,6 +6,7 @@ import { type Keyring, KeyringError } from '../../controller/platform/keyring.ts
 import type { Logger } from '../../controller/platform/logger.ts';
 import type { TargetGuard } from '../../controller/platform/outgoing/index.ts';
 import type { ProxySettings } from '../../controller/platform/proxies.ts';
+import { type AppTokens, createAppTokens } from './app-tokens.ts';
 import { createBitbucket } from './bitbucket.ts';
 import { type Forge, ForgeError } from './forge.ts';
 import { createGitea } from './gitea.ts';
@@ -15,6 +16,7 @@ import type { ForgeParts } from './parts.ts';
 import { untilWords } from './token-end.ts';
 import { createTransport, type Hold, type Transport, type TransportLimits } from './transport.ts';
 
+export { type AppTokens, createAppTokens, gitTokens } from './app-tokens.ts';
 export { type Forge, ForgeError, type ForgeFault, type ForgePullRequest, ForgeReply } from './forge.ts';
 
 export interface Forges extends ForgeGateway {
@@ -30,6 +32,7 @@ export interface ForgeOptions {
   proxies: ProxySettings;
   limits?: Partial<TransportLimits>;
   now?: () => number;
+  apps?: AppTokens;
 }
 
 const MAKERS: Readonly<Record<Forge['name'], { title: string; make: (parts: ForgeParts) => Forge }>> = {
@@ -53,7 +56,9 @@ interface Kept {
   asker: string;
 }
 
-export function createForges({ keyring, guard, log, proxies, limits, now = Date.now }: ForgeOptions): Forges {
+export function createForges(options: ForgeOptions): Forges {
+  const { keyring, guard, log, proxies, limits, now = Date.now } = options;
+  const apps = options.apps ?? createAppTokens({ guard, log, proxies, now, ...(limits ? { limits } : {}) });
   /** By place and token: environments of one repository share a client, its answers and its pauses. */
   const kept = new Map<string, Kept>();
   /** Which of them a binding has, while it is as it was. */
@@ -77,7 +82,7 @@ export function createForges({ keyring, guard, log, proxies, limits, now = Date.
     if (name === 'none' || url === null || project === null) return null;
     const token = openToken(keyring, binding);
     const asker = digestOf([new URL(url).origin, token]);
-    const key = digestOf([name, url, project, token, binding.caCertificate]);
+    const key = digestOf([name, url, project, binding.forgeAppId, token, binding.caCertificate]);
     const known = kept.get(key) ?? make({ name, url, project, token, asker, binding });
     known.usedAt = now();
     kept.set(key, known);
@@ -95,9 +100,11 @@ export function createForges({ keyring, guard, log, proxies, limits, now = Date.
       ...(limits ? { limits } : {}),
       now,
     });
+    const { forgeAppId: id, caCertificate } = binding;
+    const app = id === null ? null : apps.of({ id, privateKey: token, url, project }, caCertificate);
     return {
       ...{ usedAt: now(), transport, hold, asker },
-      forge: makeForge({ transport, url, project, token }),
+      forge: makeForge({ transport, url, project, token, app }),
     };
   }
 
@@ -117,7 +124,10 @@ export function createForges({ keyring, guard, log, proxies, limits, now = Date.
         const forge = of(binding);
         await forge?.check();
         const until = untilWords((await forge?.tokenEnd()) ?? null);
-        return { ok: true, message: `${titleOf(binding)} takes the token${until}` };
+        return {
+          ok: true,
+          message: `${titleOf(binding)} takes the ${binding.forgeAppId === null ? 'token' : 'app'}${until}`,
+        };
       } catch (error) {
         if (error instanceof ForgeError) return { ok: false, message: forWhoeverAsks(error.message) };
         throw error;
@@ -125,6 +135,7 @@ export function createForges({ keyring, guard, log, proxies, limits, now = Date.
     },
     async close() {
       await Promise.all([...kept.values()].map(({ transport }) => transport.destroy()));
+      await apps.close();
       kept.clear();
       clients.clear();
     },

@@ -1,3 +1,4 @@
+import type { AppAccess } from './app-tokens.ts';
 import type { Transport } from './transport.ts';
 
 /** What each forge is made of. */
@@ -7,5 +8,8 @@ export interface ForgeParts {
   url: string;
   /** `owner/name`; of GitLab with all groups. */
   project: string;
+  /** Of an app its private key. */
   token: string;
+  /** Where it is asked by a GitHub App. */
+  app: AppAccess | null;
 }

@@ -25,6 +25,7 @@ export type TransportLimits = typeof TRANSPORT_LIMITS;
 /** Connections are given up before the other side does so just as one is used. */
 const IDLE_MS = 2_000;
 const CONNECTIONS = 4;
+const MOST_LATER = 8;
 
 export interface TransportOptions {
   /** Where the API is, without a slash at its end. */
@@ -53,6 +54,8 @@ export interface Transport {
   readonly label: string;
   /** Takes the token, and the password of the proxy, out of a text. */
   readonly redact: (text: string) => string;
+  /** A token that came later; the last few are remembered. */
+  alsoRedact(secret: string): void;
   readonly fetch: (
     url: string | URL | Request,
     init?: { method?: string; headers?: unknown; body?: unknown },
@@ -76,6 +79,8 @@ export function createTransport(options: TransportOptions): Transport {
   const way = createWay(options, base);
   const hold = options.hold ?? { until: null };
   const known = createKnownAnswers();
+  const later: ((text: string) => string)[] = [];
+  const redact = (text: string) => later.reduce((safe, one) => one(safe), way.redact(text));
 
   async function once(url: URL, sent: Sent, signal: AbortSignal): Promise<Response> {
     const began = now();
@@ -107,7 +112,7 @@ export function createTransport(options: TransportOptions): Transport {
       throw redirected(label, headers.get('location'), url);
     }
     const text = await readBody(answer, limits.replyBytes, label);
-    if (status >= 400) throw faultOf({ label, status, headers, text, redact: way.redact, now: now() });
+    if (status >= 400) throw faultOf({ label, status, headers, text, redact, now: now() });
     if (text.trim() === '') return new Response(null, { status: 204, headers });
     if (!isJson(text)) throw notJson(label, status);
     headers.set('content-type', 'application/json; charset=utf-8');
@@ -122,7 +127,7 @@ export function createTransport(options: TransportOptions): Transport {
       const error = await once(url, sent, deadline).catch((failure: unknown) =>
         explainFailure(failure, {
           label,
-          redact: way.redact,
+          redact,
           late: deadline.aborted,
           guard: options.guard,
         }),
@@ -141,7 +146,11 @@ export function createTransport(options: TransportOptions): Transport {
 
   return {
     label,
-    redact: way.redact,
+    redact,
+    alsoRedact(secret) {
+      later.push(redactorOf(secret, null));
+      if (later.length > MOST_LATER) later.shift();
+    },
     async fetch(given, init = {}) {
       const url = new URL(given instanceof Request ? given.url : given);
       if (url.origin !== base.origin || !isBelow(url.pathname, base.pathname))

@@ -80,10 +80,12 @@ export const GitCredentials = Type.Union([
   }),
   /** ssh: a private key in OpenSSH or PEM form, without a passphrase. */
   Input({ type: Type.Literal('ssh'), privateKey: Type.String({ minLength: 1, maxLength: 16_384 }) }),
+  /** HTTPS: the GitHub App of `forge`, by tokens that are made and renewed here. */
+  Input({ type: Type.Literal('app') }),
 ]);
 export type GitCredentials = Static<typeof GitCredentials>;
 export const ShownGitCredentials = Type.Object({
-  type: Type.Enum(['none', 'basic', 'ssh']),
+  type: Type.Enum(['none', 'basic', 'ssh', 'app']),
   username: Nullable(Type.String()),
   /** Of an ssh key: its public half, to be given to the server. */
   publicKey: Nullable(Type.String()),
@@ -99,6 +101,15 @@ export const BindForge = Input({
   project: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
   /** Absent: as before, towards the very same address. */
   token: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
+  /** GitHub: an app that is installed on the repository, in the place of a token. */
+  app: Type.Optional(
+    Input({
+      /** App ID or client ID. */
+      id: Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9._-]+$' }),
+      /** As GitHub generates it, PEM. */
+      privateKey: Type.String({ minLength: 1, maxLength: 16_384 }),
+    }),
+  ),
   /** What the forge signs its webhooks with. Absent: as before. Null: calls need no signature, they only wake the loop. */
   webhookSecret: Type.Optional(Nullable(Type.String({ minLength: 16, maxLength: 255 }))),
 });
@@ -107,7 +118,10 @@ export const BoundForge = Type.Object({
   name: Type.Enum(['none', 'github', 'gitlab', 'gitea', 'bitbucket']),
   url: Nullable(Type.String()),
   project: Nullable(Type.String()),
+  /** A token, or the key of an app. */
   hasToken: Type.Boolean(),
+  /** GitHub: the app by which it is asked; null for a token. */
+  appId: Nullable(Type.String()),
   hasWebhookSecret: Type.Boolean(),
   /** Why it did not do what it was asked last, and what to do; null where it did. */
   error: Nullable(Type.Object({ message: Type.String(), at: Timestamp })),

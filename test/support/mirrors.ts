@@ -7,6 +7,7 @@ import { createKeyring } from '../../controller/platform/keyring.ts';
 import { createLogger } from '../../controller/platform/logger.ts';
 import { createTargetGuard } from '../../controller/platform/outgoing/index.ts';
 import type { ProxySettings } from '../../controller/platform/proxies.ts';
+import type { OpenedCredentials } from '../../controller/repository/index.ts';
 import {
   type BoundRepository,
   createRepositories,
@@ -14,7 +15,6 @@ import {
   type RepositoryHandle,
   sealCredentials,
 } from '../../controller/repository/index.ts';
-import type { GitCredentials } from '../../schemas/api/git-sync.ts';
 import { git } from './fast-import.ts';
 import { LOCAL_TARGETS } from './local-targets.ts';
 
@@ -57,7 +57,7 @@ export class MirrorScene {
 
   binding(
     repositoryUrl: string,
-    more: Partial<BoundRepository> & { credentials?: GitCredentials } = {},
+    more: Partial<BoundRepository> & { credentials?: OpenedCredentials } = {},
   ): BoundRepository {
     const { credentials = { type: 'none' }, ...rest } = more;
     const id = more.id ?? 'binding-1';

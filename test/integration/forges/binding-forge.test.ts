@@ -1,4 +1,5 @@
 /** The forge of a binding, over the API: given, derived, kept, checked, and its secrets shown to nobody. */
+import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import {
   openForgeToken,
@@ -55,6 +56,51 @@ describe('the forge of a binding', function () {
     if (!found) throw new Error('it is not bound');
     return found;
   };
+  it('goes by a GitHub App, for its forge and for git, whose key is shown to nobody', async () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+    const key = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+    const at = { repositoryUrl: 'https://github.com/acme/pipes.git' };
+    const app = { id: 'Iv23abc', privateKey: key };
+    expect(await refused({ ...at, credentials: { type: 'app' } })).to.match(
+      /BAD_REQUEST.*give forge\.app as well/,
+    );
+    expect(await refused({ ...at, forge: { name: 'gitea', app } })).to.match(
+      /forge\.app is of use with GitHub only/,
+    );
+    expect(await refused({ ...at, forge: { name: 'github', app, token: 'x' } })).to.match(/give one of them/);
+    const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
+      type: 'sec1',
+      format: 'pem',
+    });
+    for (const wrong of ['no key', String(ec)])
+      expect(
+        await refused({ ...at, forge: { name: 'github', app: { ...app, privateKey: wrong } } }),
+      ).to.match(/privateKey is no RSA key/);
+    const shown = await configure({ ...at, forge: { name: 'github', app }, credentials: { type: 'app' } });
+    expect(shown.forge).to.deep.include({ name: 'github', hasToken: true, appId: 'Iv23abc' });
+    expect(shown.credentials).to.deep.equal({ type: 'app', username: null, publicKey: null });
+    const { keyring } = test.controller.systemContext('test').services;
+    const first = await binding();
+    expect(openCredentials(keyring, first)).to.deep.equal({
+      ...{ type: 'app', ...app, privateKey: key.trim() },
+      ...{ url: 'https://api.github.com', project: 'acme/pipes' },
+    });
+    await configure({ intervalSeconds: 90 });
+    expect((await binding()).sealedCredentials, 'as it was').to.equal(first.sealedCredentials);
+    await configure({ forge: { name: 'github', app: { ...app, id: '4711' } } });
+    expect(openCredentials(keyring, await binding())).to.deep.include({ type: 'app', id: '4711' });
+    expect(await refused({ forge: { name: 'github', token: 'ghp_plain' } })).to.match(
+      /give forge\.app as well/,
+    );
+    const plain = await configure({
+      forge: { name: 'github', token: 'ghp_plain' },
+      credentials: { type: 'none' },
+    });
+    expect([plain.forge?.appId, plain.credentials?.type]).to.deep.equal([null, 'none']);
+    const kept = JSON.stringify([shown, plain, await everythingKept(test)]);
+    expect(kept).not.to.contain(key.split('\n')[3]);
+  });
+
   const here = () => ({
     repositoryUrl: `${server.origin}/acme/pipes.git`,
     forge: { name: 'gitea', token: server.token },
@@ -70,6 +116,7 @@ describe('the forge of a binding', function () {
       url: 'https://git.example.org/api/v1',
       project: 'acme/pipes',
       hasToken: true,
+      appId: null,
       hasWebhookSecret: true,
       error: null,
     });

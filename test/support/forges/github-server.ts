@@ -1,4 +1,5 @@
 /** GitHub Enterprise Server, as https://docs.github.com/rest describes it. */
+import { type KeyObject, verify } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RestEndpointMethodTypes } from '@octokit/rest';
 import {
@@ -38,9 +39,57 @@ export class GitHubServer extends ForgeServer {
   scopes: string | null = 'repo, read:user';
   /** An app may not ask who it is. */
   isApp = false;
+  /** One that is installed on the project, with its public key; tokens are made for it. */
+  app: { id: number; slug: string; publicKey: KeyObject; permissions: Record<string, string> } | null = null;
+  isInstalled = true;
+  isSuspended = false;
+  /** Of the tokens that were made for the app; those that are good. */
+  readonly made: { token: string; repositories: unknown }[] = [];
+  /** As the server has it. */
+  now = () => Date.now();
 
   protected isLetIn({ authorization = '' }: IncomingHttpHeaders): boolean {
-    return authorization === `token ${this.token}` || authorization === `Bearer ${this.token}`;
+    const secret = /^(?:token|Bearer) (.+)$/.exec(authorization)?.[1];
+    if (this.app === null) return secret === this.token;
+    return this.made.some(({ token }) => token === secret) || this.#isSignedByApp(secret ?? '');
+  }
+
+  #isSignedByApp(jwt: string): boolean {
+    const [header = '', payload = '', signature = ''] = jwt.split('.');
+    if (this.app === null || signature === '') return false;
+    const { iss, iat, exp } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<
+      string,
+      unknown
+    >;
+    const seconds = this.now() / 1_000;
+    const inTime = Number(iat) <= seconds && Number(exp) > seconds && Number(exp) <= seconds + 600;
+    const signed = verify(
+      'RSA-SHA256',
+      Buffer.from(`${header}.${payload}`),
+      this.app.publicKey,
+      Buffer.from(signature, 'base64url'),
+    );
+    return inTime && signed && String(iss) === String(this.app.id);
+  }
+
+  #answerApp({ method, body }: Asked, path: string): Reply | null {
+    const { app } = this;
+    if (app === null) return null;
+    if (path === `/repos/${this.project}/installation` && method === 'GET')
+      return this.isInstalled
+        ? {
+            status: 200,
+            body: {
+              ...{ id: 77, app_id: app.id, app_slug: app.slug, permissions: app.permissions },
+              suspended_at: this.isSuspended ? '2026-11-01T12:00:00Z' : null,
+            },
+          }
+        : this.refusal(404, 'Not Found');
+    if (path !== '/app/installations/77/access_tokens' || method !== 'POST') return null;
+    const token = `ghs_canary-installation/${this.made.length + 1}+token`;
+    this.made.push({ token, repositories: body.repositories });
+    const ends = new Date(this.now() + 3_600_000).toISOString().replace(/\.\d+Z$/, 'Z');
+    return { status: 201, body: { token, expires_at: ends, permissions: app.permissions } };
   }
 
   protected refusal(status: number, why: string): Reply {
@@ -49,6 +98,8 @@ export class GitHubServer extends ForgeServer {
 
   protected answer(asked: Asked, path: string): Reply {
     const { method, query, body } = asked;
+    const forApp = this.#answerApp(asked, path);
+    if (forApp) return forApp;
     if (path === '/user')
       return this.isApp
         ? this.refusal(403, 'Resource not accessible by integration')
@@ -123,7 +174,8 @@ export class GitHubServer extends ForgeServer {
       );
     if (issue && !this.pulls.some((one) => one.number === Number(issue)))
       return this.refusal(404, 'Not Found');
-    if (issue) return { status: 201, body: this.#told(this.say(Number(issue), this.us, textOf(body.body))) };
+    const us = this.app ? `${this.app.slug}[bot]` : this.us;
+    if (issue) return { status: 201, body: this.#told(this.say(Number(issue), us, textOf(body.body))) };
     const [, id] = /^\/issues\/comments\/(\d+)$/.exec(rest) ?? [];
     if (id) {
       const comment = this.comments.find((one) => one.id === Number(id) && !one.deleted);

@@ -28,7 +28,14 @@ export const keyring = createKeyring('0123456789abcdef0123456789abcdef');
 
 type Bound = Pick<
   Binding,
-  'id' | 'revision' | 'forge' | 'forgeUrl' | 'forgeProject' | 'sealedForgeToken' | 'caCertificate'
+  | 'id'
+  | 'revision'
+  | 'forge'
+  | 'forgeUrl'
+  | 'forgeProject'
+  | 'sealedForgeToken'
+  | 'forgeAppId'
+  | 'caCertificate'
 >;
 
 /** As a binding names the server; only what forges read of it. */
@@ -42,6 +49,7 @@ export function bindingTo(server: ForgeServer, more: Partial<Bound> & { token?: 
     forgeUrl: server.url,
     forgeProject: server.project,
     sealedForgeToken: sealForgeToken(keyring, id, token),
+    forgeAppId: null,
     caCertificate: null,
     ...rest,
   };

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { readAddress } from '../../../controller/repository/address.ts';
 import { redactor } from '../../../controller/repository/credentials.ts';
 import { explainRun, statusError } from '../../../controller/repository/explain.ts';
+import type { OpenedCredentials } from '../../../controller/repository/index.ts';
 import type { Remote } from '../../../controller/repository/remote.ts';
-import type { GitCredentials } from '../../../schemas/api/git-sync.ts';
 import { localGuard } from '../../support/local-targets.ts';
 
 const PASSWORD = 'p/w %"\'ord+1';
@@ -19,9 +19,10 @@ const SECRET_FORMS = [
   'ord%2B1',
 ];
 
-function remote(url: string, credentials: GitCredentials): Remote {
+function remote(url: string, credentials: OpenedCredentials): Remote {
   return {
     address: readAddress(url),
+    authorization: async () => null,
     endpoint: url,
     credentials,
     knownHosts: null,

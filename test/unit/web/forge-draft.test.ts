@@ -17,6 +17,7 @@ const BOUND: BoundForge = {
   url: 'https://git.example.com/api/v1',
   project: 'team/config',
   hasToken: true,
+  appId: null,
   hasWebhookSecret: true,
   error: null,
 };

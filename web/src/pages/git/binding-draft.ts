@@ -119,6 +119,8 @@ function credentialsOf(draft: BindingDraft, access: Access): GitCredentials | nu
       return null;
     case 'none':
       return { type: 'none' };
+    case 'app':
+      return { type: 'app' };
     case 'basic':
       return { type: 'basic', username: draft.username, password: draft.password };
     case 'ssh':

@@ -9,6 +9,10 @@ export interface ForgeDraft {
   url: string;
   project: string;
   token: string;
+  /** GitHub: by an app instead. */
+  isApp: boolean;
+  appId: string;
+  privateKey: string;
   /** Another token is given in the place of the one that is kept. */
   replacesToken: boolean;
   secret: string;
@@ -56,6 +60,9 @@ export const forgeDraft = (forge: BoundForge | null): ForgeDraft => ({
   url: forge?.url ?? '',
   project: forge?.project ?? '',
   token: '',
+  isApp: typeof forge?.appId === 'string',
+  appId: forge?.appId ?? '',
+  privateKey: '',
   replacesToken: false,
   secret: '',
   webhook: forge?.hasWebhookSecret ? 'keep' : 'none',
@@ -103,6 +110,8 @@ export const mayKeepToken = (draft: ForgeDraft, bound: BoundForge | null, reposi
   bound.name === draft.name &&
   bound.url === (draft.url.trim() || derived(draft.name, repositoryUrl).url);
 
+export const isByApp = ({ name, isApp }: ForgeDraft): boolean => name === 'github' && isApp;
+
 const MIN_SECRET = 16;
 
 /** The first thing that is missing or wrong, in a sentence; empty when all is there. */
@@ -113,7 +122,11 @@ export function problemOfForge(draft: ForgeDraft, bound: BoundForge | null, repo
   if (draft.project.trim() === '' && told.project === '')
     return `Give the project: ${FORGES[draft.name].what}.`;
   const keeps = mayKeepToken(draft, bound, repositoryUrl) && !draft.replacesToken;
-  if (!keeps && draft.token.trim() === '') return 'Give a token.';
+  if (!keeps && isByApp(draft)) {
+    if (draft.appId.trim() === '') return 'Give the id of the app.';
+    if (!draft.privateKey.includes('PRIVATE KEY')) return 'Give the private key of the app, the whole file.';
+  }
+  if (!keeps && !isByApp(draft) && draft.token.trim() === '') return 'Give a token.';
   if (draft.webhook === 'replace' && draft.secret.length < MIN_SECRET)
     return `The webhook’s secret has ${MIN_SECRET} characters at least.`;
   return '';
@@ -126,7 +139,10 @@ export function forgeInput(draft: ForgeDraft): BindForge {
     name: draft.name,
     ...(url ? { url } : {}),
     ...(project ? { project } : {}),
-    ...(token ? { token } : {}),
+    ...(token && !isByApp(draft) ? { token } : {}),
+    ...(isByApp(draft) && draft.privateKey.trim()
+      ? { app: { id: draft.appId.trim(), privateKey: draft.privateKey } }
+      : {}),
     ...(draft.webhook === 'none' ? { webhookSecret: null } : {}),
     ...(draft.webhook === 'replace' ? { webhookSecret: draft.secret } : {}),
   };

@@ -4,7 +4,7 @@ import type { BoundForge, GitSyncStatus } from '../../../../schemas/api/git-sync
 import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries.ts';
 import { Badge, Copyable } from '../../components/bits.tsx';
-import { DraftField, type DraftOf } from '../../components/draft-fields.tsx';
+import { DraftField, type DraftOf, DraftText } from '../../components/draft-fields.tsx';
 import { SelectField } from '../../components/field.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { MutationForm } from '../../components/mutation-form.tsx';
@@ -122,7 +122,7 @@ const Token = ({ draft, set, bound, remote }: KeptProps) => {
   if (mayKeepToken(draft, bound, remote) && !draft.replacesToken) {
     return (
       <div className="credential">
-        <span className="credential-name">Token</span>
+        <span className="credential-name">{bound?.appId ? `GitHub App ${bound.appId}` : 'Token'}</span>
         <Badge tone="calm">Set</Badge>
         <button
           type="button"
@@ -130,11 +130,53 @@ const Token = ({ draft, set, bound, remote }: KeptProps) => {
           data-size="small"
           onClick={() => set({ replacesToken: true })}
         >
-          Replace<span className="sr-only"> the token</span>
+          Replace<span className="sr-only"> {bound?.appId ? 'the app' : 'the token'}</span>
         </button>
       </div>
     );
   }
+  if (draft.name === 'github')
+    return (
+      <>
+        <SelectField<'token' | 'app'>
+          label="It is asked by"
+          value={draft.isApp ? 'app' : 'token'}
+          onChange={(by) => set({ isApp: by === 'app' })}
+          options={GITHUB_ACCESS}
+        />
+        {draft.isApp ? <AppFields draft={draft} set={set} /> : <TokenField draft={draft} set={set} />}
+      </>
+    );
+  return <TokenField draft={draft} set={set} />;
+};
+
+const GITHUB_ACCESS = [
+  { value: 'token', word: 'A token' },
+  { value: 'app', word: 'A GitHub App' },
+] as const;
+
+const AppFields = (of: DraftOf<ForgeDraft>) => (
+  <>
+    <DraftField
+      of={of}
+      name="appId"
+      label="App ID or client ID"
+      maxLength={64}
+      hint="Of an app that may write Pull requests, Commit statuses and Contents, and is installed on the repository."
+    />
+    <DraftText
+      of={of}
+      name="privateKey"
+      label="Private key"
+      rows={4}
+      maxLength={16_384}
+      placeholder="-----BEGIN RSA PRIVATE KEY-----"
+      hint="The whole file. Its tokens are made and renewed here. Kept encrypted, and never shown again."
+    />
+  </>
+);
+
+const TokenField = ({ draft, set }: DraftOf<ForgeDraft>) => {
   return (
     <DraftField
       of={{ draft, set }}

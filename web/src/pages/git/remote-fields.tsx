@@ -12,6 +12,7 @@ const HTTP_ACCESS = [
   { value: 'none', word: 'None: it is public' },
   { value: 'basic', word: 'User name and token' },
 ] as const;
+const BY_APP = { value: 'app', word: 'The GitHub App of the forge' } as const;
 
 /** The server's address, how it lets us in, and how it proves itself. What was given is never shown again. */
 export const RemoteFields = ({ draft, set, status }: Props) => {
@@ -39,7 +40,7 @@ export const RemoteFields = ({ draft, set, status }: Props) => {
               label="Credentials"
               value={access}
               onChange={(next) => set({ access: next })}
-              options={HTTP_ACCESS}
+              options={status.forge?.appId ? [...HTTP_ACCESS, BY_APP] : HTTP_ACCESS}
             />
           )}
           {access === 'basic' && (
@@ -107,6 +108,8 @@ const Kept = ({ status, replace }: { status: GitSyncStatus; replace: () => void 
             <span>An ssh key; give its public half to the server:</span>
             {credentials.publicKey && <Copyable value={credentials.publicKey} label="public key" />}
           </>
+        ) : credentials.type === 'app' ? (
+          <span>The GitHub App of the forge</span>
         ) : (
           <span>
             <span className="mono">{credentials.username}</span> with a password or token, which is not shown
