@@ -131,6 +131,14 @@ export function usesOwnIdentity(setting: BackendSetting): boolean {
   }
 }
 
+/** What the super admin who let it in as the controller has opened to the team; empty where that is no folder. */
+export function ownPrefixOf(setting: BackendSetting): string | null {
+  if (!usesOwnIdentity(setting) || !('config' in setting) || !('prefix' in setting.config))
+    return usesOwnIdentity(setting) ? '' : null;
+  const { prefix = '' } = setting.config;
+  return setting.kind === 'VAULT' && prefix !== '' ? `${prefix}/` : prefix;
+}
+
 /** Credentials are blanked to whether they are there. */
 export function shownSetting(setting: BackendSetting): ShownBackendConfig | null {
   switch (setting.kind) {

@@ -204,7 +204,8 @@ export class VaultServer {
       this.#plain(method, path, body, say, refuse);
       return;
     }
-    const [, mount, rest] = /^([^/]+)\/data\/(.+)$/.exec(path) ?? [];
+    const [place = '', query] = path.split('?');
+    const [, mount, rest] = /^([^/]+)\/data\/(.+)$/.exec(place) ?? [];
     if (!mount || !rest) {
       refuse(404, `no handler for route "${path}"`);
       return;
@@ -215,13 +216,15 @@ export class VaultServer {
       return;
     }
     const versions = this.entries.get(name)?.versions ?? [];
-    const metadata = { version: versions.length, created_time: '2026-01-01T00:00:00Z' };
+    // https://developer.hashicorp.com/vault/api-docs/secret/kv/kv-v2#read-secret-version
+    const asked = Number(new URLSearchParams(query).get('version') ?? 0) || versions.length;
+    const metadata = { version: asked, created_time: '2026-01-01T00:00:00Z' };
     if (method === 'GET') {
-      if (versions.length === 0) {
+      if (versions.length === 0 || asked > versions.length) {
         refuse(404);
         return;
       }
-      const data = versions.at(-1) ?? null;
+      const data = versions[asked - 1] ?? null;
       say(data ? 200 : 404, { data: { data, metadata } });
     } else if (method === 'POST') {
       const input = JSON.parse(body) as { data?: Record<string, unknown>; options?: { cas?: number } };

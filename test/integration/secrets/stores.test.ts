@@ -344,6 +344,29 @@ describe('an environment whose secrets are kept outside', function () {
       ]);
     });
 
+    it('are registered at a path of their own, listed with it, followed and written there', async () => {
+      const environmentId = await inVault({ prefix: 'shop' });
+      vault.put('secret/other/db', { user: 'me', password: 'first' });
+      const at = { path: 'other/db', property: 'password' };
+      const input = { environmentId, name: 'password', ...at };
+      const { id } = await editor.mutate<Listed>('secret.register', input);
+      const [listed] = await editor.query<Listed[]>('secret.list', { environmentId });
+      expect(listed).to.include({ name: 'password', ...at, version: null });
+      await editor.mutate('secret.update', { environmentId, id, value: 'second' });
+      expect(vault.get('secret/other/db')).to.deep.equal({ user: 'me', password: 'second' });
+      const wrong = await editor.call('mutation', 'secret.register', {
+        ...{ environmentId, name: 'token', path: 'other/db', property: 'token' },
+      });
+      expect([wrong.status, wrong.fault?.message]).to.deep.equal([
+        400,
+        'path: secret/data/other/db has no text in the field "token"; its fields are: user, password',
+      ]);
+      for (const path of ['../db', 'a/../db', '-x', 'a b', 'x'.repeat(2_049)]) {
+        const refused = await editor.call('mutation', 'secret.register', { environmentId, name: 'x', path });
+        expect(refused.status, path.slice(0, 20)).to.equal(400);
+      }
+    });
+
     it('are replaced in the store, and stay there when they are deleted here', async () => {
       const environmentId = await inVault();
       const { id } = await editor.mutate<Listed>('secret.create', {
