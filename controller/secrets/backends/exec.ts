@@ -125,6 +125,7 @@ async function run(config: ExecConfig, input: string, signal: AbortSignal): Prom
       // All of it has ended.
     }
   };
+  const deadlineMs = config.timeoutSeconds ? config.timeoutSeconds * 1_000 : BACKEND_LIMITS.deadlineMs;
   const chunks: Buffer[] = [];
   let size = 0;
   let late = false;
@@ -140,7 +141,7 @@ async function run(config: ExecConfig, input: string, signal: AbortSignal): Prom
   const timer = setTimeout(() => {
     late = true;
     end();
-  }, BACKEND_LIMITS.deadlineMs);
+  }, deadlineMs);
   signal.addEventListener('abort', end, { once: true });
   try {
     const { code, by } = await new Promise<{ code: number | null; by: NodeJS.Signals | null }>(
@@ -154,7 +155,11 @@ async function run(config: ExecConfig, input: string, signal: AbortSignal): Prom
       },
     );
     signal.throwIfAborted();
-    if (late) throw new BackendError('unreachable', `${config.command} took longer than 10 s and was ended`);
+    if (late)
+      throw new BackendError(
+        'unreachable',
+        `${config.command} took longer than ${deadlineMs / 1_000} s and was ended; it may be given up to 60 s by timeoutSeconds`,
+      );
     if (size > BACKEND_LIMITS.replyBytes) throw refused(config, 'printed more than 1 MiB and was ended');
     if (code !== 0) {
       throw refused(

@@ -15,7 +15,10 @@ const keyOf = ({ name, path, version }: SecretRef): string =>
   JSON.stringify([path === null ? name : null, path, version]);
 
 export function createVaultBackend(config: VaultConfig, parts: VaultParts): SecretBackend {
-  const caller = createCaller(config.address, config.ca, parts.guard);
+  const { auth } = config;
+  const caller = createCaller(config.address, config.ca, parts.guard, {
+    ...(auth.method === 'cert' ? { cert: auth.certificate, key: auth.key } : {}),
+  });
   const { mount = 'secret', field = 'value', prefix } = config;
   const session = createVaultSession(config, caller, parts);
   /** Looked for when something is not found as version 2 has it; null until then. */
