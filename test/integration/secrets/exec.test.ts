@@ -148,6 +148,12 @@ describe('secrets from a program', () => {
     });
   }
 
+  it('are not waited for for longer than the setting says', async () => {
+    const made = createExecBackend({ command: program('exec sleep 300'), timeoutSeconds: 1 });
+    const fault = await faultOf(made.read(refs(['db']), still));
+    expect(fault.message).to.include('took longer than 1 s and was ended');
+  });
+
   it('are not waited for for longer than 10 seconds, and all that it has started ends', async function () {
     this.timeout(15_000);
     this.slow(12_000);

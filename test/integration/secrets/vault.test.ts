@@ -6,7 +6,7 @@ import { BackendError, type SecretBackend } from '../../../controller/secrets/ba
 import { refTo, type SecretRef } from '../../../controller/secrets/backends/secret-ref.ts';
 import { createVaultBackend } from '../../../controller/secrets/backends/vault.ts';
 import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
-import { AUTHORITY } from '../../support/certificates.ts';
+import { AUTHORITY, LEAF, LEAF_KEY } from '../../support/certificates.ts';
 import { localGuard } from '../../support/local-targets.ts';
 import { patient } from '../../support/patience.ts';
 import { refs } from '../../support/secret-refs.ts';
@@ -192,6 +192,41 @@ describe('secrets in Vault', () => {
     );
     expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
     expect(vault.entries.get('secret/db')?.versions).to.have.length(1);
+  });
+
+  it('are reached by a signed JWT, and an expired one is told as such', async () => {
+    vault.put('secret/db', { value: 'first' });
+    const auth = { method: 'jwt' as const, role: 'headgate', jwt: 'e30.e30.c2lnbmVk' };
+    expect(await one(backend({ auth }))).to.deep.equal({ value: 'first' });
+    const fault = await faultOf(backend({ auth: { ...auth, jwt: 'e30.e30.ZW5kZWQ' } }).check(still));
+    expect(fault.message).to.include('log in by jwt at auth/jwt').and.include('give a new JWT');
+    expect(fault.message).not.to.include('ZW5kZWQ');
+  });
+
+  it('are reached by a request that is signed for AWS, with the key and the server id of the setting', async () => {
+    vault.put('secret/db', { value: 'first' });
+    const auth = {
+      ...{ method: 'aws' as const, role: 'headgate', region: 'eu-central-1', serverId: 'vault.example.com' },
+      ...{ accessKeyId: 'AKIAEXAMPLEOFTEST00', secretAccessKey: 'the/secret+key' },
+    };
+    expect(await one(backend({ auth }))).to.deep.equal({ value: 'first' });
+    const fault = await faultOf(backend({ auth: { ...auth, serverId: 'another' } }).check(still));
+    expect(fault.message).to.include('the server id is another one').and.not.include('the/secret+key');
+  });
+
+  it('are reached by a TLS certificate, and without one nobody is let in', async () => {
+    const secure = await VaultServer.start({ secure: true });
+    try {
+      secure.put('secret/db', { value: 'first' });
+      const of = { address: secure.url, ca: AUTHORITY };
+      const auth = { method: 'cert' as const, role: 'shop', certificate: LEAF, key: LEAF_KEY };
+      expect(await one(backend({ ...of, auth }))).to.deep.equal({ value: 'first' });
+      const fault = await faultOf(backend({ ...of, auth: { ...auth, role: 'other' } }).check(still));
+      expect(fault.message).to.include('log in by cert at auth/cert').and.include('give another certificate');
+    } finally {
+      for (const made of open.splice(0)) made.close();
+      await secure.close();
+    }
   });
 
   it('are reached by AppRole with one login, and a second one where the token has ended', async () => {
