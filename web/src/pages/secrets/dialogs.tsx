@@ -158,7 +158,7 @@ const RegisterForm = ({ environment, backend, close }: Omit<Props, 'action'>) =>
         that is changed there restarts exactly the pipelines that name it.
       </p>
       <Field
-        label="Name"
+        label="Name in the store"
         value={name}
         onChange={setName}
         mono
@@ -166,7 +166,7 @@ const RegisterForm = ({ environment, backend, close }: Omit<Props, 'action'>) =>
         autoFocus
         autoComplete="off"
         problem={problem}
-        hint={`The name in the store, unless you give a path. Manifests write ${variableOf(name)}`}
+        hint={`With a path below, only its name here. Manifests write ${variableOf(name)}`}
       />
       <details className="stack">
         <summary>More</summary>
