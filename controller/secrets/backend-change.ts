@@ -18,6 +18,7 @@ import {
 } from './backend-store.ts';
 import { BackendError, type SecretBackend } from './backends/backend.ts';
 import type { BackendSetting } from './backends/open.ts';
+import type { SecretRef } from './backends/secret-ref.ts';
 import { assertListed } from './exec-commands.ts';
 import { listFetched } from './fetch-store.ts';
 import type { BackendInput } from './secret-stores.ts';
@@ -64,7 +65,7 @@ export async function prepareChange(
   const setting = withStoredCredentials(settingOf(kind, config), stored);
   refuseUnlessAllowed(ctx, tools, setting);
   const opened = tools.openSetting(setting);
-  const registered = (await listFetched(ctx.db, id)).map(({ name }) => name);
+  const registered = await listFetched(ctx.db, id);
   await ask(opened, { kind, registered }, ctx.signal);
   return {
     opened,
@@ -121,14 +122,14 @@ const MOST_READ = 100;
  */
 async function ask(
   backend: SecretBackend,
-  { kind, registered }: { kind: BackendKind; registered: readonly string[] },
+  { kind, registered }: { kind: BackendKind; registered: readonly SecretRef[] },
   signal: AbortSignal,
 ): Promise<void> {
   try {
     await backend.check(signal);
-    const names = registered.slice(0, MOST_READ);
+    const refs = registered.slice(0, MOST_READ);
     const readings =
-      names.length === 0 || !backend.outside ? [] : [...(await backend.read(names, signal)).values()];
+      refs.length === 0 || !backend.outside ? [] : [...(await backend.read(refs, signal)).values()];
     const failed = readings.filter((reading) => 'error' in reading);
     const [first] = failed;
     if (first && failed.length === readings.length)

@@ -1,5 +1,5 @@
 /** The setting of an environment's backend: what may come in, what stays as it was, and what may be shown of it. */
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { TSchema } from 'typebox';
 import {
   type SecretBackend as BackendKind,
@@ -13,6 +13,8 @@ import {
 import { sentences, validator } from '../../schemas/validate.ts';
 import { badRequest } from '../platform/errors.ts';
 import type { BackendSetting } from './backends/open.ts';
+
+type CertAuth = Extract<VaultConfig['auth'], { method: 'cert' }>;
 
 const FIELD = 'secretBackendConfig';
 
@@ -29,6 +31,7 @@ export function settingOf(kind: BackendKind, config: unknown): BackendSetting {
         `${FIELD}.auth`,
       );
       if (outline.ca !== undefined) refuseBadAuthority(outline.ca);
+      if (auth.method === 'cert') refuseBadCertificate(outline.address, auth);
       return { kind, config: { ...outline, address: plainUrl(outline.address, 'address'), auth } };
     }
     case 'CLOUD_SM': {
@@ -74,6 +77,26 @@ function refuseBadAuthority(pem: string): void {
   }
 }
 
+/** The key is looked at where it is given: a stored one was. */
+function refuseBadCertificate(address: string, auth: CertAuth): void {
+  if (!address.startsWith('https:'))
+    throw badRequest(`${FIELD}.address must begin with https:// where a certificate is to log in`);
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(auth.certificate);
+  } catch {
+    throw badRequest(`${FIELD}.auth.certificate is no certificate in PEM form`);
+  }
+  if (auth.key === undefined) return;
+  let belongs: boolean;
+  try {
+    belongs = certificate.checkPrivateKey(createPrivateKey(auth.key));
+  } catch {
+    throw badRequest(`${FIELD}.auth.key is no private key in PEM form without a passphrase`);
+  }
+  if (!belongs) throw badRequest(`${FIELD}.auth.key does not belong to the certificate`);
+}
+
 /**
  * Credentials that were left out are the stored ones, but only towards the very place that they were given for: whoever
  * may set an address must not have them sent to his own.
@@ -84,6 +107,12 @@ export function withStoredCredentials(next: BackendSetting, before: BackendSetti
     const auth = vaultAuth(next.config, stored);
     if (auth.method === 'token' && auth.token === undefined)
       throw badRequest(`${FIELD}.auth.token is required${anew(stored !== null)}`);
+    if (auth.method === 'jwt' && auth.jwt === undefined)
+      throw badRequest(`${FIELD}.auth.jwt is required${anew(stored !== null)}`);
+    if (auth.method === 'cert' && auth.key === undefined)
+      throw badRequest(`${FIELD}.auth.key is required${anew(stored !== null)}`);
+    if (auth.method === 'aws' && auth.secretAccessKey === undefined)
+      throw badRequest(`${FIELD}.auth.secretAccessKey is required${anew(stored !== null)}`);
     return { kind: 'VAULT', config: { ...next.config, auth } };
   }
   if (next.kind === 'CLOUD_SM') {
@@ -113,6 +142,20 @@ function vaultAuth(next: VaultConfig, stored: VaultConfig | null): VaultConfig['
   const { auth } = next;
   if (!stored || stored.address !== next.address || stored.ca !== next.ca) return auth;
   if (auth.method === 'token' && stored.auth.method === 'token') return { ...stored.auth, ...auth };
+  if (auth.method === 'jwt' && stored.auth.method === 'jwt') {
+    const { jwt, mount: earlier } = stored.auth;
+    return jwt !== undefined && earlier === auth.mount ? { jwt, ...auth } : auth;
+  }
+  if (auth.method === 'cert' && stored.auth.method === 'cert') {
+    const { key, certificate } = stored.auth;
+    return key !== undefined && certificate === auth.certificate ? { key, ...auth } : auth;
+  }
+  if (auth.method === 'aws' && stored.auth.method === 'aws') {
+    const { accessKeyId, secretAccessKey, sessionToken, mount: earlier } = stored.auth;
+    const isSame = accessKeyId === auth.accessKeyId && earlier === auth.mount;
+    if (!isSame || secretAccessKey === undefined || auth.secretAccessKey !== undefined) return auth;
+    return { secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }), ...auth };
+  }
   if (auth.method !== 'approle' || stored.auth.method !== 'approle') return auth;
   const { roleId, mount, secretId } = stored.auth;
   const same = roleId === auth.roleId && mount === auth.mount && secretId !== undefined;
@@ -131,6 +174,14 @@ export function usesOwnIdentity(setting: BackendSetting): boolean {
   }
 }
 
+/** What the super admin who let it in as the controller has opened to the team; empty where that is no folder. */
+export function ownPrefixOf(setting: BackendSetting): string | null {
+  if (!usesOwnIdentity(setting) || !('config' in setting) || !('prefix' in setting.config))
+    return usesOwnIdentity(setting) ? '' : null;
+  const { prefix = '' } = setting.config;
+  return setting.kind === 'VAULT' && prefix !== '' ? `${prefix}/` : prefix;
+}
+
 /** Credentials are blanked to whether they are there. */
 export function shownSetting(setting: BackendSetting): ShownBackendConfig | null {
   switch (setting.kind) {
@@ -147,6 +198,22 @@ export function shownSetting(setting: BackendSetting): ShownBackendConfig | null
         }
         case 'kubernetes':
           return { ...rest, auth };
+        case 'jwt': {
+          const { jwt, ...role } = auth;
+          return { ...rest, auth: { ...role, hasJwt: jwt !== undefined } };
+        }
+        case 'cert': {
+          const { key, ...role } = auth;
+          return { ...rest, auth: { ...role, hasKey: key !== undefined } };
+        }
+        case 'aws': {
+          const { secretAccessKey, sessionToken, ...role } = auth;
+          const has = {
+            hasSecretAccessKey: secretAccessKey !== undefined,
+            hasSessionToken: sessionToken !== undefined,
+          };
+          return { ...rest, auth: { ...role, ...has } };
+        }
       }
       break;
     }

@@ -1,9 +1,9 @@
 /** What a store outside said of an environment's secrets, written in one go. */
 import type { Knex } from 'knex';
+import type { SecretRef } from './backends/secret-ref.ts';
 
-export interface FetchedRow {
+export interface FetchedRow extends SecretRef {
   id: string;
-  name: string;
   sealed: string;
   error: string | null;
 }
@@ -12,7 +12,7 @@ export async function listFetched(db: Knex, environmentId: string): Promise<Fetc
   return db('secrets')
     .where({ environment_id: environmentId })
     .orderBy('name')
-    .select('id', 'name', { sealed: 'sealed_value', error: 'fetch_error' });
+    .select('id', 'name', 'path', 'property', 'version', { sealed: 'sealed_value', error: 'fetch_error' });
 }
 
 /** Only where nobody has written another value since `row` was read. Answers the ids of those that were. */

@@ -12,13 +12,14 @@ import { Done } from '../../schemas/api/people.ts';
 import { environmentScope } from '../access/index.ts';
 import { bumpConfigRevision } from '../environments/index.ts';
 import type { Context, MutationContext } from '../platform/context.ts';
-import { badRequest, notFound, preconditionFailed } from '../platform/errors.ts';
+import { badRequest, forbidden, notFound, preconditionFailed } from '../platform/errors.ts';
 import { newId } from '../platform/ids.ts';
 import { mutation, query } from '../platform/operation.ts';
 import { SECRETS_LOOP } from './backend-change.ts';
 import { type BackendState, toDomainError } from './backend-state.ts';
 import { readBackend } from './backend-store.ts';
 import { objectionTo } from './backends/backend.ts';
+import { refTo } from './backends/secret-ref.ts';
 import type { OpenStore } from './secret-stores.ts';
 import {
   deleteSecret,
@@ -99,7 +100,7 @@ export const create = mutation({
     return withStore(ctx, environmentId, async (store) => {
       refuseUnstorable(store, value);
       if (isOutside(store.state)) await refuseTaken(ctx.db, environmentId, secretVariable(name));
-      await store.backend.write(name, value, 'create', ctx.signal);
+      await store.backend.write(refTo(name), value, 'create', ctx.signal);
       return store.state;
     });
   },
@@ -118,17 +119,21 @@ export const register = mutation({
   input: RegisterSecret,
   output: SecretSummary,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
-  async prepare(ctx, { environmentId, name }) {
-    return withStore(ctx, environmentId, async ({ backend, state }) => {
+  async prepare(ctx, { environmentId, name, path = null, property = null, version = null }) {
+    return withStore(ctx, environmentId, async ({ backend, state, ownPrefix }) => {
       if (!backend.outside) {
         throw preconditionFailed(
           'This environment keeps its secrets in Headgate itself: give the value with secret.create, or name a store outside in environment.update first',
         );
       }
+      if (path !== null) assertOwnPath(ctx, path, ownPrefix);
       await refuseTaken(ctx.db, environmentId, secretVariable(name));
-      const reading = (await backend.read([name], ctx.signal)).get(name);
+      const ref = { name, path, property, version };
+      const reading = (await backend.read([ref], ctx.signal)).get(name);
       if (!reading || 'error' in reading)
-        throw badRequest(`name: ${reading?.error ?? 'the store does not have it'}`);
+        throw badRequest(
+          `${path === null ? 'name' : 'path'}: ${reading?.error ?? 'the store does not have it'}`,
+        );
       return { state, value: reading.value };
     });
   },
@@ -138,15 +143,35 @@ export const register = mutation({
   },
 });
 
+interface NewSecret {
+  environmentId: string;
+  name: string;
+  value: string;
+  path?: string | undefined;
+  property?: string | undefined;
+  version?: string | undefined;
+}
+
+/** Read as the controller, a store has more in it than the team's: a path does not lead out of what was opened to it. */
+function assertOwnPath({ actor }: Context, path: string, ownPrefix: string | null): void {
+  if (ownPrefix === null || (actor.type === 'user' && actor.isSuperAdmin)) return;
+  if (ownPrefix !== '' && path.startsWith(ownPrefix)) return;
+  throw forbidden(
+    `This store is read with the controller's own identity: ${
+      ownPrefix === '' ? 'a path is' : `a path that does not begin with ${ownPrefix} is`
+    } for super admins to register and to write`,
+  );
+}
+
 async function insertNamed(
   ctx: MutationContext,
-  { environmentId, name, value }: { environmentId: string; name: string; value: string },
+  { environmentId, name, value, ...place }: NewSecret,
   { fetched, reason }: { fetched: boolean; reason: string },
 ): Promise<SecretSummary> {
   const variable = secretVariable(name);
-  const made = { id: newId(), environmentId, name, variable, value, fetched };
+  const made = { id: newId(), environmentId, name, variable, value, fetched, ...place };
   const secret = await insertSecret(ctx.db, ctx.services.keyring, made);
-  ctx.audit({ entityType: 'Secret', entityId: secret.id, metadata: { name } });
+  ctx.audit({ entityType: 'Secret', entityId: secret.id, metadata: { name, ...place } });
   await secretsChanged(ctx, environmentId, reason);
   return { ...secret, usedBy: [] };
 }
@@ -166,7 +191,8 @@ export const update = mutation({
       const secret = await findSecret(ctx.db, environmentId, id);
       if (!secret) throw notFound('Secret');
       refuseUnstorable(store, value);
-      await store.backend.write(secret.name, value, 'replace', ctx.signal);
+      if (secret.path !== null) assertOwnPath(ctx, secret.path, store.ownPrefix);
+      await store.backend.write(secret, value, 'replace', ctx.signal);
       return store.state;
     });
   },

@@ -71,10 +71,7 @@ interface Asked {
 async function ask(ctx: Context, environmentId: string, rows: readonly FetchedRow[]): Promise<Asked> {
   try {
     const { backend, refreshMs } = await ctx.services.secretStores.open(ctx.db, environmentId);
-    const readings = await backend.read(
-      rows.map(({ name }) => name),
-      ctx.signal,
-    );
+    const readings = await backend.read(rows, ctx.signal);
     return { readings, fault: null, isThrottled: false, refreshMs };
   } catch (error) {
     const isOfStore = error instanceof BackendError || error instanceof KeyringError;

@@ -18,6 +18,7 @@ import {
   describeStore,
   prepareChange,
 } from './backend-change.ts';
+import { ownPrefixOf } from './backend-setting.ts';
 import { type BackendState, changedMeanwhile, sameStore } from './backend-state.ts';
 import { lockBackend, readBackend } from './backend-store.ts';
 import { BackendError, type SecretBackend } from './backends/backend.ts';
@@ -29,6 +30,8 @@ export interface OpenStore {
   state: BackendState;
   /** Between two looks for other values. */
   refreshMs: number;
+  /** Null where it is read as the team itself; else the prefix that its paths must have. */
+  ownPrefix: string | null;
 }
 
 export interface SecretStores {
@@ -78,7 +81,7 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
   const { keyring, guard, execCommands, serviceAccountFile = SERVICE_ACCOUNT, proxies = NO_PROXIES } = parts;
   const opened = new Map<string, OpenStore>();
   /** Of changes: to be opened by the next look, where the database says the same by then. */
-  const checked = new Map<string, Omit<OpenStore, 'refreshMs'>>();
+  const checked = new Map<string, Pick<OpenStore, 'backend' | 'state'>>();
 
   async function serviceAccountToken(): Promise<string> {
     try {
@@ -122,7 +125,7 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
       const setting = settingIn(environmentId, state);
       if (setting.kind === 'EXEC') assertListed(execCommands, setting.config);
       const backend = takeChecked(environmentId, state) ?? openSetting(setting);
-      const store = { backend, state, refreshMs: refreshMsOf(setting) };
+      const store = { backend, state, refreshMs: refreshMsOf(setting), ownPrefix: ownPrefixOf(setting) };
       if (store.backend.outside) opened.set(environmentId, store);
       return store;
     },

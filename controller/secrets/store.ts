@@ -11,6 +11,9 @@ const COLUMNS = [
   'id',
   'name',
   'variable',
+  'path',
+  'property',
+  'version',
   'created_at as createdAt',
   'updated_at as updatedAt',
   'fetched_at as fetchedAt',
@@ -49,6 +52,10 @@ export async function insertSecret(
     environmentId: string;
     name: string;
     variable: string;
+    /** Where a store outside has it. */
+    path?: string | undefined;
+    property?: string | undefined;
+    version?: string | undefined;
     value: string;
     /** The value stands in a store outside. */
     fetched?: boolean;
@@ -61,6 +68,9 @@ export async function insertSecret(
         environment_id: secret.environmentId,
         name: secret.name,
         variable: secret.variable,
+        path: secret.path ?? null,
+        property: secret.property ?? null,
+        version: secret.version ?? null,
         sealed_value: keyring.seal(secret.value, place(secret.id)),
         fetched_at: secret.fetched ? db.fn.now() : null,
       })

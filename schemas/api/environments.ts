@@ -116,6 +116,10 @@ export const SecretSummary = Type.Object({
   name: Type.String(),
   /** How manifests refer to it, for example `SVC_SECRET_DB_PASSWORD`. */
   variable: Type.String(),
+  /** Where a store outside has it; null for all three where its name says it. */
+  path: Nullable(Type.String()),
+  property: Nullable(Type.String()),
+  version: Nullable(Type.String()),
   /** Names of the deployed pipelines whose config refers to it. */
   usedBy: Type.Array(Type.String()),
   createdAt: Timestamp,
@@ -130,7 +134,31 @@ export const SecretList = Type.Array(SecretSummary);
 export const CreateSecret = Input({ environmentId: Id, name: SecretName, value: SecretValue });
 export const UpdateSecret = Input({ id: Id, environmentId: Id, value: SecretValue });
 export const DeleteSecret = Input({ id: Id, environmentId: Id });
-export const RegisterSecret = Input({ environmentId: Id, name: SecretName });
+export const RegisterSecret = Input({
+  environmentId: Id,
+  name: SecretName,
+  path: Type.Optional(
+    Type.String({
+      ...{ minLength: 1, maxLength: 2_048 },
+      // As names in AWS, ARNs and folders of Vault are written; none of the segments `.` or `..`.
+      pattern: '^(?!-)(?!(.*/)?\\.{1,2}(/|$))[A-Za-z0-9/_+=.@!:-]+$',
+      description: 'where the store keeps it, in place of the name and the prefix: a name, an ARN, a folder',
+    }),
+  ),
+  property: Type.Optional(
+    Type.String({
+      ...{ minLength: 1, maxLength: 256, pattern: '^[^\\x00-\\x1f\\x7f]+$' },
+      description: 'of an entry that is a JSON object; of Vault the field',
+    }),
+  ),
+  version: Type.Optional(
+    Type.String({
+      ...{ minLength: 1, maxLength: 256, pattern: '^[\\w./=+:@-]+$' },
+      description:
+        'of AWS a VersionId or a VersionStage, of Vault the number; without it the newest is followed',
+    }),
+  ),
+});
 export const DeletedSecret = Type.Object({
   deleted: Type.Literal(true),
   /** The store outside that it came from has it on. */

@@ -31,8 +31,62 @@ const KubernetesAuth = Input({
   mount: Type.Optional(Path({ default: 'kubernetes', description: 'where the method is mounted' })),
   role: Type.String({ minLength: 1, maxLength: 256, pattern: '^[\\w.:/-]+$' }),
 });
+const RoleName = Type.Optional(
+  Type.String({
+    ...{ minLength: 1, maxLength: 256, pattern: '^[\\w.:/-]+$' },
+    description: 'without it the method chooses',
+  }),
+);
+const JwtAuth = Input({
+  method: Type.Literal('jwt'),
+  mount: Type.Optional(Path({ default: 'jwt', description: 'where the method is mounted' })),
+  role: RoleName,
+  jwt: Type.Optional(
+    Type.String({
+      ...{ minLength: 1, maxLength: 16_384, pattern: '^[\\w-]+\\.[\\w-]+\\.[\\w-]+$' },
+      description: 'signed by a provider that the method trusts; kept where it is left out',
+    }),
+  ),
+});
+const CertAuth = Input({
+  method: Type.Literal('cert'),
+  mount: Type.Optional(Path({ default: 'cert', description: 'where the method is mounted' })),
+  role: RoleName,
+  certificate: Type.String({ minLength: 1, maxLength: 65_536, description: 'PEM, with those between' }),
+  key: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 16_384, description: 'PEM; kept where it is left out' }),
+  ),
+});
+const AccessKeyId = Type.String({ minLength: 16, maxLength: 128, pattern: '^\\w+$' });
+const AwsAuth = Input({
+  method: Type.Literal('aws'),
+  mount: Type.Optional(Path({ default: 'aws', description: 'where the method is mounted' })),
+  role: RoleName,
+  region: Type.Optional(
+    Type.String({
+      ...{ minLength: 1, maxLength: 64, pattern: '^[a-z0-9-]+$' },
+      description: 'whose STS Vault asks; without it the global one',
+    }),
+  ),
+  serverId: Type.Optional(
+    Type.String({
+      ...{ minLength: 1, maxLength: 256, pattern: '^[\\x21-\\x7e]+$' },
+      description: 'X-Vault-AWS-IAM-Server-ID, where the method asks for it',
+    }),
+  ),
+  accessKeyId: AccessKeyId,
+  secretAccessKey: Credential('kept where it is left out'),
+  sessionToken: Credential('of temporary credentials; kept where it is left out'),
+});
 /** By `method`. */
-export const VAULT_AUTH = { token: TokenAuth, approle: AppRoleAuth, kubernetes: KubernetesAuth } as const;
+export const VAULT_AUTH = {
+  token: TokenAuth,
+  approle: AppRoleAuth,
+  kubernetes: KubernetesAuth,
+  jwt: JwtAuth,
+  cert: CertAuth,
+  aws: AwsAuth,
+} as const;
 
 /** How often it is looked for other values; without it every five minutes in Secrets Manager, every minute elsewhere. */
 const RefreshSeconds = Type.Optional(
@@ -54,13 +108,13 @@ const VAULT = {
 };
 export const VaultConfig = Input({
   ...VAULT,
-  auth: Type.Union([TokenAuth, AppRoleAuth, KubernetesAuth]),
+  auth: Type.Union([TokenAuth, AppRoleAuth, KubernetesAuth, JwtAuth, CertAuth, AwsAuth]),
 });
 export type VaultConfig = Static<typeof VaultConfig>;
 /** The same without a look into `auth`, which its method decides on. */
 export const VaultConfigOutline = Input({
   ...VAULT,
-  auth: Type.Object({ method: Type.Enum(['token', 'approle', 'kubernetes']) }),
+  auth: Type.Object({ method: Type.Enum(['token', 'approle', 'kubernetes', 'jwt', 'cert', 'aws']) }),
 });
 
 const CLOUD_SM = {
@@ -84,7 +138,7 @@ const CLOUD_SM = {
 };
 export const CloudConfig = Input({
   ...CLOUD_SM,
-  accessKeyId: Type.Optional(Type.String({ minLength: 16, maxLength: 128, pattern: '^\\w+$' })),
+  accessKeyId: Type.Optional(AccessKeyId),
   secretAccessKey: Credential('kept where it is left out'),
   externalId: Type.Optional(
     Type.String({
@@ -107,6 +161,9 @@ export const ExecConfig = Input({
     description: 'an absolute path; no shell is between',
   }),
   args: Type.Optional(Type.Array(Type.String({ maxLength: 1_024 }), { maxItems: 32 })),
+  timeoutSeconds: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 60, default: 10, description: 'for up to 50 names' }),
+  ),
 });
 export type ExecConfig = Static<typeof ExecConfig>;
 
@@ -132,6 +189,29 @@ export const ShownBackendConfig = Type.Union([
         method: Type.Literal('kubernetes'),
         mount: KubernetesAuth.properties.mount,
         role: KubernetesAuth.properties.role,
+      }),
+      Type.Object({
+        method: Type.Literal('jwt'),
+        mount: JwtAuth.properties.mount,
+        role: RoleName,
+        hasJwt: Type.Boolean(),
+      }),
+      Type.Object({
+        method: Type.Literal('cert'),
+        mount: CertAuth.properties.mount,
+        role: RoleName,
+        certificate: CertAuth.properties.certificate,
+        hasKey: Type.Boolean(),
+      }),
+      Type.Object({
+        method: Type.Literal('aws'),
+        mount: AwsAuth.properties.mount,
+        role: RoleName,
+        region: AwsAuth.properties.region,
+        serverId: AwsAuth.properties.serverId,
+        accessKeyId: AccessKeyId,
+        hasSecretAccessKey: Type.Boolean(),
+        hasSessionToken: Type.Boolean(),
       }),
     ]),
   }),

@@ -10,6 +10,8 @@ export const ACCESS_KEY = 'AKIAEXAMPLEOFTEST00';
 export class SecretsManagerServer {
   /** A text, or bytes in base64. */
   readonly secrets = new Map<string, string | { binary: string }>();
+  /** By name: other versions, by id or stage. */
+  readonly versions = new Map<string, Record<string, string>>();
   readonly requests: { target: string; headers: IncomingMessage['headers']; body: string }[] = [];
   fault: 'none' | 'broken' | 'silent' | 'huge' | 'html' = 'none';
   readonly forbidden = new Set<string>();
@@ -113,7 +115,8 @@ export class SecretsManagerServer {
       refuse(broken.type, broken.message);
       return;
     }
-    const known = this.secrets.get(id);
+    const wanted = input.VersionId ?? input.VersionStage;
+    const known = wanted === undefined ? this.#entry(id) : this.versions.get(id)?.[wanted];
     switch (target) {
       case 'GetSecretValue':
         if (known === undefined) {
@@ -154,6 +157,11 @@ export class SecretsManagerServer {
     }
   }
 
+  /** By name, or by ARN with or without the six characters at its end. */
+  #entry(id: string): string | { binary: string } | undefined {
+    return this.secrets.get(nameIn(id));
+  }
+
   /** https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_BatchGetSecretValue.html */
   #several(ids: string[], say: Say, refuse: Refuse): void {
     if (!this.allowsBatch) {
@@ -170,7 +178,7 @@ export class SecretsManagerServer {
       if (broken) return { ErrorCode: broken.type, Message: broken.message };
       if (this.forbidden.has(id))
         return { ErrorCode: 'AccessDeniedException', Message: 'User is not authorized to perform it' };
-      return this.secrets.has(id)
+      return this.#entry(id) !== undefined
         ? null
         : { ErrorCode: 'ResourceNotFoundException', Message: "Secrets Manager can't find it." };
     };
@@ -181,9 +189,10 @@ export class SecretsManagerServer {
     const SecretValues = ids
       .filter((id) => errorOf(id) === null)
       .map((id) => {
-        const known = this.secrets.get(id);
+        const known = this.#entry(id);
         return {
-          Name: id,
+          Name: nameIn(id),
+          ARN: `${ARN}${nameIn(id)}-AbCdEf`,
           ...(typeof known === 'string' ? { SecretString: known } : { SecretBinary: known?.binary }),
         };
       });
@@ -216,6 +225,10 @@ export class SecretsManagerServer {
     );
   }
 }
+
+const ARN = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:';
+const nameIn = (id: string): string =>
+  id.startsWith(ARN) ? id.slice(ARN.length).replace(/-AbCdEf$/, '') : id;
 
 type Say = (status: number, answer: object) => void;
 type Refuse = (type: string, message: string, status?: number) => void;

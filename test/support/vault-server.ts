@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
+import { TLSSocket } from 'node:tls';
 import { LEAF, LEAF_KEY } from './certificates.ts';
 
 interface Entry {
@@ -22,6 +23,10 @@ export class VaultServer {
   readonly roles = new Map([['shop-role', 'shop-secret-id']]);
   /** The only service account that the role `headgate` is bound to. */
   serviceAccount = 'jwt-of-the-controller';
+  /** The only JWT that is let in by the method `jwt`. */
+  jwt = 'e30.e30.c2lnbmVk';
+  /** The server id that the method `aws` asks for. */
+  serverId = 'vault.example.com';
   namespace: string | undefined;
   fault: Fault = 'none';
   /** Paths that no policy allows. */
@@ -49,7 +54,10 @@ export class VaultServer {
     this.#secure = secure;
     const listener: RequestListener = (request, response) => void this.#take(request, response);
     this.#server = secure
-      ? createSecureServer({ cert: LEAF, key: LEAF_KEY }, listener)
+      ? createSecureServer(
+          { cert: LEAF, key: LEAF_KEY, requestCert: true, rejectUnauthorized: false },
+          listener,
+        )
       : createServer(listener);
   }
 
@@ -131,7 +139,7 @@ export class VaultServer {
       return;
     }
     const path = decodeURIComponent(url).replace(/^\/v1\//, '');
-    if (path.endsWith('/login')) return this.#login(path, body, say, refuse);
+    if (path.endsWith('/login')) return this.#login(path, body, certificateOf(request), say, refuse);
     if (!token || !this.tokens.has(token)) {
       refuse(403, 'permission denied', 'invalid token');
       return;
@@ -169,12 +177,16 @@ export class VaultServer {
     }
   }
 
-  #login(path: string, body: string, say: Say, refuse: Refuse): void {
+  #login(path: string, body: string, certificate: string | null, say: Say, refuse: Refuse): void {
     const input = JSON.parse(body) as Record<string, string>;
     const approle = path === 'auth/approle/login' && this.roles.get(input.role_id ?? '') === input.secret_id;
     const kubernetes =
       path === 'auth/kubernetes/login' && input.role === 'headgate' && input.jwt === this.serviceAccount;
-    if (!approle && !kubernetes) {
+    const jwt = path === 'auth/jwt/login' && input.jwt === this.jwt;
+    const cert =
+      path === 'auth/cert/login' && certificate === 'shop.example.org' && (input.name ?? 'shop') === 'shop';
+    const aws = path === 'auth/aws/login' && isSignedByAws(input, this.serverId);
+    if (!approle && !kubernetes && !jwt && !cert && !aws) {
       refuse(path.includes('approle') ? 400 : 403, 'invalid role or secret ID');
       return;
     }
@@ -204,7 +216,8 @@ export class VaultServer {
       this.#plain(method, path, body, say, refuse);
       return;
     }
-    const [, mount, rest] = /^([^/]+)\/data\/(.+)$/.exec(path) ?? [];
+    const [place = '', query] = path.split('?');
+    const [, mount, rest] = /^([^/]+)\/data\/(.+)$/.exec(place) ?? [];
     if (!mount || !rest) {
       refuse(404, `no handler for route "${path}"`);
       return;
@@ -215,13 +228,15 @@ export class VaultServer {
       return;
     }
     const versions = this.entries.get(name)?.versions ?? [];
-    const metadata = { version: versions.length, created_time: '2026-01-01T00:00:00Z' };
+    // https://developer.hashicorp.com/vault/api-docs/secret/kv/kv-v2#read-secret-version
+    const asked = Number(new URLSearchParams(query).get('version') ?? 0) || versions.length;
+    const metadata = { version: asked, created_time: '2026-01-01T00:00:00Z' };
     if (method === 'GET') {
-      if (versions.length === 0) {
+      if (versions.length === 0 || asked > versions.length) {
         refuse(404);
         return;
       }
-      const data = versions.at(-1) ?? null;
+      const data = versions[asked - 1] ?? null;
       say(data ? 200 : 404, { data: { data, metadata } });
     } else if (method === 'POST') {
       const input = JSON.parse(body) as { data?: Record<string, unknown>; options?: { cas?: number } };
@@ -237,6 +252,29 @@ export class VaultServer {
       say(200, { data: { version: versions.length + 1 } });
     } else refuse(405, 'unsupported operation');
   }
+}
+
+/** The common name of what the client has shown at the handshake. */
+function certificateOf({ socket }: IncomingMessage): string | null {
+  if (!(socket instanceof TLSSocket)) return null;
+  const { subject } = socket.getPeerCertificate();
+  const name = subject?.CN;
+  return typeof name === 'string' ? name : null;
+}
+
+/** https://developer.hashicorp.com/vault/api-docs/auth/aws#login; what AWS itself would say of the signature is not asked. */
+function isSignedByAws(input: Record<string, string>, serverId: string): boolean {
+  const read = (field: string): string => Buffer.from(input[field] ?? '', 'base64').toString();
+  if (input.iam_http_request_method !== 'POST' || !input.iam_request_headers) return false;
+  const headers = JSON.parse(read('iam_request_headers')) as Record<string, string>;
+  return (
+    read('iam_request_url') === 'https://sts.eu-central-1.amazonaws.com/' &&
+    read('iam_request_body') === 'Action=GetCallerIdentity&Version=2011-06-15' &&
+    headers['x-vault-aws-iam-server-id'] === serverId &&
+    /^AWS4-HMAC-SHA256 Credential=AKIAEXAMPLEOFTEST00\/\d{8}\/eu-central-1\/sts\/aws4_request, SignedHeaders=[\w;-]*x-vault-aws-iam-server-id, Signature=[0-9a-f]{64}$/.test(
+      headers.authorization ?? '',
+    )
+  );
 }
 
 type Say = (status: number, answer: unknown) => void;

@@ -1,6 +1,7 @@
 /** What every store of secrets looks like from here, and what all of them have in common: bounds, and what may be told. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SecretBackend as BackendKind } from '../../../schemas/api/secret-backends.ts';
+import type { SecretRef } from './secret-ref.ts';
 
 /** Of one secret: its value, or why there is none. */
 export type Reading = { value: string } | { error: string };
@@ -11,10 +12,10 @@ export interface SecretBackend {
   readonly outside: boolean;
   /** Asks once whether it answers and lets us in; throws BackendError. */
   check(signal: AbortSignal): Promise<void>;
-  /** One reading a name. Throws BackendError, with what was read well, where the store as a whole does not work. */
-  read(names: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Reading>>;
-  /** `create` refuses a name that is there already. Throws BackendError. */
-  write(name: string, value: string, how: 'create' | 'replace', signal: AbortSignal): Promise<void>;
+  /** One reading by name. Throws BackendError, with what was read well, where the store as a whole does not work. */
+  read(refs: readonly SecretRef[], signal: AbortSignal): Promise<ReadonlyMap<string, Reading>>;
+  /** `create` refuses an entry that is there already. Throws BackendError. */
+  write(ref: SecretRef, value: string, how: 'create' | 'replace', signal: AbortSignal): Promise<void>;
   /** Lets go of what it holds: connections, sessions. */
   close(): void;
 }
@@ -90,20 +91,21 @@ const THROTTLED_MS = [250, 1_000];
  * @throws BackendError with what was read well, where the store as a whole does not work, or wants to be left alone.
  */
 export async function readEach(
-  names: readonly string[],
+  refs: readonly SecretRef[],
   signal: AbortSignal,
-  readOne: (name: string) => Promise<Reading>,
+  readOne: (ref: SecretRef) => Promise<Reading>,
 ): Promise<Map<string, Reading>> {
   const readings = new Map<string, Reading>();
-  const waiting = names.values();
+  const waiting = refs.values();
   let answered = false;
   let inRow = 0;
   let last: BackendError | null = null;
   let stopped = false;
 
-  async function take(name: string): Promise<void> {
+  async function take(ref: SecretRef): Promise<void> {
+    const { name } = ref;
     try {
-      readings.set(name, await withPauses(signal, () => readOne(name)));
+      readings.set(name, await withPauses(signal, () => readOne(ref)));
       answered = true;
       inRow = 0;
     } catch (error) {
@@ -120,9 +122,9 @@ export async function readEach(
     }
   }
   const lane = async () => {
-    for (const name of waiting) {
+    for (const ref of waiting) {
       if (stopped) return;
-      await take(name);
+      await take(ref);
     }
   };
   await Promise.all(Array.from({ length: BACKEND_LIMITS.parallel }, lane));

@@ -1,18 +1,16 @@
-/** AWS Secrets Manager, by its official client. A secret is one entry whose whole text is the value. */
+/** AWS Secrets Manager, by its official client. A secret is the text of an entry, or one property of it. */
 import type { CloudConfig } from '../../../schemas/api/secret-backends.ts';
-import { messageOf } from '../../platform/errors.ts';
-import { isUntrusted, type TargetGuard } from '../../platform/outgoing/index.ts';
 import {
   BACKEND_LIMITS,
   BackendError,
-  quoted,
   type Reading,
   readEach,
-  readingOf,
   type SecretBackend,
   withPauses,
 } from './backend.ts';
 import { type CloudClients, type CloudParts, connectCloud, loadSecretsManager } from './cloud-client.ts';
+import { explainCloudFault } from './cloud-fault.ts';
+import { askedOnce, assertNewest, readingIn, type SecretRef } from './secret-ref.ts';
 
 /** Twenty may be asked for at once; of the largest values not so many fit into an answer. */
 const BATCH = 10;
@@ -44,71 +42,84 @@ export function createCloudBackend(config: CloudConfig, parts: CloudParts): Secr
   }
 
   const explained = (error: unknown, wanted: string, alsoSecret: readonly string[] = []): BackendError =>
-    explain(error, { wanted, config, guard, secrets: [...secrets, ...alsoSecret] });
+    explainCloudFault(error, { wanted, config, guard, secrets: [...secrets, ...alsoSecret] });
 
-  async function get(name: string, signal: AbortSignal): Promise<Reading> {
+  const idOf = ({ name, path }: SecretRef): string => path ?? `${prefix}${name}`;
+
+  /** Null where there is none. */
+  async function get(ref: SecretRef, signal: AbortSignal): Promise<Found | null> {
     const { GetSecretValueCommand, ResourceNotFoundException } = await loadSecretsManager();
-    const found = await ask(`read ${prefix}${name}`, signal, async ({ secrets: aws }, options) => {
+    const asked = { SecretId: idOf(ref), ...versionOf(ref) };
+    return ask(`read ${idOf(ref)}`, signal, async ({ secrets: aws }, options) => {
       try {
-        return await aws.send(new GetSecretValueCommand({ SecretId: `${prefix}${name}` }), options);
+        return await aws.send(new GetSecretValueCommand(asked), options);
       } catch (error) {
         if (error instanceof ResourceNotFoundException) return null;
         throw error;
       }
     });
-    return found ? given(name, found) : missing(name);
   }
 
-  const missing = (name: string): Reading => ({
-    error: `Secrets Manager has no ${prefix}${name}; create it there, or correct the name`,
-  });
-  const given = (name: string, { SecretString: text }: { SecretString?: string }): Reading =>
-    typeof text === 'string'
-      ? readingOf(text)
-      : { error: `${prefix}${name} is binary; store it as text, for example as base64` };
+  function readingFor(ref: SecretRef, found: Found | null): Reading {
+    const id = idOf(ref);
+    if (found === null && ref.version !== null)
+      return {
+        error: `Secrets Manager has no ${id} with the version ${ref.version}; correct the path or the version`,
+      };
+    if (found === null)
+      return {
+        error: `Secrets Manager has no ${id}; create it there, or correct the ${ref.path === null ? 'name' : 'path'}`,
+      };
+    return typeof found.SecretString === 'string'
+      ? readingIn(found.SecretString, ref, id)
+      : { error: `${id} is binary; store it as text, for example as base64` };
+  }
 
   /** https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_BatchGetSecretValue.html */
-  async function getSeveral(names: readonly string[], signal: AbortSignal): Promise<Map<string, Reading>> {
+  async function getSeveral(refs: readonly SecretRef[], signal: AbortSignal): Promise<Map<string, Reading>> {
     const { BatchGetSecretValueCommand } = await loadSecretsManager();
     const readings = new Map<string, Reading>();
+    const ids = [...new Set(refs.map(idOf))];
     let next: string | undefined;
     do {
-      const page = await ask(`read ${names.length} secrets at once`, signal, ({ secrets: aws }, options) =>
+      const page = await ask(`read ${ids.length} secrets at once`, signal, ({ secrets: aws }, options) =>
         aws.send(
           new BatchGetSecretValueCommand({
-            SecretIdList: names.map((name) => `${prefix}${name}`),
+            SecretIdList: ids,
             ...(next === undefined ? {} : { NextToken: next }),
           }),
           options,
         ),
       );
       for (const found of page.SecretValues ?? []) {
-        const name = names.find((one) => `${prefix}${one}` === found.Name);
-        if (name !== undefined) readings.set(name, given(name, found));
+        for (const ref of refs.filter((one) => isEntry(idOf(one), found)))
+          readings.set(ref.name, readingFor(ref, found));
       }
       for (const { SecretId, ErrorCode, Message } of page.Errors ?? []) {
-        const name = names.find((one) => `${prefix}${one}` === SecretId);
-        if (name === undefined) continue;
         const error = Object.assign(new Error(Message), { name: ErrorCode ?? '' });
-        readings.set(
-          name,
-          ErrorCode === 'ResourceNotFoundException'
-            ? missing(name)
-            : { error: explained(error, `read ${prefix}${name}`).message },
-        );
+        for (const ref of refs.filter((one) => idOf(one) === SecretId))
+          readings.set(
+            ref.name,
+            ErrorCode === 'ResourceNotFoundException'
+              ? readingFor(ref, null)
+              : { error: explained(error, `read ${SecretId}`).message },
+          );
       }
       next = page.NextToken;
-    } while (next !== undefined && readings.size < names.length);
+    } while (next !== undefined && readings.size < refs.length);
     return readings;
   }
 
-  /** What is not read with others is read by itself. */
-  async function readAll(names: readonly string[], signal: AbortSignal): Promise<Map<string, Reading>> {
+  /** What is not read with others is read by itself: several at once are always of the newest version. */
+  async function readAll(refs: readonly SecretRef[], signal: AbortSignal): Promise<Map<string, Reading>> {
     const readings = new Map<string, Reading>();
-    for (let from = 0; from < names.length && !oneByOne && names.length > 1; from += BATCH) {
-      const some = names.slice(from, from + BATCH);
+    const newest = refs.filter(({ version }) => version === null);
+    const ids = [...new Set(newest.map(idOf))];
+    for (let from = 0; from < ids.length && !oneByOne && ids.length > 1; from += BATCH) {
+      const some = ids.slice(from, from + BATCH);
+      const asked = newest.filter((ref) => some.includes(idOf(ref)));
       try {
-        const found = await withPauses(signal, () => getSeveral(some, signal));
+        const found = await withPauses(signal, () => getSeveral(asked, signal));
         for (const [name, reading] of found) readings.set(name, reading);
       } catch (error) {
         if (!(error instanceof BackendError)) throw error;
@@ -116,9 +127,12 @@ export function createCloudBackend(config: CloudConfig, parts: CloudParts): Secr
         else if (error.fault !== 'entry') throw new BackendError(error.fault, error.message, { readings });
       }
     }
-    const rest = names.filter((name) => !readings.has(name));
+    const rest = refs.filter(({ name }) => !readings.has(name));
     if (rest.length === 0) return readings;
-    const alone = await readEach(rest, signal, (name) => get(name, signal)).catch((error: unknown) => {
+    const once = askedOnce<Found | null>();
+    const alone = await readEach(rest, signal, async (ref) =>
+      readingFor(ref, await once(JSON.stringify([idOf(ref), ref.version]), () => get(ref, signal))),
+    ).catch((error: unknown) => {
       if (!(error instanceof BackendError)) throw error;
       throw new BackendError(error.fault, error.message, {
         readings: new Map([...readings, ...error.readings]),
@@ -133,10 +147,16 @@ export function createCloudBackend(config: CloudConfig, parts: CloudParts): Secr
     // Nothing is looked for that nobody has: a policy may allow the entries that there are, and no other.
     check: (signal) => ask('tell who we are', signal, (aws, { abortSignal }) => aws.identity(abortSignal)),
     read: readAll,
-    async write(name, value, how, signal) {
+    async write(ref, value, how, signal) {
+      assertNewest(ref);
+      const id = idOf(ref);
+      if (ref.property !== null)
+        throw new BackendError(
+          'refused',
+          `${ref.name} is the property "${ref.property}" of ${id}; change it in Secrets Manager, whose other properties stay there as they are`,
+        );
       const { CreateSecretCommand, PutSecretValueCommand, ResourceExistsException } =
         await loadSecretsManager();
-      const id = `${prefix}${name}`;
       await ask(
         `write ${id}`,
         signal,
@@ -167,59 +187,21 @@ export function createCloudBackend(config: CloudConfig, parts: CloudParts): Secr
   };
 }
 
-function explain(
-  error: unknown,
-  of: {
-    wanted: string;
-    config: CloudConfig;
-    guard: TargetGuard;
-    secrets: readonly (string | undefined)[];
-  },
-): BackendError {
-  if (error instanceof BackendError) return error;
-  const where = of.config.endpoint ?? `Secrets Manager in ${of.config.region}`;
-  const {
-    name = '',
-    $metadata,
-    code,
-  } = error as {
-    name?: string;
-    code?: string;
-    $metadata?: { httpStatusCode?: number };
-  };
-  // Its message quotes what was answered, by whomever.
-  if (error instanceof SyntaxError)
-    return new BackendError(
-      'refused',
-      `${where} answers with something that is not JSON; check endpoint and region`,
-    );
-  const said = quoted(`${name}: ${messageOf(error)}`, of.secrets);
-  const status = $metadata?.httpStatusCode ?? 0;
-  if (name === 'CredentialsProviderError') {
-    return new BackendError(
-      'refused',
-      'the controller has no identity for AWS; give accessKeyId and secretAccessKey, or run it with a role',
-    );
-  }
-  if (/^(AccessDenied|DecryptionFailure|EncryptionFailure)/.test(name))
-    return new BackendError(
-      'forbidden',
-      `${where} does not allow us to ${of.wanted} (${said}); extend the policy`,
-    );
-  if (/Throttl|TooManyRequests|RequestLimitExceeded/i.test(name))
-    return new BackendError(
-      'throttled',
-      `${where} is asked too often (${said}); the values that are known stay, and it is asked less for a while`,
-    );
-  // Deleted soon, a disabled key, an impossible name: of this entry alone.
-  if (/^(?:InvalidRequest|InvalidParameter|ResourceNotFound|LimitExceeded|PreconditionNotMet|KMS)/.test(name))
-    return new BackendError('entry', `${where} cannot ${of.wanted} (${said}); look at this entry there`);
-  if (status === 0 && !isUntrusted(code ?? ''))
-    return new BackendError('unreachable', of.guard.unreachable(where, error));
-  if (code !== undefined || status >= 500 || /InternalService/.test(name))
-    return new BackendError('unreachable', `${where} cannot be asked (${said}); it is tried again`);
-  return new BackendError(
-    'refused',
-    `${where} refuses to ${of.wanted} (${said}); check region and credentials`,
-  );
+interface Found {
+  SecretString?: string | undefined;
+  ARN?: string | undefined;
+  Name?: string | undefined;
+}
+
+/** An ARN may be given without the six characters that AWS adds to the name. */
+const isEntry = (id: string, { ARN = '', Name }: Found): boolean =>
+  id === Name || id === ARN || /^-\w{6}$/.test(ARN.startsWith(id) ? ARN.slice(id.length) : '');
+
+/**
+ * Ids have 32 to 64 characters, most of them those of a UUID:
+ * https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
+ */
+function versionOf({ version }: SecretRef): { VersionId?: string; VersionStage?: string } {
+  if (version === null) return {};
+  return version.length >= 32 && version.length <= 64 ? { VersionId: version } : { VersionStage: version };
 }

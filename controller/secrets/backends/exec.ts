@@ -8,21 +8,16 @@ import { access, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import type { ExecConfig } from '../../../schemas/api/secret-backends.ts';
 import { searchPath } from '../../platform/search-path.ts';
-import {
-  BACKEND_LIMITS,
-  BackendError,
-  quoted,
-  type Reading,
-  readingOf,
-  type SecretBackend,
-} from './backend.ts';
+import { BACKEND_LIMITS, BackendError, quoted, type Reading, type SecretBackend } from './backend.ts';
 import { recordOf } from './http-call.ts';
+import { readingIn, type SecretRef } from './secret-ref.ts';
 
 /** Names a run: a program that looks up one after the other is to keep its deadline. */
 const AT_ONCE = 50;
 
 export function createExecBackend(config: ExecConfig): SecretBackend {
-  async function ask(names: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Reading>> {
+  /** By name or path. */
+  async function ask(names: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Answer>> {
     const output = await run(config, JSON.stringify({ version: '1.0', secrets: names }), signal);
     let answer: Record<string, unknown> | null;
     try {
@@ -38,7 +33,7 @@ export function createExecBackend(config: ExecConfig): SecretBackend {
     }
     const values = Object.values(answer).map((one) => recordOf(one)?.value);
     const texts = values.filter((one): one is string => typeof one === 'string');
-    return new Map(names.map((name) => [name, readingIn(answer, name, texts)]));
+    return new Map(names.map((name) => [name, answerTo(answer, name, texts)]));
   }
 
   return {
@@ -48,13 +43,14 @@ export function createExecBackend(config: ExecConfig): SecretBackend {
       await mayRun(config);
       await ask([], signal);
     },
-    async read(names, signal) {
-      const readings = new Map<string, Reading>();
-      for (let at = 0; at < names.length; at += AT_ONCE) {
-        const some = await ask(names.slice(at, at + AT_ONCE), signal);
-        for (const [name, reading] of some) readings.set(name, reading);
+    async read(refs, signal) {
+      const answers = new Map<string, Answer>();
+      const asked = [...new Set(refs.filter((ref) => objectionTo(ref) === null).map(askedAs))];
+      for (let at = 0; at < asked.length; at += AT_ONCE) {
+        const some = await ask(asked.slice(at, at + AT_ONCE), signal);
+        for (const [name, answer] of some) answers.set(name, answer);
       }
-      return readings;
+      return new Map(refs.map((ref) => [ref.name, readingFor(ref, answers.get(askedAs(ref)))]));
     },
     write: async () => {
       throw new BackendError(
@@ -66,13 +62,31 @@ export function createExecBackend(config: ExecConfig): SecretBackend {
   };
 }
 
-function readingIn(answer: Record<string, unknown>, name: string, values: readonly string[]): Reading {
+/** Its text as it is, or why there is none. */
+type Answer = { text: string } | { error: string };
+
+const askedAs = ({ name, path }: SecretRef): string => path ?? name;
+
+/** A program may take what it is asked for as a file below a folder of its own. */
+function objectionTo({ path, version }: SecretRef): string | null {
+  if (version !== null) return 'a program is asked for no versions; leave the version out';
+  return path?.startsWith('/') ? 'a program is asked for no path that begins with /' : null;
+}
+
+function readingFor(ref: SecretRef, answer: Answer | undefined): Reading {
+  const objection = objectionTo(ref);
+  if (objection !== null) return { error: objection };
+  if (!answer) return { error: `the program says nothing of ${askedAs(ref)}` };
+  return 'error' in answer ? answer : readingIn(answer.text, ref, askedAs(ref));
+}
+
+function answerTo(answer: Record<string, unknown>, name: string, values: readonly string[]): Answer {
   const entry = Object.hasOwn(answer, name) ? recordOf(answer[name]) : null;
   if (!entry) return { error: `the program says nothing of ${name}` };
   if (typeof entry.error === 'string' && entry.error !== '')
     return { error: `the program says: ${quoted(entry.error, values)}` };
   if (typeof entry.value !== 'string') return { error: `the program gives no text for ${name}` };
-  return readingOf(entry.value);
+  return { text: entry.value };
 }
 
 const refused = ({ command }: ExecConfig, what: string) => new BackendError('refused', `${command} ${what}`);
@@ -111,6 +125,7 @@ async function run(config: ExecConfig, input: string, signal: AbortSignal): Prom
       // All of it has ended.
     }
   };
+  const deadlineMs = config.timeoutSeconds ? config.timeoutSeconds * 1_000 : BACKEND_LIMITS.deadlineMs;
   const chunks: Buffer[] = [];
   let size = 0;
   let late = false;
@@ -126,7 +141,7 @@ async function run(config: ExecConfig, input: string, signal: AbortSignal): Prom
   const timer = setTimeout(() => {
     late = true;
     end();
-  }, BACKEND_LIMITS.deadlineMs);
+  }, deadlineMs);
   signal.addEventListener('abort', end, { once: true });
   try {
     const { code, by } = await new Promise<{ code: number | null; by: NodeJS.Signals | null }>(
@@ -140,7 +155,11 @@ async function run(config: ExecConfig, input: string, signal: AbortSignal): Prom
       },
     );
     signal.throwIfAborted();
-    if (late) throw new BackendError('unreachable', `${config.command} took longer than 10 s and was ended`);
+    if (late)
+      throw new BackendError(
+        'unreachable',
+        `${config.command} took longer than ${deadlineMs / 1_000} s and was ended; it may be given up to 60 s by timeoutSeconds`,
+      );
     if (size > BACKEND_LIMITS.replyBytes) throw refused(config, 'printed more than 1 MiB and was ended');
     if (code !== 0) {
       throw refused(

@@ -26,8 +26,13 @@ export interface Caller {
   close(): void;
 }
 
-/** `base` may have a path, which `path` follows. `ca` is PEM that is trusted in the place of the system's authorities. */
-export function createCaller(base: string, ca: string | undefined, guard: TargetGuard): Caller {
+/** `base` may have a path, which `path` follows. `ca` is PEM that is trusted in the place of the system's authorities; `identity` is what the other side may ask for. */
+export function createCaller(
+  base: string,
+  ca: string | undefined,
+  guard: TargetGuard,
+  identity: { cert?: string; key?: string | undefined } = {},
+): Caller {
   const { protocol, hostname } = new URL(base);
   const root = base.replace(/\/+$/, '');
   const secure = protocol === 'https:';
@@ -38,7 +43,7 @@ export function createCaller(base: string, ca: string | undefined, guard: Target
     lookup: guard.lookup,
   };
   const agent = secure
-    ? new https.Agent({ ...options, ...(ca === undefined ? {} : { ca }) })
+    ? new https.Agent({ ...options, ...(ca === undefined ? {} : { ca }), ...identity })
     : new http.Agent(options);
   const request = secure ? https.request : http.request;
 

@@ -3,6 +3,7 @@ import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
 import type { TargetGuard } from '../../platform/outgoing/index.ts';
 import { BackendError, quoted } from './backend.ts';
 import { type Caller, type Reply, recordOf } from './http-call.ts';
+import { loginBody } from './vault-login.ts';
 import { holdToken, type Lease } from './vault-token.ts';
 
 export interface VaultParts {
@@ -116,11 +117,9 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
       return given(auth.token, signal);
     }
     const { mount = auth.method } = auth;
-    const body =
-      auth.method === 'approle'
-        ? { role_id: auth.roleId, secret_id: auth.secretId }
-        : { role: auth.role, jwt: await parts.serviceAccountToken() };
-    for (const secret of Object.values(body)) if (secret !== undefined) remember(secret);
+    const body = await loginBody(auth, parts.serviceAccountToken);
+    for (const [field, secret] of Object.entries(body))
+      if (secret !== undefined && SECRET_FIELDS.includes(field)) remember(secret);
     const path = `/v1/auth/${mount.split('/').map(encodeURIComponent).join('/')}/login`;
     const reply = await caller.call(path, { method: 'POST', headers: headers(), body, signal });
     const got = recordOf(recordOf(reply.body)?.auth);
@@ -181,6 +180,7 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
 }
 
 const RENEW_MS = 10_000;
+const SECRET_FIELDS = ['role_id', 'secret_id', 'jwt', 'iam_request_headers'];
 
 /** In seconds; 0 is for ever. */
 function lifeOf(seconds: unknown, renewable: unknown): Pick<Lease, 'ttlMs' | 'renewable'> {
@@ -188,15 +188,23 @@ function lifeOf(seconds: unknown, renewable: unknown): Pick<Lease, 'ttlMs' | 're
   return { ttlMs: ttl > 0 ? ttl * 1_000 : null, renewable: renewable === true };
 }
 
+const WRONG: Record<VaultConfig['auth']['method'], string> = {
+  token: 'Give another token',
+  approle:
+    'The role id is unknown, or the secret id is wrong, has expired, or was used as often as it may be: give a new secret id',
+  kubernetes: 'Check the role and its bound service account, and the namespace of that',
+  jwt: 'The JWT has expired, or its issuer, audience or claims are not those of the role: give a new JWT, or correct the role',
+  cert: 'The certificate has expired, or no role of the method trusts its authority: give another certificate, or correct the role',
+  aws: 'AWS does not know the key, the role is not bound to its identity, or the server id is another one: check the key, the role and the server id',
+};
+
 /** What is mostly wrong, by what Vault answers to a login. */
 const loginAdvice =
   (method: VaultConfig['auth']['method'], mount: string) =>
   (status: number): string | null => {
     if (status === 404) return `No method is mounted at auth/${mount}: check the mount of the method`;
     if (status !== 400 && status !== 403) return null;
-    return method === 'approle'
-      ? 'The role id is unknown, or the secret id is wrong, has expired, or was used as often as it may be: give a new secret id'
-      : 'Check the role and its bound service account, and the namespace of that';
+    return WRONG[method];
   };
 
 /** What keeps us out is no fault of an entry. */
@@ -214,6 +222,9 @@ const ENDED: Record<VaultConfig['auth']['method'], string> = {
     'The token is wrong, has expired or was revoked: give another one, periodic if it is to be renewed for ever',
   approle: 'The token of the login was revoked; it is logged in anew',
   kubernetes: 'The token of the login was revoked; it is logged in anew',
+  jwt: 'The token of the login was revoked; it is logged in anew',
+  cert: 'The token of the login was revoked; it is logged in anew',
+  aws: 'The token of the login was revoked; it is logged in anew',
 };
 
 function credential(method: VaultConfig['auth']['method']): string {
@@ -224,5 +235,11 @@ function credential(method: VaultConfig['auth']['method']): string {
       return 'role id and secret id';
     case 'kubernetes':
       return 'role and its bound service account';
+    case 'jwt':
+      return 'JWT and its role';
+    case 'cert':
+      return 'certificate and its role';
+    case 'aws':
+      return 'access key and its role';
   }
 }

@@ -4,19 +4,31 @@
 import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
 import { BackendError, quoted, type Reading, readEach, readingOf, type SecretBackend } from './backend.ts';
 import { createCaller, type Reply, recordOf } from './http-call.ts';
+import { askedOnce, assertNewest, refTo, type SecretRef } from './secret-ref.ts';
 import { createVaultSession, errorsOf, ofStore, type VaultParts } from './vault-session.ts';
 
 type KvVersion = 1 | 2;
 
+const VERSION = /^[1-9]\d{0,9}$/;
+
+const keyOf = ({ name, path, version }: SecretRef): string =>
+  JSON.stringify([path === null ? name : null, path, version]);
+
 export function createVaultBackend(config: VaultConfig, parts: VaultParts): SecretBackend {
-  const caller = createCaller(config.address, config.ca, parts.guard);
+  const { auth } = config;
+  const caller = createCaller(config.address, config.ca, parts.guard, {
+    ...(auth.method === 'cert' ? { cert: auth.certificate, key: auth.key } : {}),
+  });
   const { mount = 'secret', field = 'value', prefix } = config;
   const session = createVaultSession(config, caller, parts);
   /** Looked for when something is not found as version 2 has it; null until then. */
   let kv: KvVersion | null = null;
-  const placeOf = (name: string) =>
-    [mount, ...(kv === 1 ? [] : ['data']), ...(prefix ? [prefix] : []), name].join('/');
-  const pathOf = (name: string) => `/v1/${placeOf(name).split('/').map(encodeURIComponent).join('/')}`;
+  const placeOf = ({ name, path }: SecretRef) =>
+    [mount, ...(kv === 1 ? [] : ['data']), path ?? [...(prefix ? [prefix] : []), name].join('/')].join('/');
+  const pathOf = (ref: SecretRef) => {
+    const path = `/v1/${placeOf(ref).split('/').map(encodeURIComponent).join('/')}`;
+    return ref.version === null ? path : `${path}?version=${encodeURIComponent(ref.version)}`;
+  };
 
   /** @throws BackendError for a mount that is none, or of another engine. */
   async function look(signal: AbortSignal): Promise<KvVersion> {
@@ -36,7 +48,7 @@ export function createVaultBackend(config: VaultConfig, parts: VaultParts): Secr
     if (reply.status === 403 && !/invalid token/i.test(errorsOf(reply).join()))
       throw new BackendError(
         'refused',
-        `Vault has no mount ${mount}, or the policies allow nothing below it (${quoted(errorsOf(reply).join('; '), [])}); check the mount, and that a policy allows to read ${placeOf('…')}`,
+        `Vault has no mount ${mount}, or the policies allow nothing below it (${quoted(errorsOf(reply).join('; '), [])}); check the mount, and that a policy allows to read ${placeOf(refTo('…'))}`,
       );
     throw ofStore(session.refusal(reply, `look at the mount ${mount}`));
   }
@@ -51,23 +63,36 @@ export function createVaultBackend(config: VaultConfig, parts: VaultParts): Secr
   }
 
   /** The entry with its version, which is there for a deleted one too. */
-  async function entryOf(name: string, signal: AbortSignal): Promise<Entry> {
+  async function entryOf(ref: SecretRef, signal: AbortSignal): Promise<Entry> {
     const asked = kv;
-    const reply = await session.ask(pathOf(name), { signal });
-    if (reply.status === 404 && asked === null && (await isVersion1(signal))) return entryOf(name, signal);
-    if (reply.status !== 200 && reply.status !== 404) throw session.refusal(reply, `read ${placeOf(name)}`);
+    const reply = await session.ask(pathOf(ref), { signal });
+    if (reply.status === 404 && asked === null && (await isVersion1(signal))) return entryOf(ref, signal);
+    if (reply.status !== 200 && reply.status !== 404) throw session.refusal(reply, `read ${placeOf(ref)}`);
     return kv === 1 ? plainEntryIn(reply) : entryIn(reply);
   }
 
-  async function readOne(name: string, signal: AbortSignal): Promise<Reading> {
-    const { fields } = await entryOf(name, signal);
+  async function readOne(ref: SecretRef, entry: () => Promise<Entry>): Promise<Reading> {
+    const { path, version, property } = ref;
+    if (version !== null && !VERSION.test(version))
+      return { error: `Vault numbers its versions, and "${version}" is no number; correct the version` };
+    const { fields } = await entry();
+    const place = placeOf(ref);
+    if (version !== null && kv === 1)
+      return {
+        error: `${mount} is a KV engine of version 1, which keeps no versions; leave the version out`,
+      };
+    if (fields === null && version !== null)
+      return { error: `Vault has no version ${version} of ${place}; correct the path or the version` };
     if (fields === null)
-      return { error: `Vault has no ${placeOf(name)}; write it there, or correct the name` };
-    const value = fields[field];
+      return {
+        error: `Vault has no ${place}; write it there, or correct the ${path === null ? 'name' : 'path'}`,
+      };
+    const wanted = property ?? field;
+    const value = Object.hasOwn(fields, wanted) ? fields[wanted] : undefined;
     if (typeof value === 'string') return readingOf(value);
     const told = Object.keys(fields).slice(0, 10).join(', ');
     return {
-      error: `${placeOf(name)} has no text in the field "${field}"; its fields are: ${quoted(told, [])}`,
+      error: `${place} has no text in the field "${wanted}"; its fields are: ${quoted(told, [])}`,
     };
   }
 
@@ -77,27 +102,34 @@ export function createVaultBackend(config: VaultConfig, parts: VaultParts): Secr
     async check(signal) {
       kv = await look(signal);
     },
-    read: (names, signal) => readEach(names, signal, (name) => readOne(name, signal)),
-    async write(name, value, how, signal) {
-      const { fields, version } = await entryOf(name, signal);
+    async read(refs, signal) {
+      // Fields of one entry come from one answer, and belong together.
+      const once = askedOnce<Entry>();
+      return readEach(refs, signal, (ref) =>
+        readOne(ref, () => once(keyOf(ref), () => entryOf(ref, signal))),
+      );
+    },
+    async write(ref, value, how, signal) {
+      assertNewest(ref);
+      const { fields, version } = await entryOf(ref, signal);
       if (how === 'create' && fields !== null) {
         throw new BackendError(
           'exists',
-          `Vault has ${placeOf(name)} already; secret.register takes it as it is`,
+          `Vault has ${placeOf(ref)} already; secret.register takes it as it is`,
         );
       }
       // The other fields of the entry stay, and what somebody else has written meanwhile is not lost; version 1 knows no check.
-      const data = { ...fields, [field]: value };
+      const data = { ...fields, [ref.property ?? field]: value };
       const body = kv === 1 ? data : { options: { cas: version }, data };
-      const reply = await session.ask(pathOf(name), { method: 'POST', body, signal });
+      const reply = await session.ask(pathOf(ref), { method: 'POST', body, signal });
       if (reply.status === 400 && /check-and-set/i.test(errorsOf(reply).join())) {
         throw new BackendError(
           'exists',
-          `somebody else has just written ${placeOf(name)} in Vault; look at it and try again`,
+          `somebody else has just written ${placeOf(ref)} in Vault; look at it and try again`,
         );
       }
       if (reply.status !== 200 && reply.status !== 204)
-        throw session.refusal(reply, `write ${placeOf(name)}`, [value]);
+        throw session.refusal(reply, `write ${placeOf(ref)}`, [value]);
     },
     close() {
       session.close();

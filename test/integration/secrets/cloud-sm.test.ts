@@ -5,9 +5,11 @@ import { createTargetGuard } from '../../../controller/platform/outgoing/index.t
 import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
 import { BackendError, type SecretBackend } from '../../../controller/secrets/backends/backend.ts';
 import { createCloudBackend } from '../../../controller/secrets/backends/cloud-sm.ts';
+import { refTo } from '../../../controller/secrets/backends/secret-ref.ts';
 import type { CloudConfig } from '../../../schemas/api/secret-backends.ts';
 import { localGuard } from '../../support/local-targets.ts';
 import { patient } from '../../support/patience.ts';
+import { refs } from '../../support/secret-refs.ts';
 import { ACCESS_KEY, SecretsManagerServer } from '../../support/secrets-manager-server.ts';
 
 const SECRET_KEY = 'the/secret+key+of+the+test';
@@ -46,12 +48,78 @@ describe('secrets in AWS Secrets Manager', function () {
     aws.secrets.set('headgate/staging/db', 'first');
     const made = backend({ prefix: 'headgate/staging/' });
     await made.check(still);
-    expect((await made.read(['db'], still)).get('db')).to.deep.equal({ value: 'first' });
+    expect((await made.read(refs(['db']), still)).get('db')).to.deep.equal({ value: 'first' });
     const last = aws.requests.at(-1);
     expect(last?.target).to.equal('GetSecretValue');
     expect(JSON.parse(last?.body ?? '')).to.deep.equal({ SecretId: 'headgate/staging/db' });
     expect(last?.headers.authorization).to.match(/^AWS4-HMAC-SHA256 Credential=/);
     expect(JSON.stringify(aws.requests)).not.to.include(SECRET_KEY);
+  });
+
+  it('are read by names of RDS, by ARN, by property and by version, several of one entry at once', async () => {
+    const rds = 'rds!db-0ff3b9b1-4c67-4a6c-8a5f-0f5a2a6f9a11';
+    const arn = 'arn:aws:secretsmanager:eu-central-1:123456789012:secret:shop/api';
+    aws.secrets.set(rds, '{"username":"admin","password":"second","port":5432,"tls":{"key":"inner"}}');
+    aws.secrets.set('shop/api', 'whole');
+    const id = 'a1b2c3d4-5678-90ab-cdef-1234567890ab';
+    aws.versions.set(rds, { AWSPREVIOUS: '{"password":"first"}', [id]: '{"password":"zeroth"}' });
+    const at = (
+      name: string,
+      path: string,
+      property: string | null = null,
+      version: string | null = null,
+    ) => ({
+      ...{ name, path, property, version },
+    });
+    const asked = [
+      at('user', rds, 'username'),
+      at('password', rds, 'password'),
+      at('port', rds, 'port'),
+      at('inner', rds, 'tls.key'),
+      at('missing', rds, 'token'),
+      at('arn', arn),
+      at('full-arn', `${arn}-AbCdEf`),
+      at('text', arn, 'password'),
+      at('previous', rds, 'password', 'AWSPREVIOUS'),
+      at('by-id', rds, 'password', id),
+      at('no-version', rds, 'password', 'AWSPENDING'),
+    ];
+    const readings = await backend({ prefix: 'headgate/' }).read(asked, still);
+    expect(Object.fromEntries(readings)).to.deep.equal({
+      user: { value: 'admin' },
+      password: { value: 'second' },
+      port: { value: '5432' },
+      inner: { value: 'inner' },
+      missing: {
+        error: `${rds} has no text in the property "token"; its properties are: username, password, port, tls`,
+      },
+      arn: { value: 'whole' },
+      'full-arn': { value: 'whole' },
+      text: {
+        error: `${arn} is no JSON object, so it has no property "password"; leave the property out`,
+      },
+      previous: { value: 'first' },
+      'by-id': { value: 'zeroth' },
+      'no-version': {
+        error: `Secrets Manager has no ${rds} with the version AWSPENDING; correct the path or the version`,
+      },
+    });
+    const [batch] = aws.requests.filter(({ target }) => target === 'BatchGetSecretValue');
+    expect(JSON.parse(batch?.body ?? '').SecretIdList).to.deep.equal([rds, arn, `${arn}-AbCdEf`]);
+    const alone = aws.requests.filter(({ target }) => target === 'GetSecretValue');
+    expect(alone.map(({ body }) => JSON.parse(body))).to.deep.include.members([
+      { SecretId: rds, VersionStage: 'AWSPREVIOUS' },
+      { SecretId: rds, VersionId: id },
+    ]);
+  });
+
+  it('that are one property of an entry, or a version, are not written', async () => {
+    aws.secrets.set('db', '{"password":"first"}');
+    for (const more of [{ property: 'password' }, { version: 'AWSCURRENT' }]) {
+      const fault = await faultOf(backend().write({ ...refTo('db'), ...more }, 'x', 'replace', still));
+      expect(fault.fault).to.equal('refused');
+    }
+    expect(aws.secrets.get('db')).to.equal('{"password":"first"}');
   });
 
   it('carry the session of temporary credentials along', async () => {
@@ -67,7 +135,7 @@ describe('secrets in AWS Secrets Manager', function () {
     });
     aws.broken.set('c', { type: 'DecryptionFailure', message: 'The key is disabled.' });
     aws.broken.set('d', { type: 'InvalidParameterException', message: 'Invalid name.' });
-    const readings = await backend().read(['a', 'b', 'c', 'd', 'e'], still);
+    const readings = await backend().read(refs(['a', 'b', 'c', 'd', 'e']), still);
     const valued = [...readings].filter(([, one]) => 'value' in one).map(([name]) => name);
     expect(valued.toSorted()).to.deep.equal(['a', 'e']);
     expect(readings.get('b'))
@@ -84,7 +152,7 @@ describe('secrets in AWS Secrets Manager', function () {
   it('are asked for several at once, ten by ten', async () => {
     const names = Array.from({ length: 23 }, (_, at) => `n${at}`);
     for (const name of names) aws.secrets.set(name, name);
-    const readings = await backend().read(names, still);
+    const readings = await backend().read(refs(names), still);
     expect(names.every((name) => JSON.stringify(readings.get(name)) === `{"value":"${name}"}`)).to.equal(
       true,
     );
@@ -96,7 +164,7 @@ describe('secrets in AWS Secrets Manager', function () {
     for (const name of ['a', 'b']) aws.secrets.set(name, name);
     const made = backend();
     for (let pass = 0; pass < 2; pass += 1)
-      expect((await made.read(['a', 'b'], still)).get('b')).to.deep.equal({ value: 'b' });
+      expect((await made.read(refs(['a', 'b']), still)).get('b')).to.deep.equal({ value: 'b' });
     const batches = aws.requests.filter(({ target }) => target === 'BatchGetSecretValue');
     expect(batches.length, 'it is not asked again').to.equal(1);
   });
@@ -113,7 +181,7 @@ describe('secrets in AWS Secrets Manager', function () {
     const roleArn = 'arn:aws:iam::123456789012:role/headgate';
     const made = backend({ roleArn, externalId: 'of-the-team' });
     await made.check(still);
-    expect((await made.read(['db'], still)).get('db')).to.deep.equal({ value: 'first' });
+    expect((await made.read(refs(['db']), still)).get('db')).to.deep.equal({ value: 'first' });
     expect(aws.requests.at(-1)?.headers.authorization).to.include('ASIAROLEOFTHETEST00');
     expect(aws.requests.at(-1)?.headers['x-amz-security-token']).to.equal('session-of-the-role');
     const refused = await faultOf(backend({ roleArn, externalId: 'of-another' }).check(still));
@@ -124,11 +192,11 @@ describe('secrets in AWS Secrets Manager', function () {
   it('are asked for again, after a pause, where it throttles, and left alone where it goes on', async () => {
     for (const name of ['a', 'b', 'c']) aws.secrets.set(name, name);
     aws.throttled = 2;
-    const readings = await backend().read(['a', 'b', 'c'], still);
+    const readings = await backend().read(refs(['a', 'b', 'c']), still);
     expect([...readings.values()].every((one) => 'value' in one)).to.equal(true);
     aws.throttled = 1_000;
     const names = Array.from({ length: 50 }, (_, at) => `n${at}`);
-    const fault = await faultOf(backend().read(names, still));
+    const fault = await faultOf(backend().read(refs(names), still));
     expect(fault.fault).to.equal('throttled');
     expect(fault.message).to.include('the values that are known stay');
     // Four lanes, three tries each, two of the client's own.
@@ -141,7 +209,10 @@ describe('secrets in AWS Secrets Manager', function () {
     aws.secrets.set('lines', 'a\nb');
     aws.secrets.set('nul', 'a\0b');
     aws.forbidden.add('closed');
-    const readings = await backend().read(['good', 'missing', 'binary', 'lines', 'nul', 'closed'], still);
+    const readings = await backend().read(
+      refs(['good', 'missing', 'binary', 'lines', 'nul', 'closed']),
+      still,
+    );
     const errors = Object.fromEntries(
       [...readings].map(([name, reading]) => [name, 'error' in reading ? reading.error : '']),
     );
@@ -157,15 +228,15 @@ describe('secrets in AWS Secrets Manager', function () {
 
   it('are created, and replaced, and not created over one that is there', async () => {
     const made = backend();
-    await made.write('db', 'first', 'create', still);
+    await made.write(refTo('db'), 'first', 'create', still);
     expect(aws.secrets.get('db')).to.equal('first');
-    await made.write('db', 'second', 'replace', still);
+    await made.write(refTo('db'), 'second', 'replace', still);
     expect(aws.secrets.get('db')).to.equal('second');
-    const fault = await faultOf(made.write('db', 'third', 'create', still));
+    const fault = await faultOf(made.write(refTo('db'), 'third', 'create', still));
     expect(fault.fault).to.equal('exists');
     expect(fault.message).to.include('secret.register');
     expect(aws.secrets.get('db')).to.equal('second');
-    expect((await faultOf(made.write('gone', 'x-canary', 'replace', still))).message).not.to.include(
+    expect((await faultOf(made.write(refTo('gone'), 'x-canary', 'replace', still))).message).not.to.include(
       'x-canary',
     );
   });
@@ -191,8 +262,8 @@ describe('secrets in AWS Secrets Manager', function () {
       aws.fault = fault;
       for (const work of [
         () => backend().check(still),
-        () => backend().read(['db'], still),
-        () => backend().write('db', 'canary-value', 'replace', still),
+        () => backend().read(refs(['db']), still),
+        () => backend().write(refTo('db'), 'canary-value', 'replace', still),
       ]) {
         const found = await faultOf(work());
         expect(found.message)
@@ -207,7 +278,7 @@ describe('secrets in AWS Secrets Manager', function () {
 
   it('that are larger than is read are told by name', async () => {
     aws.fault = 'huge';
-    expect((await backend().read(['db'], still)).get('db'))
+    expect((await backend().read(refs(['db']), still)).get('db'))
       .to.have.property('error')
       .that.matches(/more than 1 MiB; store less there/);
   });
@@ -217,7 +288,7 @@ describe('secrets in AWS Secrets Manager', function () {
     const began = performance.now();
     const late = faultOf(backend().check(still));
     const stopping = new AbortController();
-    const given = backend().read(['db'], stopping.signal);
+    const given = backend().read(refs(['db']), stopping.signal);
     stopping.abort(new Error('stopping'));
     expect(await given.catch((error: Error) => error.message)).to.equal('stopping');
     expect((await late).message).to.include('cannot be reached: nothing answers there');

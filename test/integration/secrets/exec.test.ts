@@ -6,7 +6,9 @@ import { expect } from 'chai';
 import { startOf } from '../../../controller/platform/process-record.ts';
 import { BackendError } from '../../../controller/secrets/backends/backend.ts';
 import { createExecBackend } from '../../../controller/secrets/backends/exec.ts';
+import { refTo } from '../../../controller/secrets/backends/secret-ref.ts';
 import { patient } from '../../support/patience.ts';
+import { refs } from '../../support/secret-refs.ts';
 import { until } from '../../support/until.ts';
 
 const still = new AbortController().signal;
@@ -32,12 +34,13 @@ describe('secrets from a program', () => {
         return error as BackendError;
       },
     );
-  const one = async (script: string, name = 'db') => (await backend(script).read([name], still)).get(name);
+  const one = async (script: string, name = 'db') =>
+    (await backend(script).read(refs([name]), still)).get(name);
 
   it('are asked for by version and names, on its input', async () => {
     const asked = join(folder, 'asked');
     const made = backend(`cat > ${asked}\necho '{"db":{"value":"first","error":null},"x":{"value":"y"}}'`);
-    const readings = await made.read(['db', 'other'], still);
+    const readings = await made.read(refs(['db', 'other']), still);
     expect(readFileSync(asked, 'utf8')).to.equal('{"version":"1.0","secrets":["db","other"]}');
     expect([...readings]).to.deep.equal([
       ['db', { value: 'first' }],
@@ -45,11 +48,37 @@ describe('secrets from a program', () => {
     ]);
   });
 
+  it('are asked for by their paths, once each, and may be properties of what is given', async () => {
+    const asked = join(folder, 'asked-paths');
+    const made = backend(
+      `cat > ${asked}\necho '{"team/db":{"value":"{\\"user\\":\\"me\\",\\"pass\\":\\"x\\"}"}}'`,
+    );
+    const at = (name: string, more: object) => ({ ...refTo(name), path: 'team/db', ...more });
+    const readings = await made.read(
+      [
+        at('user', { property: 'user' }),
+        at('pass', { property: 'pass' }),
+        at('none', { property: 'token' }),
+        at('old', { version: '1' }),
+        at('root', { path: '/etc/passwd' }),
+      ],
+      still,
+    );
+    expect(readFileSync(asked, 'utf8')).to.equal('{"version":"1.0","secrets":["team/db"]}');
+    expect(Object.fromEntries(readings)).to.deep.equal({
+      user: { value: 'me' },
+      pass: { value: 'x' },
+      none: { error: 'team/db has no text in the property "token"; its properties are: user, pass' },
+      old: { error: 'a program is asked for no versions; leave the version out' },
+      root: { error: 'a program is asked for no path that begins with /' },
+    });
+  });
+
   it('are asked for in runs of 50 names', async () => {
     const runs = join(folder, 'runs');
     const script = `echo run >> ${runs}\nsed -e 's/.*"secrets":\\[\\(.*\\)\\].*/{\\1}/' -e 's/"\\([^"]*\\)"/"\\1":{"value":"of \\1"}/g'`;
     const names = Array.from({ length: 120 }, (_, n) => `name_${n}`);
-    const readings = await backend(script).read(names, still);
+    const readings = await backend(script).read(refs(names), still);
     expect(readFileSync(runs, 'utf8').trim().split('\n')).to.have.length(3);
     expect(readings.get('name_119')).to.deep.equal({ value: 'of name_119' });
   });
@@ -57,7 +86,7 @@ describe('secrets from a program', () => {
   it('come from a program that gets its arguments as they are, and no shell reads them', async () => {
     const seen = join(folder, 'args');
     const made = backend(`printf '%s\\n' "$@" > ${seen}\necho '{}'`, ['a b', '$(touch /tmp/no)', '; rm']);
-    await made.read(['db'], still);
+    await made.read(refs(['db']), still);
     expect(readFileSync(seen, 'utf8')).to.equal('a b\n$(touch /tmp/no)\n; rm\n');
   });
 
@@ -65,7 +94,7 @@ describe('secrets from a program', () => {
     const seen = join(folder, 'env');
     process.env.HEADGATE_CANARY = 'canary';
     try {
-      await backend(`env > ${seen}; pwd >> ${seen}; echo '{}'`).read(['db'], still);
+      await backend(`env > ${seen}; pwd >> ${seen}; echo '{}'`).read(refs(['db']), still);
     } finally {
       delete process.env.HEADGATE_CANARY;
     }
@@ -94,7 +123,7 @@ describe('secrets from a program', () => {
       .to.have.property('error')
       .that.includes('NUL');
     const leaky = backend(`echo '{"db":{"value":"canary-1"},"other":{"error":"cannot give canary-1 here"}}'`);
-    expect((await leaky.read(['db', 'other'], still)).get('other')).to.deep.equal({
+    expect((await leaky.read(refs(['db', 'other']), still)).get('other')).to.deep.equal({
       error: 'the program says: cannot give [redacted] here',
     });
   });
@@ -113,18 +142,24 @@ describe('secrets from a program', () => {
   ];
   for (const { of, script, says } of FAULTS) {
     it(`fail as a whole where it ${of}, and what it printed is not told`, async () => {
-      const fault = await faultOf(backend(script).read(['db'], still));
+      const fault = await faultOf(backend(script).read(refs(['db']), still));
       expect(fault.fault).to.equal('refused');
       expect(fault.message).to.match(says).and.not.include('canary');
     });
   }
+
+  it('are not waited for for longer than the setting says', async () => {
+    const made = createExecBackend({ command: program('exec sleep 300'), timeoutSeconds: 1 });
+    const fault = await faultOf(made.read(refs(['db']), still));
+    expect(fault.message).to.include('took longer than 1 s and was ended');
+  });
 
   it('are not waited for for longer than 10 seconds, and all that it has started ends', async function () {
     this.timeout(15_000);
     this.slow(12_000);
     const pid = join(folder, 'child');
     const made = backend(`sleep 300 & echo $! > ${pid}\nwait`);
-    const fault = await faultOf(made.read(['db'], still));
+    const fault = await faultOf(made.read(refs(['db']), still));
     expect(fault.fault).to.equal('unreachable');
     expect(fault.message).to.include('took longer than 10 s and was ended');
     await until(() => startOf(Number(readFileSync(pid, 'utf8'))) === null, { what: 'its child to end' });
@@ -143,7 +178,7 @@ describe('secrets from a program', () => {
   it('are given up at once when nobody wants them any longer', async () => {
     const started = join(folder, 'started');
     const stopping = new AbortController();
-    const work = backend(`echo $$ > ${started}; exec sleep 300`).read(['db'], stopping.signal);
+    const work = backend(`echo $$ > ${started}; exec sleep 300`).read(refs(['db']), stopping.signal);
     await until(() => existsSync(started) && readFileSync(started, 'utf8') !== '', { what: 'it to start' });
     stopping.abort(new Error('stopping'));
     expect(await work.catch((error: Error) => error.message)).to.equal('stopping');
@@ -162,7 +197,7 @@ describe('secrets from a program', () => {
   });
 
   it('are not written', async () => {
-    const fault = await faultOf(backend('true').write('db', 'canary-3', 'create', still));
+    const fault = await faultOf(backend('true').write(refTo('db'), 'canary-3', 'create', still));
     expect(fault.message).to.include('secret.register').and.not.include('canary-3');
   });
 });

@@ -299,6 +299,58 @@ describe('an environment whose secrets are kept outside', function () {
       expect(fault?.message).to.include('no service account of Kubernetes');
     });
 
+    it('read with the controller’s own identity opens to editors what is below its prefix, and no path elsewhere', async () => {
+      const aws = await SecretsManagerServer.start();
+      const before = { ...process.env };
+      Object.assign(process.env, { AWS_ACCESS_KEY_ID: ACCESS_KEY, AWS_SECRET_ACCESS_KEY: 'of/the/machine' });
+      try {
+        const environmentId = await newEnvironment();
+        const secretBackendConfig = { region: 'eu-central-1', endpoint: aws.url, prefix: 'shop/' };
+        const input = { secretBackend: 'CLOUD_SM', secretBackendConfig };
+        expect((await update(environmentId, input, root)).status).to.equal(200);
+        for (const name of ['shop/api/key', 'bank/key']) aws.secrets.set(name, 'x');
+        const register = (who: typeof editor, name: string, path: string) =>
+          who.call('mutation', 'secret.register', { environmentId, name, path });
+        const refused = await register(editor, 'bank', 'bank/key');
+        expect([refused.status, refused.fault?.message]).to.deep.equal([
+          403,
+          "This store is read with the controller's own identity: a path that does not begin with shop/ is for super admins to register and to write",
+        ]);
+        expect((await register(editor, 'own', 'shop/api/key')).status).to.equal(200);
+        expect((await register(root, 'bank', 'bank/key')).status).to.equal(200);
+      } finally {
+        for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) {
+          if (before[name] === undefined) delete process.env[name];
+          else process.env[name] = before[name];
+        }
+        await aws.close();
+      }
+    });
+
+    it('keeps the credentials of a login where they are left out, shows none, and sends them nowhere else', async () => {
+      const id = await newEnvironment();
+      const jwt = vault.jwt;
+      const set = (config: object) => update(id, { secretBackend: 'VAULT', secretBackendConfig: config });
+      expect((await set(vaultConfig({ auth: { method: 'jwt', role: 'r', jwt } }))).status).to.equal(200);
+      const kept = await set(vaultConfig({ auth: { method: 'jwt', role: 'other' } }));
+      expect(kept.status).to.equal(200);
+      const shown = await editor.query<{ secretStore: { config: { auth: object } } }>('environment.get', {
+        id,
+      });
+      expect(shown.secretStore.config.auth).to.deep.equal({ method: 'jwt', role: 'other', hasJwt: true });
+      const moved = {
+        ...vaultConfig({ auth: { method: 'jwt', role: 'other' } }),
+        address: 'http://localhost:1',
+      };
+      const refused = await set(moved);
+      expect([refused.status, refused.fault?.message]).to.deep.equal([
+        400,
+        'secretBackendConfig.auth.jwt is required: the stored one was given for another place, and is not sent to this one',
+      ]);
+      const plain = await set(vaultConfig({ auth: { method: 'cert', certificate: 'x', key: 'y' } }));
+      expect(plain.fault?.message).to.include('must begin with https://');
+    });
+
     it('turns programs off where the operator names none', async () => {
       const own = await startTestController();
       try {
@@ -342,6 +394,29 @@ describe('an environment whose secrets are kept outside', function () {
         400,
         'value: the value is larger than 64 KiB',
       ]);
+    });
+
+    it('are registered at a path of their own, listed with it, followed and written there', async () => {
+      const environmentId = await inVault({ prefix: 'shop' });
+      vault.put('secret/other/db', { user: 'me', password: 'first' });
+      const at = { path: 'other/db', property: 'password' };
+      const input = { environmentId, name: 'password', ...at };
+      const { id } = await editor.mutate<Listed>('secret.register', input);
+      const [listed] = await editor.query<Listed[]>('secret.list', { environmentId });
+      expect(listed).to.include({ name: 'password', ...at, version: null });
+      await editor.mutate('secret.update', { environmentId, id, value: 'second' });
+      expect(vault.get('secret/other/db')).to.deep.equal({ user: 'me', password: 'second' });
+      const wrong = await editor.call('mutation', 'secret.register', {
+        ...{ environmentId, name: 'token', path: 'other/db', property: 'token' },
+      });
+      expect([wrong.status, wrong.fault?.message]).to.deep.equal([
+        400,
+        'path: secret/data/other/db has no text in the field "token"; its fields are: user, password',
+      ]);
+      for (const path of ['../db', 'a/../db', '-x', 'a b', 'x'.repeat(2_049)]) {
+        const refused = await editor.call('mutation', 'secret.register', { environmentId, name: 'x', path });
+        expect(refused.status, path.slice(0, 20)).to.equal(400);
+      }
     });
 
     it('are replaced in the store, and stay there when they are deleted here', async () => {

@@ -3,11 +3,13 @@ import { expect } from 'chai';
 import { createLogger } from '../../../controller/platform/logger.ts';
 import { createTargetGuard } from '../../../controller/platform/outgoing/index.ts';
 import { BackendError, type SecretBackend } from '../../../controller/secrets/backends/backend.ts';
+import { refTo, type SecretRef } from '../../../controller/secrets/backends/secret-ref.ts';
 import { createVaultBackend } from '../../../controller/secrets/backends/vault.ts';
 import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
-import { AUTHORITY } from '../../support/certificates.ts';
+import { AUTHORITY, LEAF, LEAF_KEY } from '../../support/certificates.ts';
 import { localGuard } from '../../support/local-targets.ts';
 import { patient } from '../../support/patience.ts';
+import { refs } from '../../support/secret-refs.ts';
 import { until } from '../../support/until.ts';
 import { VaultServer } from '../../support/vault-server.ts';
 
@@ -47,7 +49,7 @@ describe('secrets in Vault', () => {
         return error as BackendError;
       },
     );
-  const one = async (made: SecretBackend, name = 'db') => (await made.read([name], still)).get(name);
+  const one = async (made: SecretBackend, name = 'db') => (await made.read(refs([name]), still)).get(name);
 
   it('are read from one field of one entry each, below mount and prefix', async () => {
     vault.put('secret/db', { value: 'first' });
@@ -82,7 +84,7 @@ describe('secrets in Vault', () => {
       'large',
       'closed',
     ];
-    const readings = await backend().read(names, still);
+    const readings = await backend().read(refs(names), still);
     const errors = Object.fromEntries(
       [...readings].map(([name, reading]) => [name, 'error' in reading ? reading.error : '']),
     );
@@ -102,14 +104,75 @@ describe('secrets in Vault', () => {
     expect(errors.nul).to.include('base64');
   });
 
+  it('are read at a path of their own, from a field of their own, in a version of their own', async () => {
+    vault.put('secret/other/team/db', { user: 'me', password: 'first', 'a.b': 'dotted' });
+    vault.put('secret/other/team/db', { user: 'you', password: 'second' });
+    const at = (name: string, more: Partial<SecretRef>) => ({
+      ...refTo(name),
+      path: 'other/team/db',
+      ...more,
+    });
+    const asked = [
+      at('user', { property: 'user' }),
+      at('password', { property: 'password' }),
+      at('before', { property: 'password', version: '1' }),
+      at('dotted', { property: 'a.b', version: '1' }),
+      at('future', { property: 'password', version: '3' }),
+      at('stage', { property: 'password', version: 'AWSCURRENT' }),
+      at('nothing', { property: 'constructor' }),
+    ];
+    const readings = await backend({ prefix: 'team/shop' }).read(asked, still);
+    expect(Object.fromEntries(readings)).to.deep.equal({
+      user: { value: 'you' },
+      password: { value: 'second' },
+      before: { value: 'first' },
+      dotted: { value: 'dotted' },
+      future: {
+        error: 'Vault has no version 3 of secret/data/other/team/db; correct the path or the version',
+      },
+      stage: { error: 'Vault numbers its versions, and "AWSCURRENT" is no number; correct the version' },
+      nothing: {
+        error:
+          'secret/data/other/team/db has no text in the field "constructor"; its fields are: user, password',
+      },
+    });
+    const read = vault.requests.map(({ path }) => path).filter((path) => path.includes('/data/'));
+    expect(read.toSorted(), 'fields of one entry share its answer').to.deep.equal([
+      '/v1/secret/data/other/team/db',
+      '/v1/secret/data/other/team/db?version=1',
+      '/v1/secret/data/other/team/db?version=3',
+    ]);
+  });
+
+  it('are written to the field of their own, and in a version of their own not at all', async () => {
+    vault.put('secret/other/db', { user: 'me', password: 'first' });
+    const ref = { ...refTo('db'), path: 'other/db', property: 'password' };
+    await backend().write(ref, 'second', 'replace', still);
+    expect(vault.get('secret/other/db')).to.deep.equal({ user: 'me', password: 'second' });
+    const fault = await faultOf(backend().write({ ...ref, version: '1' }, 'third', 'replace', still));
+    expect(fault.message).to.include('registered with the version 1');
+  });
+
+  it('have no versions in a KV engine of version 1', async () => {
+    vault.mounts.set('old', { type: 'kv', version: '1' });
+    vault.put('old/db', { value: 'first' });
+    const made = backend({ mount: 'old' });
+    await made.check(still);
+    const readings = await made.read([{ ...refTo('old'), path: 'db', version: '1' }, refTo('db')], still);
+    expect([...readings.values()]).to.deep.equal([
+      { error: 'old is a KV engine of version 1, which keeps no versions; leave the version out' },
+      { value: 'first' },
+    ]);
+  });
+
   it('are written with check-and-set, and leave the other fields of an entry as they are', async () => {
     const made = backend();
-    await made.write('db', 'first', 'create', still);
+    await made.write(refTo('db'), 'first', 'create', still);
     expect(vault.get('secret/db')).to.deep.equal({ value: 'first' });
     vault.put('secret/db', { value: 'first', user: 'me' });
-    await made.write('db', 'second', 'replace', still);
+    await made.write(refTo('db'), 'second', 'replace', still);
     expect(vault.get('secret/db')).to.deep.equal({ value: 'second', user: 'me' });
-    const fault = await faultOf(made.write('db', 'third', 'create', still));
+    const fault = await faultOf(made.write(refTo('db'), 'third', 'create', still));
     expect(fault.fault).to.equal('exists');
     expect(fault.message).to.include('secret.register');
     expect(vault.get('secret/db')).to.deep.equal({ value: 'second', user: 'me' });
@@ -118,17 +181,52 @@ describe('secrets in Vault', () => {
   it('can be created again where they were deleted', async () => {
     vault.put('secret/db', { value: 'old' });
     vault.entries.get('secret/db')?.versions.push(null);
-    await backend().write('db', 'new', 'create', still);
+    await backend().write(refTo('db'), 'new', 'create', still);
     expect(vault.get('secret/db')).to.deep.equal({ value: 'new' });
   });
 
   it('of which ten are created at once under one name are one', async () => {
     const made = backend();
     const results = await Promise.allSettled(
-      Array.from({ length: 10 }, (_, n) => made.write('db', `value ${n}`, 'create', still)),
+      Array.from({ length: 10 }, (_, n) => made.write(refTo('db'), `value ${n}`, 'create', still)),
     );
     expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
     expect(vault.entries.get('secret/db')?.versions).to.have.length(1);
+  });
+
+  it('are reached by a signed JWT, and an expired one is told as such', async () => {
+    vault.put('secret/db', { value: 'first' });
+    const auth = { method: 'jwt' as const, role: 'headgate', jwt: 'e30.e30.c2lnbmVk' };
+    expect(await one(backend({ auth }))).to.deep.equal({ value: 'first' });
+    const fault = await faultOf(backend({ auth: { ...auth, jwt: 'e30.e30.ZW5kZWQ' } }).check(still));
+    expect(fault.message).to.include('log in by jwt at auth/jwt').and.include('give a new JWT');
+    expect(fault.message).not.to.include('ZW5kZWQ');
+  });
+
+  it('are reached by a request that is signed for AWS, with the key and the server id of the setting', async () => {
+    vault.put('secret/db', { value: 'first' });
+    const auth = {
+      ...{ method: 'aws' as const, role: 'headgate', region: 'eu-central-1', serverId: 'vault.example.com' },
+      ...{ accessKeyId: 'AKIAEXAMPLEOFTEST00', secretAccessKey: 'the/secret+key' },
+    };
+    expect(await one(backend({ auth }))).to.deep.equal({ value: 'first' });
+    const fault = await faultOf(backend({ auth: { ...auth, serverId: 'another' } }).check(still));
+    expect(fault.message).to.include('the server id is another one').and.not.include('the/secret+key');
+  });
+
+  it('are reached by a TLS certificate, and without one nobody is let in', async () => {
+    const secure = await VaultServer.start({ secure: true });
+    try {
+      secure.put('secret/db', { value: 'first' });
+      const of = { address: secure.url, ca: AUTHORITY };
+      const auth = { method: 'cert' as const, role: 'shop', certificate: LEAF, key: LEAF_KEY };
+      expect(await one(backend({ ...of, auth }))).to.deep.equal({ value: 'first' });
+      const fault = await faultOf(backend({ ...of, auth: { ...auth, role: 'other' } }).check(still));
+      expect(fault.message).to.include('log in by cert at auth/cert').and.include('give another certificate');
+    } finally {
+      for (const made of open.splice(0)) made.close();
+      await secure.close();
+    }
   });
 
   it('are reached by AppRole with one login, and a second one where the token has ended', async () => {
@@ -136,7 +234,7 @@ describe('secrets in Vault', () => {
     const auth = { method: 'approle' as const, roleId: 'shop-role', secretId: 'shop-secret-id' };
     const made = backend({ auth });
     await made.check(still);
-    await made.read(['db', 'db2', 'db3', 'db4', 'db5'], still);
+    await made.read(refs(['db', 'db2', 'db3', 'db4', 'db5']), still);
     expect(vault.logins).to.equal(1);
     vault.tokens.clear();
     expect(await one(made)).to.deep.equal({ value: 'first' });
@@ -204,9 +302,9 @@ describe('secrets in Vault', () => {
     it(`fail as a whole where it is ${fault}, and no credential is told`, async () => {
       vault.fault = fault;
       const checked = await faultOf(backend().check(still));
-      const written = await faultOf(backend().write('db', 'canary-value', 'replace', still));
+      const written = await faultOf(backend().write(refTo('db'), 'canary-value', 'replace', still));
       expect([checked.fault, written.fault]).to.deep.equal([is, ofEntry ? 'entry' : is]);
-      const reading = ofEntry ? await one(backend()) : await faultOf(backend().read(['db'], still));
+      const reading = ofEntry ? await one(backend()) : await faultOf(backend().read(refs(['db']), still));
       const read = reading && 'error' in reading ? reading.error : (reading as BackendError).message;
       for (const message of [checked.message, written.message, read])
         expect(message).to.match(says).and.not.include(TOKEN).and.not.include('canary-value');
@@ -217,7 +315,7 @@ describe('secrets in Vault', () => {
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) vault.put(`secret/${name}`, { value: name });
     vault.broken.set('secret/data/b', { status: 500, errors: ['1 error occurred:\n\t* disk'] });
     vault.broken.set('secret/data/d', { status: 400, errors: ['invalid path'] });
-    const readings = await backend().read(['a', 'b', 'c', 'd', 'e', 'f'], still);
+    const readings = await backend().read(refs(['a', 'b', 'c', 'd', 'e', 'f']), still);
     const valued = [...readings].filter(([, one]) => 'value' in one).map(([name]) => name);
     expect(valued.toSorted()).to.deep.equal(['a', 'c', 'e', 'f']);
     expect(readings.get('b'))
@@ -277,13 +375,13 @@ describe('secrets in Vault', () => {
     it('logs in once for the check and for what is read by it', async () => {
       const made = backend({ auth: approle });
       await made.check(still);
-      await made.read(['db', 'db2', 'db3'], still);
+      await made.read(refs(['db', 'db2', 'db3']), still);
       expect(vault.logins).to.equal(1);
     });
 
     it('does not log in anew for each entry that is forbidden', async () => {
       for (const name of ['a', 'b', 'c']) vault.forbidden.add(`secret/${name}`);
-      const readings = await backend({ auth: approle }).read(['a', 'b', 'c', 'db'], still);
+      const readings = await backend({ auth: approle }).read(refs(['a', 'b', 'c', 'db']), still);
       expect(readings.get('db')).to.deep.equal({ value: 'first' });
       expect(vault.logins).to.be.at.most(2);
     });
@@ -303,11 +401,11 @@ describe('secrets in Vault', () => {
       vault.put('old/team/db', { value: 'first', user: 'me' });
       const made = backend({ mount: 'old', prefix: 'team' });
       expect(await one(made), 'without a check before').to.deep.equal({ value: 'first' });
-      await made.write('db', 'second', 'replace', still);
+      await made.write(refTo('db'), 'second', 'replace', still);
       expect(vault.get('old/team/db')).to.deep.equal({ value: 'second', user: 'me' });
-      await made.write('new', 'third', 'create', still);
+      await made.write(refTo('new'), 'third', 'create', still);
       expect(vault.get('old/team/new')).to.deep.equal({ value: 'third' });
-      expect((await faultOf(made.write('new', 'fourth', 'create', still))).fault).to.equal('exists');
+      expect((await faultOf(made.write(refTo('new'), 'fourth', 'create', still))).fault).to.equal('exists');
       expect(await one(made, 'missing')).to.deep.equal({
         error: 'Vault has no old/team/missing; write it there, or correct the name',
       });
@@ -332,7 +430,7 @@ describe('secrets in Vault', () => {
       // The first looks at the token.
       if (asked > 13) vault.fault = 'sealed';
     };
-    const fault = await faultOf(backend().read(names, still));
+    const fault = await faultOf(backend().read(refs(names), still));
     expect(fault.fault).to.equal('unreachable');
     const valued = [...fault.readings.values()].filter((one) => 'value' in one);
     expect(valued.length).to.equal(12);
@@ -353,7 +451,7 @@ describe('secrets in Vault', () => {
   it('are given up at once when nobody wants them any longer', async () => {
     vault.fault = 'silent';
     const stopping = new AbortController();
-    const work = backend().read(['db'], stopping.signal);
+    const work = backend().read(refs(['db']), stopping.signal);
     stopping.abort(new Error('stopping'));
     expect(await work.catch((error: Error) => error.message)).to.equal('stopping');
   });

@@ -102,6 +102,8 @@ describe('the form of a secret store', () => {
     expect(heldBy(vault)).to.deep.equal({
       token: true,
       secretId: false,
+      jwt: false,
+      key: false,
       secretAccessKey: false,
       sessionToken: false,
     });

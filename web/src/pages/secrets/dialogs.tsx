@@ -127,8 +127,17 @@ export const RegisterSecretDialog = ({ action, close, ...rest }: Props) => {
 const RegisterForm = ({ environment, backend, close }: Omit<Props, 'action'>) => {
   const queryClient = useQueryClient();
   const [name, setName] = useState('');
+  const [place, setPlace] = useState({ path: '', property: '', version: '' });
+  const set = (part: keyof typeof place) => (text: string) => setPlace({ ...place, [part]: text.trim() });
   const register = useMutation({
-    mutationFn: () => api.secret.register.mutate({ environmentId: environment.id, name }),
+    mutationFn: () =>
+      api.secret.register.mutate({
+        environmentId: environment.id,
+        name,
+        ...(place.path ? { path: place.path } : {}),
+        ...(place.property ? { property: place.property } : {}),
+        ...(place.version ? { version: place.version } : {}),
+      }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: ['secret.list', environment.id] });
       close();
@@ -145,7 +154,7 @@ const RegisterForm = ({ environment, backend, close }: Omit<Props, 'action'>) =>
       autoComplete="off"
     >
       <p className="muted">
-        The value is in {backendWord(backend)} already. Headgate reads it now, and again every minute: a value
+        The value is in {backendWord(backend)} already. Headgate reads it now, and again and again: a value
         that is changed there restarts exactly the pipelines that name it.
       </p>
       <Field
@@ -157,10 +166,57 @@ const RegisterForm = ({ environment, backend, close }: Omit<Props, 'action'>) =>
         autoFocus
         autoComplete="off"
         problem={problem}
-        hint={`Manifests write ${variableOf(name)}`}
+        hint={`With a path below, only its name here. Manifests write ${variableOf(name)}`}
       />
+      <details className="stack">
+        <summary>More</summary>
+        <Field
+          label="Path"
+          value={place.path}
+          onChange={set('path')}
+          mono
+          maxLength={2_048}
+          autoComplete="off"
+          hint={PATH_HINTS[backend]}
+        />
+        <Field
+          label={backend === 'VAULT' ? 'Field' : 'Property'}
+          value={place.property}
+          onChange={set('property')}
+          mono
+          maxLength={256}
+          autoComplete="off"
+          hint={
+            backend === 'VAULT'
+              ? 'In place of the field that is set for the store.'
+              : 'Of an entry that is a JSON object, such as password.'
+          }
+        />
+        {backend !== 'EXEC' && (
+          <Field
+            label="Version"
+            value={place.version}
+            onChange={set('version')}
+            mono
+            maxLength={256}
+            autoComplete="off"
+            hint={
+              backend === 'VAULT'
+                ? 'A number. Leave it empty to follow the newest.'
+                : 'A VersionId, or a stage such as AWSPREVIOUS. Leave it empty to follow the newest.'
+            }
+          />
+        )}
+      </details>
     </MutationForm>
   );
+};
+
+const PATH_HINTS: Record<SecretBackend, string> = {
+  BUILTIN: '',
+  VAULT: 'Below the mount, in place of the prefix and the name: team/shop/db',
+  CLOUD_SM: 'A name or an ARN, in place of the prefix and the name: rds!db-1234',
+  EXEC: 'What the program is asked for, in place of the name.',
 };
 
 export const DeleteSecretDialog = ({ action, close, ...rest }: Props) => {

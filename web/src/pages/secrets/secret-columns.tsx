@@ -23,6 +23,10 @@ export const UsedBy = ({ pipelines }: { pipelines: readonly string[] }) =>
     </span>
   );
 
+/** Where the store has it, if its name does not say so: `rds!db-1234 → password @ AWSPREVIOUS`. */
+const placeOf = ({ path, property, version }: SecretSummary): string =>
+  [path ?? '', property ? `→ ${property}` : '', version ? `@ ${version}` : ''].filter(Boolean).join(' ');
+
 const Fetched = ({ secret }: { secret: SecretSummary }) => {
   if (secret.fetchError)
     return (
@@ -47,7 +51,12 @@ export function secretColumns({ backend, mayEdit, act }: Options): Column<Secret
       key: 'name',
       title: 'Name',
       sort: (row) => row.name,
-      cell: (row) => <span className="mono">{row.name}</span>,
+      cell: (row) => (
+        <span className="mono" data-tip={placeOf(row) || undefined}>
+          {row.name}
+          {placeOf(row) && <span className="muted"> · {placeOf(row)}</span>}
+        </span>
+      ),
     },
     {
       key: 'variable',

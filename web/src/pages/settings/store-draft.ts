@@ -25,6 +25,12 @@ export interface StoreDraft {
   roleId: string;
   secretId: string;
   role: string;
+  jwt: string;
+  certificate: string;
+  key: string;
+  /** Of the key by which AWS knows us at Vault. */
+  loginRegion: string;
+  serverId: string;
   region: string;
   cloudPrefix: string;
   endpoint: string;
@@ -37,12 +43,16 @@ export interface StoreDraft {
   refresh: string;
   /** A command line of those that the operator lists. */
   command: string;
+  /** Seconds; empty is ten. */
+  timeout: string;
 }
 
 /** Credentials that the server has; it never gives them back. */
 export interface Held {
   token: boolean;
   secretId: boolean;
+  jwt: boolean;
+  key: boolean;
   secretAccessKey: boolean;
   sessionToken: boolean;
 }
@@ -60,6 +70,11 @@ const EMPTY: Omit<StoreDraft, 'backend'> = {
   roleId: '',
   secretId: '',
   role: '',
+  jwt: '',
+  certificate: '',
+  key: '',
+  loginRegion: '',
+  serverId: '',
   region: '',
   cloudPrefix: '',
   endpoint: '',
@@ -70,6 +85,7 @@ const EMPTY: Omit<StoreDraft, 'backend'> = {
   externalId: '',
   refresh: '',
   command: '',
+  timeout: '',
 };
 
 export function storeDraft({ secretBackend, secretStore }: Environment): StoreDraft {
@@ -92,7 +108,15 @@ function textsOf(config: ShownBackendConfig): Partial<StoreDraft> {
       method: auth.method,
       authMount: 'mount' in auth ? (auth.mount ?? '') : '',
       roleId: 'roleId' in auth ? auth.roleId : '',
-      role: 'role' in auth ? auth.role : '',
+      role: 'role' in auth ? (auth.role ?? '') : '',
+      certificate: auth.method === 'cert' ? auth.certificate : '',
+      ...(auth.method === 'aws'
+        ? {
+            loginRegion: auth.region ?? '',
+            serverId: auth.serverId ?? '',
+            accessKeyId: auth.accessKeyId,
+          }
+        : {}),
     };
   }
   if ('region' in config) {
@@ -106,18 +130,25 @@ function textsOf(config: ShownBackendConfig): Partial<StoreDraft> {
       accessKeyId: config.accessKeyId ?? '',
     };
   }
-  return { refresh, command: [config.command, ...(config.args ?? [])].join(' ') };
+  return {
+    refresh,
+    command: [config.command, ...(config.args ?? [])].join(' '),
+    timeout: config.timeoutSeconds === undefined ? '' : String(config.timeoutSeconds),
+  };
 }
 
 export function heldBy({ secretStore }: Environment): Held {
   const config = secretStore?.config;
   const auth = config && 'address' in config ? config.auth : null;
   const cloud = config && 'region' in config ? config : null;
+  const aws = cloud ?? (auth?.method === 'aws' ? auth : null);
   return {
     token: auth?.method === 'token' && auth.hasToken,
     secretId: auth?.method === 'approle' && auth.hasSecretId,
-    secretAccessKey: cloud?.hasSecretAccessKey ?? false,
-    sessionToken: cloud?.hasSessionToken ?? false,
+    jwt: auth?.method === 'jwt' && auth.hasJwt,
+    key: auth?.method === 'cert' && auth.hasKey,
+    secretAccessKey: aws?.hasSecretAccessKey ?? false,
+    sessionToken: aws?.hasSessionToken ?? false,
   };
 }
 
@@ -153,7 +184,8 @@ export function configOf(draft: StoreDraft): VaultConfig | CloudConfig | ExecCon
     }
     case 'EXEC': {
       const [command = '', ...args] = draft.command.split(' ');
-      return { command, ...(args.length > 0 ? { args } : {}), ...refresh };
+      const timeout = draft.timeout === '' ? {} : { timeoutSeconds: Number(draft.timeout) };
+      return { command, ...(args.length > 0 ? { args } : {}), ...refresh, ...timeout };
     }
   }
 }
@@ -165,6 +197,7 @@ function authOf({
   roleId,
   secretId,
   role,
+  ...draft
 }: StoreDraft): VaultConfig['auth'] {
   switch (method) {
     case 'token':
@@ -173,6 +206,17 @@ function authOf({
       return { method, roleId, ...filled({ mount, secretId }) };
     case 'kubernetes':
       return { method, role, ...filled({ mount }) };
+    case 'jwt':
+      return { method, ...filled({ mount, role, jwt: draft.jwt.trim() }) };
+    case 'cert':
+      return { method, certificate: draft.certificate, ...filled({ mount, role, key: draft.key }) };
+    case 'aws': {
+      const { accessKeyId, secretAccessKey, sessionToken, serverId, loginRegion: region } = draft;
+      return {
+        ...{ method, accessKeyId },
+        ...filled({ mount, role, region, serverId, secretAccessKey, sessionToken }),
+      };
+    }
   }
 }
 
@@ -181,6 +225,11 @@ export const problemOfRefresh = (text: string): string =>
   text === '' || (/^\d{1,5}$/.test(text) && Number(text) >= 30 && Number(text) <= 86_400)
     ? ''
     : 'From 30 to 86,400 seconds.';
+
+export const problemOfTimeout = (text: string): string =>
+  text === '' || (/^\d{1,2}$/.test(text) && Number(text) >= 1 && Number(text) <= 60)
+    ? ''
+    : 'From 1 to 60 seconds.';
 
 /** Whether what cannot be left out is there. */
 export function isComplete(draft: StoreDraft): boolean {
@@ -192,11 +241,13 @@ export function isComplete(draft: StoreDraft): boolean {
       return (
         draft.address.trim() !== '' &&
         (draft.method !== 'approle' || draft.roleId !== '') &&
-        (draft.method !== 'kubernetes' || draft.role !== '')
+        (draft.method !== 'kubernetes' || draft.role !== '') &&
+        (draft.method !== 'cert' || draft.certificate !== '') &&
+        (draft.method !== 'aws' || draft.accessKeyId !== '')
       );
     case 'CLOUD_SM':
       return draft.region.trim() !== '';
     case 'EXEC':
-      return draft.command !== '';
+      return draft.command !== '' && problemOfTimeout(draft.timeout) === '';
   }
 }

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Badge } from '../../components/bits.tsx';
 import { bound, DraftField, type DraftOf, DraftText } from '../../components/draft-fields.tsx';
 import { Field, SelectField } from '../../components/field.tsx';
-import { type Held, problemOfRefresh, type StoreDraft } from './store-draft.ts';
+import { type Held, problemOfRefresh, problemOfTimeout, type StoreDraft } from './store-draft.ts';
 
 interface Props extends DraftOf<StoreDraft> {
   held: Held;
@@ -13,6 +13,9 @@ const METHODS = [
   { value: 'token', word: 'A token' },
   { value: 'approle', word: 'AppRole' },
   { value: 'kubernetes', word: 'Kubernetes, as the controller’s service account' },
+  { value: 'jwt', word: 'A signed JWT' },
+  { value: 'cert', word: 'A TLS certificate' },
+  { value: 'aws', word: 'A key of AWS IAM' },
 ] as const;
 
 export const VaultFields = (of: Props) => (
@@ -65,6 +68,40 @@ export const VaultFields = (of: Props) => (
       </>
     )}
     {of.draft.method === 'kubernetes' && <DraftField of={of} name="role" label="Role" required />}
+    {of.draft.method === 'jwt' && <Credential of={of} name="jwt" label="JWT" />}
+    {of.draft.method === 'cert' && (
+      <>
+        <DraftText
+          of={of}
+          name="certificate"
+          label="Certificate"
+          rows={3}
+          placeholder="-----BEGIN CERTIFICATE-----"
+          hint="In PEM form, with those between it and the authority."
+        />
+        <PrivateKey {...of} />
+      </>
+    )}
+    {of.draft.method === 'aws' && (
+      <>
+        <DraftField of={of} name="accessKeyId" label="Access key id" required autoComplete="off" />
+        <Credential of={of} name="secretAccessKey" label="Secret access key" />
+        <Credential of={of} name="sessionToken" label="Session token" hint="Only of temporary credentials." />
+        <div className="field-pair">
+          <DraftField
+            of={of}
+            name="loginRegion"
+            label="Region of STS"
+            placeholder="the global one"
+            hint="Whose STS Vault asks."
+          />
+          <DraftField of={of} name="serverId" label="Server id" hint="Where the method asks for one." />
+        </div>
+      </>
+    )}
+    {['jwt', 'cert', 'aws'].includes(of.draft.method) && (
+      <DraftField of={of} name="role" label="Role" hint="Empty: the method chooses." />
+    )}
     {of.draft.method !== 'token' && (
       <DraftField of={of} name="authMount" label="Mount of the method" placeholder={of.draft.method} />
     )}
@@ -77,6 +114,18 @@ export const VaultFields = (of: Props) => (
       hint="In PEM form, where the address is not of a public one."
     />
   </>
+);
+
+/** Of several lines, which an input of one would join. */
+const PrivateKey = (of: Props) => (
+  <DraftText
+    of={of}
+    name="key"
+    label="Private key"
+    rows={3}
+    placeholder="-----BEGIN PRIVATE KEY-----"
+    hint={of.held.key ? 'Empty keeps the one that is set.' : 'It is not shown again after saving.'}
+  />
 );
 
 export const RefreshField = (of: DraftOf<StoreDraft>) => (
@@ -135,7 +184,8 @@ interface ExecProps extends Props {
   commands: readonly string[];
 }
 
-export const ExecFields = ({ draft, set, commands }: ExecProps) => {
+export const ExecFields = (of: ExecProps) => {
+  const { draft, set, commands } = of;
   const isListed = commands.includes(draft.command);
   const hint =
     commands.length === 0
@@ -146,8 +196,8 @@ export const ExecFields = ({ draft, set, commands }: ExecProps) => {
   return (
     <>
       <p className="muted">
-        The program runs on the controller, without a shell and with 10 seconds for an answer. It reads only:
-        values are changed where it takes them from.
+        The program runs on the controller, without a shell. It reads only: values are changed where it takes
+        them from.
       </p>
       <SelectField
         label="Program"
@@ -158,6 +208,15 @@ export const ExecFields = ({ draft, set, commands }: ExecProps) => {
           ...commands.map((value) => ({ value, word: value })),
         ]}
         hint={hint}
+      />
+      <DraftField
+        of={of}
+        name="timeout"
+        label="Seconds for an answer"
+        mono={false}
+        inputMode="numeric"
+        placeholder="10"
+        problem={problemOfTimeout(draft.timeout)}
       />
     </>
   );
