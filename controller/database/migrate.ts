@@ -27,11 +27,8 @@ import * as engineComponents from './migrations/0022-engine-components.ts';
 import * as ageOfMetrics from './migrations/0023-age-of-metrics.ts';
 import * as leavers from './migrations/0025-leavers.ts';
 import * as scimWaitingMembers from './migrations/0027-scim-waiting-members.ts';
-
 import * as gitHubApps from './migrations/0028-github-apps.ts';
-
 import * as secretPaths from './migrations/0031-secret-paths.ts';
-
 import * as redirectedRepositories from './migrations/0032-redirected-repositories.ts';
 import * as identityProviders from './migrations/0034-identity-providers.ts';
 import { lockedTables, newerSchema } from './schema-error.ts';

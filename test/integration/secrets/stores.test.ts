@@ -318,6 +318,14 @@ describe('an environment whose secrets are kept outside', function () {
         ]);
         expect((await register(editor, 'own', 'shop/api/key')).status).to.equal(200);
         expect((await register(root, 'bank', 'bank/key')).status).to.equal(200);
+        const { id } = await test
+          .db('secrets')
+          .where({ environment_id: environmentId, name: 'bank' })
+          .first('id');
+        const written = { environmentId, id, value: 'taken over' };
+        expect((await editor.call('mutation', 'secret.update', written)).status).to.equal(403);
+        expect(aws.secrets.get('bank/key')).to.equal('x');
+        expect((await root.call('mutation', 'secret.update', written)).status).to.equal(200);
       } finally {
         for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) {
           if (before[name] === undefined) delete process.env[name];
