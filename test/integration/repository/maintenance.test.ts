@@ -19,6 +19,18 @@ describe('maintenance of the embedded repository', function () {
   let gitdir: string;
   const { signal } = new AbortController();
   const maintain = () => maintainRepository({ db: test.db, gitdir, log: createLogger('silent'), signal });
+  /** Once nobody else is at work: a branch is there a moment before the push that made it has ended. */
+  async function beginMaintenance(): Promise<string> {
+    let id: string | null = null;
+    await until(
+      async () => {
+        id = await beginActivity(test.db, 'maintenance', 60_000);
+        return id !== null;
+      },
+      { what: 'nobody to be at work in the repository' },
+    );
+    return id ?? '';
+  }
   const loose = () => Number(/^count: (\d+)$/m.exec(git(gitdir, 'count-objects', '-v'))?.[1]);
   const holds = (sha: string) => git(gitdir, 'rev-list', '--all', '--', '.').includes(sha);
   const isThere = (sha: string): boolean => {
@@ -116,7 +128,7 @@ describe('maintenance of the embedded repository', function () {
   });
 
   it('lasts as long as it says so, and knows when its time is over', async () => {
-    const id = (await beginActivity(test.db, 'maintenance', 60_000)) ?? '';
+    const id = await beginMaintenance();
     const row = test.db('repository_activity').where({ id });
     expect(await extendActivity(test.db, id, 3_600_000)).to.equal(true);
     const { expires_at: expiry } = await row.clone().first();
@@ -151,7 +163,7 @@ describe('maintenance of the embedded repository', function () {
         () => git(gitdir, 'for-each-ref', 'refs/heads/copy') !== '',
       ],
     ] as const) {
-      const id = (await beginActivity(test.db, 'maintenance', 60_000)) ?? '';
+      const id = await beginMaintenance();
       const written = write();
       const wanted = test.db('repository_activity').where({ id }).whereNotNull('wanted_at');
       await until(async () => (await wanted.clone()).length === 1, { what: `${what} to wait` });
@@ -163,7 +175,7 @@ describe('maintenance of the embedded repository', function () {
   });
 
   it('is waited for by a push, which it hears of, and holds nobody up once it has died', async () => {
-    const maintenance = await beginActivity(test.db, 'maintenance', 60_000);
+    const maintenance = await beginMaintenance();
     let began = false;
     const push = duringPush(test.db, signal, async () => {
       began = true;
