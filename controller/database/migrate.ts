@@ -28,6 +28,7 @@ import * as ageOfMetrics from './migrations/0023-age-of-metrics.ts';
 import * as leavers from './migrations/0025-leavers.ts';
 import * as scimWaitingMembers from './migrations/0027-scim-waiting-members.ts';
 import * as gitHubApps from './migrations/0028-github-apps.ts';
+import * as forgePullRequests from './migrations/0029-forge-pull-requests.ts';
 import * as secretPaths from './migrations/0031-secret-paths.ts';
 import * as redirectedRepositories from './migrations/0032-redirected-repositories.ts';
 import * as identityProviders from './migrations/0034-identity-providers.ts';
@@ -66,6 +67,7 @@ export const MIGRATIONS: readonly Migration[] = [
   identityProviders,
   gitHubApps,
   secretPaths,
+  forgePullRequests,
 ];
 
 /** Changes when a migration is added: names a migrated template database in tests. */

@@ -43,6 +43,7 @@ export { gitSyncOrphan } from './orphan.ts';
 export * as gitSyncPlanning from './planning.ts';
 export { intervalOf, type ManifestPolicy, type PolicyParts, policiesOf } from './policy.ts';
 export { policyWords } from './policy-words.ts';
+export { pullRequestSettings, VARIABLE } from './pull-request-settings.ts';
 export { gitPageUrl } from './remote.ts';
 export { deleteReleasedHolds } from './retention-store.ts';
 export * as gitSyncRetries from './retries.ts';

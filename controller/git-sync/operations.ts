@@ -19,6 +19,7 @@ import { forgeDiff, forgeOf, reviewDiff, reviewOf } from './forge.ts';
 import { listImportErrors } from './inventory-store.ts';
 import { insertPendingJob, listJobs } from './jobs-store.ts';
 import { bindingPolicy, type PolicyParts } from './policy.ts';
+import { pullRequestSettingsOf, pullRequestsDiff } from './pull-request-settings.ts';
 import { remoteDiff, remoteOf } from './remote.ts';
 import { branchName, normalizeFolder } from './scope.ts';
 import {
@@ -111,6 +112,7 @@ export const configure = mutation({
         ? { ...found, sealedCredentials: sealApp(keyring, id, found, forge) }
         : found;
     const review = reviewOf(input, before, remote.repositoryUrl);
+    const pullRequestSettings = pullRequestSettingsOf(input, before, forge.forge);
     const write = {
       id,
       environmentId: input.environmentId,
@@ -118,6 +120,7 @@ export const configure = mutation({
       ...remote,
       forge,
       ...(review ? { review } : {}),
+      pullRequestSettings,
       ref: branchName(input.branch ?? before?.ref ?? 'main'),
       path: normalizeFolder(input.path ?? before?.path ?? ''),
       sharedPaths: (input.sharedPaths ?? before?.sharedPaths ?? ['shared', 'tests']).map(normalizeFolder),
@@ -139,6 +142,7 @@ export const configure = mutation({
         ...remoteDiff(before, remote),
         ...changedForge,
         ...reviewDiff(before, review),
+        ...pullRequestsDiff(before?.pullRequestSettings ?? {}, pullRequestSettings),
         ...policyDiff(before?.policy ?? {}, write.policy),
       },
     });

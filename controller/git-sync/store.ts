@@ -6,6 +6,7 @@ import { releaseFromGit } from '../ownership/index.ts';
 import { newId } from '../platform/ids.ts';
 import { commitText, dated } from './commit-text.ts';
 import type { ManifestPolicy, PolicyParts } from './policy.ts';
+import type { PullRequestSettingsParts } from './pull-request-settings.ts';
 
 export type GitMode = 'off' | 'observe' | 'sync' | 'push';
 
@@ -46,6 +47,8 @@ export interface Binding {
   /** Of the embedded repository: the branch takes merged pull requests only, and how many have to approve one. */
   protectBranch: boolean;
   requiredApprovals: number;
+  /** What was set of how its pull requests are opened. */
+  pullRequestSettings: PullRequestSettingsParts;
   /** When the first plan was empty or approved; nothing is applied before. */
   begunAt: Date | null;
   /** The applied commit, where it did not come after the one before it: deletions wait for a commit on top. */
@@ -85,7 +88,7 @@ const SELECT_BINDING = `SELECT b.id, b.environment_id AS "environmentId", b.revi
     b.manifest_policy AS "manifestPolicy", b.sealed_credentials AS "sealedCredentials", b.known_hosts AS "knownHosts",
     b.ca_certificate AS "caCertificate", b.forge, b.forge_url AS "forgeUrl", b.forge_project AS "forgeProject",
     b.sealed_forge_token AS "sealedForgeToken", b.forge_app_id AS "forgeAppId", b.sealed_webhook_secret AS "sealedWebhookSecret", b.forge_error AS "forgeError",
-    b.protect_branch AS "protectBranch", b.required_approvals AS "requiredApprovals", b.begun_at AS "begunAt", b.rewritten_commit AS "rewrittenCommit", b.waiting_plan AS "waitingPlan",
+    b.protect_branch AS "protectBranch", b.required_approvals AS "requiredApprovals", b.pull_request_settings AS "pullRequestSettings", b.begun_at AS "begunAt", b.rewritten_commit AS "rewrittenCommit", b.waiting_plan AS "waitingPlan",
     b.suspended_at AS "suspendedAt", b.suspended_by AS "suspendedBy", b.suspend_reason AS "suspendReason", b.read_at AS "readAt", b.head_commit AS "headCommit",
     b.applied_commit AS "appliedCommit", b.last_pass_at AS "lastPassAt", b.last_error AS "lastError",
     b.redirected_to AS "redirectedTo"
@@ -139,6 +142,8 @@ export interface BindingWrite {
   forge?: ForgeColumns;
   /** Left out: as it was. */
   review?: ReviewRules;
+  /** Left out: as it was. */
+  pullRequestSettings?: PullRequestSettingsParts;
 }
 
 /** Where the pull requests of a remote live, and what is sealed for it. */
@@ -242,6 +247,9 @@ export async function saveBinding(db: Knex, write: BindingWrite): Promise<string
     ...(write.forge ? forgeColumns(write.forge) : {}),
     ...(write.review
       ? { protect_branch: write.review.protectBranch, required_approvals: write.review.requiredApprovals }
+      : {}),
+    ...(write.pullRequestSettings
+      ? { pull_request_settings: JSON.stringify(write.pullRequestSettings) }
       : {}),
     updated_at: db.fn.now(),
   };

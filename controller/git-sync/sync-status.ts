@@ -7,6 +7,7 @@ import { gateEnds, manifestEnds, UNBOUND } from './gate-ends.ts';
 import { countImportErrors, listManifests, type ManifestRecord, readLine } from './inventory-store.ts';
 import { countJobs } from './jobs-store.ts';
 import { policiesOf } from './policy.ts';
+import { pullRequestSettings } from './pull-request-settings.ts';
 import { shownOf, webhookUrlOf } from './remote.ts';
 import { type Binding, environmentNameOf, findBinding } from './store.ts';
 
@@ -44,6 +45,7 @@ export async function readSyncStatus(ctx: Context, environmentId: string): Promi
       webhookUrl: null,
       forge: null,
       review: null,
+      pullRequests: null,
       policy: null,
       waitsForFirstPlan: false,
       waitingPlan: null,
@@ -85,6 +87,7 @@ export async function readSyncStatus(ctx: Context, environmentId: string): Promi
     webhookUrl: webhookUrlOf(ctx.services.baseUrl, binding),
     forge: boundForgeOf(binding),
     review: reviewRulesOf(binding),
+    pullRequests: pullRequestSettings(binding),
     policy: policiesOf(binding),
     waitsForFirstPlan: binding.mode === 'sync' && binding.begunAt === null,
     waitingPlan: binding.waitingPlan,

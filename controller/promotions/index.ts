@@ -8,4 +8,4 @@ export * as promotionOperations from './operations.ts';
 export { deleteOldPromotions } from './retention-store.ts';
 export * as promotionSettling from './settling.ts';
 export type { ManifestSnapshot } from './snapshot.ts';
-export { findPromotion, listAwaiting, noteTrouble, type PromotionRecord } from './store.ts';
+export { findPromotion, findReopened, listAwaiting, noteTrouble, type PromotionRecord } from './store.ts';

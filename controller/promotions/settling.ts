@@ -9,6 +9,8 @@ import { closePullRequest } from './closing.ts';
 import { tellPages, wakeLoops } from './news.ts';
 import {
   findPromotion,
+  findReopened,
+  findWaiting,
   lastPromoted,
   lockPromotion,
   type PromotionChange,
@@ -158,7 +160,39 @@ export const ended = mutation({
     settle(
       ctx,
       requestId,
-      { status: 'CANCELLED', note: said, decidedAt: new Date(ctx.clock.now()) },
+      // By the clock of the database, as is when a pull request was opened again.
+      { status: 'CANCELLED', note: said, decidedAt: ctx.db.fn.now() },
       { pullRequest: number, note: said },
     ),
+});
+
+export const reopened = mutation({
+  name: 'promotion.reopened',
+  summary: 'A promotion that ended with its pull request is taken up again, since that is open again',
+  role: 'EDITOR',
+  audit: 'promotion.reopened',
+  input: Type.Object(Of),
+  output: Settled,
+  scope,
+  async run(ctx, { requestId }) {
+    const promotion = await lockPromotion(ctx.db, requestId);
+    const pull = await findReopened(ctx.db, requestId);
+    if (!promotion?.pipelineId || !pull) throw notFound('Promotion whose pull request was opened again');
+    const { pipelineId, targetEnvironmentId, targetName } = promotion;
+    const other = await findWaiting(ctx.db, { pipelineId, targetEnvironmentId, targetName });
+    const said = `Pull request #${pull.number} was opened again, while another promotion of the same waits; close one of the two`;
+    await updatePromotion(
+      ctx.db,
+      requestId,
+      other
+        ? { note: said, decidedAt: ctx.db.fn.now() }
+        : {
+            status: 'AWAITING_PR_MERGE',
+            ...{ decidedById: null, decidedBy: null, decidedAt: null, note: null },
+          },
+    );
+    note(ctx, promotion, { pullRequest: pull.number, ...(other ? { note: said } : {}) });
+    await tellPages(ctx, promotion);
+    return { changed: other === null };
+  },
 });

@@ -178,7 +178,7 @@ export interface PromotionChange
   decidedById: string | null;
   decidedBy: string | null;
   note: string | null;
-  decidedAt: Date | null;
+  decidedAt: Date | Knex.Raw | null;
   deployedAt: Date | null;
   /** Names of nodes that did not answer when it was deployed. */
   silentNodes: string[];
@@ -225,10 +225,27 @@ export async function forgetPromotion(db: Knex, id: string): Promise<void> {
     .delete();
 }
 
-/** Those that wait for their pull request. */
+/** Those that wait for their pull request, and those that ended with one that is open again. */
 export async function listAwaiting(db: Knex): Promise<{ id: string; targetEnvironmentId: string }[]> {
-  return db('promotions')
-    .where({ status: 'AWAITING_PR_MERGE' })
-    .orderBy('id')
-    .select({ id: 'id', targetEnvironmentId: 'target_environment_id' });
+  return db('promotions as o')
+    .leftJoin('pull_requests as p', 'p.id', 'o.pull_request_id')
+    .where({ 'o.status': 'AWAITING_PR_MERGE' })
+    .orWhere((ended) =>
+      ended.where({ 'o.status': 'CANCELLED', 'p.state': 'open' }).whereRaw('p.reopened_at > o.decided_at'),
+    )
+    .orderBy('o.id')
+    .select({ id: 'o.id', targetEnvironmentId: 'o.target_environment_id' });
+}
+
+/** Of one that ended, and whose pull request was opened again after that; null for any other. */
+export async function findReopened(db: Knex, id: string): Promise<{ number: number } | null> {
+  const row: { number: number } | undefined = await db('promotions as o')
+    .join('pull_requests as p', 'p.id', 'o.pull_request_id')
+    .where({ 'o.id': id, 'o.status': 'CANCELLED', 'p.state': 'open' })
+    .whereRaw("p.reopened_at > o.decided_at AND p.subject->>'promotionId' = o.id")
+    .whereRaw(
+      "p.base = p.subject->>'base' AND o.source_environment_id IS NOT NULL AND o.pipeline_id IS NOT NULL",
+    )
+    .first({ number: 'p.number' });
+  return row ?? null;
 }

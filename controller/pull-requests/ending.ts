@@ -1,5 +1,6 @@
 /** How pull requests come in, are given up, taken up again, and brought up to date. */
 import {
+  AutoMergePullRequest,
   ChangedPullRequest,
   MergedPullRequest,
   MergePullRequest,
@@ -72,6 +73,35 @@ export const merge = mutation({
   },
 });
 
+/** What the forge asks for holds: approvals, checks, conversations. */
+export const autoMerge = mutation({
+  name: 'pullRequest.autoMerge',
+  summary: 'Has the forge merge a pull request once its checks have passed, or no longer',
+  role: 'EDITOR',
+  permission: 'pulls.merge',
+  audit: 'pullRequest.autoMergeChanged',
+  input: AutoMergePullRequest,
+  output: ChangedPullRequest,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async prepare(ctx, { enabled, headSha, method = 'merge', ...which }) {
+    const { binding, pull } = await findPull(ctx, which);
+    await asMerger(ctx, binding, pull.base);
+    refuseOver(pull);
+    if (pull.headSha !== headSha) throw moved(pull);
+    await ctx.services.pullRequests.autoMerge(ctx, binding, pull, enabled ? { headSha, method } : null);
+  },
+  async run(ctx, { enabled, headSha, method = 'merge', ...which }) {
+    const { pull } = await lockPull(ctx, which);
+    if (pull.state === 'open') await updatePullRequest(ctx.db, pull.id, { autoMerge: enabled });
+    audited(ctx, pull, { enabled, headSha, ...(enabled ? { method } : {}) });
+    await tell(ctx, pull, 'to be merged by its forge');
+    return { number: pull.number };
+  },
+});
+
+const moved = ({ branch, headSha }: PullRequestRecord) =>
+  conflict(`"${branch}" stands at ${headSha.slice(0, 7)} by now; look at what was pushed, and ask again`);
+
 /** A branch that an environment is bound to stays, and one that is still asked for. */
 const mayGo = async (
   ctx: Context,
@@ -125,7 +155,14 @@ export const reopen = mutation({
     const { branch, base } = pull;
     const same = await findOpen(ctx.db, pullRequestsOf(binding), branch);
     if (same) throw conflict(`#${same.number} asks for "${branch}" already; go on there`);
-    return mergeable(await ctx.services.pullRequests.look(ctx, binding, { branch, base }), branch, base);
+    const { pullRequests } = ctx.services;
+    const standing = await pullRequests.look(ctx, binding, { branch, base });
+    const isBack = standing === null && (await pullRequests.restoreBranch(ctx, binding, pull));
+    return mergeable(
+      isBack ? await pullRequests.look(ctx, binding, { branch, base }) : standing,
+      branch,
+      base,
+    );
   },
   async run(ctx, input, standing) {
     const { pull } = await lockPull(ctx, input);

@@ -83,6 +83,17 @@ export interface PullRequestGateway {
     binding: Binding,
     pull: Pick<PullRequestRecord, 'branch' | 'headSha'>,
   ): Promise<boolean>;
+  /**
+   * Has the forge merge it once its checks have passed; null: no longer.
+   * @throws PRECONDITION_FAILED, UNAVAILABLE with what the forge said
+   */
+  autoMerge(ctx: Context, binding: Binding, pull: PullRequestRecord, wanted: Merge | null): Promise<void>;
+  /** Puts a branch that was deleted back to where the pull request ended. False: the commit is not to be had, or the branch is there. */
+  restoreBranch(
+    ctx: Context,
+    binding: Binding,
+    pull: Pick<PullRequestRecord, 'branch' | 'headSha'>,
+  ): Promise<boolean>;
   /** Brings the base into the branch, by a commit on top of it and never by force. @throws CONFLICT, which names the files */
   refresh(
     ctx: Context,

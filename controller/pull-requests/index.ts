@@ -45,7 +45,9 @@ export {
   findOwnProposal,
   findPullRequest,
   insertPullRequest,
+  isWanted,
   listPullRequests,
+  listUnsettledBranches,
   lockPullRequest,
   type MirroredPullRequest,
   mirrorPullRequest,
@@ -54,6 +56,7 @@ export {
   type PullRequestRecord,
   type PullRequestState,
   type PullRequestsOf,
+  settleBranch,
   updatePullRequest,
 } from './store.ts';
 export { insertComment } from './talk-store.ts';

@@ -1,5 +1,6 @@
 /** Pull requests of the repository that an environment is bound to, as people read them. */
 import {
+  AUTO_MERGING,
   ListPullRequests,
   PullRequest,
   PullRequestDiff,
@@ -61,6 +62,8 @@ export const get = query({
       comments: (await listComments(ctx.db, pull.id)).map((comment) => shownComment(comment, ctx)),
       reviews: shownReviews(pull, reviews),
       commits: await ctx.services.pullRequests.commits(ctx, binding, pull),
+      autoMerge: AUTO_MERGING.includes(pull.forge) ? pull.autoMerge : null,
+      notice: pull.notice,
       merge: { refusal: mergeRefusal(pull, facts)?.message ?? null },
       review: { refusal: reviewRefusal(pull, { who: whoIs(ctx), isEditor })?.message ?? null },
     };

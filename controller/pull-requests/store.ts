@@ -42,6 +42,12 @@ export interface PullRequestRecord {
   createdAt: Date;
   updatedAt: Date;
   closedAt: Date | null;
+  /** When it was last opened again after it had been closed. */
+  reopenedAt: Date | null;
+  /** The forge merges it when its checks pass. */
+  autoMerge: boolean;
+  /** What the forge refused when it was opened, such as a label that does not exist. */
+  notice: string | null;
 }
 
 const COLUMNS = {
@@ -74,6 +80,9 @@ const COLUMNS = {
   createdAt: 'created_at',
   updatedAt: 'updated_at',
   closedAt: 'closed_at',
+  reopenedAt: 'reopened_at',
+  autoMerge: 'auto_merge',
+  notice: 'notice',
 } as const;
 
 /** The pull requests of one branch of one repository: those that an environment bound to it shows. */
@@ -122,6 +131,29 @@ export const findOpen = async (
   (await db('pull_requests')
     .where({ ...of, branch, state: 'open' })
     .first(COLUMNS)) ?? null;
+
+/** Of promotions that are over, whose branch nobody has deleted or chosen to keep since; those of the last day. */
+export const listUnsettledBranches = async (
+  db: Knex,
+  of: PullRequestsOf,
+  limit: number,
+): Promise<PullRequestRecord[]> =>
+  db('pull_requests')
+    .where({ ...of, is_fork: false })
+    .whereNot({ state: 'open' })
+    .whereRaw("subject->>'promotionId' IS NOT NULL AND closed_at > now() - interval '1 day'")
+    .whereRaw('branch_settled_at IS DISTINCT FROM closed_at')
+    .orderBy('closed_at')
+    .limit(limit)
+    .select(COLUMNS);
+
+/** Of the closing that was looked at: one that is reopened and closed again is looked at again. */
+export async function settleBranch(
+  tx: Knex,
+  { id, closedAt }: Pick<PullRequestRecord, 'id' | 'closedAt'>,
+): Promise<void> {
+  await tx('pull_requests').where({ id }).update({ branch_settled_at: closedAt });
+}
 
 /** Whether another open one, against whichever base, still needs the branch. */
 export async function isWanted(
@@ -238,7 +270,9 @@ export type MirroredPullRequest = Pick<
   | 'author'
   | 'closedAt'
 > &
-  Partial<Pick<PullRequestRecord, 'bindingId' | 'authorId' | 'subject' | 'pushedSha'>>;
+  Partial<
+    Pick<PullRequestRecord, 'bindingId' | 'authorId' | 'subject' | 'pushedSha' | 'autoMerge' | 'notice'>
+  >;
 
 /** Makes it, or brings it up to date; what the forge does not know of it stays. `changed`: something is another than before. */
 export async function mirrorPullRequest(
@@ -263,6 +297,9 @@ export async function mirrorPullRequest(
     .onConflict(['repository', 'forge', 'project', 'number'])
     .merge({
       ...Object.fromEntries(names.map((name) => [name, db.raw('excluded.??', [name])])),
+      reopened_at: db.raw(
+        "CASE WHEN pull_requests.state <> 'open' AND excluded.state = 'open' THEN now() ELSE pull_requests.reopened_at END",
+      ),
       updated_at: db.fn.now(),
     })
     .whereRaw(differs)
@@ -288,6 +325,8 @@ export async function updatePullRequest(
       | 'mergeSha'
       | 'mergeMethod'
       | 'mergedBy'
+      | 'autoMerge'
+      | 'notice'
     >
   >,
 ): Promise<void> {
@@ -364,7 +403,7 @@ export async function reopenPullRequest(tx: Knex, id: string): Promise<void> {
   try {
     await tx('pull_requests')
       .where({ id })
-      .update({ state: 'open', ...nothing, updated_at: tx.fn.now() });
+      .update({ state: 'open', ...nothing, reopened_at: tx.fn.now(), updated_at: tx.fn.now() });
   } catch (error) {
     throw brokeUnique(error, ONE_OPEN) ? new AlreadyOpenError(id) : error;
   }

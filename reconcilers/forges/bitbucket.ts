@@ -127,6 +127,31 @@ export function createBitbucket({ transport, url, project, token }: ForgeParts):
     return toPull(readPull(answer));
   }
 
+  async function create(request: OpenRequest, leftOut?: LeftOut): Promise<ForgePullRequest> {
+    const { reviewers = [], isDraft } = request;
+    const make = async (people: readonly string[]) => {
+      const { body: answer } = await call('POST', pulls, {
+        title: request.title,
+        description: shortened(request.body, LONGEST_TEXT),
+        source: { branch: { name: request.branch } },
+        destination: { branch: { name: request.base } },
+        ...(isDraft ? { draft: true } : {}),
+        ...(people.length > 0
+          ? { reviewers: people.map((id) => (id.startsWith('{') ? { uuid: id } : { account_id: id })) }
+          : {}),
+      });
+      return toPull(readPull(answer));
+    };
+    try {
+      return await make(reviewers);
+    } catch (error) {
+      if (reviewers.length === 0 || !(error instanceof ForgeReply) || !/review/i.test(error.said))
+        throw error;
+      leftOut?.(`Reviewers left out: ${error.message}`);
+      return make([]);
+    }
+  }
+
   let ourselves: Promise<string | null> | null = null;
   /** Null for the token of a repository, which is nobody. */
   const ownId = () => {
@@ -188,18 +213,10 @@ export function createBitbucket({ transport, url, project, token }: ForgeParts):
 
   return {
     name: 'bitbucket',
-    open: (request) =>
+    open: (request, leftOut) =>
       openOnce({
         find: () => findOpen(request),
-        create: async () => {
-          const { body: answer } = await call('POST', pulls, {
-            title: request.title,
-            description: shortened(request.body, LONGEST_TEXT),
-            source: { branch: { name: request.branch } },
-            destination: { branch: { name: request.base } },
-          });
-          return toPull(readPull(answer));
-        },
+        create: () => create(request, leftOut),
         bringUpToDate: ({ number }) => change(number, { title: request.title, body: request.body }),
       }),
     async update(number, fields) {

@@ -2,7 +2,7 @@
  * A forge: where pull requests of a repository live, as Headgate asks it. Every call is bounded in time and size, follows no
  * redirect with its credentials, and throws a `ForgeError` whose message may be shown to people: it quotes no credential.
  */
-import type { CheckState, ForgeName } from '../../schemas/api/pull-requests.ts';
+import type { CheckState, ForgeName, MergeMethod } from '../../schemas/api/pull-requests.ts';
 
 /** A pull request as its forge has it now. Identified by forge, repository and number, never by its text. */
 export interface ForgePullRequest {
@@ -21,6 +21,8 @@ export interface ForgePullRequest {
   /** The commit of the base with which it came in: of a merge, of a squash, or the last one of a rebase; null while open. */
   mergeSha: string | null;
   mergedBy: string | null;
+  /** The forge merges it by itself once it may; left out where the forge does not say. */
+  autoMerge?: boolean;
   updatedAt: Date;
   closedAt: Date | null;
 }
@@ -31,6 +33,20 @@ export interface OpenRequest {
   body: string;
   branch: string;
   base: string;
+  isDraft?: boolean;
+  labels?: readonly string[];
+  /** As the forge names people; `org/team` for a team where it has teams. */
+  reviewers?: readonly string[];
+  assignees?: readonly string[];
+}
+
+/** What a merge queue is about to merge: a commit that holds the base and the pull requests before it. */
+export interface MergeGroup {
+  /** Without `refs/heads/`. */
+  branch: string;
+  headSha: string;
+  /** The last pull request of it; null where its name does not say. */
+  number: number | null;
 }
 
 export interface StatusReport {
@@ -49,8 +65,11 @@ export type LeftOut = (sentence: string) => void;
 
 export interface Forge {
   readonly name: Exclude<ForgeName, 'headgate'>;
-  /** Where there is an open one of the same branch and base, that one is brought up to date and answered. */
-  open(request: OpenRequest): Promise<ForgePullRequest>;
+  /**
+   * Where there is an open one of the same branch and base, its title and text are brought up to date and it is answered. Of a
+   * new one, labels and people that the forge does not take are left out and told to `leftOut`, in one sentence each.
+   */
+  open(request: OpenRequest, leftOut?: LeftOut): Promise<ForgePullRequest>;
   update(number: number, change: { title?: string; body?: string }): Promise<void>;
   /** One that is over stays as it is. */
   close(number: number): Promise<void>;
@@ -71,6 +90,13 @@ export interface Forge {
     sticky: { marker: string; body: string; commentId: string | null },
   ): Promise<string>;
   setStatus(sha: string, report: StatusReport): Promise<void>;
+  /**
+   * Has the forge merge it once all is there that it asks for, at once where nothing is missing; null: no longer. Refused where
+   * the head stands elsewhere. Only of forges that can.
+   */
+  autoMerge?(number: number, wanted: { headSha: string; method: MergeMethod } | null): Promise<void>;
+  /** Heads of the merge queue of the branch, at most 100. Only of forges that show them as branches. */
+  mergeGroups?(base: string): Promise<MergeGroup[]>;
   /** Whether the credentials are good for all of this, tried where that leaves no trace. @throws ForgeError that says what is missing */
   check(): Promise<void>;
   /** Null where the token does not end, or the forge does not say when. */

@@ -8,7 +8,17 @@ import { giteaApi } from 'gitea-js';
 import Type from 'typebox';
 import { unwrapped } from './faults.ts';
 import { type Forge, ForgeError, type ForgePullRequest, type LeftOut, type OpenRequest } from './forge.ts';
-import { type Comments, ifThere, keepComment, openOnce, orNull } from './keeping.ts';
+import {
+  type Comments,
+  ifThere,
+  isGone,
+  keepComment,
+  missingIn,
+  openOnce,
+  orNull,
+  peopleAndTeams,
+  unlessRefused,
+} from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
 import {
   body,
@@ -31,6 +41,7 @@ const MOST_PULLS = 500;
 /** Of all branches together. */
 const MOST_PAGES = 60;
 const LONGEST_TEXT = 65_536;
+const LABEL_PAGES = 10;
 
 const Login = Maybe(Type.Object({ login: Type.String() }));
 const Pull = Type.Object({
@@ -51,6 +62,7 @@ const Pull = Type.Object({
 });
 const CommentList = Type.Array(Type.Object({ id: Type.Integer(), body: Maybe(Type.String()), user: Login }));
 const Made = Type.Object({ id: Type.Integer() });
+const Labels = Type.Array(Type.Object({ id: Type.Integer(), name: Type.String() }));
 const Own = Type.Object({ login: Type.String() });
 const Project = Type.Object({
   archived: Maybe(Type.Boolean()),
@@ -60,7 +72,7 @@ const Project = Type.Object({
 export function createGitea({ transport, url, project, token }: ForgeParts): Forge {
   const { label } = transport;
   const [owner = '', repo = ''] = project.split('/');
-  const { repos, user } = giteaApi(url.replace(/\/api\/v1$/, ''), {
+  const { repos, user, orgs } = giteaApi(url.replace(/\/api\/v1$/, ''), {
     token,
     customFetch: transport.fetch as typeof fetch,
   });
@@ -121,6 +133,85 @@ export function createGitea({ transport, url, project, token }: ForgeParts): For
     );
   }
 
+  /** Of the repository and of its organization, where it has one. */
+  async function labelsOf(): Promise<{ id: number; name: string }[]> {
+    const found: { id: number; name: string }[] = [];
+    const lists = [
+      (page: number) => repos.issueListLabels(owner, repo, { page, limit: PAGE }),
+      (page: number) => orgs.orgListLabels(owner, { page, limit: PAGE }),
+    ];
+    for (const list of lists)
+      for (let page = 1; page <= LABEL_PAGES; page += 1) {
+        const data = await asked(() => list(page)).then(
+          (answer) => read(label, Labels, answer.data),
+          (error: unknown) => {
+            if (isGone(error)) return [];
+            throw error;
+          },
+        );
+        found.push(...data);
+        if (data.length === 0) break;
+      }
+    return found;
+  }
+
+  async function create(request: OpenRequest, leftOut?: LeftOut): Promise<ForgePullRequest> {
+    const { branch: head, base, title: name, isDraft } = request;
+    const { data } = await asked(() =>
+      repos.repoCreatePullRequest(owner, repo, {
+        ...{ head, base, title: isDraft ? asDraft(name) : name },
+        body: shortened(request.body, LONGEST_TEXT),
+      }),
+    );
+    const made = toPull(data);
+    await furnish(made.number, request, leftOut);
+    return made;
+  }
+
+  async function furnish(
+    number: number,
+    { labels = [], reviewers = [], assignees = [] }: OpenRequest,
+    leftOut?: LeftOut,
+  ): Promise<void> {
+    if (labels.length > 0)
+      await unlessRefused(
+        'Labels',
+        async () => {
+          const known = await labelsOf();
+          const names = new Set(labels.map((one) => one.toLowerCase()));
+          const ids = known.filter((one) => names.has(one.name.toLowerCase())).map(({ id }) => id);
+          if (ids.length > 0) await asked(() => repos.issueAddLabel(owner, repo, number, { labels: ids }));
+          const missing = missingIn(
+            labels,
+            known.map((one) => one.name),
+          );
+          if (missing.length > 0)
+            leftOut?.(`Labels left out: ${label} has none of the name ${missing.join(', ')}`);
+        },
+        leftOut,
+      );
+    if (reviewers.length > 0) {
+      const { people, teams } = peopleAndTeams(reviewers);
+      await unlessRefused(
+        'Reviewers',
+        () =>
+          asked(() =>
+            repos.repoCreatePullReviewRequests(owner, repo, number, {
+              reviewers: people,
+              ...(teams.length > 0 ? { team_reviewers: teams } : {}),
+            }),
+          ),
+        leftOut,
+      );
+    }
+    if (assignees.length > 0)
+      await unlessRefused(
+        'Assignees',
+        () => asked(() => repos.issueEditIssue(owner, repo, number, { assignees: [...assignees] })),
+        leftOut,
+      );
+  }
+
   let ourselves: Promise<string> | null = null;
   const ownLogin = () => {
     ourselves ??= asked(() => user.userGetCurrent()).then(
@@ -152,25 +243,25 @@ export function createGitea({ transport, url, project, token }: ForgeParts): For
 
   return {
     name: 'gitea',
-    open: (request) =>
+    open: (request, leftOut) =>
       openOnce(
         {
           find: () => findOpen(request),
-          create: async () => {
-            const { branch: head, base, title: name } = request;
-            const text = shortened(request.body, LONGEST_TEXT);
-            const { data } = await asked(() =>
-              repos.repoCreatePullRequest(owner, repo, { head, base, title: name, body: text }),
-            );
-            return toPull(data);
-          },
-          bringUpToDate: ({ number }) => change(number, { title: request.title, body: request.body }),
+          create: () => create(request, leftOut),
+          bringUpToDate: ({ number, isDraft }) =>
+            change(number, {
+              title: isDraft ? asDraft(request.title) : request.title,
+              body: request.body,
+            }),
         },
         // It cannot be asked for those of one branch.
         { lookFirst: false },
       ),
     async update(number, fields) {
-      await change(number, fields);
+      const { title: name } = fields;
+      // The title says that it is a draft.
+      const isDraft = name !== undefined && (await get(number)).isDraft;
+      await change(number, isDraft ? { ...fields, title: asDraft(name) } : fields);
     },
     async close(number) {
       if ((await get(number)).state === 'open') await change(number, { state: 'closed' });
@@ -204,5 +295,21 @@ export function createGitea({ transport, url, project, token }: ForgeParts): For
       await asked(() => repos.repoListPullRequests(owner, repo, { state: 'open', page: 1, limit: 1 }));
     },
     headRef: ({ number }) => `refs/pull/${number}/head`,
+    // It does not say of a pull request whether it is asked for.
+    async autoMerge(number, wanted) {
+      if (wanted === null)
+        await ifThere(() => asked(() => repos.repoCancelScheduledAutoMerge(owner, repo, number)));
+      else
+        await asked(() =>
+          repos.repoMergePullRequest(owner, repo, number, {
+            Do: wanted.method,
+            head_commit_id: wanted.headSha,
+            merge_when_checks_succeed: true,
+          }),
+        );
+    },
   };
 }
+
+/** As its settings have it from the start (`WORK_IN_PROGRESS_PREFIXES`). */
+const asDraft = (name: string): string => (/^\s*(WIP:|\[WIP\])/i.test(name) ? name : `WIP: ${name}`);

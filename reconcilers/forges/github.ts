@@ -8,9 +8,26 @@ import { Octokit } from '@octokit/rest';
 import Type, { type Static } from 'typebox';
 import type { AppAccess } from './app-tokens.ts';
 import { unwrapped } from './faults.ts';
-import { type Forge, ForgeError, type ForgePullRequest, ForgeReply, type OpenRequest } from './forge.ts';
+import {
+  type Forge,
+  ForgeError,
+  type ForgePullRequest,
+  ForgeReply,
+  type LeftOut,
+  type OpenRequest,
+} from './forge.ts';
+import { gitHubAutoMerge } from './github-auto-merge.ts';
 import { GITHUB_HEADERS } from './github-headers.ts';
-import { type Comments, ifThere, keepComment, openOnce, orNull } from './keeping.ts';
+import {
+  type Comments,
+  ifThere,
+  keepComment,
+  missingIn,
+  openOnce,
+  orNull,
+  peopleAndTeams,
+  unlessRefused,
+} from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
 import {
   body,
@@ -50,6 +67,7 @@ const Pull = Type.Object({
   merged_at: Maybe(Time),
   merged_by: Login,
   merge_commit_sha: Maybe(Sha),
+  auto_merge: Maybe(Type.Object({})),
   updated_at: Time,
   closed_at: Maybe(Time),
 });
@@ -62,6 +80,8 @@ const CommentList = Type.Array(
   }),
 );
 const Made = Type.Object({ id: Type.Integer() });
+const Assigned = Type.Object({ assignees: Maybe(Type.Array(Type.Object({ login: Type.String() }))) });
+const Refs = Type.Array(Type.Object({ ref: Type.String(), object: Type.Object({ sha: Sha }) }));
 const Project = Type.Object({
   archived: Maybe(Type.Boolean()),
   permissions: Maybe(Type.Object({ push: Maybe(Type.Boolean()) })),
@@ -79,7 +99,7 @@ export function createGitHub({ transport, url, project, token, app }: ForgeParts
   const { label } = transport;
   const [owner = '', repo = ''] = project.split('/');
   const of = { owner, repo };
-  const { rest, paginate } = new Octokit({
+  const { rest, paginate, graphql } = new Octokit({
     baseUrl: url,
     log: QUIET,
     request: { fetch: gitHubFetch(transport, app ?? token) },
@@ -111,6 +131,7 @@ export function createGitHub({ transport, url, project, token, app }: ForgeParts
       url: pull.html_url,
       mergeSha: merged ? (pull.merge_commit_sha ?? null) : null,
       mergedBy: merged && pull.merged_by ? person(pull.merged_by.login) : null,
+      autoMerge: Boolean(pull.auto_merge),
       updatedAt: time(label, pull.updated_at),
       closedAt: pull.closed_at ? time(label, pull.closed_at) : null,
     };
@@ -140,6 +161,72 @@ export function createGitHub({ transport, url, project, token, app }: ForgeParts
     return toPull(
       (await asked(() => rest.pulls.update({ ...of, pull_number: number, ...fields, ...cut }))).data,
     );
+  }
+
+  async function create(request: OpenRequest, leftOut?: LeftOut): Promise<ForgePullRequest> {
+    const { branch: head, base, title: name, isDraft = false } = request;
+    const text = shortened(request.body, LONGEST_TEXT);
+    const make = (draft: boolean) =>
+      asked(() =>
+        rest.pulls.create({ ...of, head, base, title: name, body: text, ...(draft ? { draft } : {}) }),
+      );
+    try {
+      return toPull((await make(isDraft)).data);
+    } catch (error) {
+      // Private repositories of some plans have none.
+      if (!isDraft || !(error instanceof ForgeReply) || !/draft/i.test(error.said)) throw error;
+      leftOut?.(`It is no draft: ${error.message}`);
+      return toPull((await make(false)).data);
+    }
+  }
+
+  /** https://docs.github.com/rest/pulls/review-requests and https://docs.github.com/rest/issues/assignees */
+  async function furnish(
+    number: number,
+    { labels = [], reviewers = [], assignees = [] }: OpenRequest,
+    leftOut?: LeftOut,
+  ): Promise<void> {
+    const issue = { ...of, issue_number: number };
+    if (labels.length > 0)
+      await unlessRefused(
+        'Labels',
+        () => asked(() => rest.issues.addLabels({ ...issue, labels: [...labels] })),
+        leftOut,
+      );
+    if (reviewers.length > 0) {
+      const { people, teams } = peopleAndTeams(reviewers);
+      await unlessRefused(
+        'Reviewers',
+        () =>
+          asked(() =>
+            rest.pulls.requestReviewers({
+              ...of,
+              pull_number: number,
+              reviewers: people,
+              team_reviewers: teams,
+            }),
+          ),
+        leftOut,
+      );
+    }
+    if (assignees.length > 0)
+      await unlessRefused(
+        'Assignees',
+        async () => {
+          const { data } = await asked(() =>
+            rest.issues.addAssignees({ ...issue, assignees: [...assignees] }),
+          );
+          // Whom it cannot assign it leaves out without a word.
+          const now = read(label, Assigned, data).assignees ?? [];
+          const missing = missingIn(
+            assignees,
+            now.map(({ login }) => login),
+          );
+          if (missing.length > 0)
+            leftOut?.(`Assignees left out: ${label} does not assign ${missing.join(', ')} there`);
+        },
+        leftOut,
+      );
   }
 
   let ourselves: Promise<string | null> | null = null;
@@ -201,15 +288,13 @@ export function createGitHub({ transport, url, project, token, app }: ForgeParts
 
   return {
     name: 'github',
-    open: (request) =>
+    open: (request, leftOut) =>
       openOnce({
         find: () => findOpen(request),
         create: async () => {
-          const { branch: head, base, title: name } = request;
-          const text = shortened(request.body, LONGEST_TEXT);
-          return toPull(
-            (await asked(() => rest.pulls.create({ ...of, head, base, title: name, body: text }))).data,
-          );
+          const made = await create(request, leftOut);
+          await furnish(made.number, request, leftOut);
+          return made;
         },
         bringUpToDate: ({ number }) => change(number, { title: request.title, body: request.body }),
       }),
@@ -272,8 +357,24 @@ export function createGitHub({ transport, url, project, token, app }: ForgeParts
       return endOf(String(headers['github-authentication-token-expiration'] ?? ''));
     },
     headRef: ({ number }) => `refs/pull/${number}/head`,
+    autoMerge: gitHubAutoMerge({ rest, graphql, of, label, asked }),
+    async mergeGroups(base) {
+      const ref = `heads/${QUEUE}${base}/`;
+      const { data } = await asked(() => rest.git.listMatchingRefs({ ...of, ref, per_page: PAGE }));
+      return read(label, Refs, data).map(({ ref: name, object }) => {
+        const number = Number(/\/pr-(\d{1,9})-[0-9a-f]+$/.exec(name)?.[1] ?? Number.NaN);
+        return {
+          branch: branch(name.replace(/^refs\/heads\//, '')),
+          headSha: object.sha,
+          number: Number.isNaN(number) ? null : number,
+        };
+      });
+    },
   };
 }
+
+/** https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue */
+const QUEUE = 'gh-readonly-queue/';
 
 /** Signs each request, as an app with a token that is made anew once where it is not taken. */
 function gitHubFetch(transport: Transport, token: string | AppAccess): Transport['fetch'] {

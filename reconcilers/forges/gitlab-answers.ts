@@ -10,6 +10,7 @@ export const MergeRequest = Type.Object({
   /** `locked` while it is being merged. */
   state: Type.Enum(['opened', 'closed', 'merged', 'locked']),
   draft: Maybe(Type.Boolean()),
+  merge_when_pipeline_succeeds: Maybe(Type.Boolean()),
   web_url: WebAddress,
   author: User,
   source_branch: Type.String(),
@@ -26,6 +27,7 @@ export const MergeRequest = Type.Object({
   closed_at: Maybe(Time),
 });
 export const Commit = Type.Object({ last_pipeline: Maybe(Type.Object({ id: Type.Integer() })) });
+export const People = Type.Array(Type.Object({ id: Type.Integer(), username: Type.String() }));
 export const Entries = Type.Array(Type.Unknown());
 /** GitLab does not know its head yet. */
 export const WithoutHead = Type.Object({

@@ -31,11 +31,12 @@ import {
   NoteList,
   OwnToken,
   Page,
+  People,
   Project,
   WithoutHead,
 } from './gitlab-answers.ts';
 import { gitLabRequester } from './gitlab-requester.ts';
-import { type Comments, ifThere, keepComment, openOnce, orNull } from './keeping.ts';
+import { type Comments, ifThere, keepComment, openOnce, orNull, unlessRefused } from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
 import { body, branch, DESCRIPTION, person, read, readPulls, shortened, time, title } from './reading.ts';
 import { endOf } from './token-end.ts';
@@ -95,6 +96,7 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
       url: request.web_url,
       mergeSha: merged ? (request.merge_commit_sha ?? request.squash_commit_sha ?? request.sha) : null,
       mergedBy: merged ? person((request.merge_user ?? request.merged_by)?.username) : null,
+      autoMerge: request.merge_when_pipeline_succeeds === true,
       updatedAt: time(label, request.updated_at),
       closedAt: over ? time(label, over) : null,
     };
@@ -132,6 +134,38 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
     return toPull(await asked(() => requests.edit(project, number, { ...rest, ...description })));
   }
 
+  /** Those of these names. */
+  async function idsOf(what: string, names: readonly string[], leftOut?: LeftOut): Promise<number[]> {
+    const ids: number[] = [];
+    for (const name of names)
+      await unlessRefused(
+        what,
+        async () => {
+          const found = read(label, People, await asked(() => new Users(options).all({ username: name })));
+          const one = found.find(({ username }) => username.toLowerCase() === name.toLowerCase());
+          if (one) ids.push(one.id);
+          else leftOut?.(`${what} left out: ${label} knows no user ${name}`);
+        },
+        leftOut,
+      );
+    return ids;
+  }
+
+  async function create(request: OpenRequest, leftOut?: LeftOut): Promise<ForgePullRequest> {
+    const { branch: source, base, title: name, isDraft, labels = [] } = request;
+    const reviewerIds = await idsOf('Reviewers', request.reviewers ?? [], leftOut);
+    const assigneeIds = await idsOf('Assignees', request.assignees ?? [], leftOut);
+    const more = {
+      description: shortened(request.body, LONGEST_TEXT),
+      ...(labels.length > 0 ? { labels: labels.join(',') } : {}),
+      ...(reviewerIds.length > 0 ? { reviewerIds } : {}),
+      ...(assigneeIds.length > 0 ? { assigneeIds } : {}),
+    };
+    return toPull(
+      await asked(() => requests.create(project, source, base, isDraft ? asDraft(name) : name, more)),
+    );
+  }
+
   let ourselves: Promise<number> | null = null;
   const ownId = () => {
     ourselves ??= asked(async () => read(label, Made, await new Users(options).showCurrentUser()).id).catch(
@@ -166,18 +200,21 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
 
   return {
     name: 'gitlab',
-    open: (request) =>
+    open: (request, leftOut) =>
       openOnce({
         find: () => findOpen(request),
-        create: async () => {
-          const { branch: source, base, title: name } = request;
-          const description = shortened(request.body, LONGEST_TEXT);
-          return toPull(await asked(() => requests.create(project, source, base, name, { description })));
-        },
-        bringUpToDate: ({ number }) => change(number, { title: request.title, body: request.body }),
+        create: () => create(request, leftOut),
+        bringUpToDate: ({ number, isDraft }) =>
+          change(number, {
+            title: isDraft ? asDraft(request.title) : request.title,
+            body: request.body,
+          }),
       }),
     async update(number, fields) {
-      await change(number, fields);
+      const { title: name } = fields;
+      // The title says that it is a draft.
+      const isDraft = name !== undefined && (await get(number)).isDraft;
+      await change(number, isDraft ? { ...fields, title: asDraft(name) } : fields);
     },
     async close(number) {
       if ((await get(number)).state === 'open') await change(number, { stateEvent: 'close' });
@@ -223,6 +260,17 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
     },
     tokenEnd: async () => endOf((await ownToken())?.expires_at),
     headRef: ({ number }) => `refs/merge-requests/${number}/head`,
+    // https://docs.gitlab.com/api/merge_requests/#merge-a-merge-request: by the method of the project.
+    async autoMerge(number, wanted) {
+      if (wanted === null) await asked(() => requests.cancelOnPipelineSuccess(project, number));
+      else
+        await asked(() =>
+          requests.merge(project, number, {
+            ...{ sha: wanted.headSha, autoMerge: true, mergeWhenPipelineSucceeds: true },
+            ...(wanted.method === 'squash' ? { squash: true } : {}),
+          }),
+        );
+    },
   };
 
   /** Null where no pipeline has run for it: without its id a status may make one of its own, beside that of the merge request. */
@@ -248,6 +296,10 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
     }
   }
 }
+
+/** https://docs.gitlab.com/user/project/merge_requests/drafts/ */
+const asDraft = (name: string): string =>
+  /^\s*(draft:|\[draft\]|\(draft\))/i.test(name) ? name : `Draft: ${name}`;
 
 /**
  * A status that is `pending` already cannot be set to that again, and a commit that is on no branch of the project, as the

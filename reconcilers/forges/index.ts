@@ -97,6 +97,7 @@ export function createForges(options: ForgeOptions): Forges {
       ...{ base: url, label: `${title} at ${new URL(url).host}`, token, hold },
       caCertificate: binding.caCertificate,
       ...{ guard, proxies, log },
+      ...(name === 'github' ? { beside: GITHUB_ENTERPRISE_GRAPHQL } : {}),
       ...(limits ? { limits } : {}),
       now,
     });
@@ -150,6 +151,9 @@ interface Making {
   asker: string;
   binding: Binding;
 }
+
+/** Beside `/api/v3`; of github.com it is below the address of the API. */
+const GITHUB_ENTERPRISE_GRAPHQL = '/api/graphql';
 
 /** What it is made of cannot be told from it. */
 const digestOf = (parts: readonly unknown[]): string =>

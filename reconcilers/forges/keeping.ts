@@ -1,5 +1,5 @@
 /** What is the same on every forge: a comment that is there once, and a pull request that is opened once. */
-import { type Forge, ForgeReply } from './forge.ts';
+import { type Forge, ForgeError, ForgeReply, type LeftOut } from './forge.ts';
 import { shortened } from './reading.ts';
 
 export interface Comments {
@@ -84,3 +84,29 @@ export async function ifThere(work: () => Promise<unknown>): Promise<boolean> {
     throw error;
   }
 }
+
+/** Of one that is open by now: what the forge does not take of the rest is told, and keeps nobody from it. */
+export async function unlessRefused(
+  what: string,
+  work: () => Promise<unknown>,
+  leftOut: LeftOut | undefined,
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    leftOut?.(`${what} left out: ${error.message}`);
+  }
+}
+
+/** Those that are not among the second, in any case. */
+export const missingIn = (wanted: readonly string[], found: readonly string[]): string[] => {
+  const known = new Set(found.map((name) => name.toLowerCase()));
+  return wanted.filter((name) => !known.has(name.toLowerCase()));
+};
+
+/** `org/team` names a team. */
+export const peopleAndTeams = (names: readonly string[]): { people: string[]; teams: string[] } => ({
+  people: names.filter((name) => !name.includes('/')),
+  teams: names.filter((name) => name.includes('/')).map((name) => name.slice(name.indexOf('/') + 1)),
+});

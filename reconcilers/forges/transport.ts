@@ -30,6 +30,8 @@ const MOST_LATER = 8;
 export interface TransportOptions {
   /** Where the API is, without a slash at its end. */
   base: string;
+  /** A path of the same origin that may be asked too. */
+  beside?: string;
   /** As people are told of it: `GitHub at api.github.com`. */
   label: string;
   /** Never to be seen in any message. */
@@ -153,7 +155,8 @@ export function createTransport(options: TransportOptions): Transport {
     },
     async fetch(given, init = {}) {
       const url = new URL(given instanceof Request ? given.url : given);
-      if (url.origin !== base.origin || !isBelow(url.pathname, base.pathname))
+      const mayAsk = isBelow(url.pathname, base.pathname) || url.pathname === options.beside;
+      if (url.origin !== base.origin || !mayAsk)
         throw new ForgeError(
           'unavailable',
           `${label} names a page of ${url.origin}, which is not followed: the token is for ${base.origin} alone; is forge.url the address that the forge itself goes by?`,

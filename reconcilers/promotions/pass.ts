@@ -6,6 +6,7 @@ import { DomainError } from '../../controller/platform/errors.ts';
 import type { Execute } from '../../controller/platform/operation.ts';
 import {
   findPromotion,
+  findReopened,
   noteTrouble,
   type PromotionRecord,
   promotionSettling,
@@ -22,6 +23,7 @@ import { standingOf } from './standing.ts';
 export type Looked = { over: boolean; environmentId: string | null };
 
 export async function lookAt(ctx: Context, execute: Execute, requestId: string): Promise<Looked> {
+  await takeUpAgain(ctx, execute, requestId);
   const promotion = await findPromotion(ctx.db, requestId);
   if (promotion?.status !== 'AWAITING_PR_MERGE') return { over: true, environmentId: null };
   const environmentId = promotion.targetEnvironmentId;
@@ -35,6 +37,18 @@ export async function lookAt(ctx: Context, execute: Execute, requestId: string):
     if (error.code !== 'NOT_FOUND') await say(ctx, promotion, error.message);
   }
   return { over: false, environmentId };
+}
+
+/** One that ended with its pull request, and whose pull request was opened again. */
+async function takeUpAgain(ctx: Context, execute: Execute, requestId: string): Promise<void> {
+  if ((await findReopened(ctx.db, requestId)) === null) return;
+  const { targetEnvironmentId: environmentId } = (await findPromotion(ctx.db, requestId)) as PromotionRecord;
+  try {
+    await execute(promotionSettling.reopened, ctx, { requestId, environmentId });
+  } catch (error) {
+    // It was closed again meanwhile.
+    if (!(error instanceof DomainError) || error.code !== 'NOT_FOUND') throw error;
+  }
 }
 
 /** A push takes a minute at most. */

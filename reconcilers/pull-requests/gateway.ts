@@ -1,6 +1,6 @@
 /** Pull requests wherever they live: kept here, or on a forge. */
 
-import type { Binding } from '../../controller/git-sync/index.ts';
+import { type Binding, pullRequestSettings } from '../../controller/git-sync/index.ts';
 import { nameOfActor } from '../../controller/platform/actor-name.ts';
 import type { Context } from '../../controller/platform/context.ts';
 import { messageOf, preconditionFailed, unavailable } from '../../controller/platform/errors.ts';
@@ -21,8 +21,9 @@ import {
 } from '../../controller/pull-requests/index.ts';
 import { duringWrite } from '../../controller/repository/index.ts';
 import { type Forge, ForgeError } from '../forges/forge.ts';
-import type { Forges } from '../forges/index.ts';
-import { atBench } from './bench.ts';
+import { type Forges, titleOf } from '../forges/index.ts';
+import { renderPullRequest } from '../write-back/templates.ts';
+import { atBench, holds } from './bench.ts';
 import { mergePull } from './merging.ts';
 import { mirrored } from './mirrored.ts';
 import { pullCommits, pullDiff, standingOf } from './reading.ts';
@@ -40,7 +41,8 @@ export function createPullRequestGateway({ forges, resolve }: PullRequestGateway
   return {
     async open(ctx, binding, request) {
       const forge = forges.of(binding);
-      return forge ? openThere(ctx, binding, forge, request) : openHere(ctx, binding, request);
+      const texts = { ...request, ...renderPullRequest(binding, request) };
+      return forge ? openThere(ctx, binding, forge, texts) : openHere(ctx, binding, texts);
     },
     async edit(ctx, binding, pull, change) {
       const forge = forges.of(binding);
@@ -83,6 +85,21 @@ export function createPullRequestGateway({ forges, resolve }: PullRequestGateway
         return false;
       }
     },
+    async autoMerge(ctx, binding, pull, wanted) {
+      const forge = forges.of(binding);
+      if (!forge?.autoMerge)
+        throw preconditionFailed(
+          `${forge ? titleOf(binding) : 'Headgate'} has no such thing; merge it once its checks have passed`,
+        );
+      const { autoMerge } = forge;
+      await asked(() => autoMerge(pull.number, wanted));
+    },
+    restoreBranch: (ctx, binding, { branch, headSha }) =>
+      atBench(ctx, binding, async ({ handle, git, signal }) => {
+        if (!(await holds(git, [headSha]))) return false;
+        const restored = { ref: `refs/heads/${branch}`, sha: headSha, expect: null };
+        return (await duringWrite(ctx.db, { handle, signal }, () => handle.push(restored, signal))) === 'ok';
+      }),
   };
 }
 
@@ -113,14 +130,20 @@ async function openThere(
   forge: Forge,
   { title, body, branch, base, ...ours }: Request,
 ): Promise<PullRequestRecord> {
-  const made = await asked(() => forge.open({ title, body, branch, base }));
+  const { draft: isDraft, labels, reviewers, assignees } = pullRequestSettings(binding);
+  const leftOut: string[] = [];
+  const request = { title, body, branch, base, isDraft, labels, reviewers, assignees };
+  const made = await asked(() => forge.open(request, (sentence) => leftOut.push(sentence)));
   const { author, authorId, subject, pushedSha = null } = ours;
   const { record } = await mirrorPullRequest(ctx.db, {
     ...mirrored(binding, made),
     ...{ bindingId: binding.id, author, authorId, subject, pushedSha },
+    ...(leftOut.length > 0 ? { notice: leftOut.join('. ').slice(0, LONGEST_NOTICE) } : {}),
   });
   return record;
 }
+
+const LONGEST_NOTICE = 1_000;
 
 /** @throws PRECONDITION_FAILED, UNAVAILABLE */
 async function asked<T>(work: () => Promise<T>): Promise<T> {

@@ -16,6 +16,7 @@ import type { Copies } from '../git/copies.ts';
 import type { Planner } from '../plan-view/index.ts';
 import { GitRepositoryError, type Repository, resolveRef, type SourceCache } from '../source/index.ts';
 import { type Checked, type Checking, checksOf, type Faults, makeChecks } from './checks.ts';
+import { deleteEndedBranches } from './ended-branches.ts';
 import type { ForgeTroubles } from './forge-troubles.ts';
 import { boundTo, CHANGED_HERE, type Leading, type NextLook } from './leading.ts';
 import { mirrorForge } from './mirror.ts';
@@ -215,6 +216,7 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
       await asked((there) => mirror(binding, there, memory, leading));
       await asked((there) => lookAtToken(there, memory, leading));
     }
+    if (well && !paused) await pass.aside(() => deleteEndedBranches(ctx, binding));
     // What is written to git from here is not taken from there: nothing is planned.
     const pulls =
       binding.mode === 'push'

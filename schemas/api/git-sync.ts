@@ -142,6 +142,24 @@ export type ReviewRules = Static<typeof ReviewRules>;
 /** How `lastError` begins where the repository was read and the pass over it failed all the same. */
 export const BROKEN_PASS = 'the last pass broke off';
 
+const OfForge = (most: number) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: '^\\S(.*\\S)?$' }), { maxItems: most });
+/** What the pull requests are like that Headgate opens for the binding, and what becomes of their branches. */
+export const PullRequestSettings = Type.Object({
+  /** Branches of promotions go when their pull request is merged or closed. A branch with commits of others is kept unless it is merged. */
+  deleteBranches: Type.Boolean(),
+  /** Opened as a draft. Of a forge only, as are labels, reviewers and assignees. */
+  draft: Type.Boolean(),
+  labels: OfForge(20),
+  /** As the forge names users. On GitHub and Gitea `org/team` for a team. */
+  reviewers: OfForge(15),
+  assignees: OfForge(10),
+  /** Templates with {{title}}, {{kind}}, {{name}}, {{environment}}, {{author}}, of the text also {{body}}. Null: as Headgate writes it. */
+  title: Nullable(Type.String({ minLength: 1, maxLength: 200 })),
+  body: Nullable(Type.String({ minLength: 1, maxLength: 10_000 })),
+});
+export type PullRequestSettings = Static<typeof PullRequestSettings>;
+
 export const GitSyncStatus = Type.Object({
   environmentId: Id,
   environmentName: Type.String(),
@@ -168,6 +186,8 @@ export const GitSyncStatus = Type.Object({
   forge: Nullable(BoundForge),
   /** Null for a remote: its forge has its own. */
   review: Nullable(ReviewRules),
+  /** Null while the environment is not bound. */
+  pullRequests: Nullable(PullRequestSettings),
   /** What the binding allows, and what holds: the same, tightened by the Environment manifest of the applied commit. */
   policy: Nullable(Type.Object({ binding: GitPolicy, effective: GitPolicy })),
   /** True until the first plan was empty or approved: nothing is applied before. */
@@ -249,6 +269,8 @@ export const ConfigureGitSync = Input({
   forge: Type.Optional(BindForge),
   /** For the embedded repository. The parts that are to change. */
   review: Type.Optional(Type.Partial(ReviewRules, { additionalProperties: false })),
+  /** Of the pull requests that Headgate opens. The parts that are to change. */
+  pullRequests: Type.Optional(Type.Partial(PullRequestSettings, { additionalProperties: false })),
 });
 export type ConfigureGitSync = Static<typeof ConfigureGitSync>;
 export const RetryGitJob = Input({ jobId: Id });

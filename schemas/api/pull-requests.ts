@@ -8,6 +8,9 @@ export const FORGES = ['headgate', 'github', 'gitlab', 'gitea', 'bitbucket'] as 
 export const ForgeName = Type.Enum([...FORGES]);
 export type ForgeName = Static<typeof ForgeName>;
 
+/** Forges that merge a pull request by themselves once its checks have passed. */
+export const AUTO_MERGING: readonly ForgeName[] = ['github', 'gitlab', 'gitea'];
+
 export const CHECK_STATES = ['pending', 'success', 'failure', 'error'] as const;
 export const CheckState = Type.Enum([...CHECK_STATES]);
 export type CheckState = Static<typeof CheckState>;
@@ -104,6 +107,10 @@ export const PullRequest = Type.Object({
   /** Newest first, at most 100. */
   commits: Type.Array(PullRequestCommit),
   requiredApprovals: Type.Integer(),
+  /** Whether its forge merges it by itself once its checks have passed; null where the forge cannot. */
+  autoMerge: Nullable(Type.Boolean()),
+  /** What its forge left out when it was opened, such as a reviewer whom it does not know. */
+  notice: Nullable(Type.String()),
   merge: PullRequestRefusal,
   review: PullRequestRefusal,
 });
@@ -180,6 +187,14 @@ export const MergePullRequest = Input({
   method: MergeMethod,
   headSha: Type.String({ pattern: '^[0-9a-f]{40,64}$' }),
   deleteBranch: Type.Optional(Type.Boolean({ default: true })),
+});
+/** Of one that lives on a forge which can. */
+export const AutoMergePullRequest = Input({
+  ...Which,
+  enabled: Type.Boolean(),
+  headSha: Type.String({ pattern: '^[0-9a-f]{40,64}$' }),
+  /** At GitLab the project's own method holds, but for a squash. */
+  method: Type.Optional(Type.Enum([...MERGE_METHODS], { default: 'merge' })),
 });
 export const MergedPullRequest = Type.Object({ number: Type.Integer(), mergeSha: Type.String() });
 export const ChangedPullRequest = Type.Object({ number: Type.Integer() });

@@ -3,6 +3,7 @@ import type {
   Forge,
   ForgePullRequest,
   LeftOut,
+  MergeGroup,
   OpenRequest,
   StatusReport,
 } from '../../reconcilers/forges/forge.ts';
@@ -61,8 +62,19 @@ export class MemoryForge implements Forge {
     return [...this.comments.values()].filter((one) => one.number === number).map(({ body }) => body);
   }
 
+  /** As it was asked to. */
+  readonly opened: OpenRequest[] = [];
+  /** Heads of its merge queue. */
+  groups: MergeGroup[] = [];
   open(request: OpenRequest): Promise<ForgePullRequest> {
-    return this.#call('open', () => this.set(this.pulls.size + 1, request));
+    const { title, body, branch, base, isDraft = false } = request;
+    return this.#call('open', () => {
+      this.opened.push(request);
+      return this.set(this.pulls.size + 1, { title, body, branch, base, isDraft });
+    });
+  }
+  mergeGroups(base: string): Promise<MergeGroup[]> {
+    return Promise.resolve(this.groups.filter(({ branch }) => branch.includes(`/${base}/`)));
   }
   update(number: number, change: { title?: string; body?: string }): Promise<void> {
     return this.#call('update', () => void this.set(number, change));
