@@ -356,6 +356,7 @@ export const appRouter = router({
     comment: m(pullRequestChanging.comment),
     review: m(pullRequestChanging.review),
     merge: m(pullRequestEnding.merge),
+    autoMerge: m(pullRequestEnding.autoMerge),
     close: m(pullRequestEnding.close),
     reopen: m(pullRequestEnding.reopen),
     refresh: m(pullRequestEnding.refresh),

@@ -15,8 +15,8 @@ const refused = validator(
   }),
 );
 
-const ENABLE = `mutation ($id: ID!, $sha: GitObjectID!, $method: PullRequestMergeMethod!) {
-  enablePullRequestAutoMerge(input: { pullRequestId: $id, expectedHeadOid: $sha, mergeMethod: $method }) { clientMutationId }
+const ENABLE = `mutation ($id: ID!, $sha: GitObjectID!, $how: PullRequestMergeMethod!) {
+  enablePullRequestAutoMerge(input: { pullRequestId: $id, expectedHeadOid: $sha, mergeMethod: $how }) { clientMutationId }
 }`;
 const DISABLE = `mutation ($id: ID!) {
   disablePullRequestAutoMerge(input: { pullRequestId: $id }) { clientMutationId }
@@ -70,7 +70,7 @@ export function gitHubAutoMerge({ graphql, rest, of, label, asked }: Parts): Non
       return;
     }
     const { headSha: sha, method } = wanted;
-    const said = await told(ENABLE, { id, sha, method: method.toUpperCase() });
+    const said = await told(ENABLE, { id, sha, how: method.toUpperCase() });
     if (said === null) return;
     // Nothing is left to wait for.
     if (!/clean status/i.test(said)) throw refusal(said);

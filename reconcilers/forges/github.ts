@@ -21,6 +21,7 @@ import { GITHUB_HEADERS } from './github-headers.ts';
 import {
   type Comments,
   ifThere,
+  isGone,
   keepComment,
   missingIn,
   openOnce,
@@ -360,7 +361,12 @@ export function createGitHub({ transport, url, project, token, app }: ForgeParts
     autoMerge: gitHubAutoMerge({ rest, graphql, of, label, asked }),
     async mergeGroups(base) {
       const ref = `heads/${QUEUE}${base}/`;
-      const { data } = await asked(() => rest.git.listMatchingRefs({ ...of, ref, per_page: PAGE }));
+      const { data } = await asked(() => rest.git.listMatchingRefs({ ...of, ref, per_page: PAGE })).catch(
+        (error: unknown) => {
+          if (isGone(error)) return { data: [] };
+          throw error;
+        },
+      );
       return read(label, Refs, data).map(({ ref: name, object }) => {
         const number = Number(/\/pr-(\d{1,9})-[0-9a-f]+$/.exec(name)?.[1] ?? Number.NaN);
         return {

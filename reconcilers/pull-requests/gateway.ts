@@ -85,8 +85,10 @@ export function createPullRequestGateway({ forges, resolve }: PullRequestGateway
         return false;
       }
     },
-    async autoMerge(ctx, binding, pull, wanted) {
+    async autoMerge(_ctx, binding, pull, wanted) {
       const forge = forges.of(binding);
+      // Nobody merges it by itself, and nobody is asked to.
+      if (!forge?.autoMerge && wanted === null) return;
       if (!forge?.autoMerge)
         throw preconditionFailed(
           `${forge ? titleOf(binding) : 'Headgate'} has no such thing; merge it once its checks have passed`,

@@ -19,6 +19,7 @@ import { type Checked, type Checking, checksOf, type Faults, makeChecks } from '
 import { deleteEndedBranches } from './ended-branches.ts';
 import type { ForgeTroubles } from './forge-troubles.ts';
 import { boundTo, CHANGED_HERE, type Leading, type NextLook } from './leading.ts';
+import { checkMergeGroups } from './merge-groups.ts';
 import { mirrorForge } from './mirror.ts';
 import { type Telling, tellChecks, tellPending } from './telling.ts';
 
@@ -66,6 +67,8 @@ interface Memory {
   leftOut: string | null;
   /** When the token ends, and when that was asked, in monotonic milliseconds. */
   tokenEnd: { at: Date | null; askedAt: number } | null;
+  /** Heads of the merge queue that were told. */
+  groups: Map<string, string>;
 }
 
 export function createPullRequestPass(options: PullRequestPassOptions) {
@@ -86,6 +89,7 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
       refused: null,
       leftOut: null,
       tokenEnd: null,
+      groups: new Map(),
     };
     memories.set(environmentId, made);
     return made;
@@ -231,11 +235,29 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
         untold = told.more;
         if (told.calls > 0) memory.refused = told.refused;
       });
+    if (asking && binding.mode !== 'push')
+      await asked(async (there) => {
+        // The rest of a long queue has its turn at once.
+        if (await lookAtQueue(binding, there, memory, leading)) memory.askedAt = null;
+      });
     const ending = forge && endWarning(titleOf(binding), memory.tokenEnd?.at ?? null, clock.now());
     const remark = [memory.refused, memory.leftOut, ending].filter((one) => one !== null).join('. ') || null;
     if (well && !paused) await troubles.went(ctx, binding, mark, remark);
     if (checked?.more || (untold && well)) return 0;
     return nextLook(binding, memory, checked);
+  }
+
+  /** Whether more of it is to be looked at. */
+  async function lookAtQueue(
+    binding: Binding,
+    forge: Forge,
+    { groups: told }: Memory,
+    { ctx, pass, leads }: Leading,
+  ): Promise<boolean> {
+    if (!forge.mergeGroups) return false;
+    const handle = services.repositories.of(binding);
+    const checking = { ctx, binding, forge, handle, planner, told, leads, aside: pass.aside };
+    return (await checkMergeGroups(checking)).more;
   }
 
   /** Once a day: what it does not say may be asked again then. */

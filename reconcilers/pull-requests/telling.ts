@@ -83,7 +83,7 @@ export async function tellChecks(
     const check = checks.get(pull.id);
     if (!check || check.headSha !== pull.headSha) continue;
     if (left <= 0 || !leads()) return { calls: MOST_CALLS - left, more: true, refused };
-    const url = pageOf(ctx, binding, pull);
+    const url = pullPageOf(ctx, binding, pull);
     const { state, summary } = check;
     const status = digestOf(pull.headSha, state, summary, url, statusContext(binding));
     if (status !== check.postedStatus) {
@@ -127,7 +127,7 @@ export async function tellPending(telling: Telling, pulls: readonly PullRequestR
   const { ctx, binding, forge, leads } = telling;
   for (const pull of pulls.slice(0, MOST_CALLS)) {
     if (!leads()) return;
-    const url = pageOf(ctx, binding, pull);
+    const url = pullPageOf(ctx, binding, pull);
     const report = {
       ...{ context: statusContext(binding), state: 'pending' as const, description: PLANNING, url },
       ...refOf(pull),
@@ -158,8 +158,11 @@ async function note(
   });
 }
 
-const pageOf = ({ services }: Context, { environmentId }: Binding, { number }: PullRequestRecord): string =>
-  `${services.baseUrl}/e/${encodeURIComponent(environmentId)}/promotions/${number}`;
+export const pullPageOf = (
+  { services }: Context,
+  { environmentId }: Binding,
+  { number }: Pick<PullRequestRecord, 'number'>,
+): string => `${services.baseUrl}/e/${encodeURIComponent(environmentId)}/promotions/${number}`;
 
 export function commentOf(
   { environmentId, environmentName }: Pick<Binding, 'environmentId' | 'environmentName'>,

@@ -42,6 +42,7 @@ const BESIDE: Record<string, string> = {
   'pullRequest.comment': 'mutation EDITOR',
   'pullRequest.review': 'mutation EDITOR',
   'pullRequest.merge': 'mutation EDITOR',
+  'pullRequest.autoMerge': 'mutation EDITOR',
   'pullRequest.close': 'mutation EDITOR',
   'pullRequest.reopen': 'mutation EDITOR',
   'pullRequest.refresh': 'mutation EDITOR',

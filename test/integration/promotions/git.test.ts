@@ -136,6 +136,9 @@ describe('a promotion into an environment that git describes', function () {
     await clone.git('commit', '--quiet', '-am', message);
     await clone.git('push', '--quiet', 'origin', `work:${branch}`);
   }
+  const branches = () =>
+    git(target.gitdir, 'for-each-ref', '--format=%(refname:short)', 'refs/heads').split('\n');
+  const tipOf = (branch: string) => git(target.gitdir, 'rev-parse', `refs/heads/${branch}`).trim();
   const folder = async () => (await clone.git('rev-parse', '--show-toplevel')).trim();
   const pathOf = (place = target) => `${place.folder}/pipelines/${name.replace(' ', '-')}.yaml`;
   const applied = async (place: GitPlace, files: Record<string, string | null>) => {
@@ -450,20 +453,51 @@ describe('a promotion into an environment that git describes', function () {
     expect((await becomes(deleted.requestId, 'CANCELLED')).pullRequest?.state).to.equal('closed');
   });
 
-  it('stays cancelled where its pull request is reopened and merged; that is applied like any commit', async () => {
+  it('is taken up again where its pull request is reopened, and deployed once that is merged', async () => {
     const { requestId, pullRequest } = await initiate((await draw()).id);
     const which = { environmentId: target.environmentId, number: pullRequest?.number };
     const { branch } = await pullOf(requestId);
     await places.admin.mutate('pullRequest.close', which);
     await becomes(requestId, 'CANCELLED');
+    // The branch was deleted with it, and stands again where it stood.
+    await until(() => !branches().includes(branch), { what: 'the branch to be deleted', everyMs: 50 });
     await places.admin.mutate('pullRequest.reopen', which);
+    expect(branches()).to.include(branch);
+    expect(await becomes(requestId, 'AWAITING_PR_MERGE')).to.include({ note: null, decidedAt: null });
     await mergeByHand(branch);
-    await until(async () => target.idOf('pipelines', name).then(Boolean, () => false), {
-      what: 'the pipeline to be there',
+    expect((await becomes(requestId, 'DEPLOYED')).pullRequest?.number).to.equal(pullRequest?.number);
+    await until(() => !branches().includes(branch), { what: 'the branch to be deleted again', everyMs: 50 });
+  });
+
+  it('leaves its branch where the binding says so, and one with the work of others', async () => {
+    const begin = async (word: string) => {
+      name = `${word} ${made}`;
+      const { requestId, pullRequest } = await initiate((await draw()).id);
+      return { requestId, number: pullRequest?.number, branch: (await pullOf(requestId)).branch };
+    };
+    const close = (number: number | undefined) =>
+      places.admin.mutate('pullRequest.close', { environmentId: target.environmentId, number });
+    const configure = (deleteBranches: boolean) =>
+      places.admin.mutate('gitSync.configure', {
+        ...{ environmentId: target.environmentId, mode: 'sync', pullRequests: { deleteBranches } },
+      });
+    const kept = await begin('kept');
+    await configure(false);
+    await close(kept.number);
+    await becomes(kept.requestId, 'CANCELLED');
+    expect(branches()).to.include(kept.branch);
+    const worked = await begin('worked');
+    await onBranch(worked.branch, { [pathOf()]: manifest(name) });
+    await wake(target.environmentId);
+    await until(async () => (await pullOf(worked.requestId)).head === tipOf(worked.branch), {
+      what: 'the push to be seen',
       everyMs: 50,
     });
-    expect(await get(requestId)).to.include({ status: 'CANCELLED', targetPipelineId: null });
-    expect((await get(requestId)).pullRequest?.number).to.equal(pullRequest?.number);
+    await close(worked.number);
+    await becomes(worked.requestId, 'CANCELLED');
+    await configure(true);
+    await until(() => !branches().includes(kept.branch), { what: 'the first to go', everyMs: 50 });
+    expect(branches()).to.include(worked.branch);
   });
 
   it('is merged here as well, by each method', async () => {

@@ -106,6 +106,44 @@ describe('a pull request on a forge', () => {
     expect(scene.forge.count('comment')).to.equal(2);
   });
 
+  it('has its check and plan as part of a merge queue too, once for each head', async () => {
+    const head = open(7);
+    await scene.look(env);
+    // The queue's own commit, of which nobody knows but by its branch.
+    const queued = (number: number, description: string) => {
+      const branch = `gh-readonly-queue/main/pr-${number}-${head}`;
+      return {
+        branch,
+        number,
+        headSha: scene.branch(env, branch, { web: idleManifest('web', description) }),
+      };
+    };
+    scene.forge.groups = [queued(7, 'x'), queued(8, 'y')];
+    later();
+    await scene.look(env);
+    const [first, second] = scene.forge.groups;
+    for (const { headSha, number, branch } of [first, second].filter((one) => one !== undefined))
+      expect(scene.forge.statuses.filter(({ sha }) => sha === headSha)).to.deep.equal([
+        {
+          ...{ sha: headSha, context: 'headgate/env-1', state: 'success', description: '1 changed' },
+          ...{ url: `http://localhost/e/${env.id}/promotions/${number}`, ref: branch },
+        },
+      ]);
+    const told = scene.forge.statuses.length;
+    later();
+    await scene.look(env);
+    expect(scene.forge.statuses).to.have.length(told);
+  });
+
+  it('holds a merge queue up where what it would merge is refused', async () => {
+    open(7);
+    const branch = `gh-readonly-queue/main/pr-7-${'a'.repeat(40)}`;
+    const headSha = scene.branch(env, branch, { web: 'kind: Pipeline\n' });
+    scene.forge.groups = [{ branch, number: 7, headSha }];
+    await scene.look(env);
+    expect(scene.forge.statusOf(headSha)).to.match(/^failure: /);
+  });
+
   it('that conflicts says so on the forge, without a plan', async () => {
     const head = open(7, { web: idleManifest('web', 'theirs') });
     await env.apply({ web: idleManifest('web', 'ours') });

@@ -71,7 +71,12 @@ export class BitbucketServer extends ForgeServer {
       );
     }
     if (rest === '/pullrequests') {
+      const people = (body.reviewers ?? []) as { uuid?: string; account_id?: string }[];
+      const names = people.map((one) => one.uuid ?? one.account_id ?? '');
+      if (names.some((name) => !this.people.includes(name.replace(/[{}]/g, ''))))
+        return this.refusal(400, 'reviewers: Malformed reviewers list');
       const made = this.add({
+        ...{ isDraft: body.draft === true, reviewers: names },
         ...{ title: textOf(body.title), body: textOf(body.description), author: this.us },
         ...{ branch: branchOf(body.source), base: branchOf(body.destination) },
         headSha: shaOf(`tip of ${branchOf(body.source)}`),

@@ -23,6 +23,11 @@ export interface StoredPull {
   how: MergeMethod | null;
   mergeSha: string | null;
   mergedBy: string | null;
+  labels: string[];
+  reviewers: string[];
+  assignees: string[];
+  /** The method by which it comes in by itself; null: nobody has asked for it. */
+  autoMerge: string | null;
   updatedAt: Date;
   closedAt: Date | null;
 }
@@ -97,6 +102,10 @@ export abstract class ForgeServer {
   unchanged = 0;
   /** A page holds no more, whatever is asked for. */
   mostPerPage = 100;
+  /** Whom it knows beside us. */
+  readonly people = ['ann', 'bob', 'Carla'];
+  /** Something is still to come before one may be merged. */
+  waits = true;
   /** Whether the token may write. */
   mayWrite = true;
   fault: (asked: Asked) => Fault | null = () => null;
@@ -152,6 +161,7 @@ export abstract class ForgeServer {
       how: null,
       mergeSha: null,
       mergedBy: null,
+      ...{ labels: [], reviewers: [], assignees: [], autoMerge: null },
       updatedAt: this.moment(),
       closedAt: null,
       ...wanted,

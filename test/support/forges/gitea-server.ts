@@ -26,6 +26,9 @@ export class GiteaServer extends ForgeServer {
   protected answer(asked: Asked, path: string): Reply {
     const { method, body } = asked;
     if (path === '/user') return { status: 200, body: { id: 7, login: this.us } };
+    // The owner is an organization.
+    if (path === '/orgs/acme/labels')
+      return { status: 200, body: asked.query.get('page') === '1' ? [{ id: 52, name: 'gitops' }] : [] };
     const mine = `/repos/${this.project}`;
     if (!path.startsWith(mine)) return this.refusal(404, "The target couldn't be found.");
     const rest = path.slice(mine.length);
@@ -51,17 +54,21 @@ export class GiteaServer extends ForgeServer {
         return this.refusal(409, 'pull request already exists for these targets [id: 1, issue_id: 1]');
       const made = this.add({
         ...{ title: textOf(body.title), body: textOf(body.body), branch: textOf(head), base: textOf(base) },
-        ...{ author: this.us, headSha: shaOf(`tip of ${head}`) },
+        ...{ author: this.us, headSha: shaOf(`tip of ${head}`), isDraft: isDraft(textOf(body.title)) },
       });
       return { status: 201, body: this.#shown(made) };
     }
+    const furnished = this.#furnish(asked, rest);
+    if (furnished) return furnished;
     const [, number] = /^\/pulls\/(\d+)$/.exec(rest) ?? [];
     if (number) {
       const pull = this.pulls.find((one) => one.number === Number(number));
       if (!pull) return this.refusal(404, "The target couldn't be found.");
       if (method === 'PATCH')
         this.touch(pull, {
-          ...(body.title === undefined ? {} : { title: textOf(body.title) }),
+          ...(body.title === undefined
+            ? {}
+            : { title: textOf(body.title), isDraft: isDraft(textOf(body.title)) }),
           ...(body.body === undefined ? {} : { body: textOf(body.body) }),
           ...(body.state === 'closed' ? { state: 'closed' } : {}),
         });
@@ -89,6 +96,48 @@ export class GiteaServer extends ForgeServer {
     return this.refusal(404, "The target couldn't be found.");
   }
 
+  #furnish({ method, body, query }: Asked, rest: string): Reply | null {
+    if (rest === '/labels')
+      return { status: 200, body: query.get('page') === '1' ? [{ id: 51, name: 'Promotion' }] : [] };
+    const names = (value: unknown) => (Array.isArray(value) ? value.map(String) : []);
+    const [, number, what = ''] =
+      /^\/(?:issues|pulls)\/(\d+)(\/labels|\/requested_reviewers|\/merge|)$/.exec(rest) ?? [];
+    const pull = this.pulls.find((one) => one.number === Number(number));
+    if (!pull || (what === '' && !rest.startsWith('/issues/'))) return null;
+    if (what === '/labels') pull.labels.push(...names(body.labels));
+    if (what === '') {
+      const strangers = names(body.assignees).filter((name) => !this.people.includes(name));
+      if (strangers.length > 0) return this.refusal(422, `Assignee does not exist: [name: ${strangers[0]}]`);
+      pull.assignees = names(body.assignees);
+    }
+    if (what === '/requested_reviewers') {
+      const strangers = names(body.reviewers).filter((name) => !this.people.includes(name));
+      if (strangers.length > 0) return this.refusal(404, `user does not exist [name: ${strangers[0]}]`);
+      pull.reviewers.push(
+        ...names(body.reviewers),
+        ...names(body.team_reviewers).map((team) => `team ${team}`),
+      );
+    }
+    if (what === '/merge') return this.#merge(pull, method === 'DELETE' ? null : body);
+    return { status: 201, body: what === '/labels' || what === '/requested_reviewers' ? [] : { id: 1 } };
+  }
+
+  #merge(pull: StoredPull, body: Asked['body'] | null): Reply {
+    if (body === null) {
+      if (pull.autoMerge === null) return this.refusal(404, "The target couldn't be found.");
+      pull.autoMerge = null;
+      return { status: 204 };
+    }
+    if (body.head_commit_id !== pull.headSha) return this.refusal(409, 'head out of date');
+    if (body.merge_when_checks_succeed !== true) return this.refusal(405, 'Please try again later');
+    if (this.waits) {
+      pull.autoMerge = textOf(body.Do);
+      return { status: 201 };
+    }
+    this.merge(pull.number, textOf(body.Do) as 'merge');
+    return { status: 200 };
+  }
+
   #shown(pull: StoredPull): PullRequest {
     const merged = pull.state === 'merged';
     return {
@@ -112,3 +161,6 @@ export class GiteaServer extends ForgeServer {
     return { id, body, user: { login: author } };
   }
 }
+
+/** The title says it. */
+const isDraft = (title: string): boolean => /^(WIP:|\[WIP\])/i.test(title);

@@ -33,8 +33,13 @@ export class GitHubServer extends ForgeServer {
   /** As GitHub writes it: `2026-12-24 08:00:00 UTC`. */
   tokenEnd: string | null = null;
   maySetStatus = true;
+  /** Private repositories of some plans have none. */
+  hasDrafts = true;
+  mayAutoMerge = true;
+  /** Branches of its merge queue, by their head. */
+  readonly queue = new Map<string, string>();
   readonly name = 'github';
-  protected readonly root = '/api/v3';
+  protected readonly root = '/api';
   /** Of a classic token; null for a fine-grained one, which tells none. */
   scopes: string | null = 'repo, read:user';
   /** An app may not ask who it is. */
@@ -96,7 +101,37 @@ export class GitHubServer extends ForgeServer {
     return { status, body: { message: why, documentation_url: 'https://docs.github.com/rest' } };
   }
 
+  override get url(): string {
+    return `${super.url}/v3`;
+  }
+
+  /** Of what is asked below `/v3`, and of GraphQL beside it. */
   protected answer(asked: Asked, path: string): Reply {
+    if (path === '/graphql' && asked.method === 'POST') return this.#graphql(asked.body);
+    return path.startsWith('/v3')
+      ? this.#rest(asked, path.slice('/v3'.length))
+      : this.refusal(404, 'Not Found');
+  }
+
+  /** What went wrong is told with status 200. */
+  #graphql({ query, variables }: Asked['body']): Reply {
+    const { id, sha, how } = variables as Record<string, string>;
+    const wrong = (message: string) => ({
+      status: 200,
+      body: { data: null, errors: [{ type: 'UNPROCESSABLE', path: [], message }] },
+    });
+    const pull = this.pulls.find((one) => nodeOf(one) === id);
+    if (!pull) return wrong(`Could not resolve to a node with the global id of '${id}'`);
+    const enables = textOf(query).includes('enablePullRequestAutoMerge');
+    if (!enables && pull.autoMerge === null) return wrong('Auto merge is not enabled for this pull request');
+    if (enables && !this.mayAutoMerge) return wrong('Auto merge is not allowed for this repository');
+    if (enables && pull.headSha !== sha) return wrong('Head sha was modified. Review and try again.');
+    if (enables && !this.waits) return wrong('Pull request Pull request is in clean status');
+    pull.autoMerge = enables ? textOf(how) : null;
+    return { status: 200, body: { data: {} } };
+  }
+
+  #rest(asked: Asked, path: string): Reply {
     const { method, query, body } = asked;
     const forApp = this.#answerApp(asked, path);
     if (forApp) return forApp;
@@ -146,12 +181,16 @@ export class GitHubServer extends ForgeServer {
             ],
           },
         };
+      if (body.draft === true && !this.hasDrafts)
+        return this.refusal(422, 'Draft pull requests are not supported in this repository.');
       const made = this.add({
         ...{ title: textOf(title), body: textOf(text), branch: textOf(head), base: textOf(base) },
-        ...{ author: this.us, headSha: shaOf(`tip of ${head}`) },
+        ...{ author: this.us, headSha: shaOf(`tip of ${head}`), isDraft: body.draft === true },
       });
       return { status: 201, body: this.#shown(made) };
     }
+    const furnished = this.#furnish(asked, rest);
+    if (furnished) return furnished;
     const [, pullNumber] = /^\/pulls\/(\d+)$/.exec(rest) ?? [];
     if (pullNumber) {
       const pull = this.pulls.find((one) => one.number === Number(pullNumber));
@@ -206,6 +245,47 @@ export class GitHubServer extends ForgeServer {
     return this.refusal(404, 'Not Found');
   }
 
+  #furnish({ method, body }: Asked, rest: string): Reply | null {
+    const [, base] =
+      /^\/git\/matching-refs\/heads%?(?:%2F|\/)gh-readonly-queue(?:%2F|\/)(.+?)(?:%2F|\/)$/.exec(rest) ?? [];
+    if (base)
+      return {
+        status: 200,
+        body: [...this.queue]
+          .filter(([branch]) => branch.startsWith(`gh-readonly-queue/${base}/`))
+          .map(([branch, sha]) => ({ ref: `refs/heads/${branch}`, object: { type: 'commit', sha } })),
+      };
+    const [, kind, number, what] =
+      /^\/(issues|pulls)\/(\d+)\/(labels|assignees|requested_reviewers|merge)$/.exec(rest) ?? [];
+    const pull = this.pulls.find((one) => one.number === Number(number));
+    if (!kind || !pull) return null;
+    const names = (value: unknown) => (Array.isArray(value) ? value.map(textOf) : []);
+    if (what === 'merge' && method === 'PUT') {
+      if (body.sha !== pull.headSha)
+        return this.refusal(409, 'Head branch was modified. Review and try the merge again.');
+      const { mergeSha } = this.merge(pull.number, textOf(body.merge_method) as 'merge');
+      return { status: 200, body: { sha: mergeSha, merged: true } };
+    }
+    if (what === 'labels') pull.labels.push(...names(body.labels));
+    // Those that cannot be assigned are left out without a word.
+    if (what === 'assignees')
+      pull.assignees.push(...names(body.assignees).filter((name) => this.people.includes(name)));
+    if (what === 'requested_reviewers') {
+      const strangers = names(body.reviewers).filter((name) => !this.people.includes(name));
+      if (strangers.length > 0)
+        return this.refusal(
+          422,
+          'Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the acme/pipes repository.',
+        );
+      pull.reviewers.push(
+        ...names(body.reviewers),
+        ...names(body.team_reviewers).map((team) => `team ${team}`),
+      );
+    }
+    const logins = pull.assignees.map((login) => ({ login }));
+    return { status: 201, body: what === 'labels' ? [] : { ...this.#shown(pull), assignees: logins } };
+  }
+
   #listed(asked: Asked, all: readonly unknown[]): Reply {
     const { values, next } = this.page(all, asked.query, 'per_page', 30);
     return {
@@ -232,6 +312,8 @@ export class GitHubServer extends ForgeServer {
     };
     return {
       ...plain,
+      node_id: nodeOf(pull),
+      auto_merge: pull.autoMerge === null ? null : { merge_method: pull.autoMerge.toLowerCase() },
       user: { login: pull.author },
       merged_by: pull.mergedBy === null ? null : { login: pull.mergedBy },
       head: { ref: pull.branch, sha: pull.headSha, repo: { id: pull.isFork ? 2 : 1 } },
@@ -246,4 +328,5 @@ export class GitHubServer extends ForgeServer {
   }
 }
 
+const nodeOf = ({ number }: StoredPull): string => `PR_kwDOB${number}`;
 const ownerOf = ({ isFork }: StoredPull): string => (isFork ? 'stranger' : 'acme');

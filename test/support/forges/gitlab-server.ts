@@ -49,6 +49,15 @@ export class GitLabServer extends ForgeServer {
       return this.scopes
         ? { status: 200, body: { scopes: this.scopes, expires_at: this.tokenEnd } }
         : this.refusal(404, '404 Not Found');
+    if (path === '/users') {
+      // As it is written, whatever the case.
+      const wanted = query.get('username')?.toLowerCase();
+      const found = this.people.filter((name) => name.toLowerCase() === wanted);
+      return {
+        status: 200,
+        body: found.map((name) => ({ id: this.people.indexOf(name) + 20, username: name })),
+      };
+    }
     const mine = `/projects/${encodeURIComponent(this.project)}`;
     if (!path.startsWith(mine)) return this.refusal(404, '404 Project Not Found');
     const rest = path.slice(mine.length);
@@ -88,6 +97,10 @@ export class GitLabServer extends ForgeServer {
           author: this.us,
           headSha: shaOf(`tip of ${branch}`),
         },
+        isDraft: isDraft(textOf(body.title)),
+        labels: textOf(body.labels).split(',').filter(Boolean),
+        reviewers: this.#named(body.reviewer_ids),
+        assignees: this.#named(body.assignee_ids),
       });
       return { status: 201, body: this.#shown(made) };
     }
@@ -98,6 +111,9 @@ export class GitLabServer extends ForgeServer {
     }
     const [, sha] = /^\/statuses\/([0-9a-f]{40})$/.exec(rest) ?? [];
     if (sha) return this.#status(sha, body);
+    const [, merged, how] =
+      /^\/merge_requests\/(\d+)\/(merge|cancel_merge_when_pipeline_succeeds)$/.exec(rest) ?? [];
+    if (merged) return this.#merge(this.find(Number(merged)), how === 'merge' ? body : null);
     const [, number, more, note] = /^\/merge_requests\/(\d+)(\/notes(?:\/(\d+))?)?$/.exec(rest) ?? [];
     const pull = this.pulls.find((one) => one.number === Number(number));
     if (!pull) return this.refusal(404, '404 Not found');
@@ -115,11 +131,29 @@ export class GitLabServer extends ForgeServer {
     if (more) return { status: 201, body: this.#told(this.say(pull.number, this.us, textOf(body.body))) };
     if (method === 'PUT')
       this.touch(pull, {
-        ...(body.title === undefined ? {} : { title: textOf(body.title) }),
+        ...(body.title === undefined
+          ? {}
+          : { title: textOf(body.title), isDraft: isDraft(textOf(body.title)) }),
         ...(body.description === undefined ? {} : { body: textOf(body.description) }),
         ...(body.state_event === 'close' ? { state: 'closed' } : {}),
       });
     return { status: 200, body: this.#shown(pull) };
+  }
+
+  #named(ids: unknown): string[] {
+    return Array.isArray(ids) ? ids.map((id) => this.people[Number(id) - 20] ?? '?') : [];
+  }
+
+  /** Once its pipeline has succeeded, or at once; null: no longer. */
+  #merge(pull: StoredPull, body: Asked['body'] | null): Reply {
+    if (body === null) pull.autoMerge = null;
+    else if (body.sha !== pull.headSha)
+      return this.refusal(409, 'SHA does not match HEAD of source branch: x');
+    else if (pull.isDraft) return this.refusal(405, '405 Method Not Allowed');
+    else if (!this.waits) this.merge(pull.number, body.squash === true ? 'squash' : 'merge');
+    else if (body.merge_when_pipeline_succeeds === true && body.auto_merge === true)
+      pull.autoMerge = body.squash === true ? 'squash' : 'merge';
+    return { status: body === null ? 201 : 200, body: this.#shown(pull) };
   }
 
   /** What is pending cannot become pending, and a commit must be on a branch of the project. */
@@ -169,10 +203,14 @@ export class GitLabServer extends ForgeServer {
       updated_at: pull.updatedAt.toISOString(),
     };
     const merger = pull.mergedBy === null ? null : { username: pull.mergedBy };
-    return { ...plain, author: { username: pull.author }, merge_user: merger };
+    const waits = { merge_when_pipeline_succeeds: pull.autoMerge !== null };
+    return { ...plain, ...waits, author: { username: pull.author }, merge_user: merger };
   }
 
   #told({ id, body, author }: { id: number; body: string; author: string }) {
     return { id, body, author: { id: author === this.us ? 7 : 8, username: author } };
   }
 }
+
+/** The title says it. */
+const isDraft = (title: string): boolean => /^draft:/i.test(title);

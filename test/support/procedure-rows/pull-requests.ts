@@ -87,6 +87,11 @@ export const PULL_REQUESTS: Rows = {
       ...{ method: 'squash', deleteBranch: true },
     }),
   },
+  'pullRequest.autoMerge': {
+    names: 'scope',
+    // One that is kept here is merged by nobody but people.
+    input: async (...given) => ({ ...(await opened('open', ...given)), enabled: false, method: 'squash' }),
+  },
   'pullRequest.close': { names: 'scope', input: which },
   'pullRequest.reopen': {
     names: 'scope',

@@ -35,6 +35,10 @@ const STATUS: GitSyncStatus = {
   webhookUrl: null,
   forge: null,
   review: { protectBranch: false, requiredApprovals: 0 },
+  pullRequests: {
+    ...{ deleteBranches: true, draft: false, labels: [], reviewers: [], assignees: [] },
+    ...{ title: null, body: null },
+  },
   policy: { binding: DEFAULT_POLICY, effective: DEFAULT_POLICY },
   waitsForFirstPlan: false,
   waitingPlan: null,

@@ -19,7 +19,7 @@ import { FORGE_WORDS, standingOf } from './promotions/words.ts';
 import { usePullRequestActs } from './pull-request/actions.tsx';
 import { Files } from './pull-request/files.tsx';
 import { Landed } from './pull-request/landed.tsx';
-import { ConflictNotice, MovedNotice, PromotionNotice } from './pull-request/notices.tsx';
+import { ConflictNotice, ForgeNotices, MovedNotice, PromotionNotice } from './pull-request/notices.tsx';
 import { PlanSide } from './pull-request/plan-side.tsx';
 import { landingOf } from './pull-request/review.ts';
 import { Summary } from './pull-request/summary.tsx';
@@ -113,6 +113,7 @@ const Review = ({ pull, back }: { pull: PullRequest; back: { to: string; word: s
       {head !== headSha && state === 'open' && <MovedNotice pull={pull} head={head} look={look} />}
       {state === 'open' && pull.mergeable === 'conflict' && <ConflictNotice pull={pull} then={look} />}
       <Summary pull={pull} env={env} environmentName={environment.name} landing={landing} />
+      <ForgeNotices pull={pull} />
       {promotionId && <PromotionNotice requestId={promotionId} />}
       {landing && status && <Landed pull={pull} status={status} landing={landing} />}
       {pull.body.trim() !== '' && (

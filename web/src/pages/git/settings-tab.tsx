@@ -15,6 +15,7 @@ import { BindingForm } from './binding-form.tsx';
 import { ForgeForm } from './forge-form.tsx';
 import { KIND_WORDS } from './git-object.ts';
 import { PolicyForm } from './policy-form.tsx';
+import { PullRequestSettingsForm } from './pull-request-settings.tsx';
 import { ReviewForm } from './review-form.tsx';
 import { Webhook } from './webhook.tsx';
 import { useRenewGit } from './word-actions.ts';
@@ -38,6 +39,14 @@ export const GitSettingsTab = ({ status }: { status: GitSyncStatus }) => {
           {status.forge && (
             // Another address has another forge, and what was typed for one is not for the other.
             <ForgeForm key={status.repositoryUrl} status={status} mayEdit={mayEdit} />
+          )}
+          {status.pullRequests && (
+            <PullRequestSettingsForm
+              key={status.forge?.name ?? ''}
+              status={status}
+              settings={status.pullRequests}
+              mayEdit={mayEdit}
+            />
           )}
           {status.webhookUrl && <Webhook url={status.webhookUrl} forge={status.forge} />}
           <PolicyForm status={status} mayEdit={mayEdit} />

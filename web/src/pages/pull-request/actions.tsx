@@ -9,9 +9,9 @@ import { whyNot } from '../fleet/may.ts';
 import { safeUrl } from '../promotions/forge-out.tsx';
 import { usePromotionWord } from '../promotions/use-promotion.ts';
 import { FORGE_WORDS } from '../promotions/words.ts';
-import { CloseDialog, EditDialog, MergeDialog, ReviewDialog } from './dialogs.tsx';
+import { AutoMergeDialog, CloseDialog, EditDialog, MergeDialog, ReviewDialog } from './dialogs.tsx';
 
-type Opened = 'approve' | 'request-changes' | 'merge' | 'close' | 'edit';
+type Opened = 'approve' | 'request-changes' | 'merge' | 'auto-merge' | 'close' | 'edit';
 
 interface Props {
   pull: PullRequest;
@@ -53,6 +53,15 @@ export function usePullRequestActs({ pull, head, touches }: Props): Acts {
     done: () => `#${pull.number} is open again.`,
     failed: `#${pull.number} was not reopened`,
   });
+  const leaveOpen = usePromotionWord({
+    run: () =>
+      api.pullRequest.autoMerge.mutate({
+        ...{ environmentId: environment.id, number: pull.number, headSha: pull.headSha },
+        enabled: false,
+      }),
+    done: () => `#${pull.number} is not merged by itself.`,
+    failed: `#${pull.number} is still merged by itself`,
+  });
   const close = (): void => setOpened(null);
   const button = (word: string, icon: IconName, what: Opened, off = false, primary = false): ReactNode => (
     <button
@@ -87,6 +96,20 @@ export function usePullRequestActs({ pull, head, touches }: Props): Acts {
           </>
         )}
         {outside}
+        {mayNot === null &&
+          isOpen &&
+          pull.autoMerge === false &&
+          button('Merge when checks pass…', 'promotions', 'auto-merge')}
+        {mayNot === null && isOpen && pull.autoMerge === true && (
+          <button
+            type="button"
+            className="button"
+            disabled={leaveOpen.isPending}
+            onClick={() => leaveOpen.mutate()}
+          >
+            <Icon name="cross" size={14} /> Do not merge it by itself
+          </button>
+        )}
         {mayNot === null && isOpen && button('Close…', 'cross', 'close')}
         {mayNot === null && isOurs && pull.state === 'closed' && (
           <button
@@ -130,6 +153,7 @@ export function usePullRequestActs({ pull, head, touches }: Props): Acts {
           <ReviewDialog pull={pull} head={head} close={close} verdict={opened} />
         )}
         {opened === 'merge' && <MergeDialog pull={pull} head={head} close={close} touches={touches} />}
+        {opened === 'auto-merge' && <AutoMergeDialog pull={pull} head={head} close={close} />}
         {opened === 'close' && <CloseDialog pull={pull} close={close} />}
         {opened === 'edit' && <EditDialog pull={pull} close={close} />}
       </>

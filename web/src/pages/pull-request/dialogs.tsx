@@ -6,7 +6,7 @@ import { api } from '../../api/client.ts';
 import { isProduction, usePlace } from '../../app/environment.tsx';
 import { Commit } from '../../components/bits.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Field, TextAreaField } from '../../components/field.tsx';
+import { Field, SelectField, TextAreaField } from '../../components/field.tsx';
 import { Icon } from '../../components/icons.tsx';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { usePromotionWord } from '../promotions/use-promotion.ts';
@@ -183,6 +183,52 @@ export const MergeDialog = ({ pull, head, close, touches }: Props & { touches: s
   );
 };
 
+/** Of one on a forge, which has the rules: approvals, checks, and who may. */
+export const AutoMergeDialog = ({ pull, head, close }: Props) => {
+  const { environment } = usePlace();
+  const [method, setMethod] = useState<MergeMethod>('merge');
+  const forge = FORGE_WORDS[pull.forge];
+  const ask = usePromotionWord({
+    run: () =>
+      api.pullRequest.autoMerge.mutate({
+        ...{ environmentId: environment.id, number: pull.number, headSha: head },
+        ...{ enabled: true, method },
+      }),
+    done: () => `${forge} merges #${pull.number} once it may.`,
+    after: close,
+  });
+  return (
+    <Dialog title={`Merge #${pull.number} when its checks pass`} opened close={close}>
+      <MutationForm
+        mutation={ask}
+        close={close}
+        submit="Merge when checks pass"
+        working={`Asking ${forge}…`}
+        disabled={pull.headSha !== head}
+        confirm={isProduction(environment) ? environment.name : null}
+      >
+        <p>
+          {forge} merges <Commit sha={head} /> into <span className="mono">{pull.base}</span> once all is
+          there that the branch asks for there: approvals, checks, conversations. Where nothing is missing it
+          does so at once, and {environment.name} applies it.
+        </p>
+        <SelectField
+          label="How"
+          value={method}
+          onChange={setMethod}
+          options={MERGE_METHODS.map((value) => ({ value, word: METHODS[value].word }))}
+          hint={
+            pull.forge === 'gitlab'
+              ? 'GitLab merges by the method of the project; a squash is asked for.'
+              : ''
+          }
+        />
+        <Moved pull={pull} head={head} />
+      </MutationForm>
+    </Dialog>
+  );
+};
+
 export const CloseDialog = ({ pull, close }: Omit<Props, 'head'>) => {
   const { environment } = usePlace();
   const run = usePromotionWord({
@@ -201,7 +247,8 @@ export const CloseDialog = ({ pull, close }: Omit<Props, 'head'>) => {
         cancel="Keep it open"
       >
         <p>
-          Nothing of it comes into <span className="mono">{pull.base}</span>. Its branch stays
+          Nothing of it comes into <span className="mono">{pull.base}</span>.{' '}
+          {pull.promotionId ? 'Its branch is deleted, unless the binding says otherwise' : 'Its branch stays'}
           {pull.forge === 'headgate'
             ? ', and it can be reopened.'
             : `; it is closed on ${FORGE_WORDS[pull.forge]}.`}

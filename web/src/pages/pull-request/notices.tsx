@@ -86,6 +86,29 @@ export const ConflictNotice = ({ pull, then }: { pull: PullRequest; then: () => 
   );
 };
 
+/** What became of the wish to have it merged by its forge, and what that left out when it was opened. */
+export const ForgeNotices = ({ pull: { forge, notice, autoMerge, base, state } }: { pull: PullRequest }) => {
+  if (state !== 'open') return null;
+  return (
+    <>
+      {autoMerge && (
+        <Banner tone="moving" title={`${FORGE_WORDS[forge]} merges it by itself`}>
+          <p>
+            It comes into <span className="mono">{base}</span> once all is there that the branch asks for.
+          </p>
+        </Banner>
+      )}
+      {notice && (
+        <Banner tone="held" title="It was opened without all that the binding wants of it">
+          <p>
+            <CodeText text={sentence(notice)} />
+          </p>
+        </Banner>
+      )}
+    </>
+  );
+};
+
 /** Of the promotion that it was opened for. */
 export const PromotionNotice = ({ requestId }: { requestId: string }) => {
   const promotion = useQuery(queries.promotion(requestId)).data;

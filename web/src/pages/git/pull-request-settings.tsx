@@ -1,0 +1,148 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useId, useState } from 'react';
+import type { GitSyncStatus, PullRequestSettings } from '../../../../schemas/api/git-sync.ts';
+import { api } from '../../api/client.ts';
+import { queries } from '../../api/queries.ts';
+import { DraftField, DraftText } from '../../components/draft-fields.tsx';
+import { MutationForm } from '../../components/mutation-form.tsx';
+import { Section } from '../../components/page.tsx';
+import { notify } from '../../components/toasts.tsx';
+import { type RequestDraft, requestDraft, requestInput } from './request-draft.ts';
+import { useRenewGit } from './word-actions.ts';
+
+interface Props {
+  status: GitSyncStatus;
+  settings: PullRequestSettings;
+  mayEdit: boolean;
+}
+
+/** What the pull requests are like that Headgate opens, and what becomes of their branches. */
+export const PullRequestSettingsForm = ({ status, settings, mayEdit }: Props) => {
+  const queryClient = useQueryClient();
+  const renew = useRenewGit();
+  const [draft, setDraft] = useState(() => requestDraft(settings));
+  const set = (change: Partial<RequestDraft>): void => setDraft((before) => ({ ...before, ...change }));
+  const name = status.forge?.name ?? 'none';
+  const onForge = name !== 'none';
+  const save = useMutation({
+    mutationFn: () =>
+      api.gitSync.configure.mutate({
+        environmentId: status.environmentId,
+        mode: status.mode,
+        pullRequests: requestInput(draft, name),
+      }),
+    onSuccess: async (saved) => {
+      queryClient.setQueryData(queries.git(status.environmentId).queryKey, saved);
+      if (saved.pullRequests) setDraft(requestDraft(saved.pullRequests));
+      notify('The next pull request is opened like this.');
+      await renew();
+    },
+  });
+  const of = { draft, set };
+  const unchanged = JSON.stringify(draft) === JSON.stringify(requestDraft(settings));
+  return (
+    <Section title="Pull requests that Headgate opens">
+      <MutationForm
+        mutation={save}
+        submit="Save"
+        working="Saving…"
+        disabled={unchanged}
+        fieldset={{ disabled: !mayEdit, legend: 'Pull requests that Headgate opens' }}
+        autoComplete="off"
+      >
+        <Check
+          label="Delete the branch of a promotion once its pull request is merged or closed"
+          hint="A branch with commits of others stays, unless it is merged. Reopened here, it is put back."
+          checked={draft.deleteBranches}
+          onChange={(deleteBranches) => set({ deleteBranches })}
+        />
+        {onForge && (
+          <>
+            <Check
+              label="Open them as drafts"
+              hint="Somebody says on the forge that they are ready."
+              checked={draft.draft}
+              onChange={(isDraft) => set({ draft: isDraft })}
+            />
+            {name !== 'bitbucket' && (
+              <DraftField
+                of={of}
+                name="labels"
+                label="Labels"
+                maxLength={2_000}
+                hint="Separated by commas."
+              />
+            )}
+            <div className="field-pair">
+              <DraftField
+                of={of}
+                name="reviewers"
+                label="Reviewers"
+                maxLength={1_600}
+                hint={
+                  name === 'bitbucket'
+                    ? 'Account ids or {uuid}, separated by commas.'
+                    : `Names, separated by commas${name === 'gitlab' ? '.' : '; org/team for a team.'}`
+                }
+              />
+              {name !== 'bitbucket' && (
+                <DraftField
+                  of={of}
+                  name="assignees"
+                  label="Assignees"
+                  maxLength={1_100}
+                  hint="Names, separated by commas."
+                />
+              )}
+            </div>
+          </>
+        )}
+        <DraftField
+          of={of}
+          name="title"
+          label="Title"
+          maxLength={200}
+          placeholder="{{title}}"
+          hint="May hold {{title}}, {{kind}}, {{name}}, {{environment}} and {{author}}. Empty: as Headgate writes it."
+        />
+        <DraftText
+          of={of}
+          name="body"
+          label="Text"
+          rows={4}
+          maxLength={10_000}
+          placeholder="{{body}}"
+          hint="Markdown, with the same and {{body}}, which is what Headgate writes."
+        />
+      </MutationForm>
+    </Section>
+  );
+};
+
+interface CheckProps {
+  label: string;
+  hint: string;
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+}
+
+const Check = ({ label, hint, checked, onChange }: CheckProps) => {
+  const id = useId();
+  return (
+    <div className="field">
+      <div className="check">
+        <input
+          type="checkbox"
+          id={id}
+          checked={checked}
+          aria-describedby={`${id}-note`}
+          onChange={(event) => onChange(event.target.checked)}
+        />
+        <label htmlFor={id}>{label}</label>
+      </div>
+      <span id={`${id}-note`} className="field-hint">
+        {hint}
+      </span>
+    </div>
+  );
+};

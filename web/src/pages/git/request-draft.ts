@@ -1,0 +1,45 @@
+/** What pull requests of Headgate are like while it is written: lists as one text each. */
+import type { BoundForge, PullRequestSettings } from '../../../../schemas/api/git-sync.ts';
+
+export interface RequestDraft {
+  deleteBranches: boolean;
+  draft: boolean;
+  labels: string;
+  reviewers: string;
+  assignees: string;
+  title: string;
+  body: string;
+}
+
+export const requestDraft = (settings: PullRequestSettings): RequestDraft => ({
+  deleteBranches: settings.deleteBranches,
+  draft: settings.draft,
+  labels: settings.labels.join(', '),
+  reviewers: settings.reviewers.join(', '),
+  assignees: settings.assignees.join(', '),
+  title: settings.title ?? '',
+  body: settings.body ?? '',
+});
+
+const listed = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== ''),
+  ),
+];
+
+/** Without what the forge does not have: it is not shown, and what was set for another one stays away. */
+export const requestInput = (
+  draft: RequestDraft,
+  forge: BoundForge['name'],
+): Partial<PullRequestSettings> => ({
+  deleteBranches: draft.deleteBranches,
+  ...(forge === 'none' ? {} : { draft: draft.draft, reviewers: listed(draft.reviewers) }),
+  ...(forge === 'none' || forge === 'bitbucket'
+    ? {}
+    : { labels: listed(draft.labels), assignees: listed(draft.assignees) }),
+  title: draft.title.trim() === '' ? null : draft.title.trim(),
+  body: draft.body.trim() === '' ? null : draft.body,
+});
