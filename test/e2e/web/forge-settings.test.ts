@@ -138,6 +138,27 @@ describe('forge and review on the git page', function () {
     expect((await status(remote)).forge?.error).to.equal(null);
   });
 
+  it('says what pull requests are like that are opened there', async () => {
+    await open(remote);
+    const form = part('Pull requests that Headgate opens');
+    await form.getByLabel('Open them as drafts').check();
+    await form.getByLabel('Labels').fill('gitops, needs review,');
+    await form.getByLabel('Reviewers').fill('ann, acme/data');
+    await form.getByLabel('Title').fill('{{ticket}}');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByText(/\{\{ticket\}\} is not known/).waitFor();
+    await form.getByLabel('Title').fill('[{{environment}}] {{title}}');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await note('The next pull request is opened like this.').waitFor();
+    expect((await status(remote)).pullRequests).to.deep.equal({
+      ...{ deleteBranches: true, draft: true, labels: ['gitops', 'needs review'] },
+      ...{ reviewers: ['ann', 'acme/data'], assignees: [], title: '[{{environment}}] {{title}}', body: null },
+    });
+    const where = 'what pull requests are like';
+    const found = [...(await violationsInBothSchemes(page, where)), ...(await beyondAPhone(page, where))];
+    expect(found, found.join('\n')).to.deep.equal([]);
+  });
+
   it('wants the token anew for another address, and takes the secret away', async () => {
     const form = part('Pull requests');
     await form.getByLabel('Address of its API').fill('http://localhost:9/api/v1');

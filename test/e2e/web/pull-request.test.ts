@@ -328,6 +328,16 @@ describe('the review of a pull request', function () {
     expect(opened.url()).to.equal(await out.getAttribute('href'));
     await opened.close();
     await look(page, 'a pull request of a forge');
+    await button(page, 'Merge when checks pass…').click();
+    const dialog = page.getByRole('dialog', { name: `Merge #${number} when its checks pass` });
+    await dialog.getByLabel('How').selectOption('squash');
+    await look(page, 'merging when checks pass');
+    await dialog.getByRole('button', { name: 'Merge when checks pass' }).click();
+    await page.getByText('Gitea merges it by itself').waitFor();
+    expect(forge.pulls[0]?.autoMerge).to.equal('squash');
+    await button(page, 'Do not merge it by itself').click();
+    await button(page, 'Merge when checks pass…').waitFor();
+    expect(forge.pulls[0]?.autoMerge).to.equal(null);
     await button(page, 'Close…').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Close it' }).click();
     await page

@@ -56,6 +56,43 @@ describe('the forge of a binding', function () {
     if (!found) throw new Error('it is not bound');
     return found;
   };
+  it('says what its pull requests are like, part by part, and what it was before in the audit log', async () => {
+    const github = { name: 'github', token: TOKEN };
+    const { pullRequests } = await configure({ repositoryUrl: REMOTE, forge: github });
+    expect(pullRequests).to.deep.equal({
+      ...{ deleteBranches: true, draft: false, labels: [], reviewers: [], assignees: [] },
+      ...{ title: null, body: null },
+    });
+    await configure({ pullRequests: { labels: ['gitops'], reviewers: ['acme/data'], draft: true } });
+    await configure({ pullRequests: { title: '[{{environment}}] {{title}}', deleteBranches: false } });
+    expect((await status()).pullRequests).to.deep.include({
+      ...{ labels: ['gitops'], reviewers: ['acme/data'], draft: true, deleteBranches: false },
+      title: '[{{environment}}] {{title}}',
+    });
+    const [row] = await test
+      .db('audit_log')
+      .where({ environment_id: environmentId })
+      .orderBy('created_at', 'desc')
+      .limit(1)
+      .select('diff');
+    expect(JSON.stringify(row)).to.include('pullRequests.title').and.include('pullRequests.deleteBranches');
+  });
+
+  it('refuses templates and parts that lead to nothing, and drops those of a forge that has them not', async () => {
+    await configure({ repositoryUrl: REMOTE, forge: { name: 'github', token: TOKEN } });
+    expect(await refused({ pullRequests: { title: '{{ticket}}' } })).to.equal(
+      'BAD_REQUEST: pullRequests.title: {{ticket}} is not known; write one of {{title}}, {{kind}}, {{name}}, {{environment}}, {{author}}',
+    );
+    expect(await refused({ pullRequests: { title: 'a\nb' } })).to.match(/has a line break/);
+    expect(await refused({ pullRequests: { labels: Array(21).fill('x') } })).to.match(/^BAD_REQUEST/);
+    await configure({ pullRequests: { labels: ['gitops'] } });
+    await configure({ forge: { name: 'bitbucket', token: TOKEN, url: 'https://api.bitbucket.org/2.0' } });
+    expect((await status()).pullRequests).to.deep.include({ labels: [] });
+    expect(await refused({ pullRequests: { labels: ['x'] } })).to.equal(
+      'BAD_REQUEST: pullRequests.labels: pull requests of bitbucket have none; give an empty list',
+    );
+  });
+
   it('goes by a GitHub App, for its forge and for git, whose key is shown to nobody', async () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
     const key = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
