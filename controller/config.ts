@@ -1,10 +1,11 @@
 /** The only reader of the environment. Every variable that the controller knows, its default, and what it is for. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { delimiter, isAbsolute, join, normalize, resolve } from 'node:path';
 import { LOG_LEVELS, type LogLevel } from './platform/logger.ts';
 import { isPrivateTarget } from './platform/outgoing/addresses.ts';
 import { type ProxySettings, readProxies } from './platform/proxies.ts';
+import type { ExecRequest } from './secrets/index.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -20,6 +21,8 @@ export interface Config {
   previousSecretKeys: string[];
   /** Command lines that environments may ask for secrets, their parts one blank apart; none turns the backend EXEC off. */
   execSecretCommands: string[];
+  /** What those of them are told that speak version 1.1 of the protocol, by command line. */
+  execSecretRequests: ReadonlyMap<string, ExecRequest>;
   adminEmail: string;
   adminPassword: string | null;
   logLevel: LogLevel;
@@ -84,6 +87,11 @@ export const VARIABLES: readonly Variable[] = [
     name: 'HEADGATE_EXEC_SECRET_COMMANDS',
     default: '(none)',
     help: 'programs that environments may ask for secrets: absolute paths with their arguments, comma-separated',
+  },
+  {
+    name: 'HEADGATE_EXEC_SECRET_CONFIGS',
+    default: '(none)',
+    help: 'JSON file with type and config of those of the programs that speak protocol 1.1, by command',
   },
   { name: 'HEADGATE_ADMIN_EMAIL', default: 'admin@localhost', help: 'first administrator' },
   {
@@ -164,7 +172,7 @@ export function readConfig(env: Environment): Config {
     databaseUrl,
     secretKey: env.HEADGATE_SECRET_KEY || null,
     previousSecretKeys: listed(env.HEADGATE_PREVIOUS_SECRET_KEYS),
-    execSecretCommands: programs(env.HEADGATE_EXEC_SECRET_COMMANDS),
+    ...execSecrets(env),
     adminEmail: env.HEADGATE_ADMIN_EMAIL || 'admin@localhost',
     adminPassword,
     logLevel: level,
@@ -178,6 +186,38 @@ export function readConfig(env: Environment): Config {
     pushWaitSeconds: integer(env, 'HEADGATE_PUSH_WAIT_SECONDS', 3, 1, 60),
     agentReleases: resolve(env.HEADGATE_AGENT_RELEASES || join(import.meta.dirname, '../dist/agent-release')),
   };
+}
+
+const MOST_CONFIGS = 256 * 1024;
+
+/** Those of the operator alone: whoever chose the config of a program could have it read what he likes. */
+function execSecrets(env: Environment): Pick<Config, 'execSecretCommands' | 'execSecretRequests'> {
+  const execSecretCommands = programs(env.HEADGATE_EXEC_SECRET_COMMANDS);
+  const file = env.HEADGATE_EXEC_SECRET_CONFIGS;
+  const wrong = (why: string) => new ConfigError(`HEADGATE_EXEC_SECRET_CONFIGS: ${why}`);
+  if (!file) return { execSecretCommands, execSecretRequests: new Map() };
+  let entries: [string, unknown][];
+  try {
+    if (statSync(file).size > MOST_CONFIGS) throw wrong(`${file} is larger than 256 KiB`);
+    entries = Object.entries(JSON.parse(readFileSync(file, 'utf8')) as object);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    // What was read may hold credentials.
+    const { code } = error as NodeJS.ErrnoException;
+    throw wrong(code ? `${file} cannot be read (${code})` : `${file} is no JSON object`);
+  }
+  const execSecretRequests = new Map<string, ExecRequest>();
+  for (const [line, value] of entries) {
+    const said = line.slice(0, 60);
+    if (!execSecretCommands.includes(line))
+      throw wrong(`"${said}" is none of the commands in HEADGATE_EXEC_SECRET_COMMANDS`);
+    const { type, config } = (value ?? {}) as Partial<ExecRequest>;
+    const isObject = typeof config === 'object' && config !== null && !Array.isArray(config);
+    if (typeof type !== 'string' || type === '' || !isObject)
+      throw wrong(`"${said}" needs {"type": "<name>", "config": {…}}`);
+    execSecretRequests.set(line, { type, config });
+  }
+  return { execSecretCommands, execSecretRequests };
 }
 
 const isLogLevel = (text: string): text is LogLevel => (LOG_LEVELS as readonly string[]).includes(text);

@@ -195,6 +195,7 @@ async function compose(
   const targetGuard = createTargetGuard(config.privateTargets, log);
   const secretStores = createSecretStores({
     ...{ keyring, guard: targetGuard, execCommands: config.execSecretCommands },
+    execRequests: config.execSecretRequests,
     proxies: config.outgoingProxies,
   });
   undo.push({ what: 'secret stores', end: () => secretStores.close() });

@@ -6,7 +6,14 @@ import type { Context, MutationContext } from '../platform/context.ts';
 import { badRequest, forbidden, messageOf, notFound } from '../platform/errors.ts';
 import { type Keyring, KeyringError } from '../platform/keyring.ts';
 import { sealedPlace } from '../platform/sealed-columns.ts';
-import { settingOf, shownSetting, usesOwnIdentity, withStoredCredentials } from './backend-setting.ts';
+import {
+  isBelowOwn,
+  ownPrefixOf,
+  settingOf,
+  shownSetting,
+  usesOwnIdentity,
+  withStoredCredentials,
+} from './backend-setting.ts';
 import { type BackendState, changedMeanwhile, sameStore, toDomainError } from './backend-state.ts';
 import {
   type FetchState,
@@ -64,8 +71,9 @@ export async function prepareChange(
   const stored = storedSetting(tools, id, before);
   const setting = withStoredCredentials(settingOf(kind, config), stored);
   refuseUnlessAllowed(ctx, tools, setting);
-  const opened = tools.openSetting(setting);
   const registered = await listFetched(ctx.db, id);
+  refuseWiderPaths(registered, { before: stored && ownPrefixOf(stored), after: ownPrefixOf(setting) });
+  const opened = tools.openSetting(setting);
   await ask(opened, { kind, registered }, ctx.signal);
   return {
     opened,
@@ -112,6 +120,30 @@ function refuseUnlessAllowed(ctx: Context, { execCommands }: Tools, setting: Bac
       }`,
     );
   }
+}
+
+const MOST_NAMED = 10;
+
+/**
+ * What editors registered while the team's own credentials decided is not read with the controller's identity, which may
+ * reach more; what a super admin let in while that was so already stays. Prefixes are null where it is not the controller's.
+ */
+function refuseWiderPaths(
+  registered: readonly SecretRef[],
+  { before, after }: { before: string | null; after: string | null },
+): void {
+  if (after === null) return;
+  const wider = registered.filter(
+    ({ path }) => path !== null && !isBelowOwn(path, after) && (before === null || isBelowOwn(path, before)),
+  );
+  if (wider.length === 0) return;
+  const names = wider.slice(0, MOST_NAMED).map(({ name, path }) => `${name} (${path})`);
+  const more = wider.length > MOST_NAMED ? ` and ${wider.length - MOST_NAMED} more` : '';
+  throw badRequest(
+    `secretBackendConfig: with the controller's own identity these would be read outside of ${
+      after === '' ? 'what is opened to the team' : after
+    }: ${names.join(', ')}${more}. Delete them here first, and register them again as a super admin where they are to be read`,
+  );
 }
 
 const MOST_READ = 100;

@@ -182,6 +182,10 @@ export function ownPrefixOf(setting: BackendSetting): string | null {
   return setting.kind === 'VAULT' && prefix !== '' ? `${prefix}/` : prefix;
 }
 
+/** Whether a path is within what a super admin has opened. */
+export const isBelowOwn = (path: string, ownPrefix: string): boolean =>
+  ownPrefix !== '' && path.startsWith(ownPrefix);
+
 /** Credentials are blanked to whether they are there. */
 export function shownSetting(setting: BackendSetting): ShownBackendConfig | null {
   switch (setting.kind) {

@@ -16,6 +16,7 @@ import { badRequest, forbidden, notFound, preconditionFailed } from '../platform
 import { newId } from '../platform/ids.ts';
 import { mutation, query } from '../platform/operation.ts';
 import { SECRETS_LOOP } from './backend-change.ts';
+import { isBelowOwn } from './backend-setting.ts';
 import { type BackendState, toDomainError } from './backend-state.ts';
 import { readBackend } from './backend-store.ts';
 import { objectionTo } from './backends/backend.ts';
@@ -155,7 +156,7 @@ interface NewSecret {
 /** Read as the controller, a store has more in it than the team's: a path does not lead out of what was opened to it. */
 function assertOwnPath({ actor }: Context, path: string, ownPrefix: string | null): void {
   if (ownPrefix === null || (actor.type === 'user' && actor.isSuperAdmin)) return;
-  if (ownPrefix !== '' && path.startsWith(ownPrefix)) return;
+  if (isBelowOwn(path, ownPrefix)) return;
   throw forbidden(
     `This store is read with the controller's own identity: ${
       ownPrefix === '' ? 'a path is' : `a path that does not begin with ${ownPrefix} is`

@@ -22,6 +22,7 @@ import { ownPrefixOf } from './backend-setting.ts';
 import { type BackendState, changedMeanwhile, sameStore } from './backend-state.ts';
 import { lockBackend, readBackend } from './backend-store.ts';
 import { BackendError, type SecretBackend } from './backends/backend.ts';
+import type { ExecRequest } from './backends/exec.ts';
 import { type BackendSetting, openBackend, refreshMsOf } from './backends/open.ts';
 import { assertListed } from './exec-commands.ts';
 
@@ -64,6 +65,8 @@ export interface SecretStoreParts {
   proxies?: ProxySettings;
   /** Command lines that EXEC may run, their parts one blank apart; none turns EXEC off. */
   execCommands: readonly string[];
+  /** What programs are told by version 1.1 of their protocol, by command line. */
+  execRequests?: ReadonlyMap<string, ExecRequest>;
   /** Of the controller's own service account in Kubernetes. */
   serviceAccountFile?: string;
 }
@@ -79,6 +82,7 @@ const TOKEN_CHARS = 16_384;
 
 export function createSecretStores(parts: SecretStoreParts): SecretStores {
   const { keyring, guard, execCommands, serviceAccountFile = SERVICE_ACCOUNT, proxies = NO_PROXIES } = parts;
+  const { execRequests = new Map() } = parts;
   const opened = new Map<string, OpenStore>();
   /** Of changes: to be opened by the next look, where the database says the same by then. */
   const checked = new Map<string, Pick<OpenStore, 'backend' | 'state'>>();
@@ -105,7 +109,7 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
     return null;
   }
   const openSetting = (setting: BackendSetting) =>
-    openBackend(setting, { guard, proxies, serviceAccountToken });
+    openBackend(setting, { guard, proxies, serviceAccountToken, execRequests });
 
   function settingIn(environmentId: string, { kind, sealed }: BackendState): BackendSetting {
     if (kind === 'BUILTIN') return { kind };

@@ -39,6 +39,7 @@ function startOn(dataDir: string, logged: (text: string) => void): Promise<Contr
       secretKey: null,
       previousSecretKeys: [],
       execSecretCommands: [],
+      execSecretRequests: new Map(),
       adminEmail: ROOT.email,
       adminPassword: ROOT.password,
       logLevel: 'info',

@@ -54,6 +54,7 @@ export async function startTestController(options: TestControllerOptions = {}): 
     secretKey: null,
     previousSecretKeys: [],
     execSecretCommands: [],
+    execSecretRequests: new Map(),
     adminEmail: ROOT.email,
     adminPassword: ROOT.password,
     logLevel: 'debug',

@@ -1,4 +1,5 @@
 /** The official client of AWS, as it is made here: through the guard or the operator's proxy, bounded, and as a role where one is given. */
+import * as http from 'node:http';
 import https from 'node:https';
 import type { Readable } from 'node:stream';
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -95,7 +96,10 @@ function requestHandler({ region, endpoint }: CloudConfig, { guard, proxies }: C
   const { deadlineMs } = BACKEND_LIMITS;
   // The proxy looks names up, and whoever runs it says where it leads to.
   const way = proxy
-    ? { httpsAgent: new https.Agent({ proxyEnv: { HTTPS_PROXY: proxy.href } }) }
+    ? {
+        httpAgent: new http.Agent({ proxyEnv: { HTTP_PROXY: proxy.href } }),
+        httpsAgent: new https.Agent({ proxyEnv: { HTTPS_PROXY: proxy.href } }),
+      }
     : { httpAgent: { lookup: guard.lookup }, httpsAgent: { lookup: guard.lookup } };
   return { connectionTimeout: deadlineMs, requestTimeout: deadlineMs, throwOnRequestTimeout: true, ...way };
 }

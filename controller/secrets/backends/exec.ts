@@ -1,6 +1,6 @@
 /**
  * A program of the operator's. It is told names on its standard input, and answers with values on its output: the
- * protocol of Vector's own exec backend, version 1.0. No shell is between, and nothing of the controller's environment.
+ * protocol of Vector's own exec backend, of version 1.0 or 1.1. No shell is between, and nothing of the controller's environment.
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
@@ -15,10 +15,19 @@ import { readingIn, type SecretRef } from './secret-ref.ts';
 /** Names a run: a program that looks up one after the other is to keep its deadline. */
 const AT_ONCE = 50;
 
-export function createExecBackend(config: ExecConfig): SecretBackend {
+/** Of version 1.1: which of its backends the program is to ask, and how. */
+export interface ExecRequest {
+  type: string;
+  config: Readonly<Record<string, unknown>>;
+}
+
+/** `told`: by version 1.1; null: by 1.0. */
+export function createExecBackend(config: ExecConfig, told: ExecRequest | null = null): SecretBackend {
+  const asking = (secrets: readonly string[]) =>
+    told === null ? { version: '1.0', secrets } : { version: '1.1', secrets, ...told };
   /** By name or path. */
   async function ask(names: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Answer>> {
-    const output = await run(config, JSON.stringify({ version: '1.0', secrets: names }), signal);
+    const output = await run(config, JSON.stringify(asking(names)), signal);
     let answer: Record<string, unknown> | null;
     try {
       answer = recordOf(JSON.parse(output));
@@ -164,7 +173,7 @@ async function run(config: ExecConfig, input: string, signal: AbortSignal): Prom
     if (code !== 0) {
       throw refused(
         config,
-        `ended with ${by ?? `code ${code}`}; run it by hand as the controller's user, with {"version":"1.0","secrets":[]} on its input`,
+        `ended with ${by ?? `code ${code}`}; run it by hand as the controller's user, with {"version":…,"secrets":[]} on its input`,
       );
     }
     return Buffer.concat(chunks).toString('utf8');

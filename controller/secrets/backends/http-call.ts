@@ -2,6 +2,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { isUntrusted, type TargetGuard } from '../../platform/outgoing/index.ts';
+import { type ProxySettings, proxyFor } from '../../platform/proxies.ts';
 import { BACKEND_LIMITS, BackendError } from './backend.ts';
 
 export interface Reply {
@@ -26,21 +27,35 @@ export interface Caller {
   close(): void;
 }
 
-/** `base` may have a path, which `path` follows. `ca` is PEM that is trusted in the place of the system's authorities; `identity` is what the other side may ask for. */
-export function createCaller(
-  base: string,
-  ca: string | undefined,
-  guard: TargetGuard,
-  identity: { cert?: string; key?: string | undefined } = {},
-): Caller {
-  const { protocol, hostname } = new URL(base);
+export interface CallerParts {
+  /** PEM that is trusted in the place of the system's authorities. */
+  ca: string | undefined;
+  guard: TargetGuard;
+  proxies: ProxySettings;
+  /** What the other side may ask for. */
+  identity?: { cert?: string; key?: string | undefined };
+}
+
+/** `base` may have a path, which `path` follows. */
+export function createCaller(base: string, { ca, guard, proxies, identity = {} }: CallerParts): Caller {
+  const { protocol, hostname, port } = new URL(base);
   const root = base.replace(/\/+$/, '');
   const secure = protocol === 'https:';
+  const transport = secure ? 'https' : 'http';
+  const target = {
+    transport,
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || (secure ? 443 : 80)),
+  } as const;
+  const proxy = proxyFor(target, proxies);
   const options = {
     keepAlive: true,
     maxSockets: BACKEND_LIMITS.parallel,
     timeout: IDLE_MS,
-    lookup: guard.lookup,
+    // A proxy looks names up, and whoever runs it says where it leads to.
+    ...(proxy === null
+      ? { lookup: guard.lookup }
+      : { proxyEnv: { [secure ? 'HTTPS_PROXY' : 'HTTP_PROXY']: proxy.href } }),
   };
   const agent = secure
     ? new https.Agent({ ...options, ...(ca === undefined ? {} : { ca }), ...identity })

@@ -3,7 +3,7 @@ import type { SecretBackend } from './backend.ts';
 import { builtinBackend } from './builtin.ts';
 import type { CloudParts } from './cloud-client.ts';
 import { createCloudBackend } from './cloud-sm.ts';
-import { createExecBackend } from './exec.ts';
+import { createExecBackend, type ExecRequest } from './exec.ts';
 import { createVaultBackend } from './vault.ts';
 import type { VaultParts } from './vault-session.ts';
 
@@ -22,7 +22,12 @@ const REFRESH_MS = { VAULT: MINUTE_MS, CLOUD_SM: 5 * MINUTE_MS, EXEC: MINUTE_MS 
 export const refreshMsOf = (setting: BackendSetting): number =>
   setting.kind === 'BUILTIN' ? 0 : (setting.config.refreshSeconds ?? 0) * 1_000 || REFRESH_MS[setting.kind];
 
-export function openBackend(setting: BackendSetting, parts: VaultParts & CloudParts): SecretBackend {
+export interface BackendParts extends VaultParts, CloudParts {
+  /** What programs are told by version 1.1 of their protocol, by command line. */
+  execRequests: ReadonlyMap<string, ExecRequest>;
+}
+
+export function openBackend(setting: BackendSetting, parts: BackendParts): SecretBackend {
   switch (setting.kind) {
     case 'BUILTIN':
       return builtinBackend;
@@ -31,6 +36,9 @@ export function openBackend(setting: BackendSetting, parts: VaultParts & CloudPa
     case 'CLOUD_SM':
       return createCloudBackend(setting.config, parts);
     case 'EXEC':
-      return createExecBackend(setting.config);
+      return createExecBackend(setting.config, parts.execRequests.get(lineOf(setting.config)) ?? null);
   }
 }
+
+/** As the operator lists it. */
+const lineOf = ({ command, args = [] }: ExecConfig): string => [command, ...args].join(' ');

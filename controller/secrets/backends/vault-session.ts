@@ -1,6 +1,7 @@
 /** How Vault lets us in: with a token as it is, or one that a login gives for a while. */
 import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
 import type { TargetGuard } from '../../platform/outgoing/index.ts';
+import type { ProxySettings } from '../../platform/proxies.ts';
 import { BackendError, quoted } from './backend.ts';
 import { type Caller, type Reply, recordOf } from './http-call.ts';
 import { loginBody } from './vault-login.ts';
@@ -8,6 +9,7 @@ import { holdToken, type Lease } from './vault-token.ts';
 
 export interface VaultParts {
   guard: TargetGuard;
+  proxies: ProxySettings;
   /** The controller's own service account in Kubernetes. */
   serviceAccountToken(): Promise<string>;
 }

@@ -16,8 +16,9 @@ const keyOf = ({ name, path, version }: SecretRef): string =>
 
 export function createVaultBackend(config: VaultConfig, parts: VaultParts): SecretBackend {
   const { auth } = config;
-  const caller = createCaller(config.address, config.ca, parts.guard, {
-    ...(auth.method === 'cert' ? { cert: auth.certificate, key: auth.key } : {}),
+  const caller = createCaller(config.address, {
+    ...{ ca: config.ca, guard: parts.guard, proxies: parts.proxies },
+    ...(auth.method === 'cert' ? { identity: { cert: auth.certificate, key: auth.key } } : {}),
   });
   const { mount = 'secret', field = 'value', prefix } = config;
   const session = createVaultSession(config, caller, parts);

@@ -34,6 +34,11 @@ function headgate(
 describe('the variables of the controller', () => {
   const folder = mkdtempSync(join(tmpdir(), 'headgate-config-'));
   const passwordFile = join(folder, 'password');
+  const execConfigs = join(folder, 'configs.json');
+  writeFileSync(
+    execConfigs,
+    '{"/opt/read -a":{"type":"file.json","config":{"file_path":"/etc/secrets.json"}}}',
+  );
   const engine = join(folder, 'vector');
   writeFileSync(passwordFile, 'from the file\n');
   writeFileSync(engine, '#!/bin/sh\n');
@@ -49,6 +54,7 @@ describe('the variables of the controller', () => {
     secretKey: null,
     previousSecretKeys: [],
     execSecretCommands: [],
+    execSecretRequests: new Map(),
     adminEmail: 'admin@localhost',
     adminPassword: null,
     logLevel: 'info',
@@ -90,6 +96,18 @@ describe('the variables of the controller', () => {
     {
       env: { HEADGATE_EXEC_SECRET_COMMANDS: '/opt/secrets, /usr/local/bin/pass  show  --all' },
       is: { execSecretCommands: ['/opt/secrets', '/usr/local/bin/pass show --all'] },
+    },
+    {
+      env: {
+        HEADGATE_EXEC_SECRET_COMMANDS: '/opt/secrets,/opt/read -a',
+        HEADGATE_EXEC_SECRET_CONFIGS: execConfigs,
+      },
+      is: {
+        execSecretCommands: ['/opt/secrets', '/opt/read -a'],
+        execSecretRequests: new Map([
+          ['/opt/read -a', { type: 'file.json', config: { file_path: '/etc/secrets.json' } }],
+        ]),
+      },
     },
     { env: { HEADGATE_ADMIN_EMAIL: 'ada@example.org' }, is: { adminEmail: 'ada@example.org' } },
     { env: { HEADGATE_ADMIN_PASSWORD: 'long enough' }, is: { adminPassword: 'long enough' } },
@@ -175,6 +193,18 @@ describe('the variables of the controller', () => {
       env: { HEADGATE_EXEC_SECRET_COMMANDS: path },
       says: `HEADGATE_EXEC_SECRET_COMMANDS: "${path}" is not an absolute path`,
     })),
+    {
+      env: { HEADGATE_EXEC_SECRET_CONFIGS: execConfigs },
+      says: 'HEADGATE_EXEC_SECRET_CONFIGS: "/opt/read -a" is none of the commands in HEADGATE_EXEC_SECRET_COMMANDS',
+    },
+    {
+      env: { HEADGATE_EXEC_SECRET_CONFIGS: '/nowhere/configs.json' },
+      says: 'HEADGATE_EXEC_SECRET_CONFIGS: /nowhere/configs.json cannot be read (ENOENT)',
+    },
+    {
+      env: { HEADGATE_EXEC_SECRET_CONFIGS: passwordFile },
+      says: `HEADGATE_EXEC_SECRET_CONFIGS: ${passwordFile} is no JSON object`,
+    },
     {
       env: { HEADGATE_ENGINE_BIN: '/nowhere/vector' },
       says: 'HEADGATE_ENGINE_BIN: /nowhere/vector does not exist',

@@ -7,6 +7,7 @@ import { BackendError, type SecretBackend } from '../../../controller/secrets/ba
 import { createCloudBackend } from '../../../controller/secrets/backends/cloud-sm.ts';
 import { refTo } from '../../../controller/secrets/backends/secret-ref.ts';
 import type { CloudConfig } from '../../../schemas/api/secret-backends.ts';
+import { ForwardProxy } from '../../support/forward-proxy.ts';
 import { localGuard } from '../../support/local-targets.ts';
 import { patient } from '../../support/patience.ts';
 import { refs } from '../../support/secret-refs.ts';
@@ -28,10 +29,14 @@ describe('secrets in AWS Secrets Manager', function () {
     await aws.close();
   });
 
-  function backend(more: Partial<CloudConfig> = {}, guard = localGuard()): SecretBackend {
+  function backend(
+    more: Partial<CloudConfig> = {},
+    guard = localGuard(),
+    proxies = NO_PROXIES,
+  ): SecretBackend {
     const credentials = { accessKeyId: ACCESS_KEY, secretAccessKey: SECRET_KEY };
     const config = { region: 'eu-central-1', endpoint: aws.url, ...credentials, ...more };
-    const made = createCloudBackend(config, { guard, proxies: NO_PROXIES });
+    const made = createCloudBackend(config, { guard, proxies });
     open.push(made);
     return made;
   }
@@ -54,6 +59,21 @@ describe('secrets in AWS Secrets Manager', function () {
     expect(JSON.parse(last?.body ?? '')).to.deep.equal({ SecretId: 'headgate/staging/db' });
     expect(last?.headers.authorization).to.match(/^AWS4-HMAC-SHA256 Credential=/);
     expect(JSON.stringify(aws.requests)).not.to.include(SECRET_KEY);
+  });
+
+  it('are reached by the operator’s proxy, unless NO_PROXY names the host', async () => {
+    aws.secrets.set('db', 'first');
+    const proxy = await ForwardProxy.start();
+    const proxies = { http: `http://${proxy.host}`, https: null, except: '' };
+    try {
+      const made = backend({}, localGuard(), proxies);
+      expect((await made.read(refs(['db']), still)).get('db')).to.deep.equal({ value: 'first' });
+      expect(proxy.asked).to.deep.equal([`POST ${aws.url}/`]);
+      await backend({}, localGuard(), { ...proxies, except: '127.0.0.1' }).read(refs(['db']), still);
+      expect(proxy.asked).to.have.length(1);
+    } finally {
+      await proxy.stop();
+    }
   });
 
   it('are read by names of RDS, by ARN, by property and by version, several of one entry at once', async () => {

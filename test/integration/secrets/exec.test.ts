@@ -48,6 +48,19 @@ describe('secrets from a program', () => {
     ]);
   });
 
+  it('are asked for by version 1.1 where the operator says which backend the program is to ask', async () => {
+    const asked = join(folder, 'asked-1.1');
+    const command = program(`cat > ${asked}\necho '{"db":{"value":"first"}}'`);
+    const told = { type: 'file.json', config: { file_path: '/etc/secrets.json' } };
+    const readings = await createExecBackend({ command }, told).read(refs(['db']), still);
+    expect(JSON.parse(readFileSync(asked, 'utf8'))).to.deep.equal({
+      version: '1.1',
+      secrets: ['db'],
+      ...told,
+    });
+    expect([...readings]).to.deep.equal([['db', { value: 'first' }]]);
+  });
+
   it('are asked for by their paths, once each, and may be properties of what is given', async () => {
     const asked = join(folder, 'asked-paths');
     const made = backend(

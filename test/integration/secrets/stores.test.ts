@@ -326,6 +326,45 @@ describe('an environment whose secrets are kept outside', function () {
         expect((await editor.call('mutation', 'secret.update', written)).status).to.equal(403);
         expect(aws.secrets.get('bank/key')).to.equal('x');
         expect((await root.call('mutation', 'secret.update', written)).status).to.equal(200);
+        // What a super admin let in stays where the store is set up again.
+        expect((await update(environmentId, input, root)).status).to.equal(200);
+      } finally {
+        for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) {
+          if (before[name] === undefined) delete process.env[name];
+          else process.env[name] = before[name];
+        }
+        await aws.close();
+      }
+    });
+
+    it('is not switched to the controller’s own identity while editors have paths in it that lead elsewhere', async () => {
+      const aws = await SecretsManagerServer.start();
+      const before = { ...process.env };
+      Object.assign(process.env, { AWS_ACCESS_KEY_ID: ACCESS_KEY, AWS_SECRET_ACCESS_KEY: 'of/the/machine' });
+      try {
+        const environmentId = await newEnvironment();
+        const config = { region: 'eu-central-1', endpoint: aws.url, prefix: 'shop/' };
+        const own = { ...config, accessKeyId: ACCESS_KEY, secretAccessKey: 'of/the/team' };
+        for (const name of ['shop/api/key', 'bank/key']) aws.secrets.set(name, 'x');
+        const saved = (secretBackendConfig: object) =>
+          update(environmentId, { secretBackend: 'CLOUD_SM', secretBackendConfig }, root);
+        expect((await saved(own)).status).to.equal(200);
+        for (const [name, path] of [
+          ['bank', 'bank/key'],
+          ['shop', 'shop/api/key'],
+        ])
+          await editor.mutate('secret.register', { environmentId, name, path });
+        const refused = await saved(config);
+        expect([refused.status, refused.fault?.message]).to.deep.equal([
+          400,
+          "secretBackendConfig: with the controller's own identity these would be read outside of shop/: bank (bank/key). Delete them here first, and register them again as a super admin where they are to be read",
+        ]);
+        const { id } = await test
+          .db('secrets')
+          .where({ environment_id: environmentId, name: 'bank' })
+          .first('id');
+        await root.mutate('secret.delete', { environmentId, id });
+        expect((await saved(config)).status).to.equal(200);
       } finally {
         for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) {
           if (before[name] === undefined) delete process.env[name];

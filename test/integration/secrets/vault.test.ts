@@ -2,11 +2,13 @@
 import { expect } from 'chai';
 import { createLogger } from '../../../controller/platform/logger.ts';
 import { createTargetGuard } from '../../../controller/platform/outgoing/index.ts';
+import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
 import { BackendError, type SecretBackend } from '../../../controller/secrets/backends/backend.ts';
 import { refTo, type SecretRef } from '../../../controller/secrets/backends/secret-ref.ts';
 import { createVaultBackend } from '../../../controller/secrets/backends/vault.ts';
 import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
 import { AUTHORITY, LEAF, LEAF_KEY } from '../../support/certificates.ts';
+import { ForwardProxy } from '../../support/forward-proxy.ts';
 import { localGuard } from '../../support/local-targets.ts';
 import { patient } from '../../support/patience.ts';
 import { refs } from '../../support/secret-refs.ts';
@@ -32,11 +34,12 @@ describe('secrets in Vault', () => {
     more: Partial<VaultConfig> = {},
     serviceAccount = 'jwt-of-the-controller',
     guard = localGuard(),
+    proxies = NO_PROXIES,
   ): SecretBackend {
     const auth = { method: 'token' as const, token: TOKEN };
     const made = createVaultBackend(
       { address: vault.url, auth, ...more },
-      { guard, serviceAccountToken: async () => serviceAccount },
+      { guard, proxies, serviceAccountToken: async () => serviceAccount },
     );
     open.push(made);
     return made;
@@ -212,6 +215,37 @@ describe('secrets in Vault', () => {
     expect(await one(backend({ auth }))).to.deep.equal({ value: 'first' });
     const fault = await faultOf(backend({ auth: { ...auth, serverId: 'another' } }).check(still));
     expect(fault.message).to.include('the server id is another one').and.not.include('the/secret+key');
+  });
+
+  it('are reached by the operator’s proxy: a tunnel to https, plain to http, and neither where NO_PROXY names it', async () => {
+    const secure = await VaultServer.start({ secure: true });
+    const proxy = await ForwardProxy.start();
+    proxy.user = { name: 'controller', password: 'p@ss' };
+    const way = `http://controller:p%40ss@${proxy.host}`;
+    const proxies = { http: way, https: way, except: '' };
+    const read = async (server: VaultServer, settings = proxies) => {
+      server.put('secret/db', { value: 'first' });
+      const more = { address: server.url, ...(server === secure ? { ca: AUTHORITY } : {}) };
+      const made = backend(more, undefined, localGuard(), settings);
+      return (await made.read(refs(['db']), still)).get('db');
+    };
+    try {
+      expect(await read(secure)).to.deep.equal({ value: 'first' });
+      expect(new Set(proxy.asked)).to.deep.equal(new Set([`CONNECT ${new URL(secure.url).host}`]));
+      proxy.asked.length = 0;
+      expect(await read(vault)).to.deep.equal({ value: 'first' });
+      expect(proxy.asked).to.include(`GET ${vault.url}/v1/secret/data/db`);
+      proxy.asked.length = 0;
+      expect(await read(secure, { ...proxies, except: 'localhost' })).to.deep.equal({ value: 'first' });
+      expect(proxy.asked).to.deep.equal([]);
+      proxy.refuses = 403;
+      const fault = await faultOf(read(secure));
+      expect(fault.fault).to.equal('unreachable');
+      expect(fault.message).to.not.include('p@ss').and.not.include('p%40ss');
+    } finally {
+      await proxy.stop();
+      await secure.close();
+    }
   });
 
   it('are reached by a TLS certificate, and without one nobody is let in', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
 import type { Caller } from '../../../controller/secrets/backends/http-call.ts';
 import { createVaultSession } from '../../../controller/secrets/backends/vault-session.ts';
 import { localGuard } from '../../support/local-targets.ts';
@@ -25,6 +26,7 @@ describe('a session with Vault', () => {
     const session = createVaultSession({ address: 'http://vault', mount: 'kv', auth } as never, caller, {
       serviceAccountToken: async () => `service-account-${logins}`,
       guard: localGuard(),
+      proxies: NO_PROXIES,
     });
     while (logins < LOGINS) await session.ask('/v1/kv/data/x', { signal: new AbortController().signal });
     /** What is told of an answer that echoes the text. */
