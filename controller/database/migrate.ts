@@ -32,6 +32,7 @@ import * as forgePullRequests from './migrations/0029-forge-pull-requests.ts';
 import * as secretPaths from './migrations/0031-secret-paths.ts';
 import * as redirectedRepositories from './migrations/0032-redirected-repositories.ts';
 import * as identityProviders from './migrations/0034-identity-providers.ts';
+import * as twoMoreForges from './migrations/0039-two-more-forges.ts';
 import { lockedTables, newerSchema } from './schema-error.ts';
 
 export interface Migration {
@@ -68,6 +69,7 @@ export const MIGRATIONS: readonly Migration[] = [
   gitHubApps,
   secretPaths,
   forgePullRequests,
+  twoMoreForges,
 ];
 
 /** Changes when a migration is added: names a migrated template database in tests. */

@@ -30,6 +30,8 @@ const OF_BODY: readonly string[] = [...OF_TITLE, 'body'];
 const LACKS: Partial<Record<ForgeChoice, readonly ('labels' | 'assignees' | 'reviewers' | 'draft')[]>> = {
   none: ['labels', 'reviewers', 'assignees', 'draft'],
   bitbucket: ['labels', 'assignees'],
+  'bitbucket-data-center': ['labels', 'assignees'],
+  'azure-devops': ['assignees'],
 };
 
 /** @throws BAD_REQUEST that names the field and says what to give. */

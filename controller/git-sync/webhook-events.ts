@@ -6,7 +6,8 @@ import type { KnownForge } from './forge-address.ts';
  * What names the event of a call, and those that matter: pushes, branches that come and go, pull requests and what is said of
  * them, merge queues. https://docs.github.com/webhooks/webhook-events-and-payloads,
  * https://docs.gitlab.com/user/project/integrations/webhook_events, https://docs.gitea.com/usage/webhooks,
- * https://support.atlassian.com/bitbucket-cloud/docs/event-payloads
+ * https://support.atlassian.com/bitbucket-cloud/docs/event-payloads,
+ * https://confluence.atlassian.com/bitbucketserver/event-payload-938025882.html
  */
 const EVENTS: Readonly<Record<KnownForge, { headers: readonly string[]; matter: RegExp }>> = {
   github: {
@@ -20,8 +21,11 @@ const EVENTS: Readonly<Record<KnownForge, { headers: readonly string[]; matter: 
   },
   bitbucket: {
     headers: ['x-event-key'],
-    matter: /^(repo:(push|updated|refs_changed)|pullrequest:.+|pr:.+)$/,
+    matter: /^(repo:(push|updated)|pullrequest:.+)$/,
   },
+  'bitbucket-data-center': { headers: ['x-event-key'], matter: /^(repo:(refs_changed|modified)|pr:.+)$/ },
+  // It says it in the body alone, which is not read.
+  'azure-devops': { headers: [], matter: /^/ },
 };
 
 /** One that does not say what it is may be anything. */

@@ -1,7 +1,8 @@
 /**
  * Whether a call comes from the forge: signed as its maker describes, over the body byte for byte as it comes in, and compared
  * in a time that tells nothing. GitHub: X-Hub-Signature-256; Gitea and Forgejo: X-Gitea-Signature, X-Forgejo-Signature;
- * Bitbucket: X-Hub-Signature; all of them HMAC-SHA256 in hexadecimal. GitLab sends the secret itself in X-Gitlab-Token, or signs
+ * Bitbucket, Cloud and Data Center: X-Hub-Signature; all of them HMAC-SHA256 in hexadecimal. Azure DevOps does not sign: it
+ * sends the secret as the password of basic authentication. GitLab sends the secret itself in X-Gitlab-Token, or signs
  * with its signing token as Standard Webhooks have it (https://www.standardwebhooks.com).
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
@@ -15,10 +16,11 @@ export interface Verifier {
   isSigned(): boolean;
 }
 
-const SIGNATURES: Readonly<Record<Exclude<KnownForge, 'gitlab'>, readonly string[]>> = {
+const SIGNATURES: Readonly<Record<Exclude<KnownForge, 'gitlab' | 'azure-devops'>, readonly string[]>> = {
   github: ['x-hub-signature-256'],
   gitea: ['x-forgejo-signature', 'x-gitea-signature'],
   bitbucket: ['x-hub-signature'],
+  'bitbucket-data-center': ['x-hub-signature'],
 };
 
 const NEVER: Verifier = { update: () => {}, isSigned: () => false };
@@ -32,6 +34,15 @@ export function verifierOf(
   if (forge === 'gitlab') {
     if (headers['webhook-signature'] !== undefined) return standardVerifier(secret, headers, now);
     const same = isSame(textOf(headers, 'x-gitlab-token') ?? '', secret);
+    return { update: () => {}, isSigned: () => same };
+  }
+  if (forge === 'azure-devops') {
+    const [, given = ''] =
+      /^Basic +([A-Za-z0-9+/=]{1,4096})$/i.exec(textOf(headers, 'authorization') ?? '') ?? [];
+    const password = Buffer.from(given, 'base64')
+      .toString('utf8')
+      .replace(/^[^:]*:/, '');
+    const same = isSame(password, secret);
     return { update: () => {}, isSigned: () => same };
   }
   const name = SIGNATURES[forge].find((one) => headers[one] !== undefined);
@@ -94,6 +105,11 @@ function givenId(forge: KnownForge, headers: IncomingHttpHeaders, content: strin
       return textOf(headers, 'x-forgejo-delivery') ?? textOf(headers, 'x-gitea-delivery');
     case 'bitbucket':
       return textOf(headers, 'x-request-uuid');
+    case 'bitbucket-data-center':
+      return textOf(headers, 'x-request-id');
+    // Each notification has a number in its body.
+    case 'azure-devops':
+      return null;
     case 'gitlab': {
       const key = textOf(headers, 'idempotency-key') ?? textOf(headers, 'webhook-id');
       if (key) return key;

@@ -1,6 +1,6 @@
 /** Calls to Bitbucket Cloud: JSON both ways, and lists that name their next page. */
 import Type from 'typebox';
-import { unwrapped } from './faults.ts';
+import { type Answer, jsonCalls } from './json-calls.ts';
 import { Maybe, read } from './reading.ts';
 import type { Transport } from './transport.ts';
 
@@ -10,11 +10,6 @@ const Page = Type.Object({
 });
 const MOST_PAGES = 50;
 
-export interface Answer {
-  body: unknown;
-  headers: Headers;
-}
-
 /** An access token of a repository, project or workspace; or `user:password`, also with a token as the password. */
 const authorizationOf = (token: string): string =>
   token.includes(':') ? `Basic ${Buffer.from(token).toString('base64')}` : `Bearer ${token}`;
@@ -23,19 +18,7 @@ export function bitbucketCalls(transport: Transport, url: string, token: string)
   const authorization = authorizationOf(token);
   const { label } = transport;
 
-  async function call(method: string, path: string, body?: object): Promise<Answer> {
-    try {
-      const answer = await transport.fetch(/^https?:\/\//.test(path) ? path : `${url}${path}`, {
-        method,
-        headers: { authorization, ...(body ? { 'content-type': 'application/json' } : {}) },
-        ...(body ? { body: JSON.stringify(body) } : {}),
-      });
-      const text = await answer.text();
-      return { body: text === '' ? null : JSON.parse(text), headers: answer.headers };
-    } catch (error) {
-      throw unwrapped(error, transport);
-    }
-  }
+  const call = jsonCalls(transport, url, { authorization });
 
   async function* pages(path: string): AsyncGenerator<readonly unknown[]> {
     let next: string | null = path;

@@ -18,7 +18,15 @@ import {
   type LeftOut,
   type OpenRequest,
 } from './forge.ts';
-import { type Comments, isGone, keepComment, openOnce, orNull } from './keeping.ts';
+import {
+  type Comments,
+  hiddenInMarkdown,
+  isGone,
+  keepComment,
+  openOnce,
+  openWithReviewers,
+  orNull,
+} from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
 import { body, branch, DESCRIPTION, person, read, readPulls, shortened, time, title } from './reading.ts';
 
@@ -38,9 +46,6 @@ const STATES: Readonly<Record<CheckState, string>> = {
 
 const nameOf = (account: Static<typeof Account> | undefined) =>
   person(account?.nickname ?? account?.display_name);
-
-/** A reference that nothing refers to is shown to nobody. */
-const hidden = (marker: string): string => `[//]: # (${marker.replace(/^<!--\s*|\s*-->$/g, '')})`;
 
 export function createBitbucket({ transport, url, project, token }: ForgeParts): Forge {
   const { label } = transport;
@@ -127,29 +132,18 @@ export function createBitbucket({ transport, url, project, token }: ForgeParts):
     return toPull(readPull(answer));
   }
 
-  async function create(request: OpenRequest, leftOut?: LeftOut): Promise<ForgePullRequest> {
-    const { reviewers = [], isDraft } = request;
-    const make = async (people: readonly string[]) => {
-      const { body: answer } = await call('POST', pulls, {
-        title: request.title,
-        description: shortened(request.body, LONGEST_TEXT),
-        source: { branch: { name: request.branch } },
-        destination: { branch: { name: request.base } },
-        ...(isDraft ? { draft: true } : {}),
-        ...(people.length > 0
-          ? { reviewers: people.map((id) => (id.startsWith('{') ? { uuid: id } : { account_id: id })) }
-          : {}),
-      });
-      return toPull(readPull(answer));
-    };
-    try {
-      return await make(reviewers);
-    } catch (error) {
-      if (reviewers.length === 0 || !(error instanceof ForgeReply) || !/review/i.test(error.said))
-        throw error;
-      leftOut?.(`Reviewers left out: ${error.message}`);
-      return make([]);
-    }
+  async function create(request: OpenRequest, reviewers: readonly string[]): Promise<ForgePullRequest> {
+    const { body: answer } = await call('POST', pulls, {
+      title: request.title,
+      description: shortened(request.body, LONGEST_TEXT),
+      source: { branch: { name: request.branch } },
+      destination: { branch: { name: request.base } },
+      ...(request.isDraft ? { draft: true } : {}),
+      ...(reviewers.length > 0
+        ? { reviewers: reviewers.map((id) => (id.startsWith('{') ? { uuid: id } : { account_id: id })) }
+        : {}),
+    });
+    return toPull(readPull(answer));
   }
 
   let ourselves: Promise<string | null> | null = null;
@@ -216,7 +210,7 @@ export function createBitbucket({ transport, url, project, token }: ForgeParts):
     open: (request, leftOut) =>
       openOnce({
         find: () => findOpen(request),
-        create: () => create(request, leftOut),
+        create: () => openWithReviewers(request, (reviewers) => create(request, reviewers), leftOut),
         bringUpToDate: ({ number }) => change(number, { title: request.title, body: request.body }),
       }),
     async update(number, fields) {
@@ -231,7 +225,8 @@ export function createBitbucket({ transport, url, project, token }: ForgeParts):
         () => call('GET', repository),
       ),
     listOpen: (base, leftOut) => listed(`destination.branch.name = ${quoted(base)}`, MOST_PULLS, leftOut),
-    comment: (number, sticky) => keepComment(comments, number, sticky, { longest: LONGEST_TEXT, hidden }),
+    comment: (number, sticky) =>
+      keepComment(comments, number, sticky, { longest: LONGEST_TEXT, hidden: hiddenInMarkdown }),
     async setStatus(sha, { context, state, description, url: target }) {
       await call('POST', `${repository}/commit/${sha}/statuses/build`, {
         key: keyOf(context),

@@ -59,6 +59,8 @@ export interface StatusReport {
   url: string;
   /** The branch that the commit is looked at for; left out where it is none of this repository. */
   ref?: string;
+  /** The pull request whose head the commit is. */
+  number?: number;
 }
 
 export type LeftOut = (sentence: string) => void;

@@ -7,7 +7,9 @@ import type { Logger } from '../../controller/platform/logger.ts';
 import type { TargetGuard } from '../../controller/platform/outgoing/index.ts';
 import type { ProxySettings } from '../../controller/platform/proxies.ts';
 import { type AppTokens, createAppTokens } from './app-tokens.ts';
+import { createAzureDevOps } from './azure-devops.ts';
 import { createBitbucket } from './bitbucket.ts';
+import { createBitbucketDataCenter } from './bitbucket-data-center.ts';
 import { type Forge, ForgeError } from './forge.ts';
 import { createGitea } from './gitea.ts';
 import { createGitHub } from './github.ts';
@@ -40,6 +42,8 @@ const MAKERS: Readonly<Record<Forge['name'], { title: string; make: (parts: Forg
   gitlab: { title: 'GitLab', make: createGitLab },
   gitea: { title: 'Gitea', make: createGitea },
   bitbucket: { title: 'Bitbucket', make: createBitbucket },
+  'bitbucket-data-center': { title: 'Bitbucket Data Center', make: createBitbucketDataCenter },
+  'azure-devops': { title: 'Azure DevOps', make: createAzureDevOps },
 };
 
 export const titleOf = ({ forge }: Binding): string => MAKERS[forge as Forge['name']].title;

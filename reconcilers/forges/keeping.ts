@@ -1,5 +1,5 @@
 /** What is the same on every forge: a comment that is there once, and a pull request that is opened once. */
-import { type Forge, ForgeError, ForgeReply, type LeftOut } from './forge.ts';
+import { type Forge, ForgeError, ForgeReply, type LeftOut, type OpenRequest } from './forge.ts';
 import { shortened } from './reading.ts';
 
 export interface Comments {
@@ -110,3 +110,23 @@ export const peopleAndTeams = (names: readonly string[]): { people: string[]; te
   people: names.filter((name) => !name.includes('/')),
   teams: names.filter((name) => name.includes('/')).map((name) => name.slice(name.indexOf('/') + 1)),
 });
+
+/** Where all reviewers come with the request: opened without them where one of them is refused, which is told. */
+export async function openWithReviewers<T>(
+  { reviewers = [] }: OpenRequest,
+  create: (reviewers: readonly string[]) => Promise<T>,
+  leftOut: LeftOut | undefined,
+): Promise<T> {
+  try {
+    return await create(reviewers);
+  } catch (error) {
+    const isTheirs = error instanceof ForgeReply && /review|identit|user/i.test(error.said);
+    if (reviewers.length === 0 || !isTheirs) throw error;
+    leftOut?.(`Reviewers left out: ${error.message}`);
+    return create([]);
+  }
+}
+
+/** Of a marker where HTML comments are shown to people: a reference that nothing refers to is shown to nobody. */
+export const hiddenInMarkdown = (marker: string): string =>
+  `[//]: # (${marker.replace(/^<!--\s*|\s*-->$/g, '')})`;

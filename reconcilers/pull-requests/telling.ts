@@ -120,7 +120,10 @@ export async function tellChecks(
 /** Asking again does not help until something is another. */
 const FINAL: ReadonlySet<ForgeError['fault']> = new Set(['refused', 'not-found']);
 
-const refOf = ({ isFork, branch }: PullRequestRecord) => (isFork ? {} : { ref: branch });
+const refOf = ({ isFork, branch, number }: PullRequestRecord) => ({
+  number,
+  ...(isFork ? {} : { ref: branch }),
+});
 
 /** While the plan is made: what was known of the head before says nothing of this one. */
 export async function tellPending(telling: Telling, pulls: readonly PullRequestRecord[]): Promise<void> {

@@ -4,6 +4,7 @@ import { Condition, Gate, Id, Input, Nullable, Timestamp } from './common.ts';
 import { GitMode } from './environments.ts';
 import { GuardResult } from './git-plan.ts';
 import { GitPolicy } from './git-policy.ts';
+import { REMOTE_FORGES } from './pull-requests.ts';
 
 export const CommitInfo = Type.Object({
   sha: Type.String(),
@@ -91,10 +92,12 @@ export const ShownGitCredentials = Type.Object({
   publicKey: Nullable(Type.String()),
 });
 
+/** Where the pull requests of a remote live; `none`: Headgate keeps them, which any git server does with. */
+export const ForgeKind = Type.Enum(['none', ...REMOTE_FORGES]);
 /** Where the pull requests of a remote live. Tokens are sealed and never shown again. */
 export const BindForge = Input({
   /** `none`: Headgate keeps the pull requests of the remote itself. */
-  name: Type.Enum(['none', 'github', 'gitlab', 'gitea', 'bitbucket']),
+  name: ForgeKind,
   /** Of its API; absent: as the remote's address tells, for example https://api.github.com or https://git.example.com/api/v1. */
   url: Type.Optional(Type.String({ minLength: 1, maxLength: 2048 })),
   /** `owner/name`, of GitLab with all groups; absent: as the remote's address tells. */
@@ -115,7 +118,7 @@ export const BindForge = Input({
 });
 export type BindForge = Static<typeof BindForge>;
 export const BoundForge = Type.Object({
-  name: Type.Enum(['none', 'github', 'gitlab', 'gitea', 'bitbucket']),
+  name: ForgeKind,
   url: Nullable(Type.String()),
   project: Nullable(Type.String()),
   /** A token, or the key of an app. */

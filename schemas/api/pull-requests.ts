@@ -3,13 +3,22 @@ import Type, { type Static } from 'typebox';
 import { Id, Input, Label, Nullable, Text, Timestamp } from './common.ts';
 import { GitPlan } from './git-plan.ts';
 
+/** Where pull requests of a remote live. */
+export const REMOTE_FORGES = [
+  'github',
+  'gitlab',
+  'gitea',
+  'bitbucket',
+  'bitbucket-data-center',
+  'azure-devops',
+] as const;
 /** Where pull requests live: `headgate` keeps its own for the embedded repository, and for a remote without a forge. */
-export const FORGES = ['headgate', 'github', 'gitlab', 'gitea', 'bitbucket'] as const;
+export const FORGES = ['headgate', ...REMOTE_FORGES] as const;
 export const ForgeName = Type.Enum([...FORGES]);
 export type ForgeName = Static<typeof ForgeName>;
 
 /** Forges that merge a pull request by themselves once its checks have passed. */
-export const AUTO_MERGING: readonly ForgeName[] = ['github', 'gitlab', 'gitea'];
+export const AUTO_MERGING: readonly ForgeName[] = ['github', 'gitlab', 'gitea', 'azure-devops'];
 
 export const CHECK_STATES = ['pending', 'success', 'failure', 'error'] as const;
 export const CheckState = Type.Enum([...CHECK_STATES]);

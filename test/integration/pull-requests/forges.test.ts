@@ -41,7 +41,7 @@ describe('a pull request on a forge', () => {
       {
         ...{ sha: head, context: 'headgate/env-1', state: 'success', description: '1 changed' },
         url: `http://localhost/e/${env.id}/promotions/7`,
-        ref: 'topic-7',
+        ...{ ref: 'topic-7', number: 7 },
       },
     ]);
     const [comment, ...more] = scene.forge.commentsOn(7);

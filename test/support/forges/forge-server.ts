@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { REMOTE_FORGES } from '../../../schemas/api/pull-requests.ts';
 import { LEAF, LEAF_KEY } from '../certificates.ts';
 
 export interface StoredPull {
@@ -88,7 +89,7 @@ export const shaOf = (text: string): string => createHash('sha1').update(text).d
 const START = Date.parse('2026-11-01T12:00:00Z');
 
 export abstract class ForgeServer {
-  abstract readonly name: 'github' | 'gitlab' | 'gitea' | 'bitbucket';
+  abstract readonly name: (typeof REMOTE_FORGES)[number];
   /** Below which the API is: `/api/v3`. */
   protected abstract readonly root: string;
   readonly project: string = 'acme/pipes';

@@ -1,4 +1,4 @@
-/** The four forges, and a client of Headgate's for each. */
+/** The forges, and a client of Headgate's for each. */
 import { Writable } from 'node:stream';
 import { sealForgeToken } from '../../../controller/git-sync/forge-secrets.ts';
 import type { Binding } from '../../../controller/git-sync/index.ts';
@@ -8,6 +8,8 @@ import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
 import type { Forge } from '../../../reconcilers/forges/forge.ts';
 import { createForges, type ForgeOptions, type Forges } from '../../../reconcilers/forges/index.ts';
 import { localGuard } from '../local-targets.ts';
+import { AzureDevOpsServer } from './azure-devops-server.ts';
+import { BitbucketDataCenterServer } from './bitbucket-data-center-server.ts';
 import { BitbucketServer } from './bitbucket-server.ts';
 import type { ForgeServer, ForgeServerOptions } from './forge-server.ts';
 import { GiteaServer } from './gitea-server.ts';
@@ -15,13 +17,22 @@ import { GitHubServer } from './github-server.ts';
 import { GitLabServer } from './gitlab-server.ts';
 
 export { type ForgeServer, shaOf } from './forge-server.ts';
-export { BitbucketServer, GiteaServer, GitHubServer, GitLabServer };
+export {
+  AzureDevOpsServer,
+  BitbucketDataCenterServer,
+  BitbucketServer,
+  GiteaServer,
+  GitHubServer,
+  GitLabServer,
+};
 
 export const SERVERS: readonly (new (options?: ForgeServerOptions) => ForgeServer)[] = [
   GitHubServer,
   GitLabServer,
   GiteaServer,
   BitbucketServer,
+  BitbucketDataCenterServer,
+  AzureDevOpsServer,
 ];
 
 export const keyring = createKeyring('0123456789abcdef0123456789abcdef');

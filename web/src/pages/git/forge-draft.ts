@@ -48,6 +48,19 @@ export const FORGES: Record<ForgeName, { word: string; what: string; rights: str
       'A repository access token that may write repositories and pull requests, or user:password in one.',
     api: '',
   },
+  'bitbucket-data-center': {
+    word: 'Bitbucket Data Center',
+    what: 'PROJECT/name, or ~user/name',
+    rights: 'An HTTP access token of the repository or the project with Repository write.',
+    api: '/rest/api/1.0',
+  },
+  'azure-devops': {
+    word: 'Azure DevOps',
+    what: 'project/repository',
+    rights:
+      'A personal access token with Code (Read & write), Code (Status) and Pull Request Threads (Read & write).',
+    api: '',
+  },
 };
 
 export const FORGE_CHOICES = Object.entries(FORGES).map(([value, { word }]) => ({
@@ -88,7 +101,55 @@ export function derived(name: ForgeName, repositoryUrl: string): { url: string; 
     /^(?:[a-z]+:\/\/[^/]*\/|[^/@\s]+@[^:/\s]+:)(.+?)(?:\.git)?\/?$/i.exec(url)?.[1]?.replace(/^\/+/, '') ??
     '';
   if (name === 'none') return { url: '', project: '' };
+  if (name === 'azure-devops') return azure(url);
+  if (name === 'bitbucket-data-center') return dataCenter(url, project);
   return { url: apiOf(name, url), project: project.includes('/') ? project : '' };
+}
+
+/** `https://host/bitbucket/scm/PROJ/name.git`; by ssh without `scm`, at the root. */
+function dataCenter(url: string, path: string): { url: string; project: string } {
+  const [, context = '', below = path] = /^(?:(.*)\/)?scm\/(.*)$/.exec(path) ?? [];
+  const isHttp = /^https?:/i.test(url);
+  const api = apiOf('gitea', url).replace(/\/api\/v1$/, '');
+  const at = isHttp && context ? `/${context}` : '';
+  return {
+    url: api && `${api}${at}${FORGES['bitbucket-data-center'].api}`,
+    project: below.split('/').length === 2 ? below : '',
+  };
+}
+
+/** An organization, or a collection of a server of one's own. */
+function azure(url: string): { url: string; project: string } {
+  const none = { url: '', project: '' };
+  const plain = (part: string): string => {
+    try {
+      return decodeURIComponent(part);
+    } catch {
+      return part;
+    }
+  };
+  const host = hostOf(url);
+  const [, rest = ''] = /^(?:[a-z]+:\/\/[^/]*\/+|[^/@\s]+@[^:/\s]+:)(.*?)\/*$/i.exec(url) ?? [];
+  const parts = rest.split('/').map(plain);
+  if (/^(ssh\.dev\.azure|vs-ssh\.visualstudio)\.com$/.test(host.replace(/:\d+$/, ''))) {
+    const [version = '', org = '', ...project] = parts;
+    if (!/^v\d$/.test(version) || project.length !== 2) return none;
+    return { url: `https://dev.azure.com/${encodeURIComponent(org)}`, project: project.join('/') };
+  }
+  const at = parts.indexOf('_git');
+  const repo = parts[at + 1];
+  if (!/^https?:/i.test(url) || at < 0 || repo === undefined || parts.length !== at + 2) return none;
+  const before = parts.slice(0, at);
+  const visualStudio = /^([\w-]+)\.visualstudio\.com$/.exec(host)?.[1];
+  if (visualStudio) {
+    const [project = repo] = before.filter((one) => one.toLowerCase() !== 'defaultcollection');
+    return { url: `https://dev.azure.com/${visualStudio}`, project: `${project}/${repo}` };
+  }
+  if (before.length === 0) return none;
+  const depth = host === 'dev.azure.com' ? 1 : Math.max(1, before.length - 1);
+  const root = before.slice(0, depth).map(encodeURIComponent).join('/');
+  const scheme = /^http:/i.test(url) ? 'http' : 'https';
+  return { url: `${scheme}://${host}/${root}`, project: `${before[depth] ?? repo}/${repo}` };
 }
 
 function apiOf(name: Exclude<ForgeName, 'none'>, repositoryUrl: string): string {
@@ -167,7 +228,7 @@ export const WEBHOOKS: Record<Exclude<ForgeName, 'none'>, WebhookSetUp> = {
   github: {
     where: 'Settings → Webhooks → Add webhook',
     secretField: 'Secret',
-    events: ['Pushes', 'Pull requests'],
+    events: ['Pushes', 'Pull requests', 'Merge groups'],
     more: 'Content type application/json; “Let me select individual events”.',
   },
   gitlab: {
@@ -192,5 +253,16 @@ export const WEBHOOKS: Record<Exclude<ForgeName, 'none'>, WebhookSetUp> = {
       'Pull request: Declined',
     ],
     more: '“Choose from a full list of triggers”.',
+  },
+  'bitbucket-data-center': {
+    where: 'Repository settings → Webhooks → Create webhook',
+    secretField: 'Secret',
+    events: ['Repository: Push', 'Pull request: all of them but comments and tasks'],
+  },
+  'azure-devops': {
+    where: 'Project settings → Service hooks → Create subscription → Web Hooks',
+    secretField: 'Basic authentication password',
+    events: ['Code pushed', 'Pull request created', 'Pull request updated', 'Pull request merge attempted'],
+    more: 'One subscription for each; any user name does.',
   },
 };

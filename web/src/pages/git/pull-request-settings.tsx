@@ -7,7 +7,7 @@ import { DraftField, DraftText } from '../../components/draft-fields.tsx';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { Section } from '../../components/page.tsx';
 import { notify } from '../../components/toasts.tsx';
-import { type RequestDraft, requestDraft, requestInput } from './request-draft.ts';
+import { type RequestDraft, requestDraft, requestInput, whatForgeHas } from './request-draft.ts';
 import { useRenewGit } from './word-actions.ts';
 
 interface Props {
@@ -24,6 +24,7 @@ export const PullRequestSettingsForm = ({ status, settings, mayEdit }: Props) =>
   const set = (change: Partial<RequestDraft>): void => setDraft((before) => ({ ...before, ...change }));
   const name = status.forge?.name ?? 'none';
   const onForge = name !== 'none';
+  const has = whatForgeHas(name);
   const save = useMutation({
     mutationFn: () =>
       api.gitSync.configure.mutate({
@@ -64,7 +65,7 @@ export const PullRequestSettingsForm = ({ status, settings, mayEdit }: Props) =>
               checked={draft.draft}
               onChange={(isDraft) => set({ draft: isDraft })}
             />
-            {name !== 'bitbucket' && (
+            {has.labels && (
               <DraftField
                 of={of}
                 name="labels"
@@ -74,18 +75,8 @@ export const PullRequestSettingsForm = ({ status, settings, mayEdit }: Props) =>
               />
             )}
             <div className="field-pair">
-              <DraftField
-                of={of}
-                name="reviewers"
-                label="Reviewers"
-                maxLength={1_600}
-                hint={
-                  name === 'bitbucket'
-                    ? 'Account ids or {uuid}, separated by commas.'
-                    : `Names, separated by commas${name === 'gitlab' ? '.' : '; org/team for a team.'}`
-                }
-              />
-              {name !== 'bitbucket' && (
+              <DraftField of={of} name="reviewers" label="Reviewers" maxLength={1_600} hint={has.reviewers} />
+              {has.assignees && (
                 <DraftField
                   of={of}
                   name="assignees"

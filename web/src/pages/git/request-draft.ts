@@ -37,9 +37,33 @@ export const requestInput = (
 ): Partial<PullRequestSettings> => ({
   deleteBranches: draft.deleteBranches,
   ...(forge === 'none' ? {} : { draft: draft.draft, reviewers: listed(draft.reviewers) }),
-  ...(forge === 'none' || forge === 'bitbucket'
-    ? {}
-    : { labels: listed(draft.labels), assignees: listed(draft.assignees) }),
+  ...(whatForgeHas(forge).labels ? { labels: listed(draft.labels) } : {}),
+  ...(whatForgeHas(forge).assignees ? { assignees: listed(draft.assignees) } : {}),
   title: draft.title.trim() === '' ? null : draft.title.trim(),
   body: draft.body.trim() === '' ? null : draft.body,
 });
+
+/** Of what pull requests may have, and how it names reviewers. */
+export function whatForgeHas(forge: BoundForge['name']): {
+  labels: boolean;
+  assignees: boolean;
+  reviewers: string;
+} {
+  switch (forge) {
+    case 'none':
+      return { labels: false, assignees: false, reviewers: '' };
+    case 'bitbucket':
+      return { labels: false, assignees: false, reviewers: 'Account ids or {uuid}, separated by commas.' };
+    case 'bitbucket-data-center':
+      return { labels: false, assignees: false, reviewers: 'User names, separated by commas.' };
+    case 'azure-devops':
+      return { labels: true, assignees: false, reviewers: 'Ids of people or teams, separated by commas.' };
+    case 'gitlab':
+      return { labels: true, assignees: true, reviewers: 'Names, separated by commas.' };
+    default:
+      return {
+        ...{ labels: true, assignees: true },
+        reviewers: 'Names, separated by commas; org/team for a team.',
+      };
+  }
+}

@@ -173,13 +173,7 @@ const Unbound = ({ env }: { env: string }) => (
   </EmptyState>
 );
 
-const HowOneComes = ({
-  branch,
-  forge,
-}: {
-  branch: string;
-  forge: 'none' | 'github' | 'gitlab' | 'gitea' | 'bitbucket';
-}) => {
+const HowOneComes = ({ branch, forge }: { branch: string; forge: BoundForge['name'] }) => {
   const edits = useUiEdits();
   return (
     <>

@@ -11,6 +11,8 @@ export const FORGE_WORDS: Record<ForgeName, string> = {
   gitlab: 'GitLab',
   gitea: 'Gitea',
   bitbucket: 'Bitbucket',
+  'bitbucket-data-center': 'Bitbucket Data Center',
+  'azure-devops': 'Azure DevOps',
 };
 
 export const CHECKS: Record<CheckState, { tone: Tone; word: string }> = {
