@@ -111,11 +111,14 @@ for (const Server of SERVERS) {
 
     it('lists those that are open against a branch, over all pages', async () => {
       server.mostPerPage = 3;
-      for (let n = 0; n < 8; n += 1) server.add();
+      // Azure DevOps hands out as many as it is asked for.
+      const count = server.name === 'azure-devops' ? 230 : 8;
+      for (let n = 0; n < count; n += 1) server.add();
       server.add({ base: 'other' });
       server.add({ state: 'closed' });
       const open = await forge.listOpen('main');
-      expect(open.map(({ number }) => number).sort()).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8]);
+      const numbers = open.map(({ number }) => number).sort((a, b) => a - b);
+      expect(numbers).to.deep.equal(Array.from({ length: count }, (_, n) => n + 1));
       expect(server.calls('GET', /pull|merge_requests$/)).to.be.at.least(3);
       expect(open.find(({ number }) => number === 5)).to.include({ headSha: shaOf('head 5'), base: 'main' });
     });

@@ -2,6 +2,8 @@
 import { expect } from 'chai';
 import type { Forge, OpenRequest } from '../../../reconcilers/forges/forge.ts';
 import {
+  AzureDevOpsServer,
+  BitbucketDataCenterServer,
   BitbucketServer,
   type Client,
   clientOf,
@@ -108,6 +110,54 @@ describe('a pull request that is opened as a binding wants it', () => {
     expect(leftOut[0]).to.match(/^Reviewers left out: .*Malformed/);
   });
 
+  it('is a draft with reviewers on Bitbucket Data Center, which keeps them where the title changes', async () => {
+    const bitbucket = await at(new BitbucketDataCenterServer());
+    expect(await open({ isDraft: true, reviewers: ['ann', 'bob'] })).to.include({ isDraft: true });
+    await forge.update(1, { title: 'Promote orders again' });
+    expect(bitbucket.find(1)).to.deep.include({ reviewers: ['ann', 'bob'], isDraft: true });
+    await open({ branch: 'other', reviewers: ['ann', 'mallory'] });
+    expect(bitbucket.find(2).reviewers).to.deep.equal([]);
+    expect(leftOut).to.have.length(1);
+    expect(leftOut[0]).to.match(/^Reviewers left out: .*adding some reviewers/);
+  });
+
+  it('is changed on Bitbucket Data Center though somebody was quicker', async () => {
+    const bitbucket = await at(new BitbucketDataCenterServer());
+    bitbucket.add();
+    let quicker = true;
+    bitbucket.fault = ({ method }) => {
+      if (method !== 'PUT' || !quicker) return null;
+      quicker = false;
+      return { status: 409, text: '{"errors":[{"message":"out-of-date information"}]}' };
+    };
+    await forge.update(1, { title: 'after' });
+    expect(bitbucket.find(1).title).to.equal('after');
+    bitbucket.isArchived = true;
+    expect((await rejection(forge.check())).message).to.match(/is archived/);
+  });
+
+  it('is a draft with labels and reviewers on Azure DevOps, whose policies are told of its head', async () => {
+    const azure = await at(new AzureDevOpsServer());
+    const body = 'x'.repeat(900);
+    const made = await open({ isDraft: true, labels: ['gitops'], reviewers: ['id-of-ann'], body });
+    expect(made.url).to.equal(`${azure.url}/Data%20Team/_git/pipes/pullrequest/1`);
+    expect(azure.find(1)).to.deep.include({ labels: ['gitops'], reviewers: ['id-of-ann'], isDraft: true });
+    // Lists cut it.
+    expect((await forge.listOpen('main'))[0]?.body).to.equal(body);
+    const status = {
+      context: 'headgate/prod',
+      state: 'success' as const,
+      description: 'd',
+      url: 'https://x.org',
+    };
+    await forge.setStatus(made.headSha, { ...status, number: 1 });
+    expect(azure.onPulls).to.deep.equal([{ number: 1, context: 'headgate/prod', state: 'success' }]);
+    await open({ branch: 'other', reviewers: ['mallory'] });
+    expect(leftOut[0]).to.match(/^Reviewers left out: .*Parameter name: reviewers/);
+    azure.isDisabled = true;
+    expect((await rejection(forge.check())).message).to.match(/is disabled/);
+  });
+
   for (const Server of [GitLabServer, GiteaServer])
     it(`stays a draft at ${Server.name} where its title is written again, until people say that it is ready`, async () => {
       await at(new Server());
@@ -120,7 +170,7 @@ describe('a pull request that is opened as a binding wants it', () => {
       expect(await forge.get(1)).to.include({ isDraft: false, title: 'Promote orders' });
     });
 
-  for (const Server of [GitHubServer, GitLabServer, GiteaServer])
+  for (const Server of [GitHubServer, GitLabServer, GiteaServer, AzureDevOpsServer])
     describe(`at ${Server.name}`, () => {
       const ask = (headSha = server.find(1).headSha) =>
         forge.autoMerge?.(1, { headSha, method: 'squash' }) ?? Promise.reject(new Error('cannot'));

@@ -55,6 +55,14 @@ const FORGES: Record<string, { sign: Sign; repositoryUrl: string }> = {
       'x-hub-signature': `sha256=${hmac(body, secret)}`,
     }),
   },
+  'bitbucket-data-center': {
+    repositoryUrl: 'https://stash.example.org/scm/ACME/pipes.git',
+    sign: (body, id, secret) => ({
+      'x-event-key': 'repo:refs_changed',
+      'x-request-id': id,
+      'x-hub-signature': `sha256=${hmac(body, secret)}`,
+    }),
+  },
 };
 
 describe('a signed webhook', function () {

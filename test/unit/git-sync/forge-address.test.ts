@@ -35,6 +35,38 @@ describe('the place of a forge', () => {
     ['gitea', 'https://git.example.org/a/b%2Dc.git', 'https://git.example.org/api/v1 a/b-c'],
     ['bitbucket', 'https://bitbucket.org/acme/pipes.git', 'https://api.bitbucket.org/2.0 acme/pipes'],
     ['bitbucket', 'git@bitbucket.org:acme/pipes.git', 'https://api.bitbucket.org/2.0 acme/pipes'],
+    [
+      'bitbucket-data-center',
+      'https://git.example.org/scm/ACME/pipes.git',
+      'https://git.example.org/rest/api/1.0 ACME/pipes',
+    ],
+    [
+      'bitbucket-data-center',
+      'https://git.example.org:7990/stash/scm/~ann/pipes.git',
+      'https://git.example.org:7990/stash/rest/api/1.0 ~ann/pipes',
+    ],
+    [
+      'bitbucket-data-center',
+      'ssh://git@git.example.org:7999/acme/pipes.git',
+      'https://git.example.org/rest/api/1.0 acme/pipes',
+    ],
+    [
+      'azure-devops',
+      'https://dev.azure.com/acme/Data%20Team/_git/pipes',
+      'https://dev.azure.com/acme Data Team/pipes',
+    ],
+    ['azure-devops', 'https://dev.azure.com/acme/_git/pipes', 'https://dev.azure.com/acme pipes/pipes'],
+    ['azure-devops', 'git@ssh.dev.azure.com:v3/acme/data/pipes', 'https://dev.azure.com/acme data/pipes'],
+    [
+      'azure-devops',
+      'https://acme.visualstudio.com/DefaultCollection/data/_git/pipes',
+      'https://dev.azure.com/acme data/pipes',
+    ],
+    [
+      'azure-devops',
+      'https://tfs.example.org/tfs/Main/data/_git/pipes',
+      'https://tfs.example.org/tfs/Main data/pipes',
+    ],
   ];
   for (const [name, address, wanted] of TOLD)
     it(`is told by ${address}`, () => expect(place(name, address)).to.equal(wanted));
@@ -67,7 +99,19 @@ describe('the place of a forge', () => {
     ['github', 'https://github.com/a/b/c', {}, /^forge\.project: the address .* owner\/name$/],
     ['gitlab', 'https://gitlab.com/alone', {}, /^forge\.project: .* with all groups$/],
     ['gitea', 'git@x.org:~ann/b', {}, /^forge\.project/],
-    ['bitbucket', 'https://stash.example.org/a/b', {}, /^forge\.url: .*Data Center is not spoken/],
+    [
+      'bitbucket',
+      'https://stash.example.org/a/b',
+      {},
+      /^forge\.url: .*choose "bitbucket-data-center".*choose "none"/,
+    ],
+    ['azure-devops', 'https://git.example.org/a/b', {}, /^forge\.url: .*dev\.azure\.com.*choose "none"/],
+    [
+      'bitbucket-data-center',
+      'https://git.example.org/a',
+      {},
+      /^forge\.project: .*write PROJECT\/name, or ~user\/name$/,
+    ],
     ['gitea', 'https://x.org/a/b', { url: 'https://x.org/#api' }, /^forge\.url/],
     [
       'gitea',

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import type { KnownForge } from '../../../controller/git-sync/forge-address.ts';
 import { matters } from '../../../controller/git-sync/webhook-events.ts';
 import * as signature from '../../../controller/git-sync/webhook-signature.ts';
+import { REMOTE_FORGES } from '../../../schemas/api/pull-requests.ts';
 
 interface Call {
   headers: Record<string, string>;
@@ -19,7 +20,7 @@ function isSigned(forge: KnownForge, secret: string, { headers, body }: Call, no
 const deliveryIdOf = (forge: KnownForge, { headers, body }: Call): string =>
   signature.deliveryIdOf(forge, headers, createHash('sha256').update(body).digest('hex'));
 
-const FORGES: readonly KnownForge[] = ['github', 'gitlab', 'gitea', 'bitbucket'];
+const FORGES: readonly KnownForge[] = [...REMOTE_FORGES];
 const call = (headers: Record<string, string>, body = '{}') => ({ headers, body: Buffer.from(body) });
 
 describe('the signature of a webhook', () => {
@@ -48,6 +49,15 @@ describe('the signature of a webhook', () => {
     expect(isSigned('gitea', 's', call({ 'x-forgejo-signature': 'x', 'x-gitea-signature': hex }))).to.equal(
       false,
     );
+  });
+
+  it('is the password of Azure DevOps, which does not sign, whoever the user is', () => {
+    const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
+    for (const user of ['', 'headgate', 'a b'])
+      expect(isSigned('azure-devops', 's:ecret', call(basic(`${user}:s:ecret`))), user).to.equal(true);
+    for (const text of ['s:ecret', ':s', 'headgate:', '', ':s:ecret2'])
+      expect(isSigned('azure-devops', 's:ecret', call(basic(text))), text).to.equal(false);
+    expect(isSigned('azure-devops', 's:ecret', call({ authorization: 'Bearer s:ecret' }))).to.equal(false);
   });
 
   it('is of no use where it is empty, of another length, or twice', () => {
@@ -93,6 +103,7 @@ describe('the id of a delivery', () => {
     expect(deliveryIdOf('github', call({ 'x-github-delivery': 'a-1' }))).to.equal('a-1');
     expect(deliveryIdOf('gitea', call({ 'x-gitea-delivery': 'a-2' }))).to.equal('a-2');
     expect(deliveryIdOf('bitbucket', call({ 'x-request-uuid': 'a-3' }))).to.equal('a-3');
+    expect(deliveryIdOf('bitbucket-data-center', call({ 'x-request-id': 'a-5' }))).to.equal('a-5');
     expect(deliveryIdOf('gitlab', call({ 'idempotency-key': 'a-4', 'x-gitlab-event-uuid': 'b' }))).to.equal(
       'a-4',
     );
@@ -150,11 +161,12 @@ describe('the id of a delivery', () => {
     ],
     ['gitlab', 'x-gitlab-event', ['Push Hook', 'Merge Request Hook'], ['Note Hook', 'Pipeline Hook']],
     ['gitea', 'x-gitea-event', ['push', 'pull_request_sync'], ['issues', 'release']],
+    ['bitbucket', 'x-event-key', ['repo:push', 'pullrequest:fulfilled'], ['issue:created', 'repo:fork']],
     [
-      'bitbucket',
+      'bitbucket-data-center',
       'x-event-key',
-      ['repo:push', 'pullrequest:fulfilled', 'pr:merged'],
-      ['issue:created', 'repo:fork'],
+      ['repo:refs_changed', 'pr:merged', 'pr:from_ref_updated'],
+      ['diagnostics:ping', 'repo:forked'],
     ],
   ] as const)
     it(`of ${forge} matters for what is looked at here, and where it does not say what it is`, () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { derivedPlace, type KnownForge } from '../../../controller/git-sync/forge-address.ts';
 import { readAddress } from '../../../controller/repository/index.ts';
 import type { BoundForge } from '../../../schemas/api/git-sync.ts';
+import { REMOTE_FORGES } from '../../../schemas/api/pull-requests.ts';
 import {
   derived,
   type ForgeDraft,
@@ -39,8 +40,15 @@ describe('where a forge is, as the form foretells it', () => {
     'https://bitbucket.org/acme/config.git',
     'git@bitbucket.org:acme/config.git',
     'https://bitbucket.example.com/scm/config.git',
+    'https://bitbucket.example.com:7990/stash/scm/ACME/config.git',
+    'ssh://git@bitbucket.example.com:7999/~ann/config.git',
+    'https://dev.azure.com/acme/Data%20Team/_git/config',
+    'https://dev.azure.com/acme/_git/config',
+    'git@ssh.dev.azure.com:v3/acme/data/config',
+    'https://acme.visualstudio.com/data/_git/config',
+    'https://tfs.example.com/tfs/Main/data/_git/config',
   ];
-  const forges: readonly KnownForge[] = ['github', 'gitlab', 'gitea', 'bitbucket'];
+  const forges: readonly KnownForge[] = REMOTE_FORGES;
   for (const address of addresses) {
     it(`is what the server takes for ${address}`, () => {
       for (const name of forges) {

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
+import type { BoundForge } from '../../../../schemas/api/git-sync.ts';
 import type { PullRequestSummary } from '../../../../schemas/api/pull-requests.ts';
 import { queries } from '../../api/queries.ts';
 import { useAddressParam } from '../../app/address.ts';
