@@ -38,6 +38,7 @@ export { conflictRefusal } from './rules.ts';
 export {
   AlreadyOpenError,
   addContributor,
+  claimBranch,
   closePullRequest,
   endPullRequest,
   findByNumber,
@@ -56,7 +57,7 @@ export {
   type PullRequestRecord,
   type PullRequestState,
   type PullRequestsOf,
-  settleBranch,
+  releaseBranch,
   updatePullRequest,
 } from './store.ts';
 export { insertComment } from './talk-store.ts';

@@ -147,12 +147,20 @@ export const listUnsettledBranches = async (
     .limit(limit)
     .select(COLUMNS);
 
-/** Of the closing that was looked at: one that is reopened and closed again is looked at again. */
-export async function settleBranch(
-  tx: Knex,
-  { id, closedAt }: Pick<PullRequestRecord, 'id' | 'closedAt'>,
-): Promise<void> {
-  await tx('pull_requests').where({ id }).update({ branch_settled_at: closedAt });
+/** One that is reopened and closed again is looked at again. False where somebody else is at it already, or it is open by now. */
+export async function claimBranch(tx: Knex, { id }: Pick<PullRequestRecord, 'id'>): Promise<boolean> {
+  // Not by a time that was read: that has milliseconds alone.
+  const count = await tx('pull_requests')
+    .where({ id })
+    .whereNot({ state: 'open' })
+    .whereRaw('branch_settled_at IS DISTINCT FROM closed_at')
+    .update({ branch_settled_at: tx.ref('closed_at') });
+  return count > 0;
+}
+
+/** It is to be looked at again. */
+export async function releaseBranch(tx: Knex, { id }: Pick<PullRequestRecord, 'id'>): Promise<void> {
+  await tx('pull_requests').where({ id }).update({ branch_settled_at: null });
 }
 
 /** Whether another open one, against whichever base, still needs the branch. */

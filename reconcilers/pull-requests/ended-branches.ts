@@ -2,17 +2,24 @@
  * Deletes the branches of promotions whose pull request is merged or closed, where the binding does not say otherwise. By
  * compare and swap: a branch that stands elsewhere than the pull request ended stays.
  */
+import type { Knex } from 'knex';
 import { type Binding, pullRequestSettings } from '../../controller/git-sync/index.ts';
 import type { Context } from '../../controller/platform/context.ts';
 import {
   boundTo,
+  claimBranch,
+  findPullRequest,
   isWanted,
   listUnsettledBranches,
   type PullRequestRecord,
   pullRequestsOf,
-  settleBranch,
+  releaseBranch,
 } from '../../controller/pull-requests/index.ts';
-import { RepositoryError, type RepositoryFault } from '../../controller/repository/index.ts';
+import {
+  RepositoryError,
+  type RepositoryFault,
+  type RepositoryHandle,
+} from '../../controller/repository/index.ts';
 
 const MOST = 20;
 /** Faults that may be over at the next pass. */
@@ -33,25 +40,38 @@ export async function deleteEndedBranches(ctx: Context, binding: Binding): Promi
     (await boundTo(ctx.db, binding.repositoryUrl, binding.environmentId)).map(({ ref }) => ref),
   );
   const handle = ctx.services.repositories.of(binding);
-  for (const pull of ended) {
-    const { branch, headSha, number } = pull;
-    ctx.signal.throwIfAborted();
-    if (!keeps(pull) && !followed.has(branch) && !(await isWanted(ctx.db, pull))) {
-      try {
-        const end = await handle.remove({ ref: `refs/heads/${branch}`, expect: headSha }, ctx.signal);
-        ctx.log.info({ branch, number, deleted: end === 'ok' }, 'branch of an ended promotion');
-      } catch (error) {
-        if (!(error instanceof RepositoryError)) throw error;
-        // The next branches are of the same server.
-        if (PASSING.includes(error.fault)) return;
-        ctx.log.warn({ branch, number, reason: error.message }, 'the branch of an ended promotion stays');
-      }
-    }
-    await ctx.db.transaction(async (tx) => {
+  const fenced = <T>(work: (tx: Knex) => Promise<T>): Promise<T> =>
+    ctx.db.transaction(async (tx) => {
       await ctx.fence?.(tx);
-      await settleBranch(tx, pull);
+      return work(tx);
     });
+  for (const pull of ended) {
+    ctx.signal.throwIfAborted();
+    // Another environment of the repository may be at it.
+    if (!(await fenced((tx) => claimBranch(tx, pull)))) continue;
+    if (keeps(pull) || followed.has(pull.branch) || (await isWanted(ctx.db, pull))) continue;
+    try {
+      await remove(ctx, handle, pull);
+    } catch (error) {
+      const passes = !(error instanceof RepositoryError) || PASSING.includes(error.fault);
+      if (passes) await fenced((tx) => releaseBranch(tx, pull));
+      if (!(error instanceof RepositoryError)) throw error;
+      // The next branches are of the same server.
+      if (passes) return;
+      const { branch, number } = pull;
+      ctx.log.warn({ branch, number, reason: error.message }, 'the branch of an ended promotion stays');
+    }
   }
+}
+
+async function remove(ctx: Context, handle: RepositoryHandle, pull: PullRequestRecord): Promise<void> {
+  const { id, branch, headSha, number } = pull;
+  const ref = `refs/heads/${branch}`;
+  const end = await handle.remove({ ref, expect: headSha }, ctx.signal);
+  ctx.log.info({ branch, number, deleted: end === 'ok' }, 'branch of an ended promotion');
+  // Opened again in this very moment.
+  if (end === 'ok' && (await findPullRequest(ctx.db, id))?.state === 'open')
+    await handle.push({ ref, sha: headSha, expect: null }, ctx.signal);
 }
 
 /** Whoever merged it here has chosen; and what others pushed, and nobody merged, is on the branch alone. */
