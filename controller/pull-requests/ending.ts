@@ -78,7 +78,6 @@ export const autoMerge = mutation({
   name: 'pullRequest.autoMerge',
   summary: 'Has the forge merge a pull request once its checks have passed, or no longer',
   role: 'EDITOR',
-  permission: 'pulls.merge',
   audit: 'pullRequest.autoMergeChanged',
   input: AutoMergePullRequest,
   output: ChangedPullRequest,

@@ -132,14 +132,14 @@ export const findOpen = async (
     .where({ ...of, branch, state: 'open' })
     .first(COLUMNS)) ?? null;
 
-/** Of promotions that are over, whose branch nobody has deleted or chosen to keep since; those of the last day. */
+/** Of promotions into the environment of the binding that are over since yesterday, whose branch is still to be looked at. */
 export const listUnsettledBranches = async (
   db: Knex,
-  of: PullRequestsOf,
+  { bindingId, ...of }: PullRequestsOf & { bindingId: string },
   limit: number,
 ): Promise<PullRequestRecord[]> =>
   db('pull_requests')
-    .where({ ...of, is_fork: false })
+    .where({ ...of, binding_id: bindingId, is_fork: false })
     .whereNot({ state: 'open' })
     .whereRaw("subject->>'promotionId' IS NOT NULL AND closed_at > now() - interval '1 day'")
     .whereRaw('branch_settled_at IS DISTINCT FROM closed_at')

@@ -34,7 +34,8 @@ const PASSING: readonly RepositoryFault[] = [
 
 export async function deleteEndedBranches(ctx: Context, binding: Binding): Promise<void> {
   if (!pullRequestSettings(binding).deleteBranches) return;
-  const ended = await listUnsettledBranches(ctx.db, pullRequestsOf(binding), MOST);
+  const of = { ...pullRequestsOf(binding), bindingId: binding.id };
+  const ended = await listUnsettledBranches(ctx.db, of, MOST);
   if (ended.length === 0) return;
   const followed = new Set(
     (await boundTo(ctx.db, binding.repositoryUrl, binding.environmentId)).map(({ ref }) => ref),
@@ -47,7 +48,7 @@ export async function deleteEndedBranches(ctx: Context, binding: Binding): Promi
     });
   for (const pull of ended) {
     ctx.signal.throwIfAborted();
-    // Another environment of the repository may be at it.
+    // It may be open again by now.
     if (!(await fenced((tx) => claimBranch(tx, pull)))) continue;
     if (keeps(pull) || followed.has(pull.branch) || (await isWanted(ctx.db, pull))) continue;
     try {
