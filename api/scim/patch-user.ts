@@ -49,7 +49,10 @@ function textChange(
 }
 
 function activeChanges({ op, value }: PatchPart): UserChange[] {
-  const active = op === 'remove' ? undefined : booleanOf(value, 'active');
+  // It has no value to go back to that would not unlock somebody.
+  if (op === 'remove')
+    throw refused('mutability', 'active is always there; set it to false to lock the account');
+  const active = booleanOf(value, 'active');
   if (active === undefined) throw refused('invalidValue', 'active must be true or false');
   return [{ kind: 'active', value: active }];
 }

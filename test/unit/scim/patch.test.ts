@@ -244,6 +244,7 @@ describe('PATCH of a user', () => {
       { op: 'add', path: 'groups', value: [{ value: 'x' }] },
     ],
     ['to remove the userName', 'mutability', { op: 'remove', path: 'userName' }],
+    ['to remove active', 'mutability', { op: 'remove', path: 'active' }],
     ['active that is neither', 'invalidValue', { op: 'replace', path: 'active', value: 'maybe' }],
     ['active that is null', 'invalidValue', { op: 'replace', path: 'active', value: null }],
     [
