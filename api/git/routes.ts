@@ -103,6 +103,9 @@ export function gitRoutes(parts: GitParts): Middleware {
       actor = await authenticate(parts.db, ctx.req.headers.authorization);
       teams = actor ? await parts.teams() : [];
     } catch (error) {
+      // Not 401: git would have the token forgotten that counts again later.
+      if (error instanceof DomainError && error.code === 'FORBIDDEN')
+        return answer(ctx, 403, `${error.message}. Sign in at ${parts.uiUrl}\n`);
       return answerAway(ctx, error, parts.log);
     }
     if (!actor) {

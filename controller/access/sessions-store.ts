@@ -242,14 +242,19 @@ export async function findSessionOwner(db: Knex, sessionId: string): Promise<Liv
     : null;
 }
 
-/** The user behind a live personal token. */
-export async function findTokenOwner(db: Knex, tokenId: string): Promise<SessionOwner | null> {
+/** Whose a live personal token is; `owner` is null where the account rests. */
+export interface TokenOwner {
+  tokenHash: Buffer;
+  owner: SessionOwner | null;
+}
+
+export async function findTokenOwner(db: Knex, tokenId: string): Promise<TokenOwner | null> {
   const { rows } = await db.raw<{ rows: OwnerRow[] }>(
     `SELECT u.*, t.token_hash, ${MEMBERSHIPS} FROM personal_tokens t JOIN users u ON u.id = t.user_id
      WHERE t.id = ? AND ${tokenExpiry('t')} > now() AND u.locked_at IS NULL`,
     [tokenId],
   );
-  return rows[0] ? owner(rows[0]) : null;
+  return rows[0] ? { tokenHash: rows[0].token_hash, owner: owner(rows[0]) } : null;
 }
 
 export interface Standing {

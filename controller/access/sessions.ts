@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import { writeAudit } from '../platform/audit-writer.ts';
 import type { Actor, Context, Obligation } from '../platform/context.ts';
+import { forbidden } from '../platform/errors.ts';
 import { ownScope } from '../platform/operation.ts';
 import { sealedPlace } from '../platform/sealed-columns.ts';
 import { mintToken, parseToken, sameHash } from '../platform/tokens.ts';
@@ -167,10 +168,19 @@ export async function actorOfSession(db: Knex, token: string): Promise<UserActor
   return actorOf(owner, parsed.id, owner);
 }
 
+/**
+ * Null for a token that is unknown, expired, or of a locked user.
+ * @throws FORBIDDEN for one of an account that rests: it counts again after the next sign-in.
+ */
 export async function actorOfPersonalToken(db: Knex, token: string): Promise<UserActor | null> {
   const parsed = parseToken('hgp', token);
-  const owner = parsed && (await findTokenOwner(db, parsed.id));
-  if (!owner || !sameHash(owner.tokenHash, parsed.hash)) return null;
+  const found = parsed && (await findTokenOwner(db, parsed.id));
+  if (!found || !sameHash(found.tokenHash, parsed.hash)) return null;
+  const { owner } = found;
+  if (owner === null)
+    throw forbidden(
+      'Your identity provider has not confirmed your account lately, so your tokens rest. They count again after your next sign-in',
+    );
   await touchPersonalToken(db, parsed.id);
   // Tokens are made in a session that owes nothing.
   const isProviders = owner.user.authMethod === 'OIDC';

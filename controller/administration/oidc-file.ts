@@ -177,9 +177,9 @@ async function takeOver(ctx: Context, execute: Execute, { file, providers }: Rea
       const entry = await removeProvider(inside, id, { isFromFile: true });
       await writeAudit(inside, ownScope, [entry], 'settings.oidcDisabled');
     }
+    if (groups) await execute(directoryOperations.updateOidcTeamMappings, inside, groups);
+    if (access) await execute(updateAccess, inside, access);
   });
-  if (groups) await execute(directoryOperations.updateOidcTeamMappings, ctx, groups);
-  if (access) await execute(updateAccess, ctx, access);
 }
 
 async function accessInput(ctx: Context, { breakGlass, ...policy }: NonNullable<OidcFile['access']>) {

@@ -66,8 +66,9 @@ export const updateOidcTeamMappings = mutation({
   input: UpdateOidcTeamMappings,
   output: MembershipsFollowed,
   scope: () => ownScope,
+  // Run inside of somebody's transaction (the file that sign-in stands in), nobody is asked, and nobody reads the warnings.
   prepare: (ctx, { groupsScope, groupSyncEnabled }) =>
-    groupSyncEnabled && groupsScope?.trim()
+    groupSyncEnabled && groupsScope?.trim() && !ctx.db.isTransaction
       ? ctx.services.identityProvider.scopeWarnings(ctx.db, groupsScope.trim())
       : Promise.resolve([]),
   async run(ctx, input, scopeWarnings) {

@@ -151,6 +151,25 @@ access: { confirmationDays: 14, breakGlass: [${ROOT.email}], onlyByProvider: tru
       expect((await settings()).oidcFile?.error).to.equal(null);
     });
 
+  it('is taken over whole or not at all, and leaves no audit rows while it is not', async () => {
+    const trace = () => test.db('audit_log').count('* as n').first();
+    await root.mutate('admin.createUser', { email: 'plain@example.org', name: 'Plain' });
+    const before = { ...(await settings()), rows: await trace() };
+    write(
+      `groups: { sync: true, mappings: [{ group: /other, team: data, role: VIEWER }] }
+access: { breakGlass: [plain@example.org] }
+`,
+      'Another name',
+    );
+    expect(await follow()).to.equal(false);
+    expect(await follow()).to.equal(false);
+    const { oidcFile, ...after } = { ...(await settings()), rows: await trace() };
+    expect(oidcFile?.error).to.match(/plain@example.org is no super admin/);
+    expect({ ...after, oidcFile: before.oidcFile }).to.deep.equal(before);
+    write();
+    expect(await follow()).to.equal(true);
+  });
+
   it('keeps a controller from starting where it is wrong, in one line', async () => {
     writeFileSync(file, 'providers: 7');
     const refused = await startController({ ...test.config, port: 0 }).catch((error: Error) => error);

@@ -32,14 +32,18 @@ describe('somebody whom the provider confirms no more', () => {
       .db('user_identities')
       .where({ user_id: userId })
       .update({ confirmed_at: new Date(Date.now() - days * DAY_MS) });
-  /** What git answers to a personal token: 403 is somebody who is known, in no team of the repository. */
-  async function gitSays(token: string): Promise<number> {
+  /** What git prints of the answer to a personal token. */
+  async function gitSays(token: string): Promise<string> {
     const authorization = `Basic ${Buffer.from(`x:${token}`).toString('base64')}`;
     const path = new URL(scene.test.controller.cloneUrl).pathname;
-    return (
-      await send(`${scene.test.url}${path}/info/refs?service=git-upload-pack`, { headers: { authorization } })
-    ).status;
+    const answer = await send(`${scene.test.url}${path}/info/refs?service=git-upload-pack`, {
+      headers: { authorization },
+    });
+    return `${answer.status} ${answer.text}`;
   }
+  /** Somebody who is known, in no team of the repository. */
+  const KNOWN = /^403 You are in no team/;
+  const RESTS = /^403 Your identity provider has not confirmed .* Sign in at http/;
   const tokenOf = async (walker: Walker): Promise<string> => {
     const answer = await send(`${scene.test.url}/api/trpc/user.createToken`, {
       headers: { cookie: walker.cookies },
@@ -71,14 +75,15 @@ describe('somebody whom the provider confirms no more', () => {
     const { user, walker } = await scene.signIn(subject);
     const id = user?.id ?? '';
     const token = await tokenOf(walker);
-    expect(await gitSays(token)).not.to.equal(401);
+    expect(await gitSays(token)).to.match(KNOWN);
     await confirmedDaysAgo(id, 29.9);
-    expect(await gitSays(token), 'a day before').not.to.equal(401);
+    expect(await gitSays(token), 'a day before').to.match(KNOWN);
     await confirmedDaysAgo(id, 30.1);
-    expect(await gitSays(token)).to.equal(401);
+    expect(await gitSays(token)).to.match(RESTS);
+    expect(await gitSays(`${token}x`), 'of nobody').to.match(/^401 /);
     expect((await walker.get(`${scene.test.url}/api/auth/session`)).status).to.equal(401);
     await scene.signIn(subject);
-    expect(await gitSays(token), 'awake').not.to.equal(401);
+    expect(await gitSays(token), 'awake').to.match(KNOWN);
   });
 
   it('has no role of a group any more, where a password lets them in; what was set by hand stays', async () => {
@@ -167,7 +172,7 @@ describe('somebody whom the provider confirms no more', () => {
       const person = scene.provider.people.get(subject) ?? {};
       scene.provider.people.delete(subject);
       await refresh();
-      expect(await gitSays(token)).to.equal(401);
+      expect(await gitSays(token)).to.match(RESTS);
       expect((await walker.get(`${scene.test.url}/api/auth/session`)).status).to.equal(401);
       const row = await scene
         .db('audit_log')
@@ -177,7 +182,7 @@ describe('somebody whom the provider confirms no more', () => {
       expect((await summaryOf(id))?.rests).to.equal('account');
       scene.provider.people.set(subject, person);
       await scene.signIn(subject);
-      expect(await gitSays(token)).not.to.equal(401);
+      expect(await gitSays(token)).to.match(KNOWN);
     });
 
     it('keeps everything while the provider does not answer, or answers 500', async () => {
