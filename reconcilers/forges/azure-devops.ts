@@ -9,7 +9,18 @@ import { BoundedMap } from '../source/bounded-map.ts';
 import { Connection, Pull, PullList, Repository, Thread, ThreadList } from './azure-devops-answers.ts';
 import { type Forge, ForgeError, type ForgePullRequest, type LeftOut, type OpenRequest } from './forge.ts';
 import { jsonCalls } from './json-calls.ts';
-import { type Comments, isGone, keepComment, openOnce, openWithReviewers, orNull } from './keeping.ts';
+import {
+  assertMay,
+  type Comments,
+  isGone,
+  keepComment,
+  NO_COMMIT,
+  NO_PULL,
+  openOnce,
+  openWithReviewers,
+  orNull,
+  PROBE,
+} from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
 import { body, branch, DESCRIPTION, person, read, readPulls, shortened, time, title } from './reading.ts';
 
@@ -184,6 +195,21 @@ export function createAzureDevOps({ transport, url, project, token }: ForgeParts
     },
   };
 
+  const setStatus: Forge['setStatus'] = async (
+    sha,
+    { context, state, description, url: targetUrl, number },
+  ) => {
+    const [genre = '', ...rest] = context.split('/');
+    const status = {
+      state: STATES[state],
+      description: shortened(description, DESCRIPTION),
+      targetUrl,
+      context: { genre, name: rest.join('/') },
+    };
+    await call('POST', `${repository}/commits/${sha}/statuses?${VERSION}`, status);
+    if (number !== undefined) await call('POST', `${pulls}/${number}/statuses?${VERSION}`, status);
+  };
+
   return {
     name: 'azure-devops',
     open: (request, leftOut) =>
@@ -205,17 +231,7 @@ export function createAzureDevOps({ transport, url, project, token }: ForgeParts
       ),
     listOpen: (base, leftOut) => listed({ targetRefName: `refs/heads/${base}` }, leftOut),
     comment: (number, sticky) => keepComment(comments, number, sticky, { longest: LONGEST_COMMENT }),
-    async setStatus(sha, { context, state, description, url: targetUrl, number }) {
-      const [genre = '', ...rest] = context.split('/');
-      const status = {
-        state: STATES[state],
-        description: shortened(description, DESCRIPTION),
-        targetUrl,
-        context: { genre, name: rest.join('/') },
-      };
-      await call('POST', `${repository}/commits/${sha}/statuses?${VERSION}`, status);
-      if (number !== undefined) await call('POST', `${pulls}/${number}/statuses?${VERSION}`, status);
-    },
+    setStatus,
     // It does not say.
     tokenEnd: () => Promise.resolve(null),
     async check() {
@@ -224,6 +240,8 @@ export function createAzureDevOps({ transport, url, project, token }: ForgeParts
         throw new ForgeError('refused', `${project} is disabled on ${label}; nothing can be written there`);
       await ownId();
       await call('GET', `${pulls}?$top=1&${VERSION}`);
+      await assertMay(() => setStatus(NO_COMMIT, PROBE));
+      await assertMay(() => comments.create(NO_PULL, 'headgate'));
     },
     headRef: ({ branch: source, isFork }) => (isFork ? null : `refs/heads/${source}`),
     async autoMerge(number, wanted) {

@@ -9,10 +9,12 @@ import { Activity, Comment, Page, Pull, Repository, type User } from './bitbucke
 import { type Forge, ForgeError, type ForgePullRequest, ForgeReply, type OpenRequest } from './forge.ts';
 import { jsonCalls } from './json-calls.ts';
 import {
+  assertMay,
   type Comments,
   hiddenInMarkdown,
   isGone,
   keepComment,
+  NO_PULL,
   openOnce,
   openWithReviewers,
   orNull,
@@ -215,6 +217,8 @@ export function createBitbucketDataCenter({ transport, url, project, token }: Fo
       if (archived)
         throw new ForgeError('refused', `${project} is archived on ${label}; nothing can be written there`);
       await call('GET', `${pulls}?state=OPEN&limit=1`);
+      // It keeps statuses of commits that it does not know: that is not tried.
+      await assertMay(() => comments.create(NO_PULL, 'headgate'));
     },
     headRef: ({ number }) => `refs/pull-requests/${number}/from`,
   };

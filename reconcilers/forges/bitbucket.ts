@@ -19,13 +19,17 @@ import {
   type OpenRequest,
 } from './forge.ts';
 import {
+  assertMay,
   type Comments,
   hiddenInMarkdown,
   isGone,
   keepComment,
+  NO_COMMIT,
+  NO_PULL,
   openOnce,
   openWithReviewers,
   orNull,
+  PROBE,
 } from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
 import { body, branch, DESCRIPTION, person, read, readPulls, shortened, time, title } from './reading.ts';
@@ -205,6 +209,16 @@ export function createBitbucket({ transport, url, project, token }: ForgeParts):
     }
   }
 
+  const setStatus: Forge['setStatus'] = async (sha, { context, state, description, url: target }) => {
+    await call('POST', `${repository}/commit/${sha}/statuses/build`, {
+      key: keyOf(context),
+      name: context,
+      state: STATES[state],
+      description: shortened(description, DESCRIPTION),
+      url: target,
+    });
+  };
+
   return {
     name: 'bitbucket',
     open: (request, leftOut) =>
@@ -227,15 +241,7 @@ export function createBitbucket({ transport, url, project, token }: ForgeParts):
     listOpen: (base, leftOut) => listed(`destination.branch.name = ${quoted(base)}`, MOST_PULLS, leftOut),
     comment: (number, sticky) =>
       keepComment(comments, number, sticky, { longest: LONGEST_TEXT, hidden: hiddenInMarkdown }),
-    async setStatus(sha, { context, state, description, url: target }) {
-      await call('POST', `${repository}/commit/${sha}/statuses/build`, {
-        key: keyOf(context),
-        name: context,
-        state: STATES[state],
-        description: shortened(description, DESCRIPTION),
-        url: target,
-      });
-    },
+    setStatus,
     // It does not say.
     tokenEnd: () => Promise.resolve(null),
     async check() {
@@ -254,6 +260,8 @@ export function createBitbucket({ transport, url, project, token }: ForgeParts):
           `${label}: the token may not write pull requests; make one with the scopes pullrequest:write and repository:write`,
         );
       await call('GET', `${pulls}?pagelen=1`);
+      await assertMay(() => setStatus(NO_COMMIT, PROBE));
+      await assertMay(() => comments.create(NO_PULL, 'headgate'));
     },
     headRef: ({ branch: name, isFork }) => (isFork ? null : `refs/heads/${name}`),
   };

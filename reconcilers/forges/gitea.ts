@@ -9,11 +9,14 @@ import Type from 'typebox';
 import { unwrapped } from './faults.ts';
 import { type Forge, ForgeError, type ForgePullRequest, type LeftOut, type OpenRequest } from './forge.ts';
 import {
+  assertMay,
   type Comments,
   ifThere,
   isGone,
   keepComment,
   missingIn,
+  NO_COMMIT,
+  NO_PULL,
   openOnce,
   orNull,
   peopleAndTeams,
@@ -293,6 +296,17 @@ export function createGitea({ transport, url, project, token }: ForgeParts): For
         );
       await ownLogin();
       await asked(() => repos.repoListPullRequests(owner, repo, { state: 'open', page: 1, limit: 1 }));
+      await assertMay(() =>
+        asked(() => repos.issueCreateComment(owner, repo, NO_PULL, { body: 'headgate' })),
+      );
+      await assertMay(() =>
+        asked(() =>
+          repos.repoCreateStatus(owner, repo, NO_COMMIT, { state: 'success', context: 'headgate' }),
+        ).catch((error: unknown) => {
+          // Of a commit that is not there it answers 500, once the token has been found good.
+          if (!(error instanceof ForgeError && error.fault === 'unavailable')) throw error;
+        }),
+      );
     },
     headRef: ({ number }) => `refs/pull/${number}/head`,
     // It does not say of a pull request whether it is asked for.

@@ -19,11 +19,14 @@ import {
 import { gitHubAutoMerge } from './github-auto-merge.ts';
 import { GITHUB_HEADERS } from './github-headers.ts';
 import {
+  assertMay,
   type Comments,
   ifThere,
   isGone,
   keepComment,
   missingIn,
+  NO_COMMIT,
+  NO_PULL,
   openOnce,
   orNull,
   peopleAndTeams,
@@ -87,10 +90,6 @@ const Project = Type.Object({
   archived: Maybe(Type.Boolean()),
   permissions: Maybe(Type.Object({ push: Maybe(Type.Boolean()) })),
 });
-
-const NO_COMMIT = '0'.repeat(40);
-const NO_ISSUE = 2_147_483_647;
-const IS_NOT_THERE = new Set([404, 410, 422]);
 
 const silently = () => {};
 /** It would write to the console. */
@@ -277,16 +276,6 @@ export function createGitHub({ transport, url, project, token, app }: ForgeParts
       ifThere(() => asked(() => rest.issues.updateComment({ ...of, comment_id: Number(id), body: text }))),
   };
 
-  /** @throws ForgeError where the token lacks the right to it */
-  async function mayDo(call: () => Promise<unknown>): Promise<void> {
-    try {
-      await asked(call);
-    } catch (error) {
-      if (error instanceof ForgeReply && IS_NOT_THERE.has(error.status)) return;
-      throw error;
-    }
-  }
-
   return {
     name: 'github',
     open: (request, leftOut) =>
@@ -344,12 +333,15 @@ export function createGitHub({ transport, url, project, token, app }: ForgeParts
       if (scopes.length > 0 && !scopes.includes('repo') && !scopes.includes('public_repo'))
         throw new ForgeError('credentials', `${label}: the token has no scope "repo"; make one that has it`);
       await asked(() => rest.pulls.list({ ...of, state: 'open', per_page: 1 }));
-      // Of a commit and an issue that nobody has: who may is told so, and who may not is refused before.
       const text = 'headgate';
-      await mayDo(() =>
-        rest.repos.createCommitStatus({ ...of, sha: NO_COMMIT, state: 'success', context: text }),
+      await assertMay(() =>
+        asked(() =>
+          rest.repos.createCommitStatus({ ...of, sha: NO_COMMIT, state: 'success', context: text }),
+        ),
       );
-      await mayDo(() => rest.issues.createComment({ ...of, issue_number: NO_ISSUE, body: text }));
+      await assertMay(() =>
+        asked(() => rest.issues.createComment({ ...of, issue_number: NO_PULL, body: text })),
+      );
     },
     async tokenEnd() {
       if (app) return null;

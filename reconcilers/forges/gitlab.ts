@@ -36,7 +36,17 @@ import {
   WithoutHead,
 } from './gitlab-answers.ts';
 import { gitLabRequester } from './gitlab-requester.ts';
-import { type Comments, ifThere, keepComment, openOnce, orNull, unlessRefused } from './keeping.ts';
+import {
+  assertMay,
+  type Comments,
+  ifThere,
+  keepComment,
+  NO_COMMIT,
+  NO_PULL,
+  openOnce,
+  orNull,
+  unlessRefused,
+} from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
 import { body, branch, DESCRIPTION, person, read, readPulls, shortened, time, title } from './reading.ts';
 import { endOf } from './token-end.ts';
@@ -257,6 +267,10 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
         throw new ForgeError('credentials', `${label}: the token has no scope "api"; make one that has it`);
       await ownId();
       await asked(() => requests.all({ projectId: project, state: 'opened', page: 1, perPage: 1 }));
+      await assertMay(() =>
+        asked(() => new Commits(options).editStatus(project, NO_COMMIT, 'success', { name: 'headgate' })),
+      );
+      await assertMay(() => asked(() => notes.create(project, NO_PULL, 'headgate')));
     },
     tokenEnd: async () => endOf((await ownToken())?.expires_at),
     headRef: ({ number }) => `refs/merge-requests/${number}/head`,

@@ -1,5 +1,12 @@
 /** What is the same on every forge: a comment that is there once, and a pull request that is opened once. */
-import { type Forge, ForgeError, ForgeReply, type LeftOut, type OpenRequest } from './forge.ts';
+import {
+  type Forge,
+  ForgeError,
+  ForgeReply,
+  type LeftOut,
+  type OpenRequest,
+  type StatusReport,
+} from './forge.ts';
 import { shortened } from './reading.ts';
 
 export interface Comments {
@@ -130,3 +137,24 @@ export async function openWithReviewers<T>(
 /** Of a marker where HTML comments are shown to people: a reference that nothing refers to is shown to nobody. */
 export const hiddenInMarkdown = (marker: string): string =>
   `[//]: # (${marker.replace(/^<!--\s*|\s*-->$/g, '')})`;
+
+/** Of `assertMay`: a commit and a pull request that nobody has. */
+export const NO_COMMIT = '0'.repeat(40);
+export const NO_PULL = 2_147_483_647;
+export const PROBE: StatusReport = {
+  ...{ context: 'headgate/test', state: 'success', description: 'Nothing', url: 'https://example.com' },
+};
+
+const IS_NOT_THERE = new Set([400, 404, 410, 422]);
+
+/**
+ * Tries what needs a right on something that is not there, which leaves no trace: who may is told that it is not there, and who
+ * may not is refused before. @throws ForgeError where the token lacks the right
+ */
+export async function assertMay(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof ForgeReply && IS_NOT_THERE.has(error.status))) throw error;
+  }
+}

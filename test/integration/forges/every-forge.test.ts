@@ -188,13 +188,26 @@ for (const Server of SERVERS) {
     it('says whether the token is good for all of this', async () => {
       await forge.check();
       server.mayWrite = false;
-      // The others do not say before it is tried.
-      if (['github', 'gitlab', 'gitea'].includes(server.name))
-        expect(await faultOf(forge.check())).to.match(/^credentials: .* give one/);
+      expect(await faultOf(forge.check())).to.match(/^credentials: .* give one/);
       server.add();
       expect(await faultOf(forge.update(1, { title: 'x' }))).to.match(
         /^credentials: .* may write pull requests/,
       );
+    });
+
+    it('says of a token that may set no status, or write no comment, that it may not, and tries both without a trace', async () => {
+      const isTried = server.name !== 'bitbucket-data-center';
+      for (const [path, tried] of [
+        [/statuses/, isTried],
+        [/(comments|notes|threads)$/, true],
+      ] as const) {
+        server.mayNotWrite = path;
+        if (tried) expect(await faultOf(forge.check()), String(path)).to.match(/^credentials: .* give one/);
+        else await forge.check();
+      }
+      server.mayNotWrite = null;
+      await forge.check();
+      expect([server.statuses, server.comments]).to.deep.equal([[], []]);
     });
 
     it('says what to fetch for the head of one', () => {

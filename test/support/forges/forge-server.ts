@@ -109,6 +109,10 @@ export abstract class ForgeServer {
   waits = true;
   /** Whether the token may write. */
   mayWrite = true;
+  /** Paths at which the token may not write. */
+  mayNotWrite: RegExp | null = null;
+  /** What it answers to a status of a commit that is not there; null: its own file says. */
+  protected readonly noCommit: number | null = 404;
   fault: (asked: Asked) => Fault | null = () => null;
   readonly #tls: boolean;
   readonly #server: http.Server;
@@ -277,6 +281,12 @@ export abstract class ForgeServer {
     if (!asked.path.startsWith(this.root)) return this.refusal(404, 'Not Found');
     if (asked.method !== 'GET' && !this.mayWrite)
       return this.refusal(403, 'Resource not accessible by the token');
+    if (asked.method === 'POST' && this.mayNotWrite?.test(asked.path))
+      return this.refusal(403, 'The request requires higher privileges than provided by the access token');
+    if (this.noCommit !== null && asked.method === 'POST' && asked.path.includes('0'.repeat(40)))
+      return this.refusal(this.noCommit, 'No such commit');
+    if (asked.method === 'POST' && asked.path.includes('2147483647'))
+      return this.refusal(404, 'No such pull request');
     return this.answer(asked, asked.path.slice(this.root.length));
   }
 

@@ -14,6 +14,7 @@ import {
 export class GiteaServer extends ForgeServer {
   readonly name = 'gitea';
   protected readonly root = '/api/v1';
+  protected override readonly noCommit = 500;
 
   protected isLetIn({ authorization }: IncomingHttpHeaders): boolean {
     return authorization === `Bearer ${this.token}` || authorization === `token ${this.token}`;

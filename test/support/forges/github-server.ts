@@ -32,6 +32,7 @@ type Comment = Pick<Methods['issues']['createComment']['response']['data'], 'id'
 export class GitHubServer extends ForgeServer {
   /** As GitHub writes it: `2026-12-24 08:00:00 UTC`. */
   tokenEnd: string | null = null;
+  protected override readonly noCommit = null;
   maySetStatus = true;
   /** Private repositories of some plans have none. */
   hasDrafts = true;
