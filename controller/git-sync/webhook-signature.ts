@@ -32,7 +32,8 @@ export function verifierOf(
   { headers, now }: { headers: IncomingHttpHeaders; now: number },
 ): Verifier {
   if (forge === 'gitlab') {
-    if (headers['webhook-signature'] !== undefined) return standardVerifier(secret, headers, now);
+    // It may have both: which of them is kept here, its form says.
+    if (secret.startsWith(SIGNING_TOKEN)) return standardVerifier(secret, headers, now);
     const same = isSame(textOf(headers, 'x-gitlab-token') ?? '', secret);
     return { update: () => {}, isSigned: () => same };
   }
@@ -55,6 +56,7 @@ export function verifierOf(
   };
 }
 
+const SIGNING_TOKEN = 'whsec_';
 /** Older and newer ones are refused: Standard Webhooks, "Verifying webhook authenticity". */
 const TOLERANCE_SECONDS = 5 * 60;
 
@@ -64,7 +66,7 @@ function standardVerifier(secret: string, headers: IncomingHttpHeaders, now: num
   );
   const isNow = /^\d{1,12}$/.test(at ?? '') && Math.abs(Number(at) - now / 1_000) <= TOLERANCE_SECONDS;
   if (!id || !at || !given || !isNow) return NEVER;
-  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice(6), 'base64') : secret;
+  const key = Buffer.from(secret.slice(SIGNING_TOKEN.length), 'base64');
   const wanted = createHmac('sha256', key).update(`${id}.${at}.`);
   return {
     update: (piece) => void wanted.update(piece),

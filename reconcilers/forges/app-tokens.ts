@@ -10,7 +10,7 @@ import type { Logger } from '../../controller/platform/logger.ts';
 import type { TargetGuard } from '../../controller/platform/outgoing/index.ts';
 import type { ProxySettings } from '../../controller/platform/proxies.ts';
 import { type GitHubApp, RepositoryError } from '../../controller/repository/index.ts';
-import { ForgeError } from './forge.ts';
+import { ForgeError, ForgeReply } from './forge.ts';
 import { GITHUB_HEADERS } from './github-headers.ts';
 import { isGone } from './keeping.ts';
 import { Maybe, read, Time, time } from './reading.ts';
@@ -82,9 +82,18 @@ export function createAppTokens({
         ...{ base: app.url, label: `GitHub at ${new URL(app.url).host}`, token: app.privateKey },
         ...{ caCertificate, guard, proxies, log, limits, now },
       });
-      const access = createAppAccess(app, transport, now);
-      kept.set(key, { usedAt: now(), access, transport });
-      return access;
+      const made = createAppAccess(app, transport, now);
+      const entry = { usedAt: now(), transport, access: made };
+      // Clients keep it for longer than they ask for it here.
+      entry.access = {
+        ...made,
+        token() {
+          entry.usedAt = now();
+          return made.token();
+        },
+      };
+      kept.set(key, entry);
+      return entry.access;
     },
     async close() {
       await Promise.all([...kept.values()].map(({ transport }) => transport.destroy()));
@@ -115,7 +124,9 @@ function createAppAccess(app: GitHubApp, transport: Transport, now: () => number
       });
       return await answer.json();
     } catch (error) {
-      if (!(error instanceof ForgeError) || error.fault !== 'credentials') throw error;
+      // Why it is not allowed (an address, a suspension) is told as it is.
+      const isDenied = error instanceof ForgeError && error.fault === 'credentials';
+      if (!isDenied || error instanceof ForgeReply) throw error;
       throw new ForgeError(
         'credentials',
         `${label} does not take the key of the app ${app.id}: it is another app's, was deleted there, or the clocks differ; look at the app's id, generate a private key and give both as forge.app`,

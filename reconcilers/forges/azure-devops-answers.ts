@@ -23,6 +23,11 @@ export const Pull = Type.Object({
   autoCompleteSetBy: Maybe(Type.Object({ id: Type.String() })),
 });
 export type Pull = Static<typeof Pull>;
+export const Numbered = Type.Object({ pullRequestId: Type.Integer() });
+/** Of each push one, the newest last. */
+export const IterationList = Type.Object({
+  value: Type.Array(Type.Object({ id: Type.Integer(), sourceRefCommit: Commit })),
+});
 export const PullList = Type.Object({ value: Type.Array(Type.Unknown()) });
 const Comment = Type.Object({
   id: Type.Integer(),

@@ -6,13 +6,32 @@
  */
 import type { CheckState, MergeMethod } from '../../schemas/api/pull-requests.ts';
 import { BoundedMap } from '../source/bounded-map.ts';
-import { Connection, Pull, PullList, Repository, Thread, ThreadList } from './azure-devops-answers.ts';
-import { type Forge, ForgeError, type ForgePullRequest, type LeftOut, type OpenRequest } from './forge.ts';
+import {
+  Connection,
+  IterationList,
+  Numbered,
+  Pull,
+  PullList,
+  Repository,
+  Thread,
+  ThreadList,
+} from './azure-devops-answers.ts';
+import {
+  type Forge,
+  ForgeError,
+  type ForgePullRequest,
+  type LeftOut,
+  type OpenRequest,
+  UnreadableAnswer,
+} from './forge.ts';
 import { jsonCalls } from './json-calls.ts';
 import {
+  assertHead,
   assertMay,
   type Comments,
+  isAnyIn,
   isGone,
+  isOwn,
   keepComment,
   NO_COMMIT,
   NO_PULL,
@@ -20,6 +39,7 @@ import {
   openWithReviewers,
   orNull,
   PROBE,
+  remembered,
 } from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
 import { body, branch, DESCRIPTION, person, read, readPulls, shortened, time, title } from './reading.ts';
@@ -48,6 +68,8 @@ export function createAzureDevOps({ transport, url, project, token }: ForgeParts
   const { label } = transport;
   const call = jsonCalls(transport, url, {
     authorization: `Basic ${Buffer.from(`:${token}`).toString('base64')}`,
+    // A token that is not taken is told by a status, and not by a way to the page of sign-in.
+    'x-tfs-fedauthredirect': 'Suppress',
   });
   const [team = '', name = ''] = project.split('/').map(encodeURIComponent);
   const repository = `/${team}/_apis/git/repositories/${name}`;
@@ -61,7 +83,10 @@ export function createAzureDevOps({ transport, url, project, token }: ForgeParts
     const headSha = pull.lastMergeSourceCommit?.commitId;
     // It is looked at in the background.
     if (!headSha)
-      throw new ForgeError('unavailable', `${label} does not know the head of !${pull.pullRequestId} yet`);
+      throw new UnreadableAnswer(
+        'unavailable',
+        `${label} does not know the head of !${pull.pullRequestId} yet`,
+      );
     const closed = pull.status === 'active' ? null : time(label, pull.closedDate ?? pull.creationDate);
     return {
       number: pull.pullRequestId,
@@ -95,7 +120,7 @@ export function createAzureDevOps({ transport, url, project, token }: ForgeParts
   }
 
   async function listed(
-    filter: { targetRefName: string; sourceRefName?: string },
+    filter: { targetRefName?: string; sourceRefName?: string },
     leftOut?: LeftOut,
   ): Promise<ForgePullRequest[]> {
     const found: ForgePullRequest[] = [];
@@ -133,7 +158,8 @@ export function createAzureDevOps({ transport, url, project, token }: ForgeParts
       ...(labels.length > 0 ? { labels: labels.map((one) => ({ name: one })) } : {}),
       ...(reviewers.length > 0 ? { reviewers: reviewers.map((id) => ({ id })) } : {}),
     });
-    return toPull(answer);
+    // Its head may not be in the answer yet.
+    return get(read(label, Numbered, answer).pullRequestId);
   }
 
   async function change(number: number, fields: object): Promise<ForgePullRequest> {
@@ -144,17 +170,10 @@ export function createAzureDevOps({ transport, url, project, token }: ForgeParts
     ...(fields.body === undefined ? {} : { description: shortened(fields.body, LONGEST_DESCRIPTION) }),
   });
 
-  let ourselves: Promise<string> | null = null;
-  const ownId = () => {
-    ourselves ??= call('GET', '/_apis/connectionData?api-version=7.1-preview').then(
-      ({ body: answer }) => read(label, Connection, answer).authenticatedUser.id,
-      (error: unknown) => {
-        ourselves = null;
-        throw error;
-      },
-    );
-    return ourselves;
-  };
+  const ownId = remembered(async () => {
+    const { body: answer } = await call('GET', '/_apis/connectionData?api-version=7.1-preview');
+    return read(label, Connection, answer).authenticatedUser.id;
+  });
 
   const threads = (number: number, more = '') => `${pulls}/${number}/threads${more}?${VERSION}`;
   const comments: Comments = {
@@ -207,8 +226,19 @@ export function createAzureDevOps({ transport, url, project, token }: ForgeParts
       context: { genre, name: rest.join('/') },
     };
     await call('POST', `${repository}/commits/${sha}/statuses?${VERSION}`, status);
-    if (number !== undefined) await call('POST', `${pulls}/${number}/statuses?${VERSION}`, status);
+    if (number === undefined) return;
+    // Of this very iteration: without one it would go on to count for what is pushed later.
+    const iterationId = await iterationOf(number, sha);
+    if (iterationId !== null)
+      await call('POST', `${pulls}/${number}/statuses?${VERSION}`, { ...status, iterationId });
   };
+
+  /** The newest with this head; null where somebody has pushed meanwhile. */
+  async function iterationOf(number: number, sha: string): Promise<number | null> {
+    const { body: answer } = await call('GET', `${pulls}/${number}/iterations?${VERSION}`);
+    const { value } = read(label, IterationList, answer);
+    return value.findLast(({ sourceRefCommit }) => sourceRefCommit?.commitId === sha)?.id ?? null;
+  }
 
   return {
     name: 'azure-devops',
@@ -230,6 +260,13 @@ export function createAzureDevOps({ transport, url, project, token }: ForgeParts
         () => call('GET', `${repository}?${VERSION}`),
       ),
     listOpen: (base, leftOut) => listed({ targetRefName: `refs/heads/${base}` }, leftOut),
+    async usesBranch(one) {
+      const ref = `refs/heads/${one}`;
+      return (
+        (await isAnyIn((leftOut) => listed({ sourceRefName: ref }, leftOut), isOwn)) ||
+        (await isAnyIn((leftOut) => listed({ targetRefName: ref }, leftOut)))
+      );
+    },
     comment: (number, sticky) => keepComment(comments, number, sticky, { longest: LONGEST_COMMENT }),
     setStatus,
     // It does not say.
@@ -249,13 +286,15 @@ export function createAzureDevOps({ transport, url, project, token }: ForgeParts
         await change(number, { autoCompleteSetBy: { id: NOBODY } });
         return;
       }
-      const { headSha } = await get(number);
-      if (headSha !== wanted.headSha)
-        throw new ForgeError('refused', `${label}: the branch stands at ${headSha.slice(0, 7)} by now`);
-      await change(number, {
+      assertHead(label, await get(number), wanted.headSha);
+      const { state, headSha } = await change(number, {
         autoCompleteSetBy: { id: await ownId() },
         completionOptions: { mergeStrategy: STRATEGIES[wanted.method], deleteSourceBranch: false },
       });
+      if (state !== 'open' || headSha === wanted.headSha) return;
+      // Somebody has pushed in between.
+      await change(number, { autoCompleteSetBy: { id: NOBODY } });
+      assertHead(label, { headSha }, wanted.headSha);
     },
   };
 }

@@ -4,15 +4,19 @@
  * What is changed names the version that was looked at. Comments are found among the activities, and so is who has merged.
  */
 import type { Static } from 'typebox';
-import type { CheckState } from '../../schemas/api/pull-requests.ts';
+import type { CheckState, MergeMethod } from '../../schemas/api/pull-requests.ts';
 import { Activity, Comment, Page, Pull, Repository, type User } from './bitbucket-data-center-answers.ts';
 import { type Forge, ForgeError, type ForgePullRequest, ForgeReply, type OpenRequest } from './forge.ts';
 import { jsonCalls } from './json-calls.ts';
 import {
+  assertHead,
   assertMay,
   type Comments,
   hiddenInMarkdown,
+  ifThere,
+  isAnyIn,
   isGone,
+  isOwn,
   keepComment,
   NO_PULL,
   openOnce,
@@ -32,6 +36,13 @@ const STATES: Readonly<Record<CheckState, string>> = {
   success: 'SUCCESSFUL',
   failure: 'FAILED',
   error: 'FAILED',
+};
+
+/** https://developer.atlassian.com/server/bitbucket/rest/: names of its merge strategies. */
+const STRATEGIES: Readonly<Record<MergeMethod, string>> = {
+  merge: 'no-ff',
+  squash: 'squash',
+  rebase: 'rebase-no-ff',
 };
 
 const nameOf = (user: Static<typeof User> | null | undefined) => person(user?.name ?? user?.displayName);
@@ -97,10 +108,12 @@ export function createBitbucketDataCenter({ transport, url, project, token }: Fo
     return pull;
   }
 
-  async function listed(base: string, leftOut?: (sentence: string) => void): Promise<ForgePullRequest[]> {
-    const query = new URLSearchParams({
-      ...{ state: 'OPEN', at: `refs/heads/${base}`, direction: 'INCOMING' },
-    });
+  async function listed(
+    name: string,
+    leftOut?: (sentence: string) => void,
+    direction: 'INCOMING' | 'OUTGOING' = 'INCOMING',
+  ): Promise<ForgePullRequest[]> {
+    const query = new URLSearchParams({ state: 'OPEN', at: `refs/heads/${name}`, direction });
     const found: ForgePullRequest[] = [];
     for await (const values of pages(`${pulls}?${query}`)) {
       found.push(...(await readPulls(label, values, (value) => toPull(readPull(value)), leftOut)));
@@ -197,13 +210,17 @@ export function createBitbucketDataCenter({ transport, url, project, token }: Fo
         () => get(number),
         () => call('GET', repository),
       ),
-    listOpen: listed,
+    listOpen: (base, leftOut) => listed(base, leftOut),
+    usesBranch: async (name) =>
+      (await isAnyIn((leftOut) => listed(name, leftOut, 'OUTGOING'), isOwn)) ||
+      (await isAnyIn((leftOut) => listed(name, leftOut))),
     comment: (number, sticky) =>
       keepComment(comments, number, sticky, { longest: LONGEST_TEXT, hidden: hiddenInMarkdown }),
     async setStatus(sha, { context, state, description, url: target, ref }) {
+      const key = context.slice(0, LONGEST_KEY).toWellFormed();
       await call('POST', `${repository}/commits/${sha}/builds`, {
-        key: context.slice(0, LONGEST_KEY).toWellFormed(),
-        name: context.slice(0, LONGEST_KEY).toWellFormed(),
+        // Required builds are known by the parent.
+        ...{ key, parent: key, name: key },
         state: STATES[state],
         description: shortened(description, DESCRIPTION),
         url: target,
@@ -221,5 +238,18 @@ export function createBitbucketDataCenter({ transport, url, project, token }: Fo
       await assertMay(() => comments.create(NO_PULL, 'headgate'));
     },
     headRef: ({ number }) => `refs/pull-requests/${number}/from`,
+    // It does not say of a pull request whether it is asked for. Since 8.15.
+    async autoMerge(number, wanted) {
+      if (wanted === null) {
+        await ifThere(() => call('DELETE', `${pulls}/${number}/auto-merge`));
+        return;
+      }
+      const now = await raw(number);
+      assertHead(label, toPull(now), wanted.headSha);
+      // Whoever pushes in between makes another version of it, and a merge that waits is given up by a push.
+      await call('POST', `${pulls}/${number}/merge?version=${now.version}`, {
+        ...{ autoMerge: true, version: now.version, strategyId: STRATEGIES[wanted.method] },
+      });
+    },
   };
 }

@@ -22,7 +22,9 @@ import {
   assertMay,
   type Comments,
   hiddenInMarkdown,
+  isAnyIn,
   isGone,
+  isOwn,
   keepComment,
   NO_COMMIT,
   NO_PULL,
@@ -30,6 +32,7 @@ import {
   openWithReviewers,
   orNull,
   PROBE,
+  remembered,
 } from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
 import { body, branch, DESCRIPTION, person, read, readPulls, shortened, time, title } from './reading.ts';
@@ -150,19 +153,13 @@ export function createBitbucket({ transport, url, project, token }: ForgeParts):
     return toPull(readPull(answer));
   }
 
-  let ourselves: Promise<string | null> | null = null;
+  const uuid = remembered(async () => read(label, Own, (await call('GET', '/user')).body).uuid);
   /** Null for the token of a repository, which is nobody. */
-  const ownId = () => {
-    ourselves ??= call('GET', '/user').then(
-      ({ body: answer }) => read(label, Own, answer).uuid,
-      (error: unknown) => {
-        ourselves = null;
-        if (error instanceof ForgeReply) return null;
-        throw error;
-      },
-    );
-    return ourselves;
-  };
+  const ownId = () =>
+    uuid().catch((error: unknown) => {
+      if (error instanceof ForgeReply) return null;
+      throw error;
+    });
 
   const commentPath = (number: number, id = '') =>
     `${pulls}/${number}/comments${id && `/${encodeURIComponent(id)}`}`;
@@ -239,6 +236,11 @@ export function createBitbucket({ transport, url, project, token }: ForgeParts):
         () => call('GET', repository),
       ),
     listOpen: (base, leftOut) => listed(`destination.branch.name = ${quoted(base)}`, MOST_PULLS, leftOut),
+    async usesBranch(name) {
+      const filter = `(source.branch.name = ${quoted(name)} OR destination.branch.name = ${quoted(name)})`;
+      const isMeant = (pull: ForgePullRequest) => isOwn(pull) || pull.base === name;
+      return isAnyIn((leftOut) => listed(filter, PAGE, leftOut), isMeant);
+    },
     comment: (number, sticky) =>
       keepComment(comments, number, sticky, { longest: LONGEST_TEXT, hidden: hiddenInMarkdown }),
     setStatus,

@@ -10,7 +10,7 @@ export interface Denial {
   advice: string;
 }
 
-/** `x-accepted-github-permissions`: names of permissions and what is wanted of each. */
+/** `x-accepted-github-permissions`: what is wanted of each permission; `;` is between sets of which one is enough. */
 const PERMISSIONS = /^[a-z_]+=(?:read|write|admin)(?:[,;] ?[a-z_]+=(?:read|write|admin))*$/;
 
 /** Of status 403; null where nothing tells the cause. */
@@ -43,7 +43,7 @@ export function denialOf({ headers, said }: { headers: Headers; said: string }):
   if (wanted !== null && wanted.length <= 200 && PERMISSIONS.test(wanted))
     return {
       fault: 'credentials',
-      advice: `misses a permission of the token: it needs ${wanted.replaceAll(/[,;] ?/g, ' or ').replaceAll('=', ': ')}; give it there, and have the organization approve it`,
+      advice: `misses a permission of the token: it needs ${wanted.replaceAll(/, ?/g, ' and ').replaceAll(/; ?/g, ' or ').replaceAll('=', ': ')}; give it there, and have the organization approve it`,
     };
   return null;
 }

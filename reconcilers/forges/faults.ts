@@ -8,8 +8,6 @@ import { denialOf } from './denials.ts';
 import { ForgeError, ForgeReply } from './forge.ts';
 
 const LONGEST_WAIT_MS = 60 * 60_000;
-/** Where it says "too often", and not for how long: what GitHub asks for. */
-const USUAL_WAIT_MS = 60_000;
 const SAID_LENGTH = 200;
 
 /** One that may be over in a moment. */
@@ -25,25 +23,24 @@ interface Refusal {
   text: string;
   redact: (text: string) => string;
   now: number;
+  /** Where it says "too often", and not for how long. */
+  usualWaitMs: number;
 }
 
 /** Of a status of 400 and more. */
 export function faultOf(refusal: Refusal): ForgeError {
-  const { label, status, headers, text, now } = refusal;
+  const { label, status, headers, text, now, usualWaitMs } = refusal;
   const said = saidIn(refusal);
   const because = said === '' ? '' : ` (${said})`;
   if (isTooOften(status, headers, text)) {
-    const at = retryAtOf(headers, now) ?? new Date(now + USUAL_WAIT_MS);
+    const at = retryAtOf(headers, now) ?? new Date(Math.min(now + usualWaitMs, now + LONGEST_WAIT_MS));
     const time = `${at.toISOString().slice(11, 16)} UTC`;
     return new ForgeError('rate-limited', `${label} was asked too often; it is asked again at ${time}`, at);
   }
   const denial = status === 403 ? denialOf({ headers, said }) : null;
   switch (true) {
     case status === 401:
-      return new ForgeError(
-        'credentials',
-        `${label} does not take the token${because}: it is wrong, expired or revoked; make a new one and give it as forge.token`,
-      );
+      return notTaken(label, because);
     case status === 403 && denial !== null:
       return new ForgeReply(
         denial?.fault ?? 'credentials',
@@ -94,6 +91,12 @@ export function faultOf(refusal: Refusal): ForgeError {
   }
 }
 
+export const notTaken = (label: string, because = ''): ForgeError =>
+  new ForgeError(
+    'credentials',
+    `${label} does not take the token${because}: it is wrong, expired or revoked; make a new one and give it as forge.token`,
+  );
+
 function isTooOften(status: number, headers: Headers, text: string): boolean {
   if (status === 429) return true;
   if (status !== 403) return false;
@@ -107,7 +110,9 @@ function isTooOften(status: number, headers: Headers, text: string): boolean {
 /** At most an hour from now; null where nothing is said. */
 function retryAtOf(headers: Headers, now: number): Date | null {
   const after = headers.get('retry-after');
-  const reset = headers.get('x-ratelimit-reset') ?? headers.get('ratelimit-reset');
+  // GitHub tells it with every answer: https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
+  const isUsedUp = (headers.get('x-ratelimit-remaining') ?? '0') === '0';
+  const reset = (isUsedUp ? headers.get('x-ratelimit-reset') : null) ?? headers.get('ratelimit-reset');
   const at = (after && afterOf(after, now)) || (reset && resetOf(reset, now)) || null;
   if (at === null || !Number.isFinite(at)) return null;
   return new Date(Math.min(Math.max(at, now + 1_000), now + LONGEST_WAIT_MS));
@@ -148,6 +153,8 @@ function textsIn(value: unknown, depth: number): string[] {
 
 export function redirected(label: string, location: string | null, from: URL): ForgeError {
   const target = location === null ? null : URL.parse(location, from.href);
+  // Of Azure DevOps: the page on which people sign in.
+  if (target && /\/_signin$/.test(target.pathname)) return notTaken(label);
   const elsewhere = target === null || target.origin !== from.origin;
   return new ForgeError(
     'refused',

@@ -82,6 +82,8 @@ export interface Forge {
    * `leftOut`, in one sentence that names it.
    */
   listOpen(base: string, leftOut?: LeftOut): Promise<ForgePullRequest[]>;
+  /** Whether an open pull request, against whatever base, comes from this branch of the repository or goes into it. */
+  usesBranch(branch: string): Promise<boolean>;
   /**
    * One comment that is kept up to date. The marker is an HTML comment, which nobody is shown; it is added where the body
    * does not hold it. Texts that are too long for the forge are cut. `commentId` is what this answered before; null the first time, or where that is

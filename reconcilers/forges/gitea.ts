@@ -7,11 +7,20 @@
 import { giteaApi } from 'gitea-js';
 import Type from 'typebox';
 import { unwrapped } from './faults.ts';
-import { type Forge, ForgeError, type ForgePullRequest, type LeftOut, type OpenRequest } from './forge.ts';
 import {
+  type Forge,
+  ForgeError,
+  type ForgePullRequest,
+  ForgeReply,
+  type LeftOut,
+  type OpenRequest,
+} from './forge.ts';
+import {
+  assertHead,
   assertMay,
   type Comments,
   ifThere,
+  isAnyIn,
   isGone,
   keepComment,
   missingIn,
@@ -20,6 +29,7 @@ import {
   openOnce,
   orNull,
   peopleAndTeams,
+  remembered,
   unlessRefused,
 } from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
@@ -113,18 +123,22 @@ export function createGitea({ transport, url, project, token }: ForgeParts): For
   const get = async (number: number) =>
     toPull((await asked(() => repos.repoGetPullRequest(owner, repo, number))).data);
 
-  async function listOpen(base: string, leftOut?: LeftOut): Promise<ForgePullRequest[]> {
+  async function listWhere(
+    isWanted: (pull: ForgePullRequest) => boolean,
+    leftOut?: LeftOut,
+  ): Promise<ForgePullRequest[]> {
     const found: ForgePullRequest[] = [];
     for (let page = 1; page <= MOST_PAGES && found.length < MOST_PULLS; page += 1) {
       const { data, headers } = await asked(() =>
         repos.repoListPullRequests(owner, repo, { state: 'open', page, limit: PAGE }),
       );
       const pulls = await readPulls(label, data, toPull, leftOut);
-      found.push(...pulls.filter((pull) => pull.base === base));
+      found.push(...pulls.filter(isWanted));
       if (pulls.length === 0 || !/rel="?next"?/.test(headers.get('link') ?? '')) break;
     }
     return found.slice(0, MOST_PULLS);
   }
+  const listOpen: Forge['listOpen'] = (base, leftOut) => listWhere((pull) => pull.base === base, leftOut);
 
   const findOpen = async (request: OpenRequest) =>
     (await listOpen(request.base)).find((pull) => !pull.isFork && pull.branch === request.branch) ?? null;
@@ -148,7 +162,9 @@ export function createGitea({ transport, url, project, token }: ForgeParts): For
         const data = await asked(() => list(page)).then(
           (answer) => read(label, Labels, answer.data),
           (error: unknown) => {
-            if (isGone(error)) return [];
+            // A user has none, and those of an organization need a scope that nothing else here does.
+            const isHidden = error instanceof ForgeReply && error.status === 403 && list !== lists[0];
+            if (isGone(error) || isHidden) return [];
             throw error;
           },
         );
@@ -215,17 +231,9 @@ export function createGitea({ transport, url, project, token }: ForgeParts): For
       );
   }
 
-  let ourselves: Promise<string> | null = null;
-  const ownLogin = () => {
-    ourselves ??= asked(() => user.userGetCurrent()).then(
-      ({ data }) => read(label, Own, data).login,
-      (error: unknown) => {
-        ourselves = null;
-        throw error;
-      },
-    );
-    return ourselves;
-  };
+  const ownLogin = remembered(
+    async () => read(label, Own, (await asked(() => user.userGetCurrent())).data).login,
+  );
 
   const comments: Comments = {
     async find(number, text) {
@@ -275,6 +283,10 @@ export function createGitea({ transport, url, project, token }: ForgeParts): For
         () => asked(() => repos.repoGet(owner, repo)),
       ),
     listOpen,
+    usesBranch: (name) =>
+      isAnyIn((leftOut) =>
+        listWhere((pull) => pull.base === name || (pull.branch === name && !pull.isFork), leftOut),
+      ),
     comment: (number, sticky) => keepComment(comments, number, sticky, { longest: LONGEST_TEXT }),
     async setStatus(sha, { context, state, description, url: target }) {
       const text = shortened(description, DESCRIPTION);
@@ -311,16 +323,27 @@ export function createGitea({ transport, url, project, token }: ForgeParts): For
     headRef: ({ number }) => `refs/pull/${number}/head`,
     // It does not say of a pull request whether it is asked for.
     async autoMerge(number, wanted) {
-      if (wanted === null)
-        await ifThere(() => asked(() => repos.repoCancelScheduledAutoMerge(owner, repo, number)));
-      else
-        await asked(() =>
-          repos.repoMergePullRequest(owner, repo, number, {
-            Do: wanted.method,
-            head_commit_id: wanted.headSha,
-            merge_when_checks_succeed: true,
-          }),
-        );
+      const cancel = () =>
+        ifThere(() => asked(() => repos.repoCancelScheduledAutoMerge(owner, repo, number)));
+      if (wanted === null) {
+        await cancel();
+        return;
+      }
+      // It looks at the head only where it merges at once, and takes no second order.
+      assertHead(label, await get(number), wanted.headSha);
+      await cancel();
+      await asked(() =>
+        repos.repoMergePullRequest(owner, repo, number, {
+          Do: wanted.method,
+          head_commit_id: wanted.headSha,
+          merge_when_checks_succeed: true,
+        }),
+      );
+      const { state, headSha } = await get(number);
+      if (state !== 'open' || headSha === wanted.headSha) return;
+      // Somebody has pushed in between.
+      await cancel();
+      assertHead(label, { headSha }, wanted.headSha);
     },
   };
 }

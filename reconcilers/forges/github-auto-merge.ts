@@ -6,9 +6,9 @@ import type { Octokit } from '@octokit/rest';
 import Type from 'typebox';
 import { validator } from '../../schemas/validate.ts';
 import { type Forge, ForgeError } from './forge.ts';
-import { read } from './reading.ts';
+import { Maybe, read } from './reading.ts';
 
-const Node = Type.Object({ node_id: Type.String() });
+const Node = Type.Object({ node_id: Type.String(), auto_merge: Maybe(Type.Object({})) });
 const refused = validator(
   Type.Object({
     errors: Type.Array(Type.Object({ message: Type.String() }), { minItems: 1 }),
@@ -21,6 +21,7 @@ const ENABLE = `mutation ($id: ID!, $sha: GitObjectID!, $how: PullRequestMergeMe
 const DISABLE = `mutation ($id: ID!) {
   disablePullRequestAutoMerge(input: { pullRequestId: $id }) { clientMutationId }
 }`;
+const DEQUEUE = `mutation ($id: ID!) { dequeuePullRequest(input: { id: $id }) { clientMutationId } }`;
 
 /** What GitHub says in a few words, and what is to be done about it. */
 const ADVICE: readonly (readonly [said: RegExp, advice: string])[] = [
@@ -61,12 +62,16 @@ export function gitHubAutoMerge({ graphql, rest, of, label, asked }: Parts): Non
     );
   };
   return async (number, wanted) => {
-    const { data } = await asked(() => rest.pulls.get({ ...of, pull_number: number }));
-    const { node_id: id } = read(label, Node, data);
+    const pull = async () =>
+      read(label, Node, (await asked(() => rest.pulls.get({ ...of, pull_number: number }))).data);
+    const { node_id: id } = await pull();
     if (wanted === null) {
       const said = await told(DISABLE, { id });
-      // It has none.
-      if (said !== null && !/auto.?merge/i.test(said)) throw refusal(said);
+      if (said === null) return;
+      // One that is in the merge queue by now is taken out of that.
+      if ((await told(DEQUEUE, { id })) === null) return;
+      // It may have had none.
+      if ((await pull()).auto_merge) throw refusal(said);
       return;
     }
     const { headSha: sha, method } = wanted;

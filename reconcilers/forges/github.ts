@@ -22,6 +22,7 @@ import {
   assertMay,
   type Comments,
   ifThere,
+  isAnyIn,
   isGone,
   keepComment,
   missingIn,
@@ -30,6 +31,7 @@ import {
   openOnce,
   orNull,
   peopleAndTeams,
+  remembered,
   unlessRefused,
 } from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
@@ -229,27 +231,24 @@ export function createGitHub({ transport, url, project, token, app }: ForgeParts
       );
   }
 
-  let ourselves: Promise<string | null> | null = null;
-  /** Null for an app, which may not ask who it is. */
-  const ownLogin = () => {
-    // https://docs.github.com/apps/creating-github-apps/about-creating-github-apps: it comments as `slug[bot]`.
-    if (app) ourselves ??= app.installation().then(({ app_slug }) => `${app_slug}[bot]`);
-    ourselves ??= asked(() => rest.users.getAuthenticated()).then(
-      ({ data }) => data.login,
-      (error: unknown) => {
-        ourselves = null;
-        if (error instanceof ForgeError && error.fault === 'credentials') return null;
-        throw error;
-      },
-    );
-    return ourselves;
-  };
+  // https://docs.github.com/apps/creating-github-apps/about-creating-github-apps: an app comments as `slug[bot]`.
+  const login = remembered(async () =>
+    app
+      ? `${(await app.installation()).app_slug}[bot]`
+      : (await asked(() => rest.users.getAuthenticated())).data.login,
+  );
+  /** Null for the token of an app's installation, which may not ask who it is. */
+  const ownLogin = () =>
+    login().catch((error: unknown) => {
+      if (app === null && error instanceof ForgeError && error.fault === 'credentials') return null;
+      throw error;
+    });
 
   const comments: Comments = {
     async find(number, text) {
-      const login = await ownLogin();
+      const own = await ownLogin();
       const isOurs = (one: Static<typeof CommentList>[number]) =>
-        login === null ? Boolean(one.performed_via_github_app) : one.user?.login === login;
+        own === null ? Boolean(one.performed_via_github_app) : one.user?.login === own;
       let pages = 0;
       const all = paginate.iterator(rest.issues.listComments, {
         ...of,
@@ -309,6 +308,15 @@ export function createGitHub({ transport, url, project, token, app }: ForgeParts
         }
       });
       return found.slice(0, MOST_PULLS);
+    },
+    async usesBranch(name) {
+      for (const filter of [{ head: `${owner}:${name}` }, { base: name }]) {
+        const { data } = await asked(() =>
+          rest.pulls.list({ ...of, state: 'open', per_page: PAGE, ...filter }),
+        );
+        if (await isAnyIn((leftOut) => readPulls(label, data, toPull, leftOut))) return true;
+      }
+      return false;
     },
     comment: (number, sticky) => keepComment(comments, number, sticky, { longest: LONGEST_TEXT }),
     async setStatus(sha, { context, state, description, url: target }) {

@@ -26,7 +26,9 @@ export const MergeRequest = Type.Object({
   merged_at: Maybe(Time),
   closed_at: Maybe(Time),
 });
-export const Commit = Type.Object({ last_pipeline: Maybe(Type.Object({ id: Type.Integer() })) });
+export const Commit = Type.Object({
+  last_pipeline: Maybe(Type.Object({ id: Type.Integer(), ref: Maybe(Type.String()) })),
+});
 export const People = Type.Array(Type.Object({ id: Type.Integer(), username: Type.String() }));
 export const Entries = Type.Array(Type.Unknown());
 /** GitLab does not know its head yet. */

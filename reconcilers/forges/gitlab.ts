@@ -40,11 +40,14 @@ import {
   assertMay,
   type Comments,
   ifThere,
+  isAnyIn,
+  isOwn,
   keepComment,
   NO_COMMIT,
   NO_PULL,
   openOnce,
   orNull,
+  remembered,
   unlessRefused,
 } from './keeping.ts';
 import type { ForgeParts } from './parts.ts';
@@ -115,7 +118,7 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
   const get = async (number: number) => toPull(await asked(() => requests.show(project, number)));
 
   async function listed(
-    filter: { targetBranch: string; sourceBranch?: string },
+    filter: { targetBranch?: string; sourceBranch?: string },
     leftOut?: LeftOut,
   ): Promise<ForgePullRequest[]> {
     const found: ForgePullRequest[] = [];
@@ -176,16 +179,9 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
     );
   }
 
-  let ourselves: Promise<number> | null = null;
-  const ownId = () => {
-    ourselves ??= asked(async () => read(label, Made, await new Users(options).showCurrentUser()).id).catch(
-      (error: unknown) => {
-        ourselves = null;
-        throw error;
-      },
-    );
-    return ourselves;
-  };
+  const ownId = remembered(
+    async () => read(label, Made, await asked(() => new Users(options).showCurrentUser())).id,
+  );
 
   const comments: Comments = {
     async find(number, text) {
@@ -235,18 +231,28 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
         () => asked(() => projects.show(project)),
       ),
     listOpen: (base, leftOut) => listed({ targetBranch: base }, leftOut),
+    usesBranch: async (name) =>
+      (await isAnyIn((leftOut) => listed({ sourceBranch: name }, leftOut), isOwn)) ||
+      (await isAnyIn((leftOut) => listed({ targetBranch: name }, leftOut))),
     comment: (number, sticky) => keepComment(comments, number, sticky, { longest: LONGEST_TEXT }),
     async setStatus(sha, { context, state, description, url: targetUrl, ref }) {
       const told = { name: context, targetUrl, description: shortened(description, DESCRIPTION) };
-      const pipelineId = await pipelineOf(sha);
+      const set = (where: { ref?: string; pipelineId?: number }) =>
+        asked(() => new Commits(options).editStatus(project, sha, STATES[state], { ...told, ...where }));
+      const ofBranch = ref === undefined ? {} : { ref };
+      const pipeline = await pipelineOf(sha);
       try {
-        await asked(() =>
-          new Commits(options).editStatus(project, sha, STATES[state], {
-            ...told,
-            ...(ref === undefined ? {} : { ref }),
-            ...(pipelineId === null ? {} : { pipelineId }),
-          }),
-        );
+        if (pipeline === null) await set(ofBranch);
+        // Both have to name the same pipeline: that of a merge request goes by a ref of its own.
+        else
+          await set({
+            ...ofBranch,
+            ...(pipeline.ref && { ref: pipeline.ref }),
+            pipelineId: pipeline.id,
+          }).catch((error: unknown) => {
+            if (!isNoPipeline(error)) throw error;
+            return set(ofBranch);
+          });
       } catch (error) {
         if (!isOfNoUse(error, state)) throw error;
       }
@@ -276,22 +282,37 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
     headRef: ({ number }) => `refs/merge-requests/${number}/head`,
     // https://docs.gitlab.com/api/merge_requests/#merge-a-merge-request: by the method of the project.
     async autoMerge(number, wanted) {
-      if (wanted === null) await asked(() => requests.cancelOnPipelineSuccess(project, number));
-      else
+      if (wanted === null) {
+        await asked(() => requests.cancelOnPipelineSuccess(project, number));
+        // A refusal has status 201 here: what became of it stands in the merge request.
+        if ((await get(number)).autoMerge)
+          throw new ForgeError('refused', `${label} did not take the order to merge !${number} back`);
+        return;
+      }
+      try {
         await asked(() =>
           requests.merge(project, number, {
             ...{ sha: wanted.headSha, autoMerge: true, mergeWhenPipelineSucceeds: true },
             ...(wanted.method === 'squash' ? { squash: true } : {}),
           }),
         );
+      } catch (error) {
+        const isDenied = error instanceof ForgeError && error.fault === 'credentials';
+        if (!isDenied || error instanceof ForgeReply) throw error;
+        // https://docs.gitlab.com/api/merge_requests/#merge-a-merge-request: 401 is also of a token that is good.
+        throw new ForgeError(
+          'refused',
+          `${label} does not let the token merge into the base; give one of a role that may, or add it to "Allowed to merge" of the branch`,
+        );
+      }
     },
   };
 
   /** Null where no pipeline has run for it: without its id a status may make one of its own, beside that of the merge request. */
-  async function pipelineOf(sha: string): Promise<number | null> {
+  async function pipelineOf(sha: string): Promise<{ id: number; ref?: string | null } | null> {
     try {
       const commit = await asked(() => new Commits(options).show(project, sha));
-      return read(label, Commit, commit).last_pipeline?.id ?? null;
+      return read(label, Commit, commit).last_pipeline ?? null;
     } catch (error) {
       // A commit of a fork is not known here.
       if (error instanceof ForgeReply && error.fault === 'not-found') return null;
@@ -310,6 +331,9 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
     }
   }
 }
+
+const isNoPipeline = (error: unknown): boolean =>
+  error instanceof ForgeReply && error.status === 404 && /pipeline/i.test(error.said);
 
 /** https://docs.gitlab.com/user/project/merge_requests/drafts/ */
 const asDraft = (name: string): string =>

@@ -16,7 +16,7 @@ import { createGitHub } from './github.ts';
 import { createGitLab } from './gitlab.ts';
 import type { ForgeParts } from './parts.ts';
 import { untilWords } from './token-end.ts';
-import { createTransport, type Hold, type Transport, type TransportLimits } from './transport.ts';
+import { createTransport, type Hold, noHold, type Transport, type TransportLimits } from './transport.ts';
 
 export { type AppTokens, createAppTokens, gitTokens } from './app-tokens.ts';
 export { type Forge, ForgeError, type ForgeFault, type ForgePullRequest, ForgeReply } from './forge.ts';
@@ -85,7 +85,9 @@ export function createForges(options: ForgeOptions): Forges {
     sweep();
     if (name === 'none' || url === null || project === null) return null;
     const token = openToken(keyring, binding);
-    const asker = digestOf([new URL(url).origin, token]);
+    // Of an app each installation is counted by itself, and each owner has one.
+    const owner = binding.forgeAppId === null ? null : project.split('/')[0];
+    const asker = digestOf([new URL(url).origin, token, owner]);
     const key = digestOf([name, url, project, binding.forgeAppId, token, binding.caCertificate]);
     const known = kept.get(key) ?? make({ name, url, project, token, asker, binding });
     known.usedAt = now();
@@ -96,7 +98,7 @@ export function createForges(options: ForgeOptions): Forges {
 
   function make({ name, url, project, token, asker, binding }: Making): Kept {
     const { title, make: makeForge } = MAKERS[name];
-    const hold = [...kept.values()].find((one) => one.asker === asker)?.hold ?? { until: null };
+    const hold = [...kept.values()].find((one) => one.asker === asker)?.hold ?? noHold();
     const transport = createTransport({
       ...{ base: url, label: `${title} at ${new URL(url).host}`, token, hold },
       caCertificate: binding.caCertificate,

@@ -2,6 +2,7 @@
 import {
   type Forge,
   ForgeError,
+  type ForgePullRequest,
   ForgeReply,
   type LeftOut,
   type OpenRequest,
@@ -137,6 +138,39 @@ export async function openWithReviewers<T>(
 /** Of a marker where HTML comments are shown to people: a reference that nothing refers to is shown to nobody. */
 export const hiddenInMarkdown = (marker: string): string =>
   `[//]: # (${marker.replace(/^<!--\s*|\s*-->$/g, '')})`;
+
+/** Whether there is one in a list that is meant; an entry that cannot be read may be it. */
+export async function isAnyIn(
+  list: (leftOut: LeftOut) => Promise<readonly ForgePullRequest[]>,
+  isMeant: (pull: ForgePullRequest) => boolean = () => true,
+): Promise<boolean> {
+  let unread = false;
+  const pulls = await list(() => {
+    unread = true;
+  });
+  return unread || pulls.some(isMeant);
+}
+
+/** Its branch is one of the repository itself. */
+export const isOwn = ({ isFork }: ForgePullRequest): boolean => !isFork;
+
+/** Asked once, and anew after a failure. */
+export function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
+  let known: Promise<T> | null = null;
+  return () => {
+    known ??= ask().catch((error: unknown) => {
+      known = null;
+      throw error;
+    });
+    return known;
+  };
+}
+
+/** @throws ForgeError where somebody has pushed since the head was looked at */
+export function assertHead(label: string, { headSha }: { headSha: string }, wanted: string): void {
+  if (headSha !== wanted)
+    throw new ForgeError('refused', `${label}: the branch stands at ${headSha.slice(0, 7)} by now`);
+}
 
 /** Of `assertMay`: a commit and a pull request that nobody has. */
 export const NO_COMMIT = '0'.repeat(40);

@@ -46,8 +46,8 @@ export async function readPulls(
 
 /** `#12`, by whichever of the names that forges have for it. */
 function nameOf(value: unknown): string | null {
-  const { number, iid, id } = (value ?? {}) as Record<string, unknown>;
-  const found = [number, iid, id].find((one) => typeof one === 'number');
+  const { number, iid, pullRequestId, id } = (value ?? {}) as Record<string, unknown>;
+  const found = [number, iid, pullRequestId, id].find((one) => typeof one === 'number');
   return found === undefined ? null : `#${found}`;
 }
 

@@ -8,7 +8,7 @@ import type { Logger } from '../../controller/platform/logger.ts';
 import type { TargetGuard } from '../../controller/platform/outgoing/index.ts';
 import { type ProxySettings, proxyFor } from '../../controller/platform/proxies.ts';
 import { redactor, secureContextWith } from '../../controller/repository/index.ts';
-import { explainFailure, faultOf, notJson, redirected, tooLarge } from './faults.ts';
+import { explainFailure, faultOf, notJson, notTaken, redirected, tooLarge } from './faults.ts';
 import { ForgeError } from './forge.ts';
 import { createKnownAnswers, withPages } from './known-answers.ts';
 
@@ -26,6 +26,8 @@ export type TransportLimits = typeof TRANSPORT_LIMITS;
 const IDLE_MS = 2_000;
 const CONNECTIONS = 4;
 const MOST_LATER = 8;
+/** RFC 9110 §15.3.4; how Azure DevOps answers a token that it does not take: with the page on which people sign in. */
+const SIGN_IN_PAGE = 203;
 
 export interface TransportOptions {
   /** Where the API is, without a slash at its end. */
@@ -50,7 +52,14 @@ export interface TransportOptions {
 /** Until when a token is not used, as the forge asked for. */
 export interface Hold {
   until: Date | null;
+  /** How often in a row it has asked for that. */
+  times: number;
 }
+
+export const noHold = (): Hold => ({ until: null, times: 0 });
+
+/** Where it says "too often", and not for how long: what GitHub asks for, and longer each time. */
+const usualWaitMs = ({ times }: Hold): number => 60_000 * 2 ** Math.min(times, 6);
 
 export interface Transport {
   readonly label: string;
@@ -79,7 +88,7 @@ export function createTransport(options: TransportOptions): Transport {
   const limits = { ...TRANSPORT_LIMITS, ...options.limits };
   const base = new URL(options.base);
   const way = createWay(options, base);
-  const hold = options.hold ?? { until: null };
+  const hold = options.hold ?? noHold();
   const known = createKnownAnswers();
   const later: ((text: string) => string)[] = [];
   const redact = (text: string) => later.reduce((safe, one) => one(safe), way.redact(text));
@@ -114,9 +123,10 @@ export function createTransport(options: TransportOptions): Transport {
       throw redirected(label, headers.get('location'), url);
     }
     const text = await readBody(answer, limits.replyBytes, label);
-    if (status >= 400) throw faultOf({ label, status, headers, text, redact, now: now() });
+    if (status >= 400)
+      throw faultOf({ label, status, headers, text, redact, now: now(), usualWaitMs: usualWaitMs(hold) });
     if (text.trim() === '') return new Response(null, { status: 204, headers });
-    if (!isJson(text)) throw notJson(label, status);
+    if (!isJson(text)) throw status === SIGN_IN_PAGE ? notTaken(label) : notJson(label, status);
     headers.set('content-type', 'application/json; charset=utf-8');
     if (sent.method === 'GET') known.keep(url, sent.headers, { headers, text });
     return new Response(text, { status, headers });
@@ -134,8 +144,14 @@ export function createTransport(options: TransportOptions): Transport {
           guard: options.guard,
         }),
       );
-      if (error instanceof Response) return error;
-      if (error.fault === 'rate-limited') hold.until = error.retryAt;
+      if (error instanceof Response) {
+        hold.times = 0;
+        return error;
+      }
+      if (error.fault === 'rate-limited') {
+        hold.until = error.retryAt;
+        hold.times += 1;
+      }
       const mayPass = error.fault === 'unavailable' && error.passing && error.retryAt === null;
       if (!safe || !mayPass || attempt >= limits.retries || deadline.aborted) throw error;
       // Half to one and a half of it, so that many who failed together do not come back together.
@@ -222,7 +238,12 @@ function createWay({ token, caCertificate, guard, proxies, label }: TransportOpt
       return made;
     },
     redact: (text: string) => redact(text),
-    close: async () => made?.close(),
+    /** Whoever asks after it opens it again. */
+    async close() {
+      const last = made;
+      made = null;
+      await last?.close();
+    },
     destroy: async () => made?.destroy(),
   };
 }
@@ -230,7 +251,9 @@ function createWay({ token, caCertificate, guard, proxies, label }: TransportOpt
 /** Of a token alone, and of both halves of `user:password`. */
 function redactorOf(token: string, proxy: URL | null): (text: string) => string {
   const colon = token.indexOf(':');
-  const whole = redactor({ type: 'basic', username: 'x', password: token }, proxy);
+  const ofNobody = redactor({ type: 'basic', username: '', password: token }, proxy);
+  const ofSomebody = redactor({ type: 'basic', username: 'x', password: token }, proxy);
+  const whole = (text: string) => ofSomebody(ofNobody(text));
   if (colon <= 0) return whole;
   const halves = { username: token.slice(0, colon), password: token.slice(colon + 1) };
   const parts = redactor({ type: 'basic', ...halves }, proxy);

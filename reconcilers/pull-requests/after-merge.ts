@@ -10,7 +10,7 @@ import {
   noteCommitTold,
   saveCommitStatus,
 } from '../../controller/pull-requests/index.ts';
-import { type Forge, ForgeError } from '../forges/forge.ts';
+import { type Forge, ForgeError, ForgeReply } from '../forges/forge.ts';
 import { type CommitStanding, standingOf, supersededBy } from './commit-standing.ts';
 import { digestOf, statusContext } from './telling.ts';
 
@@ -96,8 +96,10 @@ async function post(
   try {
     await aside(() => forge.setStatus(row.sha, report));
   } catch (error) {
-    if (!(error instanceof ForgeError) || (error.fault !== 'refused' && error.fault !== 'not-found'))
-      throw error;
+    // Of a commit that is in already nobody waits for it: what is not allowed there holds up no pull request.
+    const isDenied = error instanceof ForgeReply && error.status === 403;
+    const isFinal = error instanceof ForgeError && (error.fault === 'refused' || error.fault === 'not-found');
+    if (!isDenied && !isFinal) throw error;
     refused = error.message;
   }
   await ctx.db.transaction(async (tx) => {

@@ -20,6 +20,7 @@ import {
   type RepositoryFault,
   type RepositoryHandle,
 } from '../../controller/repository/index.ts';
+import type { Forge } from '../forges/forge.ts';
 
 const MOST = 20;
 /** Faults that may be over at the next pass. */
@@ -32,7 +33,12 @@ const PASSING: readonly RepositoryFault[] = [
   'copy',
 ];
 
-export async function deleteEndedBranches(ctx: Context, binding: Binding): Promise<void> {
+/** `forge` is null where pull requests are kept here. */
+export async function deleteEndedBranches(
+  ctx: Context,
+  binding: Binding,
+  forge: Pick<Forge, 'usesBranch'> | null,
+): Promise<void> {
   if (!pullRequestSettings(binding).deleteBranches) return;
   const of = { ...pullRequestsOf(binding), bindingId: binding.id };
   const ended = await listUnsettledBranches(ctx.db, of, MOST);
@@ -52,6 +58,8 @@ export async function deleteEndedBranches(ctx: Context, binding: Binding): Promi
     if (!(await fenced((tx) => claimBranch(tx, pull)))) continue;
     if (keeps(pull) || followed.has(pull.branch) || (await isWanted(ctx.db, pull))) continue;
     try {
+      // Against bases that nobody is bound to there may be others; and this one may be open there again.
+      if (await forge?.usesBranch(pull.branch)) continue;
       await remove(ctx, handle, pull);
     } catch (error) {
       const passes = !(error instanceof RepositoryError) || PASSING.includes(error.fault);

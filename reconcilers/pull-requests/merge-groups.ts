@@ -18,6 +18,7 @@ export interface CheckingGroups {
   forge: Forge;
   handle: RepositoryHandle;
   planner: Pick<Planner, 'planOfCommit'>;
+  groups: readonly MergeGroup[];
   /** Heads that were told, and what makes another plan of them. */
   told: Map<string, string>;
   leads(): boolean;
@@ -27,22 +28,30 @@ export interface CheckingGroups {
 /** Of one pass; a queue merges few at a time. */
 const MOST_GROUPS = 8;
 
-/** Answers whether there are more to be looked at. @throws ForgeError */
+/** Answers whether there are more to be looked at, and it went on with these. @throws ForgeError */
 export async function checkMergeGroups(checking: CheckingGroups): Promise<{ more: boolean }> {
-  const { binding, forge, told, leads, aside } = checking;
-  const groups = (await aside(async () => forge.mergeGroups?.(binding.ref))) ?? [];
+  const { binding, groups, told, leads } = checking;
   const heads = new Set(groups.map(({ headSha }) => headSha));
   for (const sha of told.keys()) if (!heads.has(sha)) told.delete(sha);
   const of = String(binding.revision);
   const due = groups.filter(({ headSha }) => told.get(headSha) !== of);
+  let settled = 0;
   for (const group of due.slice(0, MOST_GROUPS)) {
     if (!leads()) return { more: false };
     const { state, summary } = await verdictOf(checking, group);
-    await tell(checking, group, { state, summary });
-    // What could not be planned is tried again.
-    if (state !== 'error') told.set(group.headSha, of);
+    if (state !== 'error') {
+      await tell(checking, group, { state, summary });
+      told.set(group.headSha, of);
+      settled += 1;
+      continue;
+    }
+    // What could not be planned is tried again, and the queue waits for it: a check that failed would empty it.
+    const waits = `${of} ${summary}`;
+    if (told.get(group.headSha) === waits) continue;
+    await tell(checking, group, { state: 'pending', summary });
+    told.set(group.headSha, waits);
   }
-  return { more: due.length > MOST_GROUPS };
+  return { more: due.length > MOST_GROUPS && settled > 0 };
 }
 
 async function tell(

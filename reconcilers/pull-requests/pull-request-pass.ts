@@ -9,7 +9,7 @@ import {
 } from '../../controller/pull-requests/index.ts';
 import { RepositoryError, type RepositoryHandle, type Turns } from '../../controller/repository/index.ts';
 import type { Clock } from '../engine/clock.ts';
-import { type Forge, ForgeError, ForgeReply } from '../forges/forge.ts';
+import { type Forge, ForgeError, ForgeReply, type MergeGroup } from '../forges/forge.ts';
 import { type Forges, titleOf } from '../forges/index.ts';
 import { endWarning } from '../forges/token-end.ts';
 import type { Copies } from '../git/copies.ts';
@@ -21,6 +21,7 @@ import type { ForgeTroubles } from './forge-troubles.ts';
 import { boundTo, CHANGED_HERE, type Leading, type NextLook } from './leading.ts';
 import { checkMergeGroups } from './merge-groups.ts';
 import { mirrorForge } from './mirror.ts';
+import { createRefusals, type Refusals } from './refusals.ts';
 import { type Telling, tellChecks, tellPending } from './telling.ts';
 
 export interface PullRequestPassOptions {
@@ -53,6 +54,8 @@ interface LastList {
   after: number;
   /** Entries that could not be read. */
   leftOut: string | null;
+  /** Heads of the merge queue. */
+  groups: readonly MergeGroup[];
 }
 
 interface Memory {
@@ -67,7 +70,9 @@ interface Memory {
   leftOut: string | null;
   /** When the token ends, and when that was asked, in monotonic milliseconds. */
   tokenEnd: { at: Date | null; askedAt: number } | null;
-  /** Heads of the merge queue that were told. */
+  refusals: Refusals;
+  /** Heads of the merge queue, as they were listed last, and those that were told. */
+  queue: readonly MergeGroup[];
   groups: Map<string, string>;
 }
 
@@ -89,6 +94,8 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
       refused: null,
       leftOut: null,
       tokenEnd: null,
+      refusals: createRefusals(clock),
+      queue: [],
       groups: new Map(),
     };
     memories.set(environmentId, made);
@@ -114,7 +121,7 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
   function lastListOf(forge: Forge, of: string): LastList {
     const ofForge = lists.get(forge) ?? new Map<string, LastList>();
     lists.set(forge, ofForge);
-    const list = ofForge.get(of) ?? { began: null, after: 0, leftOut: null };
+    const list = ofForge.get(of) ?? { began: null, after: 0, leftOut: null, groups: [] };
     ofForge.set(of, list);
     return list;
   }
@@ -136,9 +143,11 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
           const began = { at: clock.monotonic(), trigger: pass.newestTrigger() };
           list.began = null;
           const { after, leftOut } = await mirrorForge({ ctx, binding, forge, after: list.after });
-          Object.assign(list, { began, after, leftOut });
+          const groups = (await forge.mergeGroups?.(base)) ?? [];
+          Object.assign(list, { began, after, leftOut, groups });
         }
         memory.leftOut = list.leftOut;
+        memory.queue = list.groups;
       }),
     );
   }
@@ -220,20 +229,24 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
       await asked((there) => mirror(binding, there, memory, leading));
       await asked((there) => lookAtToken(there, memory, leading));
     }
-    if (well && !paused) await pass.aside(() => deleteEndedBranches(ctx, binding));
+    if (well && !paused)
+      await (forge
+        ? asked((there) => pass.aside(() => deleteEndedBranches(ctx, binding, there)))
+        : pass.aside(() => deleteEndedBranches(ctx, binding, null)));
     // What is written to git from here is not taken from there: nothing is planned.
     const pulls =
       binding.mode === 'push'
         ? []
         : await listPullRequests(ctx.db, pullRequestsOf(binding), { state: 'open', limit: MOST_OPEN });
-    const telling = forge && well ? { ctx, binding, forge, leads, aside: pass.aside } : null;
+    const telling =
+      forge && well ? { ctx, binding, forge, leads, aside: pass.aside, refusals: memory.refusals } : null;
     const checked = pulls.length > 0 ? await check(binding, pulls, asking, telling, leading) : null;
     let untold = false;
     if (telling && pulls.length > 0)
       await asked(async () => {
         const told = await tellChecks(telling, pulls, await checksOf(ctx, binding, pulls));
         untold = told.more;
-        if (told.calls > 0) memory.refused = told.refused;
+        if (told.calls > 0 || told.refused !== null) memory.refused = told.refused;
       });
     if (asking && binding.mode !== 'push')
       await asked(async (there) => {
@@ -251,12 +264,12 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
   async function lookAtQueue(
     binding: Binding,
     forge: Forge,
-    { groups: told }: Memory,
+    { queue: groups, groups: told }: Memory,
     { ctx, pass, leads }: Leading,
   ): Promise<boolean> {
     if (!forge.mergeGroups) return false;
     const handle = services.repositories.of(binding);
-    const checking = { ctx, binding, forge, handle, planner, told, leads, aside: pass.aside };
+    const checking = { ctx, binding, forge, handle, planner, groups, told, leads, aside: pass.aside };
     return (await checkMergeGroups(checking)).more;
   }
 

@@ -17,6 +17,7 @@ import {
 import { type Forge, ForgeError, ForgeReply } from '../forges/forge.ts';
 import { planMarkdown } from '../plan-view/index.ts';
 import { oneLine } from './check-words.ts';
+import type { Refusals } from './refusals.ts';
 
 /** Of one pass. */
 const MOST_CALLS = 100;
@@ -39,9 +40,10 @@ export interface Telling {
   /** False from the moment that another controller leads. */
   leads(): boolean;
   aside<T>(work: () => Promise<T>): Promise<T>;
+  refusals: Refusals;
 }
 
-/** `more`: not all of it was told. `refused`: what the forge will not take, and asking again does not help. */
+/** `more`: not all of it was told. `refused`: what the forge does not take. */
 export interface Told {
   calls: number;
   more: boolean;
@@ -54,29 +56,33 @@ export async function tellChecks(
   pulls: readonly PullRequestRecord[],
   checks: ReadonlyMap<string, KnownCheck>,
 ): Promise<Told> {
-  const { ctx, binding, forge, leads, aside } = telling;
+  const { ctx, binding, forge, leads, aside, refusals } = telling;
   let left = MOST_CALLS;
   let refused: string | null = null;
   let denials = 0;
   /** Whether it need not be asked for again. */
-  const call = async (work: () => Promise<void>): Promise<boolean> => {
+  const call = async (key: string, work: () => Promise<void>): Promise<boolean> => {
+    const waiting = refusals.waiting(key);
+    if (waiting !== null) {
+      refused = waiting;
+      return false;
+    }
     left -= 1;
     try {
       await aside(work);
+      refusals.drop(key);
       denials = 0;
       return true;
     } catch (error) {
       if (!(error instanceof ForgeError)) throw error;
-      if (FINAL.has(error.fault)) {
-        refused = error.message;
-        return true;
-      }
+      const isDenied = error instanceof ForgeReply && error.status === 403;
+      if (!isDenied && !FINAL.has(error.fault)) throw error;
       // Of one pull request, as a conversation that is locked; or of the token, once none is taken.
-      if (!(error instanceof ForgeReply) || error.status !== 403) throw error;
-      denials += 1;
+      if (error.fault === 'credentials') denials += 1;
       if (denials >= MOST_DENIALS) throw error;
       refused = error.message;
-      return false;
+      if (isDenied) refusals.note(key, error.message);
+      return !isDenied;
     }
   };
   for (const pull of pulls) {
@@ -84,10 +90,11 @@ export async function tellChecks(
     if (!check || check.headSha !== pull.headSha) continue;
     if (left <= 0 || !leads()) return { calls: MOST_CALLS - left, more: true, refused };
     const url = pullPageOf(ctx, binding, pull);
+    const of = `${pull.id} ${pull.headSha}`;
     const { state, summary } = check;
     const status = digestOf(pull.headSha, state, summary, url, statusContext(binding));
     if (status !== check.postedStatus) {
-      const settled = await call(() =>
+      const settled = await call(`status ${of}`, () =>
         forge.setStatus(pull.headSha, {
           ...{ context: statusContext(binding), state, description: summary, url },
           ...refOf(pull),
@@ -104,7 +111,7 @@ export async function tellChecks(
     const digest = digestOf(body);
     let { commentId } = check;
     if (!check.postedComment?.startsWith(`${digest} `)) {
-      const settled = await call(async () => {
+      const settled = await call(`comment ${of}`, async () => {
         commentId = await forge.comment(pull.number, {
           ...{ marker: commentMarker(binding.environmentId), body, commentId },
         });

@@ -18,7 +18,13 @@ export const ForgeName = Type.Enum([...FORGES]);
 export type ForgeName = Static<typeof ForgeName>;
 
 /** Forges that merge a pull request by themselves once its checks have passed. */
-export const AUTO_MERGING: readonly ForgeName[] = ['github', 'gitlab', 'gitea', 'azure-devops'];
+export const AUTO_MERGING: readonly ForgeName[] = [
+  'github',
+  'gitlab',
+  'gitea',
+  'bitbucket-data-center',
+  'azure-devops',
+];
 
 export const CHECK_STATES = ['pending', 'success', 'failure', 'error'] as const;
 export const CheckState = Type.Enum([...CHECK_STATES]);

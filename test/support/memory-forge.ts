@@ -12,7 +12,15 @@ export interface ToldStatus extends StatusReport {
   sha: string;
 }
 
-export type ForgeCall = 'open' | 'update' | 'close' | 'get' | 'listOpen' | 'comment' | 'setStatus';
+export type ForgeCall =
+  | 'open'
+  | 'update'
+  | 'close'
+  | 'get'
+  | 'listOpen'
+  | 'usesBranch'
+  | 'comment'
+  | 'setStatus';
 
 export class MemoryForge implements Forge {
   readonly name = 'github';
@@ -88,6 +96,13 @@ export class MemoryForge implements Forge {
   listOpen(base: string, _leftOut?: LeftOut): Promise<ForgePullRequest[]> {
     return this.#call('listOpen', () =>
       [...this.pulls.values()].filter((one) => one.state === 'open' && one.base === base).slice(0, 500),
+    );
+  }
+  usesBranch(name: string): Promise<boolean> {
+    return this.#call('usesBranch', () =>
+      [...this.pulls.values()].some(
+        (one) => one.state === 'open' && (one.base === name || (one.branch === name && !one.isFork)),
+      ),
     );
   }
   comment(

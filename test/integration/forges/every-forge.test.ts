@@ -210,6 +210,27 @@ for (const Server of SERVERS) {
       expect([server.statuses, server.comments]).to.deep.equal([[], []]);
     });
 
+    it('knows whether an open one, against whatever base, still has a branch', async () => {
+      server.add({ branch: 'topic', base: 'main', state: 'closed' });
+      server.add({ branch: 'topic', base: 'main', isFork: true });
+      expect(await forge.usesBranch('topic'), 'closed, or of a fork').to.equal(false);
+      server.add({ branch: 'topic', base: 'release' });
+      expect(await forge.usesBranch('topic'), 'its source').to.equal(true);
+      expect(await forge.usesBranch('release'), 'its base').to.equal(true);
+      expect(await forge.usesBranch('elsewhere')).to.equal(false);
+    });
+
+    it('leaves one out that cannot be read, and takes a branch for used where one cannot', async () => {
+      server.add();
+      server.add({ headSha: 'no head' });
+      const leftOut: string[] = [];
+      const listed = await forge.listOpen('main', (sentence) => leftOut.push(sentence));
+      expect(listed.map(({ number }) => number)).to.deep.equal([1]);
+      expect(leftOut).to.have.length(1);
+      expect(leftOut[0]).to.match(/^#2 is left out: /);
+      expect(await forge.usesBranch('feature-2')).to.equal(true);
+    });
+
     it('says what to fetch for the head of one', () => {
       const refs = [false, true].map((isFork) => forge.headRef({ number: 12, branch: 'a/b', isFork }));
       const wanted: Record<string, (string | null)[]> = {

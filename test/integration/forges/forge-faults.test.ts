@@ -78,15 +78,44 @@ for (const Server of SERVERS) {
         [429, { 'retry-after': new Date(reset * 1_000).toUTCString() }, reset * 1_000],
         [429, { 'retry-after': '999999999' }, now + 3_600_000],
         [429, {}, now + 60_000],
+        // A limit of GitHub's that has no time of its own: when more may be asked of the other stands beside.
+        [
+          403,
+          {
+            'x-ratelimit-remaining': '4321',
+            'x-ratelimit-reset': String(reset),
+            said: 'secondary rate limit',
+          },
+          now + 60_000,
+        ],
       ];
       for (const [status, headers, at] of cases) {
         const one = clientOf(server, {}, { now: () => now });
-        server.fault = () => ({ status, headers });
+        const { said = '', ...rest } = headers;
+        server.fault = () => ({ status, headers: rest, text: said });
         const error = await failure(one.forge.get(1));
         expect(error.fault, JSON.stringify(headers)).to.equal('rate-limited');
         expect(error.retryAt?.getTime(), JSON.stringify(headers)).to.equal(at);
         await one.forges.close();
       }
+    });
+
+    it('is left alone for longer each time that it says "too often", and not for how long', async () => {
+      let now = Date.now();
+      const one = clientOf(server, {}, { now: () => now });
+      const pauses: number[] = [];
+      server.fault = () => ({ status: 429 });
+      for (let times = 0; times < 8; times += 1) {
+        const pause = ((await failure(one.forge.get(1))).retryAt?.getTime() ?? 0) - now;
+        pauses.push(pause / 60_000);
+        now += pause;
+      }
+      expect(pauses).to.deep.equal([1, 2, 4, 8, 16, 32, 60, 60]);
+      server.fault = () => null;
+      expect((await one.forge.get(1))?.number).to.equal(1);
+      server.fault = () => ({ status: 429 });
+      expect(((await failure(one.forge.get(1))).retryAt?.getTime() ?? 0) - now).to.equal(60_000);
+      await one.forges.close();
     });
 
     it('asks again what only asks after an error of the server, and nothing that writes', async () => {

@@ -8,7 +8,7 @@ import { createLogger } from '../../../controller/platform/logger.ts';
 import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
 import { createRepositories, sealCredentials } from '../../../controller/repository/index.ts';
 import { createAppTokens, gitTokens } from '../../../reconcilers/forges/index.ts';
-import { type Client, clientOf, GitHubServer, keyring } from '../../support/forges/index.ts';
+import { bindingTo, type Client, clientOf, GitHubServer, keyring } from '../../support/forges/index.ts';
 import { GitServer } from '../../support/git-server.ts';
 import { localGuard } from '../../support/local-targets.ts';
 
@@ -83,6 +83,40 @@ describe('a GitHub App', () => {
       'other-app[bot]',
       'headgate-acme[bot]',
     ]);
+  });
+
+  it('comments again after a fault, and says why it is not let in', async () => {
+    server.add();
+    await client.forge.get(1);
+    server.fault = ({ path }) => (path.endsWith('/installation') ? { status: 502 } : null);
+    expect(await told(comment())).to.match(/^unavailable/);
+    server.fault = () => null;
+    await comment();
+    expect(server.comments).to.have.length(1);
+    server.made.length = 0;
+    const message =
+      'the `acme` organization has an IP allow list enabled, and your IP address is not permitted to access this resource.';
+    server.fault = () => ({ status: 403, text: JSON.stringify({ message }) });
+    expect(await told(client.forge.get(1))).to.match(/^credentials: .*add it to the IP allow list/);
+  });
+
+  it('goes on to make tokens for a client that is in use, whatever else is bound meanwhile', async () => {
+    server.add();
+    const other = await new GitHubServer().listen();
+    const app = server.app as NonNullable<GitHubServer['app']>;
+    Object.assign(other, { app, now: () => now });
+    other.add();
+    try {
+      for (let hours = 0; hours < 4; hours += 1) {
+        await client.forge.get(1);
+        now += HOUR_MS;
+      }
+      await client.forges.of(bindingTo(other, { id: 'other', forgeAppId: '4711', token: PEM }))?.get(1);
+      now += HOUR_MS;
+      expect((await client.forge.get(1))?.number).to.equal(1);
+    } finally {
+      await other.stop();
+    }
   });
 
   it('is tested: what it lacks, where it is not installed, suspended, or the key is another’s', async () => {

@@ -44,13 +44,28 @@ describe('GitLab', () => {
   it('puts a status onto the branch, and into the pipeline that ran for the commit', async () => {
     server.add();
     await client.forge.setStatus(shaOf('head 1'), { ...STATUS, state: 'pending', ref: 'add-web' });
-    server.pipelines.set(shaOf('head 1'), 77);
+    server.pipelines.set(shaOf('head 1'), { id: 77, ref: 'add-web' });
     await client.forge.setStatus(shaOf('head 1'), { ...STATUS, state: 'success', ref: 'add-web' });
     await client.forge.setStatus(shaOf('elsewhere'), { ...STATUS, state: 'success' });
     expect(server.toldOf).to.deep.equal([
       { sha: shaOf('head 1'), ref: 'add-web', pipelineId: undefined },
       { sha: shaOf('head 1'), ref: 'add-web', pipelineId: 77 },
       { sha: shaOf('elsewhere'), ref: undefined, pipelineId: undefined },
+    ]);
+  });
+
+  it('puts a status into the pipeline of a merge request by its own ref, and onto the branch where that is gone', async () => {
+    server.add();
+    server.pipelines.set(shaOf('head 1'), { id: 78, ref: 'refs/merge-requests/1/head' });
+    await client.forge.setStatus(shaOf('head 1'), { ...STATUS, state: 'success', ref: 'add-web' });
+    server.fault = ({ body }) =>
+      body.pipeline_id === 78
+        ? { status: 404, text: '{"message":"404 Pipeline for pipeline_id, sha and ref Not Found"}' }
+        : null;
+    await client.forge.setStatus(shaOf('head 1'), { ...STATUS, state: 'failure', ref: 'add-web' });
+    expect(server.toldOf.map(({ ref, pipelineId }) => [ref, pipelineId])).to.deep.equal([
+      ['refs/merge-requests/1/head', 78],
+      ['add-web', undefined],
     ]);
   });
 

@@ -151,7 +151,9 @@ describe('a pull request that is opened as a binding wants it', () => {
       url: 'https://x.org',
     };
     await forge.setStatus(made.headSha, { ...status, number: 1 });
-    expect(azure.onPulls).to.deep.equal([{ number: 1, context: 'headgate/prod', state: 'success' }]);
+    expect(azure.onPulls).to.deep.equal([
+      { number: 1, context: 'headgate/prod', state: 'success', iterationId: 1 },
+    ]);
     await open({ branch: 'other', reviewers: ['mallory'] });
     expect(leftOut[0]).to.match(/^Reviewers left out: .*Parameter name: reviewers/);
     azure.isDisabled = true;
@@ -170,7 +172,13 @@ describe('a pull request that is opened as a binding wants it', () => {
       expect(await forge.get(1)).to.include({ isDraft: false, title: 'Promote orders' });
     });
 
-  for (const Server of [GitHubServer, GitLabServer, GiteaServer, AzureDevOpsServer])
+  for (const Server of [
+    GitHubServer,
+    GitLabServer,
+    GiteaServer,
+    BitbucketDataCenterServer,
+    AzureDevOpsServer,
+  ])
     describe(`at ${Server.name}`, () => {
       const ask = (headSha = server.find(1).headSha) =>
         forge.autoMerge?.(1, { headSha, method: 'squash' }) ?? Promise.reject(new Error('cannot'));
@@ -183,11 +191,12 @@ describe('a pull request that is opened as a binding wants it', () => {
         await ask();
         expect(server.find(1).state).to.equal('open');
         expect(server.find(1).autoMerge?.toLowerCase()).to.equal('squash');
-        // Gitea does not say.
-        if (server.name !== 'gitea') expect(await forge.get(1)).to.include({ autoMerge: true });
+        const says = !['gitea', 'bitbucket-data-center'].includes(server.name);
+        if (says) expect(await forge.get(1)).to.include({ autoMerge: true });
+        await ask();
         await forge.autoMerge?.(1, null);
         expect(server.find(1).autoMerge).to.equal(null);
-        if (server.name !== 'gitea') expect(await forge.get(1)).to.include({ autoMerge: false });
+        if (says) expect(await forge.get(1)).to.include({ autoMerge: false });
         await forge.autoMerge?.(1, null);
       });
 
@@ -203,6 +212,101 @@ describe('a pull request that is opened as a binding wants it', () => {
         expect(server.find(1)).to.include({ autoMerge: null, state: 'open' });
       });
     });
+
+  it('is merged by nobody where somebody pushes while it is ordered', async () => {
+    const push = (pull: { headSha: string }) => {
+      pull.headSha = 'e'.repeat(40);
+    };
+    for (const made of [
+      Object.assign(new GiteaServer(), { onSchedule: push }),
+      Object.assign(new AzureDevOpsServer(), { onPatch: push }),
+    ]) {
+      await at(made);
+      const { headSha } = server.add();
+      const error = await rejection(forge.autoMerge?.(1, { headSha, method: 'merge' }) ?? Promise.resolve());
+      expect(error, server.name).to.include({ fault: 'refused' });
+      expect(error.message).to.match(/the branch stands at eeeeeee by now/);
+      expect(server.find(1).autoMerge, server.name).to.equal(null);
+      await client.forges.close();
+      await server.stop();
+    }
+    await at(new GiteaServer());
+  });
+
+  it('is said to be merged by itself still where GitHub or GitLab does not take that back', async () => {
+    for (const made of [
+      Object.assign(new GitHubServer(), { mayDisable: false }),
+      Object.assign(new GitLabServer(), { mayCancel: false }),
+    ]) {
+      await at(made);
+      server.add({ autoMerge: 'squash' });
+      expect(await rejection(forge.autoMerge?.(1, null) ?? Promise.resolve()), server.name).to.include({
+        fault: 'refused',
+      });
+      await client.forges.close();
+      await server.stop();
+    }
+    const github = await at(new GitHubServer());
+    github.add();
+    github.queued.add(1);
+    await forge.autoMerge?.(1, null);
+    expect([...github.queued], 'out of the merge queue').to.deep.equal([]);
+  });
+
+  it('is told as a lack of rights where GitLab answers 401 to a token that is good', async () => {
+    const gitlab = await at(new GitLabServer());
+    gitlab.mayMerge = false;
+    const { headSha } = gitlab.add();
+    const error = await rejection(forge.autoMerge?.(1, { headSha, method: 'merge' }) ?? Promise.resolve());
+    expect(error.message).to.match(/does not let the token merge into the base; give one of a role that may/);
+  });
+
+  it('gets its status at Azure DevOps for the very push that was looked at', async () => {
+    const azure = await at(new AzureDevOpsServer());
+    const pull = azure.add();
+    const first = pull.headSha;
+    const status = {
+      context: 'headgate/prod',
+      state: 'success' as const,
+      description: 'd',
+      url: 'https://x',
+    };
+    await forge.setStatus(first, { ...status, number: 1 });
+    pull.headSha = 'e'.repeat(40);
+    await forge.setStatus('e'.repeat(40), { ...status, state: 'failure', number: 1 });
+    await forge.setStatus('f'.repeat(40), { ...status, number: 1 });
+    expect(azure.onPulls.map(({ state, iterationId }) => [state, iterationId])).to.deep.equal([
+      ['success', 1],
+      ['failed', 2],
+    ]);
+    expect(azure.statuses).to.have.length(3);
+  });
+
+  it('is known not to be asked for by the right token at Azure DevOps, whose answer is its page of sign-in', async () => {
+    const azure = await at(new AzureDevOpsServer());
+    azure.fault = () => ({ status: 203, headers: { 'content-type': 'text/html' }, text: '<html>Sign In' });
+    expect((await rejection(forge.get(1))).message).to.match(/does not take the token: it is wrong/);
+    const location = 'https://spsprodeus21.vssps.visualstudio.com/_signin?realm=dev.azure.com';
+    azure.fault = () => ({ status: 302, headers: { location } });
+    expect((await rejection(forge.get(1))).message).to.match(/does not take the token: it is wrong/);
+    azure.fault = () => null;
+    const wrong = clientOf(azure, { token: 'canary-wr0ng-token' });
+    const error = await rejection(wrong.forge.get(1));
+    expect(error.message).not.to.include(Buffer.from(':canary-wr0ng-token').toString('base64'));
+    expect(azure.asked.at(-1)?.headers['x-tfs-fedauthredirect']).to.equal('Suppress');
+    await wrong.forges.close();
+  });
+
+  it('has the labels of the repository at Gitea where the token may not read those of the organization', async () => {
+    const gitea = await at(new GiteaServer());
+    gitea.fault = ({ path }) =>
+      path.includes('/orgs/')
+        ? { status: 403, text: '{"message":"token does not have at least one of required scope(s)"}' }
+        : null;
+    await open({ labels: ['Promotion', 'gitops'] });
+    expect(gitea.find(1).labels).to.have.length(1);
+    expect(leftOut[0]).to.match(/gitops/);
+  });
 
   it('says what to switch on where GitHub does not merge by itself', async () => {
     const github = await at(new GitHubServer());

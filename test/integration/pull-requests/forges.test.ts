@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { findBinding } from '../../../controller/git-sync/index.ts';
 import { mirrorPullRequest } from '../../../controller/pull-requests/index.ts';
 import { ForgeError, ForgeReply } from '../../../reconcilers/forges/forge.ts';
+import { REFUSED_PAUSE_MS } from '../../../reconcilers/pull-requests/refusals.ts';
 import { idleManifest } from '../../support/pipelines.ts';
 import { PullRequestScene } from '../../support/pull-request-scene.ts';
 import type { BoundEnvironment } from '../../support/reconcile.ts';
@@ -142,6 +143,85 @@ describe('a pull request on a forge', () => {
     scene.forge.groups = [{ branch, number: 7, headSha }];
     await scene.look(env);
     expect(scene.forge.statusOf(headSha)).to.match(/^failure: /);
+  });
+
+  it('waits in a merge queue while no plan can be made, and is not thrown out of it', async () => {
+    open(7);
+    const branch = `gh-readonly-queue/main/pr-7-${'a'.repeat(40)}`;
+    const headSha = 'b'.repeat(40);
+    scene.forge.groups = [{ branch, number: 7, headSha }];
+    for (let passes = 0; passes < 3; passes += 1) {
+      await scene.look(env);
+      later();
+    }
+    const told = scene.forge.statuses.filter(({ sha }) => sha === headSha).map(({ state }) => state);
+    expect(told).to.deep.equal(['pending']);
+  });
+
+  for (const [what, message, calls] of [
+    ['a conversation that was locked', 'GitHub has locked this conversation', ['comment']],
+    ['a project that was archived', 'GitHub has archived the project', ['comment', 'setStatus']],
+  ] as const)
+    it(`is told of ${what} once it is not any more, and is not asked for it with each pass`, async () => {
+      const head = open(7);
+      scene.forge.before = (call) => {
+        if (calls.some((one) => one === call)) throw new ForgeReply('refused', 403, message, '');
+      };
+      for (let passes = 0; passes < 3; passes += 1) {
+        await scene.look(env);
+        later();
+      }
+      expect(scene.forge.count('comment')).to.equal(1);
+      expect(await trouble()).to.include(message);
+      scene.forge.before = () => {};
+      scene.clock.advance(REFUSED_PAUSE_MS);
+      await scene.look(env);
+      expect(scene.forge.commentsOn(7)).to.have.length(1);
+      expect(scene.forge.statusOf(head)).to.match(/^success/);
+      expect(await trouble()).to.equal(null);
+    });
+
+  it('is told of its plan though the token may set no status on the branch that it goes into', async () => {
+    scene.forge.before = () => {};
+    const setStatus = scene.forge.setStatus.bind(scene.forge);
+    scene.forge.setStatus = (sha, report) =>
+      report.ref === 'main'
+        ? Promise.reject(new ForgeReply('credentials', 403, 'not allowed on a protected branch', ''))
+        : setStatus(sha, report);
+    await scene.look(env);
+    for (const number of [7, 8, 9]) {
+      const head = open(number);
+      later();
+      await scene.look(env);
+      expect(scene.forge.statusOf(head), String(number)).to.match(/^success/);
+    }
+  });
+
+  it('leaves a branch behind that another open one needs, against a base that nobody is bound to', async () => {
+    const head = open(7);
+    await scene.look(env);
+    const { id } = await scene.pull(env, 7);
+    const binding = await findBinding(scene.db, env.id);
+    await scene
+      .db('pull_requests')
+      .where({ id })
+      .update({
+        subject: JSON.stringify({ promotionId: 'p', base: 'main' }),
+        pushed_sha: head,
+        binding_id: binding?.id,
+      });
+    const branches = () => env.repository.git('for-each-ref', '--format=%(refname:short)', 'refs/heads');
+    scene.forge.set(9, { headSha: head, branch: 'topic-7', base: 'release' });
+    scene.forge.set(7, { state: 'closed', closedAt: new Date() });
+    later();
+    await scene.look(env);
+    expect(scene.forge.count('usesBranch')).to.equal(1);
+    expect(branches()).to.include('topic-7');
+    await scene.db('pull_requests').where({ id }).update({ branch_settled_at: null });
+    scene.forge.set(9, { state: 'closed', closedAt: new Date() });
+    later();
+    await scene.look(env);
+    expect(branches()).not.to.include('topic-7');
   });
 
   it('that conflicts says so on the forge, without a plan', async () => {
@@ -298,7 +378,7 @@ describe('a pull request on a forge', () => {
     expect(await trouble()).to.include('does not let the token do this (locked)');
     // It is told once it is taken.
     scene.forge.comment = comment;
-    later();
+    later(REFUSED_PAUSE_MS);
     await scene.look(env, 'timer');
     expect(scene.forge.commentsOn(7)).to.have.length(1);
     expect(await trouble()).to.equal(null);

@@ -20,8 +20,12 @@ export class AzureDevOpsServer extends ForgeServer {
   protected readonly root = '/acme';
   override readonly project = 'Data Team/pipes';
   isDisabled = false;
+  /** In the very moment in which one is changed. */
+  onPatch: (pull: StoredPull) => void = () => {};
   /** What policies of branches look at. */
-  readonly onPulls: { number: number; context: string; state: string }[] = [];
+  readonly onPulls: { number: number; context: string; state: string; iterationId: number }[] = [];
+  /** Heads, in the order of their pushes. */
+  readonly #iterations = new Map<number, string[]>();
 
   protected isLetIn({ authorization }: IncomingHttpHeaders): boolean {
     return authorization === `Basic ${Buffer.from(`:${this.token}`).toString('base64')}`;
@@ -52,13 +56,30 @@ export class AzureDevOpsServer extends ForgeServer {
     const [, number, more = ''] = /^\/pullrequests\/(\d+)(.*)$/.exec(rest) ?? [];
     const pull = this.pulls.find((one) => one.number === Number(number));
     if (!pull) return this.refusal(404, 'TF401180: The requested pull request was not found.');
-    if (more === '/statuses')
+    const iterations = this.#iterationsOf(pull);
+    if (more === '/iterations')
+      return {
+        status: 200,
+        body: { value: iterations.map((commitId, at) => ({ id: at + 1, sourceRefCommit: { commitId } })) },
+      };
+    if (more === '/statuses') {
+      const { iterationId } = body;
+      if (typeof iterationId !== 'number' || iterationId > iterations.length)
+        return this.refusal(403, 'A policy requires the status to be posted on an iteration.');
       return this.#status(body, ({ context, state }) =>
-        this.onPulls.push({ number: pull.number, context, state }),
+        this.onPulls.push({ number: pull.number, context, state, iterationId }),
       );
+    }
     if (more.startsWith('/threads')) return this.#threads(asked, pull, more.slice('/threads'.length));
     if (method === 'PATCH') return this.#change(pull, body);
     return { status: 200, body: this.#shown(pull) };
+  }
+
+  #iterationsOf({ number, headSha }: StoredPull): string[] {
+    const known = this.#iterations.get(number) ?? [];
+    if (known.at(-1) !== headSha) known.push(headSha);
+    this.#iterations.set(number, known);
+    return known;
   }
 
   #list(query: URLSearchParams): Reply {
@@ -105,6 +126,7 @@ export class AzureDevOpsServer extends ForgeServer {
       return this.refusal(400, 'TF401181: The pull request cannot be edited due to its state.');
     const setBy = (body.autoCompleteSetBy as { id?: string } | undefined)?.id;
     const strategy = textOf((body.completionOptions as { mergeStrategy?: unknown })?.mergeStrategy);
+    this.onPatch(pull);
     if (setBy !== undefined) pull.autoMerge = setBy === NOBODY ? null : strategy;
     if (pull.autoMerge !== null && !this.waits)
       this.merge(pull.number, pull.autoMerge === 'noFastForward' ? 'merge' : (pull.autoMerge as 'squash'));

@@ -45,8 +45,9 @@ export class BitbucketDataCenterServer extends ForgeServer {
       return this.refusal(403, 'XSRF check failed');
     if (rest === '/pull-requests' && method === 'GET') {
       const at = query.get('at');
+      const side = (pull: StoredPull) => (query.get('direction') === 'OUTGOING' ? pull.branch : pull.base);
       const open = this.pulls.filter(
-        (pull) => pull.state === 'open' && (at === null || at === `refs/heads/${pull.base}`),
+        (pull) => pull.state === 'open' && (at === null || at === `refs/heads/${side(pull)}`),
       );
       return this.#listed(
         asked,
@@ -61,6 +62,10 @@ export class BitbucketDataCenterServer extends ForgeServer {
     if (!pull) return this.refusal(404, `Pull request ${number} does not exist in ACME/pipes.`);
     if (more === '/activities') return this.#listed(asked, this.#activities(pull));
     if (more.startsWith('/comments')) return this.#comments(asked, pull, more.slice('/comments'.length));
+    if (more === '/auto-merge') {
+      pull.autoMerge = null;
+      return { status: 204 };
+    }
     const key = `pull ${pull.number}`;
     if (method === 'GET') return { status: 200, body: this.#shown(pull) };
     const version = more === '/decline' ? Number(query.get('version')) : body.version;
@@ -70,6 +75,7 @@ export class BitbucketDataCenterServer extends ForgeServer {
         'You are attempting to modify a pull request based on out-of-date information.',
       );
     if (pull.state !== 'open') return this.refusal(409, 'This pull request is not open.');
+    if (more === '/merge') return this.#merge(pull, body);
     this.#versions.set(key, this.#version(key) + 1);
     if (more === '/decline') this.touch(pull, { state: 'closed' });
     else
@@ -78,6 +84,13 @@ export class BitbucketDataCenterServer extends ForgeServer {
         isDraft: body.draft === true,
       });
     return { status: 200, body: this.#shown(pull) };
+  }
+
+  #merge(pull: StoredPull, { autoMerge, strategyId }: Asked['body']): Reply {
+    if (this.waits && autoMerge !== true) return this.refusal(409, 'There are vetoes.');
+    if (this.waits) pull.autoMerge = textOf(strategyId);
+    else this.merge(pull.number, strategyId === 'squash' ? 'squash' : 'merge');
+    return { status: this.waits ? 202 : 200, body: this.#shown(pull) };
   }
 
   #version(key: string): number {
@@ -131,8 +144,9 @@ export class BitbucketDataCenterServer extends ForgeServer {
     return { status: 200, body: this.#told(comment) };
   }
 
-  #status(sha: string, { key, state, name, description, url }: Asked['body']): Reply {
-    const fine = textOf(key) !== '' && textOf(key).length <= 255 && /^https?:/.test(textOf(url));
+  #status(sha: string, { key, parent, state, name, description, url }: Asked['body']): Reply {
+    const fine =
+      textOf(key) !== '' && parent === key && textOf(key).length <= 255 && /^https?:/.test(textOf(url));
     if (!fine || !/^(INPROGRESS|SUCCESSFUL|FAILED|CANCELLED|UNKNOWN)$/.test(textOf(state)))
       return this.refusal(400, 'state: please supply a valid state');
     const told = { description: textOf(description), url: textOf(url) };

@@ -59,12 +59,14 @@ export class BitbucketServer extends ForgeServer {
         new RegExp(`${field.replaceAll('.', '\\.')} = "((?:[^"\\\\]|\\\\.)*)"`)
           .exec(filter)?.[1]
           ?.replaceAll(/\\(.)/g, '$1');
-      const open = this.pulls.filter(
-        (pull) =>
-          pull.state === 'open' &&
-          (wanted('destination.branch.name') ?? pull.base) === pull.base &&
-          (wanted('source.branch.name') ?? pull.branch) === pull.branch,
-      );
+      const isOr = filter.includes(' OR ');
+      const fits = (pull: StoredPull) => {
+        const [base, branch] = [wanted('destination.branch.name'), wanted('source.branch.name')];
+        return isOr
+          ? base === pull.base || branch === pull.branch
+          : (base ?? pull.base) === pull.base && (branch ?? pull.branch) === pull.branch;
+      };
+      const open = this.pulls.filter((pull) => pull.state === 'open' && fits(pull));
       return this.#listed(
         asked,
         open.reverse().map((pull) => this.#shown(pull)),

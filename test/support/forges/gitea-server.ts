@@ -15,6 +15,8 @@ export class GiteaServer extends ForgeServer {
   readonly name = 'gitea';
   protected readonly root = '/api/v1';
   protected override readonly noCommit = 500;
+  /** In the very moment in which it is told to merge one later. */
+  onSchedule: (pull: StoredPull) => void = () => {};
 
   protected isLetIn({ authorization }: IncomingHttpHeaders): boolean {
     return authorization === `Bearer ${this.token}` || authorization === `token ${this.token}`;
@@ -129,12 +131,15 @@ export class GiteaServer extends ForgeServer {
       pull.autoMerge = null;
       return { status: 204 };
     }
-    if (body.head_commit_id !== pull.headSha) return this.refusal(409, 'head out of date');
     if (body.merge_when_checks_succeed !== true) return this.refusal(405, 'Please try again later');
+    // It is only put down: nobody looks at the head.
     if (this.waits) {
+      if (pull.autoMerge !== null) return this.refusal(409, 'the scheduled auto merge exists already');
+      this.onSchedule(pull);
       pull.autoMerge = textOf(body.Do);
       return { status: 201 };
     }
+    if (body.head_commit_id !== pull.headSha) return this.refusal(409, 'head out of date');
     this.merge(pull.number, textOf(body.Do) as 'merge');
     return { status: 200 };
   }

@@ -37,6 +37,10 @@ export class GitHubServer extends ForgeServer {
   /** Private repositories of some plans have none. */
   hasDrafts = true;
   mayAutoMerge = true;
+  /** Whether the token may take an order to merge back. */
+  mayDisable = true;
+  /** Numbers of pull requests that are in the merge queue. */
+  readonly queued = new Set<number>();
   /** Branches of its merge queue, by their head. */
   readonly queue = new Map<string, string>();
   readonly name = 'github';
@@ -124,7 +128,12 @@ export class GitHubServer extends ForgeServer {
     const pull = this.pulls.find((one) => nodeOf(one) === id);
     if (!pull) return wrong(`Could not resolve to a node with the global id of '${id}'`);
     const enables = textOf(query).includes('enablePullRequestAutoMerge');
-    if (!enables && pull.autoMerge === null) return wrong('Auto merge is not enabled for this pull request');
+    if (textOf(query).includes('dequeuePullRequest'))
+      return this.queued.delete(pull.number)
+        ? { status: 200, body: { data: {} } }
+        : wrong('Pull request is not in the merge queue.');
+    if (!enables && (pull.autoMerge === null || !this.mayDisable || this.queued.has(pull.number)))
+      return wrong("Can't disable auto-merge for this pull request.");
     if (enables && !this.mayAutoMerge) return wrong('Auto merge is not allowed for this repository');
     if (enables && pull.headSha !== sha) return wrong('Head sha was modified. Review and try again.');
     if (enables && !this.waits) return wrong('Pull request Pull request is in clean status');

@@ -24,9 +24,13 @@ type Shown = Pick<
 >;
 
 export class GitLabServer extends ForgeServer {
-  /** By commit, the pipeline that ran for it last. */
   tokenEnd: string | null = null;
-  readonly pipelines = new Map<string, number>();
+  /** By commit, the pipeline that ran for it last; of a merge request it has a ref of its own. */
+  readonly pipelines = new Map<string, { id: number; ref: string }>();
+  /** Whether an order to merge may be taken back. */
+  mayCancel = true;
+  /** Whether the token may merge into the base. */
+  mayMerge = true;
   /** Where statuses were put, as it was asked for. */
   readonly toldOf: { sha: string; ref: unknown; pipelineId: unknown }[] = [];
   readonly name = 'gitlab';
@@ -106,8 +110,7 @@ export class GitLabServer extends ForgeServer {
     }
     const [, commit] = /^\/repository\/commits\/([0-9a-f]{40})$/.exec(rest) ?? [];
     if (commit) {
-      const id = this.pipelines.get(commit);
-      return { status: 200, body: { id: commit, last_pipeline: id === undefined ? null : { id } } };
+      return { status: 200, body: { id: commit, last_pipeline: this.pipelines.get(commit) ?? null } };
     }
     const [, sha] = /^\/statuses\/([0-9a-f]{40})$/.exec(rest) ?? [];
     if (sha) return this.#status(sha, body);
@@ -146,6 +149,13 @@ export class GitLabServer extends ForgeServer {
 
   /** Once its pipeline has succeeded, or at once; null: no longer. */
   #merge(pull: StoredPull, body: Asked['body'] | null): Reply {
+    if (!this.mayMerge) return this.refusal(401, '401 Unauthorized');
+    // Told by the body alone.
+    if (body === null && !this.mayCancel)
+      return {
+        status: 201,
+        body: { message: "Can't cancel the automatic merge", status: 'error', http_status: 406 },
+      };
     if (body === null) pull.autoMerge = null;
     else if (body.sha !== pull.headSha)
       return this.refusal(409, 'SHA does not match HEAD of source branch: x');
@@ -164,6 +174,11 @@ export class GitLabServer extends ForgeServer {
     const state = textOf(body.state);
     if (!/^(pending|running|success|failed|canceled)$/.test(state))
       return this.refusal(400, 'state does not have a valid value');
+    if (body.pipeline_id !== undefined) {
+      const pipeline = this.pipelines.get(sha);
+      if (pipeline?.id !== body.pipeline_id || (body.ref !== undefined && pipeline?.ref !== body.ref))
+        return this.refusal(404, '404 Pipeline for pipeline_id, sha and ref Not Found');
+    }
     const last = this.statuses.filter((one) => one.sha === sha && one.context === context).at(-1);
     if (last?.state === 'pending' && state === 'pending')
       return this.refusal(

@@ -152,21 +152,34 @@ describe('the id of a delivery', () => {
     expect(deliveryIdOf('gitlab', made)).to.equal('msg_p5jXN8AQM9LWM0D4loKWxJek');
   });
 
+  it('is GitLab’s secret token where that is kept here, also of a webhook that has a signing token as well', () => {
+    const secret = 'the-secret-token-of-it';
+    const headers = { 'webhook-signature': 'v1,x', 'webhook-id': 'a', 'webhook-timestamp': '1614265330' };
+    const made = { headers: { ...headers, 'x-gitlab-token': secret }, body: Buffer.from('{}') };
+    expect(isSigned('gitlab', secret, made, 1_614_265_330_000)).to.equal(true);
+    expect(isSigned('gitlab', secret, { ...made, headers }, 1_614_265_330_000)).to.equal(false);
+  });
+
   for (const [forge, header, yes, no] of [
     [
       'github',
       'x-github-event',
       ['push', 'pull_request_review', 'merge_group'],
-      ['star', 'ping', 'workflow_run'],
+      ['star', 'ping', 'workflow_run', 'pull_request_review_comment', 'pull_request_review_thread'],
     ],
     ['gitlab', 'x-gitlab-event', ['Push Hook', 'Merge Request Hook'], ['Note Hook', 'Pipeline Hook']],
-    ['gitea', 'x-gitea-event', ['push', 'pull_request_sync'], ['issues', 'release']],
-    ['bitbucket', 'x-event-key', ['repo:push', 'pullrequest:fulfilled'], ['issue:created', 'repo:fork']],
+    ['gitea', 'x-gitea-event', ['push', 'pull_request_sync'], ['issues', 'release', 'pull_request_comment']],
+    [
+      'bitbucket',
+      'x-event-key',
+      ['repo:push', 'pullrequest:fulfilled'],
+      ['issue:created', 'repo:fork', 'pullrequest:comment_created'],
+    ],
     [
       'bitbucket-data-center',
       'x-event-key',
       ['repo:refs_changed', 'pr:merged', 'pr:from_ref_updated'],
-      ['diagnostics:ping', 'repo:forked'],
+      ['diagnostics:ping', 'repo:forked', 'pr:comment:added'],
     ],
   ] as const)
     it(`of ${forge} matters for what is looked at here, and where it does not say what it is`, () => {

@@ -5,7 +5,8 @@ import { faultOf } from '../../../reconcilers/forges/faults.ts';
 const told = (status: number, body: unknown, headers: Record<string, string> = {}) => {
   const { fault, message } = faultOf({
     ...{ label: 'GitHub at api.github.com', status, headers: new Headers(headers) },
-    ...{ text: JSON.stringify(body), redact: (text: string) => text, now: 0 },
+    ...{ text: JSON.stringify(body), redact: (text: string) => text },
+    ...{ now: 0, usualWaitMs: 60_000 },
   });
   return `${fault}: ${message}`;
 };
@@ -40,6 +41,10 @@ describe('a refusal of a forge', () => {
     const body = { message: 'Resource not accessible by personal access token' };
     const headers = { 'x-accepted-github-permissions': 'issues=write; pull_requests=write' };
     expect(told(403, body, headers)).to.include('it needs issues: write or pull_requests: write');
+    const sets = { 'x-accepted-github-permissions': 'pull_requests=write,contents=read; issues=write' };
+    expect(told(403, body, sets)).to.include(
+      'it needs pull_requests: write and contents: read or issues: write',
+    );
     expect(told(403, body, { 'x-accepted-github-permissions': '<b>' })).to.include('give one that may write');
   });
 
