@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox';
 import { Role, Text } from './api/common.ts';
 import { ProviderId, ProviderOptions, TOKEN_ENDPOINT_AUTH_METHODS } from './api/identity-providers.ts';
 import { AccessLimits } from './api/settings.ts';
+import { worded } from './patterns.ts';
 
 const Path = Type.String({ minLength: 1, maxLength: 4_096 });
 const Name = Type.String({ minLength: 1, maxLength: 256 });
@@ -15,7 +16,11 @@ const Provider = Type.Object(
     clientId: Type.String({ minLength: 1, maxLength: 500 }),
     /** A file with the secret or the private key, or a variable of the controller's environment. */
     clientSecretFile: Type.Optional(Path),
-    clientSecretEnv: Type.Optional(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' })),
+    clientSecretEnv: Type.Optional(
+      Type.String({
+        pattern: worded('^[A-Za-z_][A-Za-z0-9_]{0,127}$', 'must be the name of an environment variable'),
+      }),
+    ),
     displayName: Type.Optional(Text(100)),
     tokenEndpointAuthMethod: Type.Optional(Type.Enum([...TOKEN_ENDPOINT_AUTH_METHODS], { type: 'string' })),
     /** In place of `options.caCertificate`. */

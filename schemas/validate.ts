@@ -5,6 +5,7 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import * as formats from 'ajv-formats';
 import type { Static, TSchema } from 'typebox';
+import { messageOfPattern } from './patterns.ts';
 
 export interface SchemaIssue {
   /** JSON pointer of the offending value, `''` for the whole. */
@@ -44,6 +45,8 @@ function describe(error: ErrorObject): string {
       return `must be ${JSON.stringify(params.allowedValue)}`;
     case 'type':
       return `must be ${article(String(params.type))}`;
+    case 'pattern':
+      return messageOfPattern(String(params.pattern)) ?? error.message ?? 'is not valid';
     default:
       return error.message ?? 'is not valid';
   }

@@ -145,6 +145,7 @@ export const appRouter = router({
   secret: router({
     list: q(secrets.list),
     create: m(secrets.create),
+    relocate: m(secrets.relocate),
     register: m(secrets.register),
     refresh: m(secrets.refresh),
     update: m(secrets.update),

@@ -27,7 +27,7 @@ import { BackendError, type SecretBackend } from './backends/backend.ts';
 import type { BackendSetting } from './backends/open.ts';
 import type { SecretRef } from './backends/secret-ref.ts';
 import { assertListed } from './exec-commands.ts';
-import { listFetched } from './fetch-store.ts';
+import { type FetchedRow, listFetched, markFailed } from './fetch-store.ts';
 import type { BackendInput } from './secret-stores.ts';
 
 export const SECRETS_LOOP = 'secrets';
@@ -47,7 +47,11 @@ export interface BackendChange {
   fields: string[];
   /** What was asked, with its session: a login may be good for a few times alone. Null for BUILTIN. */
   opened: SecretBackend | null;
+  /** What it lacks of that which is registered. */
+  failed: readonly FailedRow[];
 }
+
+type FailedRow = Parameters<typeof markFailed>[1][number];
 
 export interface DescribedStore extends FetchState {
   /** Null where it cannot be opened; then `error` says why. */
@@ -65,7 +69,7 @@ export async function prepareChange(
   const kind = secretBackend ?? before.kind;
   if (config === undefined && kind === before.kind) return null;
   if (kind === 'BUILTIN' && config === undefined)
-    return { environmentId: id, before, after: { kind, sealed: null }, fields: [], opened: null };
+    return { environmentId: id, before, after: { kind, sealed: null }, fields: [], opened: null, failed: [] };
   if (config === undefined)
     throw badRequest(`secretBackendConfig is required for ${kind}: ${EXAMPLES[kind]}`);
   const stored = storedSetting(tools, id, before);
@@ -74,9 +78,9 @@ export async function prepareChange(
   const registered = await listFetched(ctx.db, id);
   refuseWiderPaths(registered, { before: stored && ownPrefixOf(stored), after: ownPrefixOf(setting) });
   const opened = tools.openSetting(setting);
-  await ask(opened, { kind, registered }, ctx.signal);
+  const failed = await ask(opened, { kind, registered }, ctx.signal);
   return {
-    opened,
+    ...{ opened, failed },
     environmentId: id,
     before,
     after: { kind, sealed: tools.keyring.seal(JSON.stringify(setting), sealedPlace('environments', id)) },
@@ -150,25 +154,29 @@ const MOST_READ = 100;
 
 /**
  * Whether it lets us in, and has what is registered. One that has some of it is taken: what is missing keeps its last good
- * value, and is told.
+ * value, and is answered.
  */
 async function ask(
   backend: SecretBackend,
-  { kind, registered }: { kind: BackendKind; registered: readonly SecretRef[] },
+  { kind, registered }: { kind: BackendKind; registered: readonly FetchedRow[] },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<FailedRow[]> {
   try {
     await backend.check(signal);
-    const refs = registered.slice(0, MOST_READ);
-    const readings =
-      refs.length === 0 || !backend.outside ? [] : [...(await backend.read(refs, signal)).values()];
-    const failed = readings.filter((reading) => 'error' in reading);
+    const rows = registered.slice(0, MOST_READ);
+    if (rows.length === 0 || !backend.outside) return [];
+    const readings = await backend.read(rows, signal);
+    const failed = rows.flatMap((row) => {
+      const reading = readings.get(row.name);
+      return reading && 'error' in reading ? [{ row, error: reading.error }] : [];
+    });
     const [first] = failed;
-    if (first && failed.length === readings.length)
+    if (first && failed.length === readings.size)
       throw new BackendError(
         'refused',
         `${kind} gives none of the ${registered.length} secrets that are registered: ${first.error}`,
       );
+    return failed;
   } catch (error) {
     backend.close();
     throw error instanceof BackendError ? badRequest(`secretBackendConfig: ${error.message}`) : error;
@@ -190,6 +198,7 @@ export async function applyChange(ctx: MutationContext, change: BackendChange): 
   if (!sameStore(now, before)) throw changedMeanwhile();
   await writeBackend(ctx.db, environmentId, after);
   if (after.kind === 'BUILTIN') await forgetFetches(ctx.db, environmentId);
+  await markFailed(ctx.db, change.failed);
   const { bus } = ctx.services;
   await bumpConfigRevision(ctx.db, environmentId);
   await bus.publish(ctx.db, { type: 'config', environmentId, reason: 'secret backend changed' });

@@ -38,6 +38,8 @@ export function settingOf(kind: BackendKind, config: unknown): BackendSetting {
       const cloud = checked<CloudConfig>(CloudConfig, config, FIELD);
       if (cloud.accessKeyId === undefined && (cloud.secretAccessKey ?? cloud.sessionToken) !== undefined)
         throw badRequest(`${FIELD}.accessKeyId is required beside secretAccessKey and sessionToken`);
+      if (cloud.externalId !== undefined && cloud.roleArn === undefined)
+        throw badRequest(`${FIELD}.roleArn is required beside externalId: it is what a role asks for`);
       const { endpoint } = cloud;
       return {
         kind,

@@ -4,6 +4,7 @@ import {
   DeleteSecret,
   EnvironmentId,
   RegisterSecret,
+  RelocateSecret,
   SecretList,
   SecretSummary,
   UpdateSecret,
@@ -20,7 +21,7 @@ import { isBelowOwn } from './backend-setting.ts';
 import { type BackendState, toDomainError } from './backend-state.ts';
 import { readBackend } from './backend-store.ts';
 import { objectionTo } from './backends/backend.ts';
-import { refTo } from './backends/secret-ref.ts';
+import { refTo, type SecretRef } from './backends/secret-ref.ts';
 import type { OpenStore } from './secret-stores.ts';
 import {
   deleteSecret,
@@ -29,6 +30,8 @@ import {
   insertSecret,
   listSecrets,
   refuseTaken,
+  type StoredSecret,
+  updateSecretLocation,
   updateSecretValue,
 } from './store.ts';
 import { secretVariable } from './variable.ts';
@@ -111,6 +114,28 @@ export const create = mutation({
   },
 });
 
+/** What a store outside has there. @throws PRECONDITION_FAILED without one; FORBIDDEN; BAD_REQUEST where it has nothing of use */
+function readFromStore(
+  ctx: Context,
+  environmentId: string,
+  ref: SecretRef,
+): Promise<{ state: BackendState; value: string }> {
+  return withStore(ctx, environmentId, async ({ backend, state, ownPrefix }) => {
+    if (!backend.outside) {
+      throw preconditionFailed(
+        'This environment keeps its secrets in Headgate itself: give the value with secret.create, or name a store outside in environment.update first',
+      );
+    }
+    if (ref.path !== null) assertOwnPath(ctx, ref.path, ownPrefix);
+    const reading = (await backend.read([ref], ctx.signal)).get(ref.name);
+    if (!reading || 'error' in reading)
+      throw badRequest(
+        `${ref.path === null ? 'name' : 'path'}: ${reading?.error ?? 'the store does not have it'}`,
+      );
+    return { state, value: reading.value };
+  });
+}
+
 export const register = mutation({
   name: 'secret.register',
   summary: 'Name a secret that is in the store of the environment already; its value is fetched from there',
@@ -121,28 +146,59 @@ export const register = mutation({
   output: SecretSummary,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async prepare(ctx, { environmentId, name, path = null, property = null, version = null }) {
-    return withStore(ctx, environmentId, async ({ backend, state, ownPrefix }) => {
-      if (!backend.outside) {
-        throw preconditionFailed(
-          'This environment keeps its secrets in Headgate itself: give the value with secret.create, or name a store outside in environment.update first',
-        );
-      }
-      if (path !== null) assertOwnPath(ctx, path, ownPrefix);
-      await refuseTaken(ctx.db, environmentId, secretVariable(name));
-      const ref = { name, path, property, version };
-      const reading = (await backend.read([ref], ctx.signal)).get(name);
-      if (!reading || 'error' in reading)
-        throw badRequest(
-          `${path === null ? 'name' : 'path'}: ${reading?.error ?? 'the store does not have it'}`,
-        );
-      return { state, value: reading.value };
-    });
+    await refuseTaken(ctx.db, environmentId, secretVariable(name));
+    return readFromStore(ctx, environmentId, { name, path, property, version });
   },
   async run(ctx, input, { state, value }) {
     await ctx.services.secretStores.confirm(ctx.db, input.environmentId, state);
     return insertNamed(ctx, { ...input, value }, { fetched: true, reason: 'secret registered' });
   },
 });
+
+export const relocate = mutation({
+  name: 'secret.relocate',
+  summary:
+    'Say where in the store outside a secret is from now on; it is read there before anything is changed',
+  role: 'EDITOR',
+  permission: 'secrets.manage',
+  audit: 'secret.relocated',
+  input: RelocateSecret,
+  output: SecretSummary,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async prepare(ctx, { environmentId, id, path = null, property = null, version = null }) {
+    const secret = await findSecret(ctx.db, environmentId, id);
+    if (!secret) throw notFound('Secret');
+    return readFromStore(ctx, environmentId, { name: secret.name, path, property, version });
+  },
+  async run(ctx, { id, environmentId, path = null, property = null, version = null }, { state, value }) {
+    await ctx.services.secretStores.confirm(ctx.db, environmentId, state);
+    const before = await findSecret(ctx.db, environmentId, id);
+    if (!before) throw notFound('Secret');
+    const after = { path, property, version };
+    await updateSecretLocation(ctx.db, id, after);
+    await updateSecretValue(ctx.db, ctx.services.keyring, { id, value, fetched: true });
+    ctx.audit({
+      ...{ entityType: 'Secret', entityId: id, metadata: { name: before.name } },
+      diff: Object.fromEntries(
+        LOCATION.filter((part) => before[part] !== after[part]).map((part) => [
+          part,
+          [before[part], after[part]],
+        ]),
+      ),
+    });
+    await secretsChanged(ctx, environmentId, 'secret relocated');
+    return withUsers(ctx, environmentId, before);
+  },
+});
+
+const LOCATION = ['path', 'property', 'version'] as const;
+
+/** As it stands now. */
+async function withUsers(ctx: Context, environmentId: string, before: StoredSecret): Promise<SecretSummary> {
+  const after = (await findSecret(ctx.db, environmentId, before.id)) ?? before;
+  const users = await deployedUsers(ctx.db, environmentId);
+  return { ...after, usedBy: users.get(after.variable) ?? [] };
+}
 
 interface NewSecret {
   environmentId: string;
@@ -205,9 +261,7 @@ export const update = mutation({
     await updateSecretValue(ctx.db, ctx.services.keyring, { id, value, fetched: isOutside(state) });
     ctx.audit({ entityType: 'Secret', entityId: input.id, metadata: { name: before.name } });
     await secretsChanged(ctx, input.environmentId, 'secret updated');
-    const after = (await findSecret(ctx.db, input.environmentId, input.id)) ?? before;
-    const users = await deployedUsers(ctx.db, input.environmentId);
-    return { ...after, usedBy: users.get(after.variable) ?? [] };
+    return withUsers(ctx, input.environmentId, before);
   },
 });
 

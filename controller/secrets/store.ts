@@ -109,6 +109,14 @@ export async function updateSecretValue(
     });
 }
 
+export async function updateSecretLocation(
+  db: Knex,
+  id: string,
+  location: { path: string | null; property: string | null; version: string | null },
+): Promise<void> {
+  await db('secrets').where({ id }).update(location);
+}
+
 export async function deleteSecret(db: Knex, id: string): Promise<void> {
   await db('secrets').where({ id }).delete();
 }

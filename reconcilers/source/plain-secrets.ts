@@ -12,7 +12,7 @@ const HARMLESS = /^(?:basic|bearer|aws|none|null|true|false)$/i;
 const USER_IN_URL = /^[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*:([^/\s@]+)@/i;
 /** `${NAME}`, `$NAME`, `SECRET[backend.key]`, and a `{{ field }}` of the event. */
 const PLACEHOLDER = /\$\{[^}]+\}|\$[A-Za-z_]|SECRET\[[^\]]+\]|\{\{[^}]+\}\}/;
-const PLAIN_DEFAULT = /\$\{[A-Za-z_][\w.]*:?-[^}]+\}/;
+const WITH_DEFAULT = /\$\{(?<name>[A-Za-z_][\w.]*):?-(?<text>[^}]+)\}/g;
 const SECTIONS = ['sources', 'transforms', 'sinks', 'global', 'values'] as const;
 const MAX_FINDINGS = 20;
 /** `/sinks/token` is a component of that name, no field; values are looked at like fields. */
@@ -36,7 +36,33 @@ function isSecretKey(key: string): boolean {
 
 function isPlain(text: string): boolean {
   if (text === '' || HARMLESS.test(text)) return false;
-  return !PLACEHOLDER.test(text) || PLAIN_DEFAULT.test(text);
+  return !PLACEHOLDER.test(text) || plainDefault(text) !== null;
+}
+
+/** The name of a placeholder whose default says something. */
+function plainDefault(text: string): string | null {
+  for (const { groups } of text.matchAll(WITH_DEFAULT))
+    if (groups?.name !== undefined && !HARMLESS.test(groups.text ?? '')) return groups.name;
+  return null;
+}
+
+/** What is wrong, and what to do; nothing of the text but a name of a placeholder. */
+function findingOf(field: string, text: string): Pick<SpecFinding, 'message' | 'hint'> {
+  const name = plainDefault(text);
+  const shown = `\`${field.slice(0, 100)}\``;
+  if (name === null)
+    return {
+      message: `${shown} holds a plain secret; secrets do not belong in git`,
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholder as it is written in a manifest
+      hint: 'Create a secret in the environment and write its placeholder here, for example "${SVC_SECRET_NAME}". Treat this one as leaked and replace it.',
+    };
+  return {
+    message: `${shown} has a default for \${${name.slice(0, 100)}} that stands in git as plain text`,
+    hint: name.startsWith('SVC_SECRET_')
+      ? 'Leave the default out: a secret that is missing refuses the manifest. If it was a real secret, treat it as leaked and replace it.'
+      : // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholder as it is written in a manifest
+        'A secret is written by its variable: db-pw is "${SVC_SECRET_DB_PW}". What follows a - in a placeholder is a default.',
+  };
 }
 
 /** Names under `route` are chosen by people and their values are conditions. */
@@ -48,22 +74,20 @@ function isChosenByPeople(path: readonly (string | number)[]): boolean {
 export function plainSecrets(spec: Readonly<Record<string, unknown>>): SpecFinding[] {
   const findings: SpecFinding[] = [];
   const path: (string | number)[] = [];
-  const report = (field: string) => {
+  const report = (field: string, text: string) => {
     if (findings.length >= MAX_FINDINGS) return;
     findings.push({
       pointer: path.reduce<string>(pointerTo, ''),
       stage: 'secrets',
-      message: `\`${field.slice(0, 100)}\` holds a plain secret; secrets do not belong in git`,
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholder as it is written in a manifest
-      hint: 'Create a secret in the environment and write its placeholder here, for example "${SVC_SECRET_NAME}". Treat this one as leaked and replace it.',
+      ...findingOf(field, text),
     });
   };
   const look = (node: unknown, field: string, secretish: boolean): void => {
     if (typeof node === 'string') {
       const inUrl = secretish || !node.includes('://') ? undefined : USER_IN_URL.exec(node)?.[1];
-      if (secretish ? isPlain(node) : inUrl !== undefined && isPlain(inUrl)) report(field);
+      if (secretish ? isPlain(node) : inUrl !== undefined && isPlain(inUrl)) report(field, node);
     } else if (typeof node === 'number') {
-      if (secretish) report(field);
+      if (secretish) report(field, '');
     } else if (Array.isArray(node)) {
       for (const [index, item] of node.entries()) {
         path.push(index);

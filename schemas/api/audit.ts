@@ -1,5 +1,6 @@
 /** The audit log, as it is followed from outside. */
 import Type, { type Static } from 'typebox';
+import { worded } from '../patterns.ts';
 import { Id, Input, Nullable, Timestamp } from './common.ts';
 
 export const ACTOR_TYPES = ['user', 'service_account', 'git', 'scim', 'system'] as const;
@@ -35,7 +36,9 @@ export type AuditEvent = Static<typeof AuditEvent>;
 
 export const AUDIT_LIMIT = { default: 50, minimum: 1, maximum: 200 } as const;
 /** Fifteen digits stay exact in JSON. */
-export const AuditCursor = Type.String({ pattern: '^[0-9]{1,15}$' });
+export const AuditCursor = Type.String({
+  pattern: worded('^[0-9]{1,15}$', 'must be a cursor that an earlier answer gave'),
+});
 export const AuditAction = Type.String({ minLength: 1, maxLength: 100 });
 export const AuditAfter = Input({
   environmentId: Id,
@@ -59,7 +62,10 @@ export const SCIM_ALL = 'SCIM';
 const Text100 = Type.String({ minLength: 1, maxLength: 100 });
 /** A day (`2026-01-31`, in UTC) or a moment in ISO 8601. */
 const DayOrMoment = Type.String({
-  pattern: '^\\d{4}-\\d{2}-\\d{2}(T[0-9:.]{5,15}(Z|[+-]\\d{2}:\\d{2})?)?$',
+  pattern: worded(
+    '^\\d{4}-\\d{2}-\\d{2}(T[0-9:.]{5,15}(Z|[+-]\\d{2}:\\d{2})?)?$',
+    'must be a time as ISO 8601 writes it, such as 2026-01-31 or 2026-01-31T08:00:00Z',
+  ),
   maxLength: 40,
 });
 const AUDIT_FILTERS = {

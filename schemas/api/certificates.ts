@@ -1,6 +1,7 @@
 /** Certificates and keys that engines read as files. What is secret in them goes in and never comes out. */
 import Type, { type Static } from 'typebox';
 import { CERT_FILENAME_PATTERN } from '../agent/limits.ts';
+import { worded } from '../patterns.ts';
 import { GivenName, Id, Input, Nullable, Timestamp } from './common.ts';
 
 export const CERTIFICATE_LIMITS = {
@@ -21,7 +22,14 @@ export const UploadCertificate = Input({
   /** A certificate and its key have the same one. */
   name: GivenName,
   /** Letters, digits, dot, dash and underscore; no dot or dash at the beginning. */
-  filename: Type.String({ minLength: 1, maxLength: 128, pattern: CERT_FILENAME_PATTERN }),
+  filename: Type.String({
+    minLength: 1,
+    maxLength: 128,
+    pattern: worded(
+      CERT_FILENAME_PATTERN,
+      'must be a file name of letters, digits, _ . and -, which begins with none of the last two',
+    ),
+  }),
   fileType: CertificateFileType,
   /** PEM, at most 1 MiB. */
   dataBase64: Type.String({ minLength: 1, maxLength: CERTIFICATE_LIMITS.base64Chars }),

@@ -1,5 +1,6 @@
 /** Pieces that the inputs and outputs of operations share. */
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox';
+import { worded } from '../patterns.ts';
 
 /** A moment: a `Date` in process, an ISO 8601 string on the wire. */
 export const Timestamp = Type.Unsafe<Date>({ type: 'string', format: 'date-time' });
@@ -9,7 +10,14 @@ export const Text = (maxLength: number) => Type.String({ maxLength });
 const UNSEEN = '\\p{Cc}\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff';
 /** What people write on their things. White space at the ends is taken off before it is stored. */
 export const Label = (maxLength: number) =>
-  Type.String({ minLength: 1, maxLength, pattern: `^\\s*[^\\s${UNSEEN}][^${UNSEEN}]*$` });
+  Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: worded(
+      `^\\s*[^\\s${UNSEEN}][^${UNSEEN}]*$`,
+      'must have something that can be seen, and no control characters',
+    ),
+  });
 export const GivenName = Label(100);
 export const Deleted = Type.Object({ deleted: Type.Literal(true) });
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);

@@ -1,12 +1,16 @@
 /** Environments, enrollment tokens, secrets. */
 import Type, { type Static } from 'typebox';
+import { worded } from '../patterns.ts';
 import { Id, Input, Nullable, Timestamp } from './common.ts';
 import { SecretBackend, SecretBackendConfig, ShownBackendConfig } from './secret-backends.ts';
 
 export const EnvironmentName = Type.String({
   minLength: 1,
   maxLength: 100,
-  pattern: '^[a-zA-Z0-9][a-zA-Z0-9 _-]*$',
+  pattern: worded(
+    '^[a-zA-Z0-9][a-zA-Z0-9 _-]*$',
+    'must begin with a letter or digit and have only letters, digits, blanks, _ and -',
+  ),
 });
 
 export const GIT_MODES = ['off', 'observe', 'sync', 'push'] as const;
@@ -82,7 +86,14 @@ export const UpdateEnvironment = Input({
   /** `*` stands for any characters, case does not count. Null is the usual ones, an empty list hides nothing. */
   redactKeys: Type.Optional(
     Nullable(
-      Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\p{Cc}]+$' }), { maxItems: 100 }),
+      Type.Array(
+        Type.String({
+          minLength: 1,
+          maxLength: 100,
+          pattern: worded('^[^\\p{Cc}]+$', 'must have no control characters'),
+        }),
+        { maxItems: 100 },
+      ),
     ),
   ),
 });
@@ -108,7 +119,14 @@ export const GeneratedEnrollmentToken = Type.Object({
   expiresAt: Nullable(Timestamp),
 });
 
-export const SecretName = Type.String({ minLength: 1, maxLength: 100, pattern: '^[a-zA-Z][a-zA-Z0-9_.-]*$' });
+export const SecretName = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: worded(
+    '^[a-zA-Z][a-zA-Z0-9_.-]*$',
+    'must begin with a letter and have only letters, digits, _ . and -',
+  ),
+});
 /** A value travels to the engine by environment variable, which cannot carry NUL. */
 export const SecretValue = Type.String({ minLength: 1, maxLength: 65_536 });
 export const SecretSummary = Type.Object({
@@ -134,31 +152,43 @@ export const SecretList = Type.Array(SecretSummary);
 export const CreateSecret = Input({ environmentId: Id, name: SecretName, value: SecretValue });
 export const UpdateSecret = Input({ id: Id, environmentId: Id, value: SecretValue });
 export const DeleteSecret = Input({ id: Id, environmentId: Id });
-export const RegisterSecret = Input({
-  environmentId: Id,
-  name: SecretName,
+/** Where a store outside has a secret; what is left out, its name says. */
+const SecretLocation = {
   path: Type.Optional(
     Type.String({
       ...{ minLength: 1, maxLength: 2_048 },
       // As names in AWS, ARNs and folders of Vault are written; none of the segments `.` or `..`.
-      pattern: '^(?!-)(?!(.*/)?\\.{1,2}(/|$))[A-Za-z0-9/_+=.@!:-]+$',
+      pattern: worded(
+        '^(?!-)(?!(.*/)?\\.{1,2}(/|$))[A-Za-z0-9/_+=.@!:-]+$',
+        'must be a path, a name or an ARN: letters, digits and / _ + = . @ ! : -, not beginning with -, without . or .. between slashes',
+      ),
       description: 'where the store keeps it, in place of the name and the prefix: a name, an ARN, a folder',
     }),
   ),
   property: Type.Optional(
     Type.String({
-      ...{ minLength: 1, maxLength: 256, pattern: '^[^\\x00-\\x1f\\x7f]+$' },
+      ...{
+        minLength: 1,
+        maxLength: 256,
+        pattern: worded('^[^\\x00-\\x1f\\x7f]+$', 'must have no control characters'),
+      },
       description: 'of an entry that is a JSON object; of Vault the field',
     }),
   ),
   version: Type.Optional(
     Type.String({
-      ...{ minLength: 1, maxLength: 256, pattern: '^[\\w./=+:@-]+$' },
+      ...{
+        minLength: 1,
+        maxLength: 256,
+        pattern: worded('^[\\w./=+:@-]+$', 'must have only letters, digits and . _ / = + : @ -'),
+      },
       description:
         'of AWS a VersionId or a VersionStage, of Vault the number; without it the newest is followed',
     }),
   ),
-});
+};
+export const RegisterSecret = Input({ environmentId: Id, name: SecretName, ...SecretLocation });
+export const RelocateSecret = Input({ id: Id, environmentId: Id, ...SecretLocation });
 export const DeletedSecret = Type.Object({
   deleted: Type.Literal(true),
   /** The store outside that it came from has it on. */

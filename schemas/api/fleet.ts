@@ -1,5 +1,6 @@
 /** Nodes. */
 import Type, { type Static } from 'typebox';
+import { worded } from '../patterns.ts';
 import { Deleted, Gate, Id, Input, Label, LabelMap, Nullable, Text, Timestamp } from './common.ts';
 import { NodeHealth, NodePipelineStatus, PipelineOnNode } from './pipelines.ts';
 
@@ -152,14 +153,23 @@ export type MaintainedNode = Static<typeof MaintainedNode>;
 export const NodeName = Label(253);
 /** Labels that are set here win over those that the agent reports. */
 const NodeLabelName = Type.Record(
-  Type.String({ pattern: '^[^\\s=,\\p{Cc}][^=,\\p{Cc}]{0,127}$' }),
+  Type.String({
+    pattern: worded('^[^\\s=,\\p{Cc}][^=,\\p{Cc}]{0,127}$', 'must be 1 to 128 characters without = and ,'),
+  }),
   Text(256),
   { maxProperties: 64, additionalProperties: false },
 );
 export const CreateNode = Input({
   name: NodeName,
   /** The host name under which the agent will enroll: the first that does takes this node over. */
-  host: Type.String({ minLength: 1, maxLength: 253, pattern: '^[^\\s\\u0000-\\u001f\\u007f-\\u009f]+$' }),
+  host: Type.String({
+    minLength: 1,
+    maxLength: 253,
+    pattern: worded(
+      '^[^\\s\\u0000-\\u001f\\u007f-\\u009f]+$',
+      'must be a host name or an address, without blanks',
+    ),
+  }),
   apiPort: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
   environmentId: Id,
 });
@@ -176,16 +186,25 @@ export const RevokedNode = Type.Object({ id: Id, name: Type.String(), revoked: T
 export const AgentVersion = Type.String({
   minLength: 1,
   maxLength: 64,
-  pattern: '^(v?[0-9]+\\.[0-9]+\\.[0-9]+([-+][0-9A-Za-z.-]+)?|dev-[0-9a-f]{4,40})$',
+  pattern: worded(
+    '^(v?[0-9]+\\.[0-9]+\\.[0-9]+([-+][0-9A-Za-z.-]+)?|dev-[0-9a-f]{4,40})$',
+    'must be a version such as 1.4.0, or dev- and a commit',
+  ),
 });
 export const TriggerAgentUpdate = Input({
   nodeId: Id,
   targetVersion: AgentVersion,
   downloadUrl: Type.String({ minLength: 1, maxLength: 2_048 }),
   /** SHA-256 of the file: `sha256:<hex>`, or the hex alone. */
-  checksum: Type.String({ pattern: '^(sha256:)?[0-9a-fA-F]{64}$' }),
+  checksum: Type.String({
+    pattern: worded('^(sha256:)?[0-9a-fA-F]{64}$', 'must be a SHA-256 in hexadecimal, 64 digits'),
+  }),
   /** Base64 of an Ed25519 signature over name, version, os, arch and SHA-256 of the file, for agents with a pinned key. */
-  signature: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9+/]{86}==$' })),
+  signature: Type.Optional(
+    Type.String({
+      pattern: worded('^[A-Za-z0-9+/]{86}==$', 'must be an Ed25519 signature in base64, 88 characters'),
+    }),
+  ),
 });
 export const TriggeredUpdate = Type.Object({ nodeId: Id, pendingUpdate: PendingUpdate });
 export type TriggeredUpdate = Static<typeof TriggeredUpdate>;

@@ -1,5 +1,6 @@
 /** A plan as it is shown: in the web UI, by `gitSync.plan`, on the command line and, later, on a pull request. */
 import Type, { type Static } from 'typebox';
+import { worded } from '../patterns.ts';
 import { Id, Input, Nullable, Timestamp } from './common.ts';
 import { OWNABLE_KINDS } from './git-policy.ts';
 
@@ -185,7 +186,10 @@ export const PlanGit = Input({
 });
 export type PlanGit = Static<typeof PlanGit>;
 
-export const ApprovePlan = Input({ environmentId: Id, hash: Type.String({ pattern: '^[0-9a-f]{32}$' }) });
+export const ApprovePlan = Input({
+  environmentId: Id,
+  hash: Type.String({ pattern: worded('^[0-9a-f]{32}$', 'must be the hash of the plan that is approved') }),
+});
 export const ApprovedPlan = Type.Object({ hash: Type.String(), approvedBy: Type.String() });
 
 export const OwnableKindName = Type.Enum([...OWNABLE_KINDS]);

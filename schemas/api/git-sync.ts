@@ -1,5 +1,6 @@
 /** An environment's tie to git, its passes, and what became of every manifest. */
 import Type, { type Static } from 'typebox';
+import { worded } from '../patterns.ts';
 import { Condition, Gate, Id, Input, Nullable, Timestamp } from './common.ts';
 import { GitMode } from './environments.ts';
 import { GuardResult } from './git-plan.ts';
@@ -108,7 +109,11 @@ export const BindForge = Input({
   app: Type.Optional(
     Input({
       /** App ID or client ID. */
-      id: Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9._-]+$' }),
+      id: Type.String({
+        minLength: 1,
+        maxLength: 64,
+        pattern: worded('^[A-Za-z0-9._-]+$', 'must be the App ID or the client ID of a GitHub App'),
+      }),
       /** As GitHub generates it, PEM. */
       privateKey: Type.String({ minLength: 1, maxLength: 16_384 }),
     }),
@@ -146,7 +151,14 @@ export type ReviewRules = Static<typeof ReviewRules>;
 export const BROKEN_PASS = 'the last pass broke off';
 
 const OfForge = (most: number) =>
-  Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: '^\\S(.*\\S)?$' }), { maxItems: most });
+  Type.Array(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      pattern: worded('^\\S(.*\\S)?$', 'must have no blanks at its ends'),
+    }),
+    { maxItems: most },
+  );
 /** What the pull requests are like that Headgate opens for the binding, and what becomes of their branches. */
 export const PullRequestSettings = Type.Object({
   /** Branches of promotions go when their pull request is merged or closed. A branch with commits of others is kept unless it is merged. */

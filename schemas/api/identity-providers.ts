@@ -1,10 +1,16 @@
 /** Identity providers that people sign in at, as super admins set them up. */
 import Type, { type Static } from 'typebox';
+import { worded } from '../patterns.ts';
 import { Input, Nullable, Text, Timestamp } from './common.ts';
 
 const Url = Type.String({ minLength: 1, maxLength: 2_000 });
 /** In addresses and in the file of providers. */
-export const ProviderId = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,39}$' });
+export const ProviderId = Type.String({
+  pattern: worded(
+    '^[a-z0-9][a-z0-9-]{0,39}$',
+    'must be 1 to 40 lower-case letters, digits and -, not beginning with -',
+  ),
+});
 export const FIRST_PROVIDER = 'oidc';
 export const MOST_PROVIDERS = 20;
 

@@ -1,5 +1,6 @@
 /** Log lines of pipelines, as the nodes' engines wrote them. */
 import Type, { type Static } from 'typebox';
+import { worded } from '../patterns.ts';
 import { Id, Input, Nullable, Text, Timestamp } from './common.ts';
 
 export const LOG_LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'] as const;
@@ -29,7 +30,9 @@ export const LogPage = Type.Object({
 });
 export type LogPage = Static<typeof LogPage>;
 
-const Cursor = Type.String({ pattern: '^[0-9]{1,18}$' });
+const Cursor = Type.String({
+  pattern: worded('^[0-9]{1,18}$', 'must be a cursor that an earlier answer gave'),
+});
 const Limit = Type.Integer({ minimum: 1, maximum: 1_000, default: 200 });
 const Levels = Type.Array(LogLevel, { minItems: 1, maxItems: LOG_LEVELS.length, uniqueItems: true });
 

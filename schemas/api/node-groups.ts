@@ -1,5 +1,6 @@
 /** Node groups: named sets of nodes by their labels, with the labels that they give them. */
 import Type, { type Static } from 'typebox';
+import { worded } from '../patterns.ts';
 import { GitOrigin, GivenName, Id, Input, LabelMap, Nullable, Timestamp } from './common.ts';
 import { NodeSummary } from './fleet.ts';
 
@@ -60,7 +61,7 @@ export const ListNodesInGroup = Input({ groupId: Id, environmentId: Id });
 
 /** Keys that a manifest of the same kind may hold too. */
 const GroupLabels = Type.Record(
-  Type.String({ pattern: '^[^\\s\\p{Cc}]{1,128}$' }),
+  Type.String({ pattern: worded('^[^\\s\\p{Cc}]{1,128}$', 'must be 1 to 128 characters without blanks') }),
   Type.String({ maxLength: 256 }),
   { maxProperties: 64, additionalProperties: false },
 );

@@ -1,5 +1,6 @@
 /** Users and teams. */
 import Type, { type Static } from 'typebox';
+import { worded } from '../patterns.ts';
 import { Id, Input, Label, Nullable, Role, Text, Timestamp } from './common.ts';
 
 /** No white space, no control characters, one @ with something on both sides; the same with and without the flag `u`. */
@@ -8,7 +9,11 @@ export const EMAIL = `^${PART}@${PART}$`;
 
 export const SignInInput = Input({
   // No control characters and no half surrogate pairs: the database keeps neither NUL nor the latter.
-  email: Type.String({ minLength: 1, maxLength: 320, pattern: '^[^\\p{Cc}\\p{Cs}]*$' }),
+  email: Type.String({
+    minLength: 1,
+    maxLength: 320,
+    pattern: worded('^[^\\p{Cc}\\p{Cs}]*$', 'must have no control characters'),
+  }),
   password: Type.String({ minLength: 1, maxLength: 1024 }),
   totp: Type.Optional(Text(32)),
 });
@@ -57,7 +62,11 @@ export const TeamSummary = Type.Object({
 export type TeamSummary = Static<typeof TeamSummary>;
 export const TeamList = Type.Array(TeamSummary);
 
-export const TeamName = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
+export const TeamName = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: worded('\\S', 'must not be blank'),
+});
 export const CreateTeam = Input({ name: TeamName });
 export const CreatedTeam = Type.Object({ id: Id, name: Type.String() });
 
@@ -138,7 +147,11 @@ export type TeamDetail = Static<typeof TeamDetail>;
 /** Null for somebody who is in no team. */
 export const RoleAnswer = Type.Object({ role: Nullable(Role) });
 export const RenameTeam = Input({ teamId: Id, name: TeamName });
-export const Email = Type.String({ minLength: 3, maxLength: 320, pattern: EMAIL });
+export const Email = Type.String({
+  minLength: 3,
+  maxLength: 320,
+  pattern: worded(EMAIL, 'must be an e-mail address'),
+});
 export const AddMember = Input({ teamId: Id, email: Email, role: Role });
 export const Member = Input({ teamId: Id, userId: Id });
 export const MemberRole = Input({ teamId: Id, userId: Id, role: Role });

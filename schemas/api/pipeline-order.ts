@@ -1,11 +1,15 @@
 /** How people order pipelines: groups to file them in, and which depends on which. */
 import Type, { type Static } from 'typebox';
+import { worded } from '../patterns.ts';
 import { Gate, GivenName, Id, Input, Nullable, Text, Timestamp } from './common.ts';
 
 /** Levels of groups below one another. */
 export const MAX_GROUP_LEVELS = 3;
 
-const Color = Type.String({ pattern: '^#[0-9a-fA-F]{6}$', maxLength: 7 });
+const Color = Type.String({
+  pattern: worded('^#[0-9a-fA-F]{6}$', 'must be a colour such as #1d6fb8'),
+  maxLength: 7,
+});
 
 export const PipelineGroup = Type.Object({
   id: Id,

@@ -1,6 +1,7 @@
 /** Pipelines, their graph and versions, and what each node runs of them. */
 import Type, { type Static } from 'typebox';
 import { AGENT_LIMITS } from '../agent/limits.ts';
+import { worded } from '../patterns.ts';
 import {
   Gate,
   GitOrigin,
@@ -14,8 +15,14 @@ import {
   Timestamp,
 } from './common.ts';
 
-export const PIPELINE_NAME_PATTERN = '^[a-zA-Z0-9][a-zA-Z0-9 _-]*$';
-export const COMPONENT_KEY_PATTERN = '^[a-zA-Z_][a-zA-Z0-9_]*$';
+export const PIPELINE_NAME_PATTERN = worded(
+  '^[a-zA-Z0-9][a-zA-Z0-9 _-]*$',
+  'must begin with a letter or digit and have only letters, digits, blanks, _ and -',
+);
+export const COMPONENT_KEY_PATTERN = worded(
+  '^[a-zA-Z_][a-zA-Z0-9_]*$',
+  'must begin with a letter or _ and have only letters, digits and _',
+);
 export const PipelineName = Type.String({ minLength: 1, maxLength: 100, pattern: PIPELINE_NAME_PATTERN });
 export const ComponentKey = Type.String({ minLength: 1, maxLength: 128, pattern: COMPONENT_KEY_PATTERN });
 export const ComponentKind = Type.Enum(['SOURCE', 'TRANSFORM', 'SINK']);

@@ -1,5 +1,6 @@
 /** What people keep: filter presets for one another, preferences for themselves. */
 import Type, { type Static } from 'typebox';
+import { worded } from '../patterns.ts';
 import { GivenName, Id, Input, Nullable, Timestamp } from './common.ts';
 
 /** Presets of one scope in one environment. */
@@ -15,10 +16,14 @@ const FilterValue = Type.Union([
   Type.Array(Type.String({ maxLength: 200 }), { maxItems: 100 }),
 ]);
 /** Flat. As JSON it may have 4 KB. */
-const Filters = Type.Record(Type.String({ pattern: '^.{1,100}$' }), FilterValue, {
-  maxProperties: 50,
-  additionalProperties: false,
-});
+const Filters = Type.Record(
+  Type.String({ pattern: worded('^.{1,100}$', 'must be 1 to 100 characters') }),
+  FilterValue,
+  {
+    maxProperties: 50,
+    additionalProperties: false,
+  },
+);
 
 export const FilterPreset = Type.Object({
   id: Id,

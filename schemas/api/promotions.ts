@@ -1,5 +1,6 @@
 /** Requests to bring a pipeline from one environment into another. */
 import Type, { type Static } from 'typebox';
+import { worded } from '../patterns.ts';
 import { Id, Input, Nullable, Text, Timestamp } from './common.ts';
 import { FieldChange } from './git-plan.ts';
 import { PipelineName } from './pipelines.ts';
@@ -130,7 +131,9 @@ export const InitiatedPromotion = Type.Object({
   updated: Type.Boolean(),
 });
 /** SHA-256, in hex. */
-const Digest = Type.String({ pattern: '^[0-9a-f]{64}$' });
+const Digest = Type.String({
+  pattern: worded('^[0-9a-f]{64}$', 'must be the digest that promotion.content gave'),
+});
 export const PromotionRequest = Input({ requestId: Id });
 /** What waits for an approval, as it would change its target now. */
 export const PromotionContent = Type.Object({

@@ -1,5 +1,6 @@
 /** Pull requests of the repository that an environment is bound to: what they change, what they would do, what people say. */
 import Type, { type Static } from 'typebox';
+import { worded } from '../patterns.ts';
 import { Id, Input, Label, Nullable, Text, Timestamp } from './common.ts';
 import { GitPlan } from './git-plan.ts';
 
@@ -188,26 +189,32 @@ export const EditPullRequest = Input({
 });
 export const CommentPullRequest = Input({
   ...Which,
-  body: Type.String({ minLength: 1, maxLength: 20_000, pattern: '\\S' }),
+  body: Type.String({ minLength: 1, maxLength: 20_000, pattern: worded('\\S', 'must not be blank') }),
 });
 export const ReviewPullRequest = Input({
   ...Which,
   verdict: Type.Enum([...REVIEW_VERDICTS]),
   /** What was looked at: a verdict about another head is refused. */
-  headSha: Type.String({ pattern: '^[0-9a-f]{40,64}$' }),
+  headSha: Type.String({
+    pattern: worded('^[0-9a-f]{40,64}$', 'must be the whole id of a commit, 40 or 64 hexadecimal digits'),
+  }),
   body: Type.Optional(Body),
 });
 export const MergePullRequest = Input({
   ...Which,
   method: MergeMethod,
-  headSha: Type.String({ pattern: '^[0-9a-f]{40,64}$' }),
+  headSha: Type.String({
+    pattern: worded('^[0-9a-f]{40,64}$', 'must be the whole id of a commit, 40 or 64 hexadecimal digits'),
+  }),
   deleteBranch: Type.Optional(Type.Boolean({ default: true })),
 });
 /** Of one that lives on a forge which can. */
 export const AutoMergePullRequest = Input({
   ...Which,
   enabled: Type.Boolean(),
-  headSha: Type.String({ pattern: '^[0-9a-f]{40,64}$' }),
+  headSha: Type.String({
+    pattern: worded('^[0-9a-f]{40,64}$', 'must be the whole id of a commit, 40 or 64 hexadecimal digits'),
+  }),
   /** At GitLab the project's own method holds, but for a squash. */
   method: Type.Optional(Type.Enum([...MERGE_METHODS], { default: 'merge' })),
 });

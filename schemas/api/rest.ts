@@ -3,6 +3,7 @@
  * and which environment is meant, and some texts are never null.
  */
 import Type from 'typebox';
+import { worded } from '../patterns.ts';
 import { AlertRule, CreateAlertRule, UpdateAlertRule } from './alerts.ts';
 import { AUDIT_LIMIT, AuditAction, AuditCursor } from './audit.ts';
 import { Id, Input, Nullable } from './common.ts';
@@ -38,7 +39,11 @@ import {
 
 /** How many items a page has at most. */
 export const PAGE_LIMIT = { minimum: 1, maximum: 1_000 } as const;
-export const PageCursor = Type.String({ minLength: 1, maxLength: 200, pattern: '^[A-Za-z0-9_-]+$' });
+export const PageCursor = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: worded('^[A-Za-z0-9_-]+$', 'must be a cursor that an earlier answer gave'),
+});
 /** Of every list that has no rules of its own; without both it is answered whole. */
 const paging = { limit: Type.Optional(Type.Integer(PAGE_LIMIT)), cursor: Type.Optional(PageCursor) };
 const nextCursor = {
@@ -97,7 +102,11 @@ export const DeployBody = Input({
 export const RollbackBody = Input({ targetVersionId: RollbackPipeline.properties.targetVersionId });
 
 /** `<key>:<value>`; several must all be there. */
-export const LabelFilter = Type.String({ minLength: 2, maxLength: 385, pattern: '^[^:]+:' });
+export const LabelFilter = Type.String({
+  minLength: 2,
+  maxLength: 385,
+  pattern: worded('^[^:]+:', 'must be key:value'),
+});
 export const NodesQuery = Input({
   ...paging,
   name: NameFilter,

@@ -2,13 +2,17 @@
 import Type, { type Static } from 'typebox';
 import { AGENT_LIMITS } from '../agent/limits.ts';
 import { EventField } from '../agent/protocol.ts';
+import { worded } from '../patterns.ts';
 import { Id, Input, Nullable, Timestamp } from './common.ts';
 
 /** A component of a pipeline, or one of its named outputs as `key.port`. */
 export const TapKey = Type.String({
   minLength: 1,
   maxLength: 256,
-  pattern: '^[a-zA-Z_][a-zA-Z0-9_]*(\\.[^\\s,*?\\[\\]{}]{1,128})?$',
+  pattern: worded(
+    '^[a-zA-Z_][a-zA-Z0-9_]*(\\.[^\\s,*?\\[\\]{}]{1,128})?$',
+    'must be the key of a component, with .<output> for one of several',
+  ),
 });
 
 export const RequestSamples = Input({

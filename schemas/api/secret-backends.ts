@@ -1,5 +1,6 @@
 /** Where the secrets of an environment are kept, and how Headgate gets at them. Credentials go in and never come out. */
 import Type, { type Static } from 'typebox';
+import { worded } from '../patterns.ts';
 import { Input } from './common.ts';
 
 export const SECRET_BACKENDS = ['BUILTIN', 'VAULT', 'CLOUD_SM', 'EXEC'] as const;
@@ -7,33 +8,60 @@ export type SecretBackend = (typeof SECRET_BACKENDS)[number];
 export const SecretBackend = Type.Unsafe<SecretBackend>({ type: 'string', enum: [...SECRET_BACKENDS] });
 
 const Url = (description: string) =>
-  Type.String({ minLength: 1, maxLength: 2_048, pattern: '^https?://[^\\s]+$', description });
+  Type.String({
+    minLength: 1,
+    maxLength: 2_048,
+    pattern: worded('^https?://[^\\s]+$', 'must be an address that begins with https:// or http://'),
+    description,
+  });
 /** Segments of letters, digits, dot, dash and underscore; none of them `.` or `..`. */
 const Path = (options: { default?: string; description: string }) =>
   Type.String({
     minLength: 1,
     maxLength: 256,
-    pattern: '^(?!(.*/)?\\.{1,2}(/|$))[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$',
+    pattern: worded(
+      '^(?!(.*/)?\\.{1,2}(/|$))[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$',
+      'must be names of letters, digits, _ . and -, with single slashes between and none at the ends',
+    ),
     ...options,
   });
 const Credential = (description: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 4_096, pattern: '^[\\x21-\\x7e]+$', description }));
+  Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 4_096,
+      pattern: worded('^[\\x21-\\x7e]+$', 'must have no blanks, and only ASCII characters'),
+      description,
+    }),
+  );
 
 const TokenAuth = Input({ method: Type.Literal('token'), token: Credential('kept where it is left out') });
 const AppRoleAuth = Input({
   method: Type.Literal('approle'),
   mount: Type.Optional(Path({ default: 'approle', description: 'where the method is mounted' })),
-  roleId: Type.String({ minLength: 1, maxLength: 256, pattern: '^[\\x21-\\x7e]+$' }),
+  roleId: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    pattern: worded('^[\\x21-\\x7e]+$', 'must have no blanks, and only ASCII characters'),
+  }),
   secretId: Credential('kept where it is left out'),
 });
 const KubernetesAuth = Input({
   method: Type.Literal('kubernetes'),
   mount: Type.Optional(Path({ default: 'kubernetes', description: 'where the method is mounted' })),
-  role: Type.String({ minLength: 1, maxLength: 256, pattern: '^[\\w.:/-]+$' }),
+  role: Type.String({
+    minLength: 1,
+    maxLength: 256,
+    pattern: worded('^[\\w.:/-]+$', 'must have only letters, digits and _ . : / -'),
+  }),
 });
 const RoleName = Type.Optional(
   Type.String({
-    ...{ minLength: 1, maxLength: 256, pattern: '^[\\w.:/-]+$' },
+    ...{
+      minLength: 1,
+      maxLength: 256,
+      pattern: worded('^[\\w.:/-]+$', 'must have only letters, digits and _ . : / -'),
+    },
     description: 'without it the method chooses',
   }),
 );
@@ -43,7 +71,14 @@ const JwtAuth = Input({
   role: RoleName,
   jwt: Type.Optional(
     Type.String({
-      ...{ minLength: 1, maxLength: 16_384, pattern: '^[\\w-]+\\.[\\w-]+\\.[\\w-]+$' },
+      ...{
+        minLength: 1,
+        maxLength: 16_384,
+        pattern: worded(
+          '^[\\w-]+\\.[\\w-]+\\.[\\w-]+$',
+          'must be a signed JWT: three parts with dots between',
+        ),
+      },
       description: 'signed by a provider that the method trusts; kept where it is left out',
     }),
   ),
@@ -57,20 +92,32 @@ const CertAuth = Input({
     Type.String({ minLength: 1, maxLength: 16_384, description: 'PEM; kept where it is left out' }),
   ),
 });
-const AccessKeyId = Type.String({ minLength: 16, maxLength: 128, pattern: '^\\w+$' });
+const AccessKeyId = Type.String({
+  minLength: 16,
+  maxLength: 128,
+  pattern: worded('^\\w+$', 'must be an access key id, of letters and digits'),
+});
 const AwsAuth = Input({
   method: Type.Literal('aws'),
   mount: Type.Optional(Path({ default: 'aws', description: 'where the method is mounted' })),
   role: RoleName,
   region: Type.Optional(
     Type.String({
-      ...{ minLength: 1, maxLength: 64, pattern: '^[a-z0-9-]+$' },
+      ...{
+        minLength: 1,
+        maxLength: 64,
+        pattern: worded('^[a-z0-9-]+$', 'must be a region such as eu-central-1'),
+      },
       description: 'whose STS Vault asks; without it the global one',
     }),
   ),
   serverId: Type.Optional(
     Type.String({
-      ...{ minLength: 1, maxLength: 256, pattern: '^[\\x21-\\x7e]+$' },
+      ...{
+        minLength: 1,
+        maxLength: 256,
+        pattern: worded('^[\\x21-\\x7e]+$', 'must have no blanks, and only ASCII characters'),
+      },
       description: 'X-Vault-AWS-IAM-Server-ID, where the method asks for it',
     }),
   ),
@@ -96,8 +143,8 @@ const RefreshSeconds = Type.Optional(
 const VAULT = {
   refreshSeconds: RefreshSeconds,
   address: Url('of Vault, for example https://vault.example.com:8200'),
-  namespace: Type.Optional(Path({ description: 'of Vault Enterprise' })),
-  mount: Type.Optional(Path({ default: 'secret', description: 'of the KV version 2 engine' })),
+  namespace: Type.Optional(Path({ description: 'of Vault Enterprise or OpenBao' })),
+  mount: Type.Optional(Path({ default: 'secret', description: 'of the KV engine, of version 2 or 1' })),
   prefix: Type.Optional(Path({ description: 'folder in which the names of secrets are looked up' })),
   field: Type.Optional(
     Type.String({ minLength: 1, maxLength: 256, default: 'value', description: 'that holds the value' }),
@@ -121,16 +168,27 @@ const CLOUD_SM = {
   refreshSeconds: RefreshSeconds,
   roleArn: Type.Optional(
     Type.String({
-      ...{ minLength: 20, maxLength: 2_048, pattern: '^arn:[a-z-]+:iam::[0-9]{12}:role/[\\w+=,.@/-]+$' },
+      ...{
+        minLength: 20,
+        maxLength: 2_048,
+        pattern: worded(
+          '^arn:[a-z-]+:iam::[0-9]{12}:role/[\\w+=,.@/-]+$',
+          'must be the ARN of a role, such as arn:aws:iam::123456789012:role/headgate',
+        ),
+      },
       description: 'of a role to take on',
     }),
   ),
-  region: Type.String({ minLength: 1, maxLength: 64, pattern: '^[a-z0-9-]+$' }),
+  region: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    pattern: worded('^[a-z0-9-]+$', 'must be a region such as eu-central-1'),
+  }),
   prefix: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 256,
-      pattern: '^[A-Za-z0-9/_+=.@-]+$',
+      pattern: worded('^[A-Za-z0-9/_+=.@-]+$', 'must have only letters, digits and / _ + = . @ -'),
       description: 'stands before the names of secrets as it is, for example `headgate/staging/`',
     }),
   ),
@@ -144,7 +202,7 @@ export const CloudConfig = Input({
     Type.String({
       minLength: 2,
       maxLength: 1_224,
-      pattern: '^[\\w+=,.@:/-]+$',
+      pattern: worded('^[\\w+=,.@:/-]+$', 'must have only letters, digits and + = , . @ : / -'),
       description: 'that the role asks for',
     }),
   ),
@@ -157,7 +215,10 @@ export const ExecConfig = Input({
   command: Type.String({
     minLength: 2,
     maxLength: 1_024,
-    pattern: '^/(?!(.*/)?\\.{0,2}(/|$))[^\\0]*[^/\\0]$',
+    pattern: worded(
+      '^/(?!(.*/)?\\.{0,2}(/|$))[^\\0]*[^/\\0]$',
+      'must be an absolute path, without . or .. in it and no / at its end',
+    ),
     description: 'an absolute path; no shell is between',
   }),
   args: Type.Optional(Type.Array(Type.String({ maxLength: 1_024 }), { maxItems: 32 })),

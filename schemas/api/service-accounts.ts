@@ -1,5 +1,6 @@
 /** Service accounts: keys for programs, each for one environment and with the permissions that it was made with. */
 import Type, { type Static } from 'typebox';
+import { worded } from '../patterns.ts';
 import { Id, Input, Nullable, Text, Timestamp } from './common.ts';
 
 export const PERMISSIONS = [
@@ -33,7 +34,10 @@ export type Permission = Static<typeof Permission>;
 export const ServiceAccountName = Type.String({
   minLength: 1,
   maxLength: 100,
-  pattern: '^[^\\s\\p{Cc}]([^\\p{Cc}]*[^\\s\\p{Cc}])?$',
+  pattern: worded(
+    '^[^\\s\\p{Cc}]([^\\p{Cc}]*[^\\s\\p{Cc}])?$',
+    'must have no blanks at its ends and no control characters',
+  ),
 });
 
 export const ServiceAccount = Type.Object({

@@ -33,10 +33,12 @@ function expressions(): Found[] {
           source,
           flags,
         }));
-        const patterns = [...text.matchAll(/pattern: '((?:[^'\\\n]|\\.)+)'/g)].map(([, written = '']) => ({
-          source: written.replaceAll('\\\\', '\\'),
-          flags: 'u',
-        }));
+        const patterns = [...text.matchAll(/(?:pattern: |worded\(\s*)'((?:[^'\\\n]|\\.)+)'/g)].map(
+          ([, written = '']) => ({
+            source: written.replaceAll('\\\\', '\\'),
+            flags: 'u',
+          }),
+        );
         return [...literals, ...patterns].map((found) => ({ where: `${folder}/${path}`, ...found }));
       }),
   );

@@ -8,6 +8,7 @@ import type { CloudConfig } from '../../../schemas/api/secret-backends.ts';
 import type { TargetGuard } from '../../platform/outgoing/index.ts';
 import { type ProxySettings, proxyFor } from '../../platform/proxies.ts';
 import { BACKEND_LIMITS, BackendError } from './backend.ts';
+import { cloudSecrets, explainCloudFault } from './cloud-fault.ts';
 
 export interface CloudParts {
   guard: TargetGuard;
@@ -37,7 +38,7 @@ export async function connectCloud(config: CloudConfig, parts: CloudParts): Prom
   const { SecretsManagerClient } = await loadSecretsManager();
   const { AssumeRoleCommand, GetCallerIdentityCommand, STSClient } = await loadSts();
   const { region, endpoint, accessKeyId, secretAccessKey, sessionToken, roleArn, externalId } = config;
-  const common = { region, maxAttempts: 2, requestHandler: requestHandler(config, parts) };
+  const common = { region, maxAttempts: 2 };
   // Without them the client looks for the identity of the machine itself.
   const given =
     accessKeyId && secretAccessKey
@@ -45,8 +46,19 @@ export async function connectCloud(config: CloudConfig, parts: CloudParts): Prom
       : {};
   // An endpoint of AWS in one's own network is that of Secrets Manager alone.
   const ofBoth = endpoint !== undefined && !/\.amazonaws\.com(\.cn)?$/.test(new URL(endpoint).hostname);
+  const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
+  const to = (service: 'sts' | 'secretsmanager', address?: string) => ({
+    requestHandler: requestHandler(address ?? `https://${service}.${region}.${domain}`, parts),
+    ...(address === undefined ? {} : { endpoint: address }),
+  });
   const stsAs = (credentials: object): STSClient =>
-    bounded(new STSClient({ ...common, ...credentials, ...(ofBoth ? { endpoint } : {}) }));
+    bounded(new STSClient({ ...common, ...to('sts', ofBoth ? endpoint : undefined), ...credentials }));
+  /** Of what is asked of STS. */
+  const explained = (error: unknown, wanted: string): BackendError =>
+    explainCloudFault(error, {
+      ...{ wanted, guard: parts.guard, secrets: cloudSecrets(config) },
+      where: ofBoth ? endpoint : `STS in ${region} (sts.${region}.${domain})`,
+    });
   const base = stsAs(given);
 
   /** The client asks again before it ends. */
@@ -56,7 +68,7 @@ export async function connectCloud(config: CloudConfig, parts: CloudParts): Prom
       ...(externalId === undefined ? {} : { ExternalId: externalId }),
     });
     const { Credentials: got } = await base.send(asked).catch((error: Error) => {
-      if (!/^AccessDenied/.test(error.name)) throw error;
+      if (!/^AccessDenied/.test(error.name)) throw explained(error, `take on the role ${roleArn}`);
       throw new BackendError(
         'refused',
         `AWS does not let us take on the role ${roleArn}; check its trust policy, the external id, and that we may call sts:AssumeRole`,
@@ -72,13 +84,17 @@ export async function connectCloud(config: CloudConfig, parts: CloudParts): Prom
   }
   const credentials = roleArn === undefined ? given : { credentials: role };
   const secrets = bounded(
-    new SecretsManagerClient({ ...common, ...credentials, ...(endpoint === undefined ? {} : { endpoint }) }),
+    new SecretsManagerClient({ ...common, ...to('secretsmanager', endpoint), ...credentials }),
   );
   const self = roleArn === undefined ? base : stsAs(credentials);
   return {
     secrets,
     async identity(abortSignal) {
-      const { Account } = await self.send(new GetCallerIdentityCommand({}), { abortSignal });
+      const { Account } = await self
+        .send(new GetCallerIdentityCommand({}), { abortSignal })
+        .catch((error: unknown) => {
+          throw explained(error, 'tell who we are');
+        });
       if (!Account)
         throw new BackendError('refused', 'AWS does not say who we are; check endpoint and region');
     },
@@ -88,8 +104,9 @@ export async function connectCloud(config: CloudConfig, parts: CloudParts): Prom
   };
 }
 
-function requestHandler({ region, endpoint }: CloudConfig, { guard, proxies }: CloudParts): object {
-  const host = new URL(endpoint ?? `https://secretsmanager.${region}.amazonaws.com`);
+/** NO_PROXY may name one of the services, and not the other. */
+function requestHandler(address: string, { guard, proxies }: CloudParts): object {
+  const host = new URL(address);
   const transport = host.protocol === 'http:' ? 'http' : 'https';
   const port = Number(host.port || (transport === 'https' ? 443 : 80));
   const proxy = proxyFor({ transport, host: host.hostname, port }, proxies);

@@ -4,17 +4,25 @@ import { messageOf } from '../../platform/errors.ts';
 import { isUntrusted, type TargetGuard } from '../../platform/outgoing/index.ts';
 import { BackendError, quoted } from './backend.ts';
 
+/** What must not be told, whoever echoes it. */
+export const cloudSecrets = ({ secretAccessKey, sessionToken, externalId }: CloudConfig) => [
+  secretAccessKey,
+  sessionToken,
+  externalId,
+];
+
 export function explainCloudFault(
   error: unknown,
   of: {
     wanted: string;
-    config: CloudConfig;
+    /** Who was asked, as people know it. */
+    where: string;
     guard: TargetGuard;
     secrets: readonly (string | undefined)[];
   },
 ): BackendError {
   if (error instanceof BackendError) return error;
-  const where = of.config.endpoint ?? `Secrets Manager in ${of.config.region}`;
+  const { where } = of;
   const {
     name = '',
     $metadata,

@@ -9,7 +9,7 @@ import {
   withPauses,
 } from './backend.ts';
 import { type CloudClients, type CloudParts, connectCloud, loadSecretsManager } from './cloud-client.ts';
-import { explainCloudFault } from './cloud-fault.ts';
+import { cloudSecrets, explainCloudFault } from './cloud-fault.ts';
 import { askedOnce, assertNewest, readingIn, type SecretRef } from './secret-ref.ts';
 
 /** Twenty may be asked for at once; of the largest values not so many fit into an answer. */
@@ -18,7 +18,7 @@ const BATCH = 10;
 export function createCloudBackend(config: CloudConfig, parts: CloudParts): SecretBackend {
   const { guard } = parts;
   const prefix = config.prefix ?? '';
-  const secrets = [config.secretAccessKey, config.sessionToken, config.externalId];
+  const where = config.endpoint ?? `Secrets Manager in ${config.region}`;
   let client: Promise<CloudClients> | null = null;
   /** Who may read each entry need not be allowed to read several at once. */
   let oneByOne = false;
@@ -42,7 +42,7 @@ export function createCloudBackend(config: CloudConfig, parts: CloudParts): Secr
   }
 
   const explained = (error: unknown, wanted: string, alsoSecret: readonly string[] = []): BackendError =>
-    explainCloudFault(error, { wanted, config, guard, secrets: [...secrets, ...alsoSecret] });
+    explainCloudFault(error, { wanted, where, guard, secrets: [...cloudSecrets(config), ...alsoSecret] });
 
   const idOf = ({ name, path }: SecretRef): string => path ?? `${prefix}${name}`;
 

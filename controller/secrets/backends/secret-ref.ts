@@ -27,12 +27,17 @@ export function readingIn(text: string, { property }: SecretRef, entry: string):
     return {
       error: `${entry} is no JSON object, so it has no property "${property}"; leave the property out`,
     };
-  const value = valueAt(record, property);
-  // RDS writes the port as a number. A larger one has lost digits already.
-  if (typeof value === 'boolean' || Number.isSafeInteger(value)) return readingOf(String(value));
-  if (typeof value === 'string') return readingOf(value);
+  const reading = scalarReading(valueAt(record, property));
+  if (reading !== null) return reading;
   const keys = quoted(Object.keys(record).slice(0, 10).join(', '), []);
   return { error: `${entry} has no text in the property "${property}"; its properties are: ${keys}` };
+}
+
+/** Of a text, `true`, `false` or a whole number; null for anything else. */
+export function scalarReading(value: unknown): Reading | null {
+  if (typeof value === 'string') return readingOf(value);
+  // RDS writes the port as a number. A larger one has lost digits already.
+  return typeof value === 'boolean' || Number.isSafeInteger(value) ? readingOf(String(value)) : null;
 }
 
 /** A key as it is written, or a path of keys with dots between. */

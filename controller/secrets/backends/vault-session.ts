@@ -1,4 +1,6 @@
 /** How Vault lets us in: with a token as it is, or one that a login gives for a while. */
+
+import { backoff, jitter } from '../../../reconcilers/engine/backoff.ts';
 import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
 import type { TargetGuard } from '../../platform/outgoing/index.ts';
 import type { ProxySettings } from '../../platform/proxies.ts';
@@ -75,7 +77,10 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
           `${answer} Check the ${credential(auth.method)}, and that its policy allows it`,
         );
       case 404:
-        return new BackendError('refused', `${answer} Check the mount`);
+        return new BackendError(
+          'refused',
+          `${answer} Check the address (without /v1), the namespace and the mount`,
+        );
       case 429:
         return new BackendError(
           'throttled',
@@ -113,6 +118,29 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
     return { token, ...lifeOf(data?.ttl, data?.renewable), uses: uses > 0 ? uses : null };
   }
 
+  let refused = { error: new BackendError('refused', ''), until: 0, times: 0 };
+
+  /** One that was refused is not tried again with each look: it would lock the role. Another setting is tried at once. */
+  async function logInUnlessRefused(signal: AbortSignal): Promise<Lease> {
+    const leftMs = refused.until - performance.now();
+    if (leftMs > 0)
+      throw new BackendError(
+        'refused',
+        `${refused.error.message}. It is logged in again in ${Math.ceil(leftMs / 60_000)} min, or at once with another setting`,
+      );
+    try {
+      const lease = await logIn(signal);
+      refused.times = 0;
+      return lease;
+    } catch (error) {
+      if (error instanceof BackendError && error.fault === 'refused' && auth.method !== 'token') {
+        const times = refused.times + 1;
+        refused = { error, times, until: performance.now() + jitter(afterRefusal(times)) };
+      }
+      throw error;
+    }
+  }
+
   async function logIn(signal: AbortSignal): Promise<Lease> {
     if (auth.method === 'token') {
       if (auth.token === undefined) throw new BackendError('refused', 'there is no token for Vault; set it');
@@ -138,7 +166,7 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
 
   const held = holdToken({
     isLogin: auth.method !== 'token',
-    obtain: logIn,
+    obtain: logInUnlessRefused,
     async renew(token) {
       const reply = await asked('/v1/auth/token/renew-self', token, {
         ...{ method: 'POST', body: {}, signal: AbortSignal.timeout(RENEW_MS) },
@@ -151,16 +179,19 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
   async function ask(path: string, options: Ask): Promise<Reply> {
     const used = await held.take(options.signal);
     const reply = await asked(path, used, options);
-    if (reply.status !== 403 || auth.method === 'token' || !mayHaveEnded(reply)) return reply;
+    if (reply.status !== 403 || auth.method === 'token') return reply;
+    if (!(await hasEnded(reply, used, options.signal))) return reply;
     held.drop(used);
     return asked(path, await held.take(options.signal), options);
   }
 
-  /** Newer ones say `invalid token`; where only permission is denied it may be either. */
-  function mayHaveEnded(reply: Reply): boolean {
-    if (/invalid token/i.test(errorsOf(reply).join())) return true;
+  /** Newer ones say `invalid token`; where only permission is denied, the path may be forbidden and the token good. */
+  async function hasEnded(reply: Reply, token: string, signal: AbortSignal): Promise<boolean> {
+    if (saysInvalid(reply)) return true;
     if (performance.now() - blindAt < BLIND_LOGIN_MS) return false;
     blindAt = performance.now();
+    for (const path of ['/v1/auth/token/lookup-self', mountPath(config.mount ?? DEFAULT_MOUNT)])
+      if ((await asked(path, token, { signal })).status === 200) return false;
     return true;
   }
 
@@ -168,10 +199,7 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
    * What is mounted there. Vault tells it to every token that may do anything below the mount, whatever its policies:
    * https://developer.hashicorp.com/vault/api-docs/system/internal-ui-mounts
    */
-  async function mounted(mount: string, signal: AbortSignal): Promise<Reply> {
-    const path = `/v1/sys/internal/ui/mounts/${mount.split('/').map(encodeURIComponent).join('/')}`;
-    return ask(path, { signal });
-  }
+  const mounted = (mount: string, signal: AbortSignal): Promise<Reply> => ask(mountPath(mount), { signal });
 
   return {
     ask,
@@ -181,7 +209,14 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
   };
 }
 
+export const DEFAULT_MOUNT = 'secret';
+const mountPath = (mount: string): string =>
+  `/v1/sys/internal/ui/mounts/${mount.split('/').map(encodeURIComponent).join('/')}`;
+const saysInvalid = (reply: Reply): boolean => /invalid token/i.test(errorsOf(reply).join());
+
 const RENEW_MS = 10_000;
+/** Vault locks a role for a quarter of an hour after five refused logins, unless it is set up otherwise. */
+const afterRefusal = backoff({ firstMs: 60_000, capMs: 15 * 60_000 });
 const SECRET_FIELDS = ['role_id', 'secret_id', 'jwt', 'iam_request_headers'];
 
 /** In seconds; 0 is for ever. */
@@ -205,8 +240,14 @@ const loginAdvice =
   (method: VaultConfig['auth']['method'], mount: string) =>
   (status: number): string | null => {
     if (status === 404) return `No method is mounted at auth/${mount}: check the mount of the method`;
-    if (status !== 400 && status !== 403) return null;
-    return WRONG[method];
+    if (status === 400) return WRONG[method];
+    if (status !== 403) return null;
+    // https://developer.hashicorp.com/vault/docs/concepts/user-lockout
+    const locked =
+      method === 'approle'
+        ? '. Or too many logins were refused, which locks the role for a while (15 minutes unless set otherwise)'
+        : '';
+    return `${WRONG[method]}. Check too that the method is mounted at auth/${mount}${locked}`;
   };
 
 /** What keeps us out is no fault of an entry. */

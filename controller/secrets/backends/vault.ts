@@ -2,10 +2,10 @@
  * HashiCorp Vault, or OpenBao: the KV secrets engine, of version 2 or 1. A secret is one entry with its value in one field.
  */
 import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
-import { BackendError, quoted, type Reading, readEach, readingOf, type SecretBackend } from './backend.ts';
+import { BackendError, quoted, type Reading, readEach, type SecretBackend } from './backend.ts';
 import { createCaller, type Reply, recordOf } from './http-call.ts';
-import { askedOnce, assertNewest, refTo, type SecretRef } from './secret-ref.ts';
-import { createVaultSession, errorsOf, ofStore, type VaultParts } from './vault-session.ts';
+import { askedOnce, assertNewest, refTo, type SecretRef, scalarReading } from './secret-ref.ts';
+import { createVaultSession, DEFAULT_MOUNT, errorsOf, ofStore, type VaultParts } from './vault-session.ts';
 
 type KvVersion = 1 | 2;
 
@@ -20,7 +20,7 @@ export function createVaultBackend(config: VaultConfig, parts: VaultParts): Secr
     ...{ ca: config.ca, guard: parts.guard, proxies: parts.proxies },
     ...(auth.method === 'cert' ? { identity: { cert: auth.certificate, key: auth.key } } : {}),
   });
-  const { mount = 'secret', field = 'value', prefix } = config;
+  const { mount = DEFAULT_MOUNT, field = 'value', prefix } = config;
   const session = createVaultSession(config, caller, parts);
   /** Looked for when something is not found as version 2 has it; null until then. */
   let kv: KvVersion | null = null;
@@ -46,10 +46,15 @@ export function createVaultBackend(config: VaultConfig, parts: VaultParts): Secr
         );
       return recordOf(data.options)?.version === '2' ? 2 : 1;
     }
-    if (reply.status === 403 && !/invalid token/i.test(errorsOf(reply).join()))
+    const said = quoted(errorsOf(reply).join('; '), []);
+    // Of a good token it says more than that: "preflight capability check returned 403".
+    const mayBeToken = /^(?:\d+ errors? occurred:\s*\*\s*)?permission denied$/i.test(said)
+      ? ', or the token is wrong, has expired or was revoked'
+      : '';
+    if (reply.status === 403 && !/invalid token/i.test(said))
       throw new BackendError(
         'refused',
-        `Vault has no mount ${mount}, or the policies allow nothing below it (${quoted(errorsOf(reply).join('; '), [])}); check the mount, and that a policy allows to read ${placeOf(refTo('…'))}`,
+        `Vault has no mount ${mount}, or the policies allow nothing below it${mayBeToken} (${said}); check the mount${mayBeToken && ', the token'}, and that a policy allows to read ${placeOf(refTo('…'))}`,
       );
     throw ofStore(session.refusal(reply, `look at the mount ${mount}`));
   }
@@ -76,6 +81,10 @@ export function createVaultBackend(config: VaultConfig, parts: VaultParts): Secr
     const { path, version, property } = ref;
     if (version !== null && !VERSION.test(version))
       return { error: `Vault numbers its versions, and "${version}" is no number; correct the version` };
+    if (path !== null && /^\/|\/\/|\/$/.test(path))
+      return {
+        error: `a path of Vault begins and ends without / and has no two in a row, which "${path}" does not; correct the path`,
+      };
     const { fields } = await entry();
     const place = placeOf(ref);
     if (version !== null && kv === 1)
@@ -89,8 +98,8 @@ export function createVaultBackend(config: VaultConfig, parts: VaultParts): Secr
         error: `Vault has no ${place}; write it there, or correct the ${path === null ? 'name' : 'path'}`,
       };
     const wanted = property ?? field;
-    const value = Object.hasOwn(fields, wanted) ? fields[wanted] : undefined;
-    if (typeof value === 'string') return readingOf(value);
+    const reading = scalarReading(Object.hasOwn(fields, wanted) ? fields[wanted] : undefined);
+    if (reading !== null) return reading;
     const told = Object.keys(fields).slice(0, 10).join(', ');
     return {
       error: `${place} has no text in the field "${wanted}"; its fields are: ${quoted(told, [])}`,

@@ -87,7 +87,7 @@ describe('the settings of an environment', function () {
 
     it('says what a store answers that refuses, and takes it once it does not', async () => {
       await page.goto(session.at('settings?tab=environment'));
-      await store().getByLabel('Secrets are kept in').selectOption('HashiCorp Vault');
+      await store().getByLabel('Secrets are kept in').selectOption('Vault or OpenBao');
       await store().getByLabel('Address', { exact: true }).fill(vault.url);
       await store().getByLabel('Folder').fill('shop');
       await store().getByLabel('Token', { exact: true }).fill('hvs.wrong');
@@ -98,7 +98,7 @@ describe('the settings of an environment', function () {
         .waitFor();
       await store().getByLabel('Token', { exact: true }).fill(VAULT_TOKEN);
       await save();
-      await note('are kept in HashiCorp Vault').waitFor();
+      await note('are kept in Vault or OpenBao').waitFor();
       await store().getByText('Set', { exact: true }).waitFor();
       await page.reload();
       await store().getByRole('button', { name: 'Replace Token' }).waitFor();
@@ -113,7 +113,7 @@ describe('the settings of an environment', function () {
       let form = dialog('Add a secret');
       await form.getByLabel('Name').fill('db-password');
       await form.getByLabel('Value').fill('made here');
-      await form.getByText('It is written to HashiCorp Vault first.').waitFor();
+      await form.getByText('It is written to Vault or OpenBao first.').waitFor();
       await form.getByRole('button', { name: 'Add the secret' }).click();
       await form.waitFor({ state: 'hidden' });
       expect(vault.get('secret/shop/db-password')).to.deep.equal({ value: 'made here' });
@@ -143,7 +143,7 @@ describe('the settings of an environment', function () {
         .waitFor();
       vault.put('secret/shop/db-password', { value: 'kept outside', password: 'kept outside' });
       await save();
-      await note('are kept in HashiCorp Vault').waitFor();
+      await note('are kept in Vault or OpenBao').waitFor();
       await page.goto(session.at('secrets'));
       await section('Store').getByRole('button', { name: 'Look now' }).click();
       await note('The store is looked at now.').waitFor();
@@ -160,7 +160,7 @@ describe('the settings of an environment', function () {
       await page.goto(session.at('secrets'));
       await page.getByRole('button', { name: 'Delete search-key' }).click();
       const form = dialog('Delete search-key');
-      await form.getByText('It stays in HashiCorp Vault, and can be registered again.').waitFor();
+      await form.getByText('It stays in Vault or OpenBao, and can be registered again.').waitFor();
       await form.getByRole('button', { name: 'Delete the secret' }).click();
       await form.waitFor({ state: 'hidden' });
       expect(vault.get('secret/shop/search-key')).to.deep.equal({ value: 'kept outside' });
@@ -370,7 +370,7 @@ describe('the settings of an environment', function () {
       found.push(...(await violationsInBothSchemes(page, 'a new service account')));
       await closeByEscape(page);
       await page.goto(session.at('settings?tab=environment'));
-      for (const backend of ['HashiCorp Vault', 'AWS Secrets Manager', 'A program on the controller']) {
+      for (const backend of ['Vault or OpenBao', 'AWS Secrets Manager', 'A program on the controller']) {
         await page.getByLabel('Secrets are kept in').selectOption(backend);
         found.push(...(await violationsInBothSchemes(page, backend)));
         found.push(...(await beyondAPhone(page, backend)));

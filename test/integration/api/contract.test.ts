@@ -59,6 +59,7 @@ const BESIDE: Record<string, string> = {
   'pipeline.startTap': 'mutation EDITOR',
   'pipeline.stopTap': 'mutation EDITOR',
   'secret.register': 'mutation EDITOR',
+  'secret.relocate': 'mutation EDITOR',
   'settings.disableOidc': 'mutation SUPER_ADMIN',
   'settings.updateAccess': 'mutation SUPER_ADMIN',
   'settings.updateAudit': 'mutation SUPER_ADMIN',

@@ -98,6 +98,26 @@ describe('an environment whose secrets are kept outside', function () {
       expect(audit[0].metadata.secretBackendFields).to.deep.equal(['address', 'auth', 'prefix']);
     });
 
+    it('answers how many of the registered secrets it does not give, and is refused where it gives none', async () => {
+      const id = await inVault();
+      for (const name of ['a', 'b']) {
+        vault.put(`secret/${name}`, { value: name });
+        await editor.mutate('secret.register', { environmentId: id, name });
+      }
+      vault.put('secret/other/a', { value: 'a' });
+      const some = await update(id, { secretBackendConfig: vaultConfig({ prefix: 'other' }) });
+      expect(some.status, some.fault?.message).to.equal(200);
+      expect((await get(id)).secretStore).to.include({ failing: 1 });
+      const none = await update(id, { secretBackendConfig: vaultConfig({ prefix: 'nowhere' }) });
+      expect(none.fault?.message).to.match(/VAULT gives none of the 2 secrets that are registered/);
+      const role = { region: 'eu-central-1', accessKeyId: 'AKIAEXAMPLEOFTEST00', secretAccessKey: 'x' };
+      const lone = await update(id, {
+        secretBackend: 'CLOUD_SM',
+        secretBackendConfig: { ...role, externalId: 'id' },
+      });
+      expect(lone.fault?.message).to.match(/roleArn is required beside externalId/);
+    });
+
     it('is asked and read by one login, so that a secret id for a single use is enough', async () => {
       vault.put('secret/db', { value: 'first' });
       const id = await inVault({
@@ -153,7 +173,7 @@ describe('an environment whose secrets are kept outside', function () {
           secretBackend: 'VAULT',
           secretBackendConfig: vaultConfig({ address: 'file:///etc' }),
         }),
-        says: /secretBackendConfig\.address must match/,
+        says: /secretBackendConfig\.address must be/,
       },
       {
         of: 'at the address where a cloud answers the machine',
@@ -177,7 +197,7 @@ describe('an environment whose secrets are kept outside', function () {
           secretBackend: 'VAULT',
           secretBackendConfig: vaultConfig({ prefix: 'a/../../sys' }),
         }),
-        says: /secretBackendConfig\.prefix must match/,
+        says: /secretBackendConfig\.prefix must be/,
       },
       {
         of: 'with an authority that is none',
@@ -200,12 +220,12 @@ describe('an environment whose secrets are kept outside', function () {
       {
         of: 'of a program by its name',
         input: () => ({ secretBackend: 'EXEC', secretBackendConfig: { command: 'pass' } }),
-        says: /secretBackendConfig\.command must match/,
+        says: /secretBackendConfig\.command must be/,
       },
       {
         of: 'of a program by a detour',
         input: () => ({ secretBackend: 'EXEC', secretBackendConfig: { command: '/opt/../bin/sh' } }),
-        says: /secretBackendConfig\.command must match/,
+        says: /secretBackendConfig\.command must be/,
       },
       {
         of: 'with a token that is refused',
@@ -464,6 +484,32 @@ describe('an environment whose secrets are kept outside', function () {
         const refused = await editor.call('mutation', 'secret.register', { environmentId, name: 'x', path });
         expect(refused.status, path.slice(0, 20)).to.equal(400);
       }
+    });
+
+    it('are moved in the store without a commit: they keep their id, and what is not there is refused first', async () => {
+      const environmentId = await inVault();
+      vault.put('secret/old', { value: 'first' });
+      vault.put('secret/new/place', { password: 'second' });
+      const { id } = await editor.mutate<Listed>('secret.register', { environmentId, name: 'old' });
+      const move = (more: object, who = editor) =>
+        who.call('mutation', 'secret.relocate', { environmentId, id, ...more });
+      const missing = await move({ path: 'new/place', property: 'pass' });
+      expect([missing.status, missing.fault?.message]).to.deep.equal([
+        400,
+        'path: secret/data/new/place has no text in the field "pass"; its fields are: password',
+      ]);
+      expect(await editor.query<Listed[]>('secret.list', { environmentId })).to.have.nested.property(
+        '[0].path',
+        null,
+      );
+      expect((await move({ path: '/new/place' })).fault?.message).to.include('begins and ends without /');
+      expect((await move({ path: 'new/place', property: 'password' })).status).to.equal(200);
+      const [moved] = await editor.query<Listed[]>('secret.list', { environmentId });
+      expect(moved).to.include({ id, name: 'old', path: 'new/place', property: 'password' });
+      const row = await test.db('audit_log').where({ action: 'secret.relocated', entity_id: id }).first();
+      expect(row.diff).to.deep.equal({ path: [null, 'new/place'], property: [null, 'password'] });
+      expect(JSON.stringify(row)).not.to.include('second');
+      expect((await move({})).status, 'back to where its name says').to.equal(200);
     });
 
     it('are replaced in the store, and stay there when they are deleted here', async () => {

@@ -70,6 +70,7 @@ describe('secrets in Vault', () => {
     vault.entries.get('secret/deleted')?.versions.push(null);
     vault.put('secret/fields', { user: 'me', pass: 'x' });
     vault.put('secret/number', { value: 7 });
+    vault.put('secret/list', { value: [7] });
     vault.put('secret/lines', { value: 'a\nb' });
     vault.put('secret/nul', { value: 'a\0b' });
     vault.put('secret/empty', { value: '' });
@@ -81,6 +82,7 @@ describe('secrets in Vault', () => {
       'deleted',
       'fields',
       'number',
+      'list',
       'lines',
       'nul',
       'empty',
@@ -96,7 +98,8 @@ describe('secrets in Vault', () => {
       missing: 'Vault has no secret/data/missing; write it there, or correct the name',
       deleted: 'Vault has no secret/data/deleted; write it there, or correct the name',
       fields: 'secret/data/fields has no text in the field "value"; its fields are: user, pass',
-      number: 'secret/data/number has no text in the field "value"; its fields are: value',
+      number: '',
+      list: 'secret/data/list has no text in the field "value"; its fields are: value',
       lines: '',
       nul: errors.nul,
       empty: 'the value is empty',
@@ -320,6 +323,15 @@ describe('secrets in Vault', () => {
       .and.not.include('wrong-one');
   });
 
+  it('are out of reach with a token that is not taken where that is all that is said', async () => {
+    vault.broken.set('sys/internal/ui/mounts/secret', { status: 403, errors: ['permission denied'] });
+    const { message } = await faultOf(backend().check(still));
+    expect(message).to.include('or the token is wrong, has expired or was revoked');
+    vault.broken.clear();
+    vault.mounts.delete('secret');
+    expect((await faultOf(backend().check(still))).message).not.to.include('the token is wrong');
+  });
+
   /** `ofEntry`: what is asked for a single entry may be the fault of that alone. */
   const FAULTS: { fault: VaultServer['fault']; is: string; says: RegExp; ofEntry?: true }[] = [
     { fault: 'sealed', is: 'unreachable', says: /Vault answers 503 \(Vault is sealed\).*Is it sealed/ },
@@ -418,6 +430,40 @@ describe('secrets in Vault', () => {
       const readings = await backend({ auth: approle }).read(refs(['a', 'b', 'c', 'db']), still);
       expect(readings.get('db')).to.deep.equal({ value: 'first' });
       expect(vault.logins).to.be.at.most(2);
+    });
+
+    it('reads on with the login that it has where an entry is forbidden and the secret id is used up', async () => {
+      for (const hasDefaultPolicy of [true, false]) {
+        vault.hasDefaultPolicy = hasDefaultPolicy;
+        vault.roles.set('shop-role', 'shop-secret-id');
+        const made = backend({ auth: approle });
+        await made.check(still);
+        vault.roles.set('shop-role', 'used up');
+        vault.forbidden.add('secret/closed');
+        for (let looks = 0; looks < 2; looks += 1) {
+          const readings = await made.read(refs(['closed', 'db', 'db2']), still);
+          expect(readings.get('db'), String(hasDefaultPolicy)).to.deep.equal({ value: 'first' });
+          const closed = readings.get('closed');
+          expect(closed && 'error' in closed && closed.error).to.match(/403 .*policy allows it/);
+        }
+      }
+    });
+
+    it('does not try a login that was refused with each look, which would lock the role', async () => {
+      vault.roles.set('shop-role', 'another');
+      const made = backend({ auth: approle });
+      for (let looks = 0; looks < 5; looks += 1) {
+        const { message } = await faultOf(made.read(refs(['db']), still));
+        expect(message).to.include('give a new secret id');
+        if (looks > 0) expect(message).to.match(/logged in again in 1 min, or at once with another setting/);
+      }
+      expect(vault.requests.filter(({ path }) => path.endsWith('/login'))).to.have.length(1);
+    });
+
+    it('says of a login that is refused with 403 that the role may be locked, or the method elsewhere', async () => {
+      vault.broken.set('auth/approle/login', { status: 403, errors: ['permission denied'] });
+      const { message } = await faultOf(backend({ auth: approle }).check(still));
+      expect(message).to.include('mounted at auth/approle').and.include('locks the role for a while');
     });
 
     it('says of a secret id that is used up what to do about it', async () => {

@@ -65,6 +65,15 @@ export const ENVIRONMENTS: Rows = {
       name: `in_the_store_${n}`,
     }),
   },
+  'secret.relocate': {
+    names: 'scope',
+    input: async (side, n, root) => {
+      const environmentId = await withExecStore(side, n, root);
+      const name = `relocated_${n}`;
+      const { id } = await root.mutate<{ id: string }>('secret.register', { environmentId, name });
+      return { environmentId, id, path: `elsewhere_${n}` };
+    },
+  },
   'secret.refresh': {
     names: 'scope',
     input: async (side, n, root) => ({ environmentId: await withExecStore(side, n, root) }),

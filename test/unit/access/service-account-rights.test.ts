@@ -34,6 +34,7 @@ const OPEN: Record<string, Permission> = {
   'secret.update': 'secrets.manage',
   'secret.delete': 'secrets.manage',
   'secret.register': 'secrets.manage',
+  'secret.relocate': 'secrets.manage',
   'gitSync.status': 'gitops.read',
   'gitSync.jobs': 'gitops.read',
   'gitSync.importErrors': 'gitops.read',

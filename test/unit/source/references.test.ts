@@ -160,7 +160,7 @@ describe('Plain secrets', () => {
       expect(problems).to.have.length(1);
       expect(problems[0]).to.include({ stage: 'secrets', line: 9 });
       expect(JSON.stringify(problems)).to.not.match(/hunter2|2222222/);
-      expect(problems[0]?.hint).to.include('${SVC_SECRET_');
+      expect(`${problems[0]?.message} ${problems[0]?.hint}`).to.include('${SVC_SECRET_');
     });
   }
 
@@ -169,6 +169,8 @@ describe('Plain secrets', () => {
     'auth: { strategy: bearer, token: "$TOKEN" }',
     'token: "SECRET[vault.token]"',
     'password: ""',
+    'password: "${SVC_SECRET_A:-none}"',
+    'password: "${SVC_SECRET_A:-}"',
     'token: "{{ .token }}"',
     'tls: { key_file: /etc/key.pem, ca_file: /etc/ca.pem }',
     'endpoint: "https://${USER}:${SVC_SECRET_P}@example.org/x"',
@@ -180,6 +182,17 @@ describe('Plain secrets', () => {
       expect(readManifests(sinks(options)).problems).to.deep.equal([]);
     });
   }
+
+  it('are told apart from defaults of placeholders, and from names that are no variable', () => {
+    const told = (options: string) => {
+      const [problem] = readManifests(sinks(options)).problems;
+      return `${problem?.message}. ${problem?.hint}`;
+    };
+    expect(told('password: "${SVC_SECRET_A:-hunter2hunter2}"')).to.match(
+      /^`password` has a default for \$\{SVC_SECRET_A\} that stands in git as plain text\. Leave the default out/,
+    );
+    expect(told('password: "${db-pw}"')).to.include('by its variable: db-pw is "${SVC_SECRET_DB_PW}"');
+  });
 
   it('are found behind a value, and not in names that people chose', () => {
     const value = readManifests(

@@ -95,7 +95,7 @@ export const Badge = ({
   /** Where the tone's own would say the wrong thing. */
   icon?: IconName;
 }) => (
-  <span className="badge" data-tone={tone} data-tip={tip}>
+  <span className="badge" data-tone={tone} data-tip={tip} tabIndex={tip ? 0 : undefined}>
     <Icon name={icon} size={12} />
     {children}
   </span>

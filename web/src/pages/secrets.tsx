@@ -13,6 +13,7 @@ import { CertificatesTab } from './secrets/certificates-tab.tsx';
 import {
   DeleteSecretDialog,
   RegisterSecretDialog,
+  RelocateSecretDialog,
   type SecretAction,
   SecretValueDialog,
 } from './secrets/dialogs.tsx';
@@ -120,6 +121,7 @@ const SecretsTab = () => {
       </Loaded>
       <SecretValueDialog environment={place.environment} backend={backend} action={action} close={close} />
       <RegisterSecretDialog environment={place.environment} backend={backend} action={action} close={close} />
+      <RelocateSecretDialog environment={place.environment} backend={backend} action={action} close={close} />
       <DeleteSecretDialog environment={place.environment} backend={backend} action={action} close={close} />
     </div>
   );

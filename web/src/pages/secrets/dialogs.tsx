@@ -16,6 +16,7 @@ export type SecretAction =
   | { kind: 'create' }
   | { kind: 'register' }
   | { kind: 'replace'; secret: SecretSummary }
+  | { kind: 'relocate'; secret: SecretSummary }
   | { kind: 'delete'; secret: SecretSummary };
 
 interface Props {
@@ -124,20 +125,74 @@ export const RegisterSecretDialog = ({ action, close, ...rest }: Props) => {
   );
 };
 
+const NO_LOCATION = { path: '', property: '', version: '' };
+type Location = typeof NO_LOCATION;
+
+/** What was left empty is left out. */
+const givenOf = (location: Location): Partial<Location> =>
+  Object.fromEntries(Object.entries(location).filter(([, text]) => text !== ''));
+
+const LocationFields = ({
+  backend,
+  location,
+  setLocation,
+  autoFocus = false,
+}: {
+  backend: SecretBackend;
+  location: Location;
+  setLocation: (location: Location) => void;
+  autoFocus?: boolean;
+}) => {
+  const set = (part: keyof Location) => (text: string) => setLocation({ ...location, [part]: text.trim() });
+  const common = { mono: true, autoComplete: 'off' } as const;
+  return (
+    <>
+      <Field
+        {...common}
+        label="Path"
+        value={location.path}
+        onChange={set('path')}
+        maxLength={2_048}
+        autoFocus={autoFocus}
+        hint={PATH_HINTS[backend]}
+      />
+      <Field
+        {...common}
+        label={backend === 'VAULT' ? 'Field' : 'Property'}
+        value={location.property}
+        onChange={set('property')}
+        maxLength={256}
+        hint={
+          backend === 'VAULT'
+            ? 'In place of the field that is set for the store.'
+            : 'Of an entry that is a JSON object, such as password.'
+        }
+      />
+      {backend !== 'EXEC' && (
+        <Field
+          {...common}
+          label="Version"
+          value={location.version}
+          onChange={set('version')}
+          maxLength={256}
+          hint={
+            backend === 'VAULT'
+              ? 'A number. Leave it empty to follow the newest.'
+              : 'A VersionId, or a stage such as AWSPREVIOUS. Leave it empty to follow the newest.'
+          }
+        />
+      )}
+    </>
+  );
+};
+
 const RegisterForm = ({ environment, backend, close }: Omit<Props, 'action'>) => {
   const queryClient = useQueryClient();
   const [name, setName] = useState('');
-  const [place, setPlace] = useState({ path: '', property: '', version: '' });
-  const set = (part: keyof typeof place) => (text: string) => setPlace({ ...place, [part]: text.trim() });
+  const [location, setLocation] = useState(NO_LOCATION);
   const register = useMutation({
     mutationFn: () =>
-      api.secret.register.mutate({
-        environmentId: environment.id,
-        name,
-        ...(place.path ? { path: place.path } : {}),
-        ...(place.property ? { property: place.property } : {}),
-        ...(place.version ? { version: place.version } : {}),
-      }),
+      api.secret.register.mutate({ environmentId: environment.id, name, ...givenOf(location) }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: ['secret.list', environment.id] });
       close();
@@ -168,46 +223,58 @@ const RegisterForm = ({ environment, backend, close }: Omit<Props, 'action'>) =>
         problem={problem}
         hint={`With a path below, only its name here. Manifests write ${variableOf(name)}`}
       />
-      <details className="stack">
+      <details>
         <summary>More</summary>
-        <Field
-          label="Path"
-          value={place.path}
-          onChange={set('path')}
-          mono
-          maxLength={2_048}
-          autoComplete="off"
-          hint={PATH_HINTS[backend]}
-        />
-        <Field
-          label={backend === 'VAULT' ? 'Field' : 'Property'}
-          value={place.property}
-          onChange={set('property')}
-          mono
-          maxLength={256}
-          autoComplete="off"
-          hint={
-            backend === 'VAULT'
-              ? 'In place of the field that is set for the store.'
-              : 'Of an entry that is a JSON object, such as password.'
-          }
-        />
-        {backend !== 'EXEC' && (
-          <Field
-            label="Version"
-            value={place.version}
-            onChange={set('version')}
-            mono
-            maxLength={256}
-            autoComplete="off"
-            hint={
-              backend === 'VAULT'
-                ? 'A number. Leave it empty to follow the newest.'
-                : 'A VersionId, or a stage such as AWSPREVIOUS. Leave it empty to follow the newest.'
-            }
-          />
-        )}
+        <div className="stack">
+          <LocationFields backend={backend} location={location} setLocation={setLocation} />
+        </div>
       </details>
+    </MutationForm>
+  );
+};
+
+/** Says where a secret that is registered already is from now on. */
+export const RelocateSecretDialog = ({ action, close, ...rest }: Props) => {
+  const opened = action?.kind === 'relocate';
+  return (
+    <Dialog
+      title={opened ? `Where the store has ${action.secret.name}` : 'Where the store has it'}
+      opened={opened}
+      close={close}
+    >
+      {opened && <RelocateForm secret={action.secret} close={close} {...rest} />}
+    </Dialog>
+  );
+};
+
+const RelocateForm = ({ environment, backend, secret, close }: FormProps & { secret: SecretSummary }) => {
+  const queryClient = useQueryClient();
+  const [location, setLocation] = useState<Location>({
+    ...{ path: secret.path ?? '', property: secret.property ?? '', version: secret.version ?? '' },
+  });
+  const relocate = useMutation({
+    mutationFn: () =>
+      api.secret.relocate.mutate({ environmentId: environment.id, id: secret.id, ...givenOf(location) }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ['secret.list', environment.id] });
+      close();
+    },
+  });
+  return (
+    <MutationForm
+      mutation={relocate}
+      close={close}
+      submit="Read it from there"
+      working="Asking the store…"
+      autoComplete="off"
+    >
+      <p className="muted">
+        Manifests go on to write {`\${${secret.variable}}`}. What is left empty, the name{' '}
+        <strong className="mono">{secret.name}</strong> says. It is read there first; where it is not, nothing
+        changes.
+      </p>
+      <LocationFields backend={backend} location={location} setLocation={setLocation} autoFocus />
+      <Restarts pipelines={secret.usedBy} />
     </MutationForm>
   );
 };

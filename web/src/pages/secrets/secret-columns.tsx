@@ -93,7 +93,7 @@ export function secretColumns({ backend, mayEdit, act }: Options): Column<Secret
     {
       key: 'actions',
       title: 'Actions',
-      width: '104px',
+      width: backend === 'BUILTIN' ? '104px' : '136px',
       align: 'end',
       cell: (row) => (
         <span className="nowrap">
@@ -104,6 +104,15 @@ export function secretColumns({ backend, mayEdit, act }: Options): Column<Secret
             disabled={!writable}
             act={() => act({ kind: 'replace', secret: row })}
           />
+          {backend !== 'BUILTIN' && (
+            <IconAction
+              icon="folder"
+              label={`Say where the store has ${row.name}`}
+              tip="Where the store has it"
+              disabled={!mayEdit}
+              act={() => act({ kind: 'relocate', secret: row })}
+            />
+          )}
           <IconAction
             icon="trash"
             label={`Delete ${row.name}`}

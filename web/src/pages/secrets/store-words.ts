@@ -4,7 +4,7 @@ import type { SecretBackend } from '../../../../schemas/api/secret-backends.ts';
 
 export const BACKENDS = [
   { value: 'BUILTIN', word: 'Headgate itself, encrypted' },
-  { value: 'VAULT', word: 'HashiCorp Vault' },
+  { value: 'VAULT', word: 'Vault or OpenBao' },
   { value: 'CLOUD_SM', word: 'AWS Secrets Manager' },
   { value: 'EXEC', word: 'A program on the controller' },
 ] as const satisfies readonly { value: SecretBackend; word: string }[];

@@ -38,7 +38,12 @@ export const SecretStoreSettings = ({ environment, mayEdit }: Props) => {
       queryClient.setQueryData(queries.environment(environment.id).queryKey, saved);
       setDraft(storeDraft(saved));
       await queryClient.invalidateQueries({ queryKey: ['secret.list', environment.id] });
-      notify(`Secrets of ${saved.name} are kept in ${backendWord(saved.secretBackend)}.`);
+      const lacking = saved.secretStore?.failing ?? 0;
+      notify(
+        `Secrets of ${saved.name} are kept in ${backendWord(saved.secretBackend)}.${
+          lacking === 0 ? '' : ` ${lacking} of them it does not give: look at Secrets.`
+        }`,
+      );
     },
   });
   const fields = { draft, set, held: heldBy(environment) };

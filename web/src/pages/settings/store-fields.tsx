@@ -33,7 +33,7 @@ export const VaultFields = (of: Props) => (
         name="mount"
         label="Mount"
         placeholder="secret"
-        hint="Of the KV version 2 engine."
+        hint="Of the KV engine, of version 2 or 1."
       />
       <DraftField
         of={of}
@@ -51,7 +51,7 @@ export const VaultFields = (of: Props) => (
         placeholder="value"
         hint="Of a secret, with its value."
       />
-      <DraftField of={of} name="namespace" label="Namespace" hint="Of Vault Enterprise." />
+      <DraftField of={of} name="namespace" label="Namespace" hint="Of Vault Enterprise or OpenBao." />
     </div>
     <SelectField
       label="Signs in by"

@@ -1,0 +1,10 @@
+/** Patterns of texts that people type, each with what is told where one does not fit: an expression explains nothing. */
+const messages = new Map<string, string>();
+
+/** Answers the pattern; `message` goes on behind the name of the field: `must …`. */
+export function worded(pattern: string, message: string): string {
+  messages.set(pattern, message);
+  return pattern;
+}
+
+export const messageOfPattern = (pattern: string): string | undefined => messages.get(pattern);
