@@ -156,6 +156,26 @@ describe('the settings of an environment', function () {
       expect(found, found.join('\n')).to.deep.equal([]);
     });
 
+    it('moves a secret in the store, and says what is not there before anything is changed', async () => {
+      vault.put('secret/elsewhere', { key: 'kept outside' });
+      await page.goto(session.at('secrets'));
+      await page.getByRole('button', { name: 'Say where the store has search-key' }).click();
+      const form = dialog('Where the store has search-key');
+      await form.getByLabel('Path').fill('elsewhere');
+      await form.getByRole('button', { name: 'Read it from there' }).click();
+      await form
+        .getByRole('alert')
+        .getByText(/has no text in the field "password"; its fields are: key/)
+        .waitFor();
+      const found = await violationsInBothSchemes(page, 'the dialog where a secret is');
+      expect(found, found.join('\n')).to.deep.equal([]);
+      await form.getByLabel('Field').fill('key');
+      await form.getByRole('button', { name: 'Read it from there' }).click();
+      await form.waitFor({ state: 'hidden' });
+      const row = page.getByRole('table', { name: 'Secrets' }).getByRole('row', { name: /search-key/ });
+      await row.getByText('elsewhere → key').waitFor();
+    });
+
     it('lets a name go without deleting it in the store', async () => {
       await page.goto(session.at('secrets'));
       await page.getByRole('button', { name: 'Delete search-key' }).click();
