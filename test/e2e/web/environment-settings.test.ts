@@ -191,7 +191,7 @@ describe('the settings of an environment', function () {
       await store().getByLabel('Secrets are kept in').selectOption('A program on the controller');
       await store().getByLabel('Program', { exact: true }).selectOption(PROGRAM);
       await save();
-      await note('are kept in A program on the controller').waitFor();
+      await note('are kept in a program on the controller').waitFor();
       await page.goto(session.at('secrets'));
       await page.getByRole('button', { name: 'Register a name' }).waitFor();
       await settles(() => page.getByRole('button', { name: 'Add a secret' }).count(), 0);

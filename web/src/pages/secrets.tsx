@@ -19,7 +19,7 @@ import {
 } from './secrets/dialogs.tsx';
 import { secretColumns } from './secrets/secret-columns.tsx';
 import { StoreState } from './secrets/store-state.tsx';
-import { backendWord } from './secrets/store-words.ts';
+import { storeNoun } from './secrets/store-words.ts';
 
 export const SecretsPage = () => {
   const [wanted, setWanted] = useAddressParam('tab');
@@ -95,7 +95,7 @@ const SecretsTab = () => {
       <div className="tab-head">
         <p className="muted">
           {outside
-            ? `Values are kept in ${backendWord(backend)}. Headgate fetches them, never shows them, and sends them only to the nodes whose pipelines name them.`
+            ? `Values are kept in ${storeNoun(backend)}. Headgate fetches them, never shows them, and sends them only to the nodes whose pipelines name them.`
             : 'Values are encrypted, never shown again, and reach only the nodes whose pipelines name them.'}
         </p>
         {secrets.data?.length === 0 ? null : add}

@@ -10,7 +10,7 @@ import { plural } from '../../components/format.ts';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { notify } from '../../components/toasts.tsx';
 import { Restarts } from './restarts.tsx';
-import { backendWord } from './store-words.ts';
+import { storeNoun } from './store-words.ts';
 
 export type SecretAction =
   | { kind: 'create' }
@@ -109,7 +109,7 @@ const ValueForm = ({ environment, backend, secret, close }: FormProps) => {
         <input type="checkbox" checked={lines} onChange={(event) => showLines(event.target.checked)} />
         <span>Several lines, such as a private key or JSON</span>
       </label>
-      {backend !== 'BUILTIN' && <p className="muted">It is written to {backendWord(backend)} first.</p>}
+      {backend !== 'BUILTIN' && <p className="muted">It is written to {storeNoun(backend)} first.</p>}
       {secret && <Restarts pipelines={secret.usedBy} />}
     </MutationForm>
   );
@@ -209,8 +209,8 @@ const RegisterForm = ({ environment, backend, close }: Omit<Props, 'action'>) =>
       autoComplete="off"
     >
       <p className="muted">
-        The value is in {backendWord(backend)} already. Headgate reads it now, and again and again: a value
-        that is changed there restarts exactly the pipelines that name it.
+        The value is in {storeNoun(backend)} already. Headgate reads it now, and again and again: a value that
+        is changed there restarts exactly the pipelines that name it.
       </p>
       <Field
         label="Name in the store"
@@ -225,7 +225,7 @@ const RegisterForm = ({ environment, backend, close }: Omit<Props, 'action'>) =>
       />
       <details>
         <summary>More</summary>
-        <div className="stack">
+        <div className="stack details-body">
           <LocationFields backend={backend} location={location} setLocation={setLocation} />
         </div>
       </details>
@@ -321,7 +321,7 @@ const DeleteForm = ({ environment, backend, secret, close }: FormProps & { secre
         This deletes <strong className="mono">{secret.name}</strong> from {environment.name}.{' '}
         {backend === 'BUILTIN'
           ? 'Its value cannot be brought back.'
-          : `It stays in ${backendWord(backend)}, and can be registered again.`}
+          : `It stays in ${storeNoun(backend)}, and can be registered again.`}
       </p>
       <p>
         {secret.usedBy.length === 0

@@ -38,7 +38,13 @@ export const StoreState = ({ environment, mayEdit }: Props) => {
           >
             <Icon name="sync" size={14} /> Look now
           </button>
-          <Link to={paths.settings(environment.id, { tab: 'environment' })}>Set up the store</Link>
+          <Link
+            to={paths.settings(environment.id, { tab: 'environment' })}
+            className="button"
+            data-size="small"
+          >
+            Set up the store
+          </Link>
         </span>
       }
     >

@@ -9,6 +9,10 @@ export const BACKENDS = [
   { value: 'EXEC', word: 'A program on the controller' },
 ] as const satisfies readonly { value: SecretBackend; word: string }[];
 
+/** In the middle of a sentence: Vault and AWS are names. */
+export const storeNoun = (backend: SecretBackend): string =>
+  backend === 'EXEC' ? 'a program on the controller' : backendWord(backend);
+
 export const backendWord = (backend: SecretBackend): string =>
   BACKENDS.find(({ value }) => value === backend)?.word ?? backend;
 

@@ -7,7 +7,7 @@ import { SelectField } from '../../components/field.tsx';
 import { MutationForm } from '../../components/mutation-form.tsx';
 import { Section } from '../../components/page.tsx';
 import { notify } from '../../components/toasts.tsx';
-import { BACKENDS, backendWord } from '../secrets/store-words.ts';
+import { BACKENDS, storeNoun } from '../secrets/store-words.ts';
 import { configOf, heldBy, isComplete, type StoreDraft, storeDraft } from './store-draft.ts';
 import { CloudFields, ExecFields, RefreshField, VaultFields } from './store-fields.tsx';
 
@@ -40,7 +40,7 @@ export const SecretStoreSettings = ({ environment, mayEdit }: Props) => {
       await queryClient.invalidateQueries({ queryKey: ['secret.list', environment.id] });
       const lacking = saved.secretStore?.failing ?? 0;
       notify(
-        `Secrets of ${saved.name} are kept in ${backendWord(saved.secretBackend)}.${
+        `Secrets of ${saved.name} are kept in ${storeNoun(saved.secretBackend)}.${
           lacking === 0 ? '' : ` ${lacking} of them it does not give: look at Secrets.`
         }`,
       );
