@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { delimiter, isAbsolute, join, normalize, resolve } from 'node:path';
+import { readDatabaseUrl } from './database/database-url.ts';
 import { LOG_LEVELS, type LogLevel } from './platform/logger.ts';
 import { isPrivateTarget } from './platform/outgoing/addresses.ts';
 import { type ProxySettings, readProxies } from './platform/proxies.ts';
@@ -156,10 +157,6 @@ export function readConfig(env: Environment): Config {
   const baseUrl = url(env.HEADGATE_BASE_URL || `http://localhost:${port}`);
   const level = env.HEADGATE_LOG_LEVEL || 'info';
   if (!isLogLevel(level)) throw new ConfigError(`HEADGATE_LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}`);
-  const databaseUrl = env.HEADGATE_DATABASE_URL || null;
-  if (databaseUrl !== null && !/^postgres(ql)?:\/\//.test(databaseUrl)) {
-    throw new ConfigError('HEADGATE_DATABASE_URL must begin with postgres://');
-  }
   const adminPassword = passwordOf(env);
   if (adminPassword !== null && adminPassword.length < 8) {
     throw new ConfigError('HEADGATE_ADMIN_PASSWORD must have at least 8 characters');
@@ -169,7 +166,7 @@ export function readConfig(env: Environment): Config {
     port,
     baseUrl,
     dataDir: resolve(env.HEADGATE_DATA_DIR || './.headgate'),
-    databaseUrl,
+    databaseUrl: databaseUrl(env.HEADGATE_DATABASE_URL),
     secretKey: env.HEADGATE_SECRET_KEY || null,
     previousSecretKeys: listed(env.HEADGATE_PREVIOUS_SECRET_KEYS),
     ...execSecrets(env),
@@ -246,6 +243,15 @@ function url(text: string): string {
     throw new ConfigError('HEADGATE_BASE_URL must be like https://headgate.example.com, without a path');
   }
   return parsed.origin;
+}
+
+function databaseUrl(text: string | undefined): string | null {
+  if (!text) return null;
+  if (!/^postgres(ql)?:\/\//.test(text))
+    throw new ConfigError('HEADGATE_DATABASE_URL must begin with postgres://');
+  const read = readDatabaseUrl(text);
+  if ('wrong' in read) throw new ConfigError(`HEADGATE_DATABASE_URL ${read.wrong}`);
+  return read.url;
 }
 
 function passwordOf(env: Environment): string | null {

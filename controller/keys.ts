@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { writeAudit } from './audit/index.ts';
 import { type Config, ConfigError } from './config.ts';
+import { assertDatabase } from './database/assert-database.ts';
 import { connect } from './database/connect.ts';
 import { joinEmbeddedPostgres } from './database/embedded-postgres-shared.ts';
 import { migrateAll } from './database/migrate.ts';
@@ -190,6 +191,7 @@ function textsOf(counts: ReadonlyMap<string, number>, keyId: string): string {
 async function withDatabase<T>(config: Config, work: (db: Knex, url: string) => Promise<T>): Promise<T> {
   openExistingKeyring(config);
   const log = createLogger('error');
+  if (config.databaseUrl !== null) await assertDatabase(config.databaseUrl, { waitMs: 0 });
   const postgres =
     config.databaseUrl === null ? await joinEmbeddedPostgres({ dataDir: config.dataDir, log }) : null;
   const url = config.databaseUrl ?? postgres?.url ?? '';

@@ -1,7 +1,8 @@
 /** Looks before anything else whether the database of an operator can be used, and waits for one that is not up yet. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { DatabaseError, explainConnection, readOnly, targetOf } from './database-error.ts';
+import { DatabaseError, explainConnection, readOnly, saidOf, targetOf } from './database-error.ts';
+import { assertTlsFiles } from './tls-files.ts';
 
 export interface AssertDatabaseOptions {
   /** How long a server that does not answer yet is waited for, in milliseconds. */
@@ -18,6 +19,7 @@ const PAUSE_MS = 1_000;
 export async function assertDatabase(url: string, options: AssertDatabaseOptions): Promise<void> {
   const { waitMs, pauseMs = PAUSE_MS, onWait } = options;
   const end = performance.now() + waitMs;
+  assertTlsFiles(url);
   for (let waited = false; ; waited = true) {
     try {
       return await inspect(url);
@@ -39,12 +41,7 @@ async function inspect(url: string): Promise<void> {
 }
 
 async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: 'headgate-start',
-    connectionTimeoutMillis: CONNECT_MS,
-    query_timeout: CONNECT_MS,
-  });
+  const client = newClient(url);
   // What goes wrong later is thrown by the statement that waits for it.
   client.on('error', () => {});
   try {
@@ -52,6 +49,20 @@ async function withClient(url: string, work: (client: pg.Client) => Promise<void
     await work(client);
   } finally {
     await client.end().catch(() => {});
+  }
+}
+
+function newClient(url: string): pg.Client {
+  try {
+    return new pg.Client({
+      connectionString: url,
+      application_name: 'headgate-start',
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: CONNECT_MS,
+    });
+  } catch (error) {
+    // Parameters that do not go together. Nothing has been connected yet.
+    throw new DatabaseError(`HEADGATE_DATABASE_URL cannot be used: ${saidOf(error)}`);
   }
 }
 
@@ -79,14 +90,17 @@ function assertFacts(facts: Facts, url: string): void {
     throw new DatabaseError(
       `database "${database}" has the encoding ${encoding}, which cannot hold every character of a manifest; create one with UTF-8: CREATE DATABASE "<name>" OWNER "${user}" ENCODING 'UTF8' TEMPLATE template0`,
     );
-  if (schema === null || !facts.may_create_tables)
-    throw new DatabaseError(
-      `user "${user}" may not create tables in database "${database}"; make it the owner: ALTER DATABASE "${database}" OWNER TO "${user}", or GRANT USAGE, CREATE ON SCHEMA ${schema ?? 'public'} TO "${user}"`,
-    );
-  if (!facts.may_create_schema)
-    throw new DatabaseError(
-      `user "${user}" may not create the schema of the job queue in database "${database}"; GRANT CREATE ON DATABASE "${database}" TO "${user}"`,
-    );
+  const toTables =
+    schema === null || !facts.may_create_tables
+      ? [`GRANT USAGE, CREATE ON SCHEMA ${schema ?? 'public'} TO "${user}"`]
+      : [];
+  const toSchema = facts.may_create_schema ? [] : [`GRANT CREATE ON DATABASE "${database}" TO "${user}"`];
+  const grants = [...toTables, ...toSchema];
+  if (grants.length === 0) return;
+  const what = toTables.length > 0 ? 'tables' : 'the schema of the job queue';
+  throw new DatabaseError(
+    `user "${user}" may not create ${what} in database "${database}"; make it the owner: ALTER DATABASE "${database}" OWNER TO "${user}", or give it the rights in that database: ${grants.join('; ')}`,
+  );
 }
 
 /**

@@ -1,3 +1,5 @@
+import { hostOf, parseDatabaseUrl } from './database-url.ts';
+
 /** Why the database of `HEADGATE_DATABASE_URL` cannot be used, in one line that also says what to do about it. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
@@ -15,6 +17,8 @@ interface Target {
   server: string;
   user: string;
   database: string;
+  /** Whether sslrootcert names the authority to trust. */
+  ownAuthority: boolean;
 }
 
 type Explain = (target: Target, said: string) => string;
@@ -34,7 +38,12 @@ const RULES: readonly Rule[] = [
   {
     code: /^28P01$/,
     explain: ({ server, user }) =>
-      `PostgreSQL at ${server} does not accept the password of user "${user}"; correct it in HEADGATE_DATABASE_URL (characters such as @ : / # are written as %40 %3A %2F %23)`,
+      `PostgreSQL at ${server} does not let user "${user}" in: the password is wrong, or there is no such user; correct HEADGATE_DATABASE_URL (@ : / ? # % in a password are written as %40 %3A %2F %3F %23 %25)`,
+  },
+  {
+    text: /^SASL: .*client password must be/,
+    explain: ({ server, user }) =>
+      `PostgreSQL at ${server} asks for the password of user "${user}", and HEADGATE_DATABASE_URL has none; write it after the user: postgres://user:password@…`,
   },
   {
     code: /^28000$/,
@@ -51,6 +60,18 @@ const RULES: readonly Rule[] = [
     code: /^3D000$/,
     explain: ({ server, user, database }) =>
       `PostgreSQL at ${server} has no database "${database}"; create it: CREATE DATABASE "${database}" OWNER "${user}" ENCODING 'UTF8' TEMPLATE template0`,
+  },
+  {
+    code: /^55000$/,
+    text: /not currently accepting connections/,
+    explain: ({ server, database }) =>
+      `database "${database}" of PostgreSQL at ${server} takes no connections; allow them, from another database: ALTER DATABASE "${database}" ALLOW_CONNECTIONS true`,
+  },
+  {
+    code: /^55000$/,
+    text: /connect to invalid database/,
+    explain: ({ server, database }) =>
+      `database "${database}" of PostgreSQL at ${server} is what a DROP DATABASE has left that was broken off; drop it again, and restore a backup or make an empty one`,
   },
   {
     code: /^42501$/,
@@ -79,8 +100,10 @@ const RULES: readonly Rule[] = [
   },
   {
     code: /SELF_SIGNED|UNABLE_TO_(?:GET_ISSUER|VERIFY)|^CERT_(?:UNTRUSTED|SIGNATURE)/,
-    explain: ({ server }, said) =>
-      `the certificate of PostgreSQL at ${server} is not trusted (${said}); add &sslrootcert=<file with the authority that signed it> to HEADGATE_DATABASE_URL`,
+    explain: ({ server, ownAuthority }, said) =>
+      ownAuthority
+        ? `the certificate of PostgreSQL at ${server} is not signed by an authority in the file that sslrootcert of HEADGATE_DATABASE_URL names (${said}); put the one that signed it there`
+        : `the certificate of PostgreSQL at ${server} is not trusted (${said}); add &sslrootcert=<file with the authority that signed it> to HEADGATE_DATABASE_URL`,
   },
   {
     code: /ALTNAME/,
@@ -93,29 +116,24 @@ const RULES: readonly Rule[] = [
       `there is no TLS connection to PostgreSQL at ${server} (${said}); look at its certificate and at sslmode, sslrootcert, sslcert and sslkey in HEADGATE_DATABASE_URL`,
   },
   {
-    code: /^(?:ENOENT|EACCES|EISDIR)$/,
-    text: /open '/,
-    explain: (_, said) =>
-      `a file that HEADGATE_DATABASE_URL names cannot be read (${said}); correct sslrootcert, sslcert or sslkey`,
-  },
-  {
     code: /^(?:ENOTFOUND|EAI_AGAIN)$/,
     transient: true,
     explain: ({ server }) => `no name server knows the host of ${server}; ${LOOK}`,
   },
   {
-    code: /^ECONNREFUSED$/,
+    // ENOENT: of a socket in a folder.
+    code: /^(?:ECONNREFUSED|ENOENT)$/,
     transient: true,
     explain: ({ server }) => `nothing listens at ${server}; start PostgreSQL there, or ${LOOK}`,
   },
   {
-    code: /^(?:ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EPIPE)$/,
+    code: /^(?:ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EPIPE|EACCES|EPERM)$/,
     transient: true,
     explain: ({ server }, said) =>
       `PostgreSQL at ${server} does not answer (${said}); look at firewalls, and at HEADGATE_DATABASE_URL`,
   },
   {
-    text: /timeout expired|Connection terminated|Connection ended/,
+    text: /timeout expired|Connection terminated|Connection ended|error establishing an SSL connection/,
     transient: true,
     explain: ({ server }) =>
       `what listens at ${server} does not answer as PostgreSQL does; start PostgreSQL there, or ${LOOK}`,
@@ -128,13 +146,15 @@ export function readOnly({ server }: Target): string {
 }
 
 export function targetOf(url: string): Target {
-  const parsed = URL.parse(url);
-  const user = decoded(parsed?.username ?? '') || 'postgres';
-  const host = parsed?.searchParams.get('host') || decoded(parsed?.hostname ?? '') || 'localhost';
+  const parsed = parseDatabaseUrl(url);
+  const parameter = (name: string) => parsed?.searchParams.get(name);
+  const user = parameter('user') || decoded(parsed?.username ?? '') || 'postgres';
+  const host = parameter('host') || decoded(parsed ? hostOf(parsed) : '') || 'localhost';
   return {
-    server: `${host}:${parsed?.port || parsed?.searchParams.get('port') || '5432'}`,
+    server: `${host}:${parameter('port') || parsed?.port || '5432'}`,
     user,
     database: decoded(parsed?.pathname.slice(1) ?? '') || user,
+    ownAuthority: Boolean(parameter('sslrootcert')),
   };
 }
 
@@ -155,6 +175,15 @@ export function explainConnection(error: unknown, url: string): DatabaseError | 
   const code = String((first as { code?: unknown }).code ?? '');
   const rule = RULES.find((one) => (one.code?.test(code) ?? true) && (one.text?.test(first.message) ?? true));
   if (!rule) return null;
-  const said = first.message.replaceAll(/\s+/g, ' ').slice(0, 200);
-  return new DatabaseError(rule.explain(targetOf(url), said), { transient: rule.transient ?? false });
+  return new DatabaseError(rule.explain(targetOf(url), saidOf(first)), {
+    transient: rule.transient ?? false,
+  });
+}
+
+/** In one line, without the advice that Node.js gives to programmers. */
+export function saidOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error))
+    .replace(/; if .*Node\.js.*$/s, '')
+    .replaceAll(/\s+/g, ' ')
+    .slice(0, 200);
 }

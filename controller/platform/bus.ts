@@ -82,6 +82,7 @@ const END_MS = 1_000;
 
 /** Of the bus' connection: each controller has exactly one, so they are counted by it. */
 const BUS_NAME = 'headgate-bus';
+const SET_NAME = "SELECT set_config('application_name', $1, false)";
 
 /** Of every controller that runs on this database, as it introduced itself. */
 export async function listBusNames(db: Knex): Promise<string[]> {
@@ -167,6 +168,8 @@ export function createBus(options: BusOptions): NamedBus {
     try {
       await next.connect();
       await withDeadline(next, `LISTEN ${CHANNEL}`);
+      // An application_name in the address takes the place of the one that is given here.
+      await withDeadline(next, SET_NAME, [fullName()]);
       live = true;
     } catch (error) {
       await end(next);
@@ -192,12 +195,12 @@ export function createBus(options: BusOptions): NamedBus {
   }
 
   /** Where no answer comes in time the connection is broken off. */
-  async function withDeadline(asked: pg.Client, statement: string): Promise<void> {
+  async function withDeadline(asked: pg.Client, statement: string, values: string[] = []): Promise<void> {
     const cancel = clock.after(times.deadlineMs, () =>
       asked.connection.stream.destroy(new Error(`no answer within ${times.deadlineMs} ms`)),
     );
     try {
-      await asked.query(statement);
+      await asked.query(statement, values);
     } finally {
       cancel();
     }
@@ -236,7 +239,7 @@ export function createBus(options: BusOptions): NamedBus {
     connected: () => client !== null,
     start: connect,
     async introduce() {
-      await client?.query("SELECT set_config('application_name', $1, false)", [fullName()]);
+      await client?.query(SET_NAME, [fullName()]);
     },
     async stop() {
       stopped = true;

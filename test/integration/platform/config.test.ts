@@ -31,6 +31,60 @@ function headgate(
   });
 }
 
+/** What is given to pg, where it is another text. */
+const GOOD_DATABASE_URLS: readonly (readonly [string, string?])[] = [
+  ['postgres://u:p%40%2F%23%25@db/x'],
+  ['postgres://u:p@s:s@db/x', 'postgres://u:p%40s%3As@db/x'],
+  ['postgres://u:a%zz%2F%@db/x', 'postgres://u:a%25zz%2F%25@db/x'],
+  ['postgres://u:p@/x?host=/run/postgresql'],
+  ['postgres://%2Frun%2Fpostgresql/x'],
+  ['postgres://u:p@db/x?application_name=hg&options=-c%20search_path%3Dhg&lock_timeout=5000'],
+  ['postgres://db/x?sslmode=disable'],
+  ['postgres://db/x?sslmode=no-verify'],
+  ['postgres://db/x?sslmode=verify-full&sslrootcert=/etc/ca.pem'],
+  // pg warns of these, in six lines, and means the other.
+  ['postgres://db/x?sslmode=require', 'postgres://db/x?sslmode=verify-full'],
+  ['postgres://db/x?sslmode=prefer', 'postgres://db/x?sslmode=verify-full'],
+  ['postgres://db/x?sslmode=verify-ca', 'postgres://db/x?sslmode=verify-full'],
+  ['postgres://db/x?sslmode=require&uselibpqcompat=true'],
+];
+
+const NO_EFFECT = 'has a parameter that has no effect here';
+const UNREADABLE = 'cannot be read; it is like postgres://user:password@host:5432/database';
+
+const BAD_DATABASE_URLS: readonly (readonly [address: string, says: string])[] = [
+  ['postgres://u:hunter2/w@db/x', UNREADABLE],
+  ['postgres://u:12/hunter2@db/x', UNREADABLE],
+  ['postgres://u:12?hunter2@db/x', UNREADABLE],
+  ['postgres://u:hunter2#w@db/x', UNREADABLE],
+  ['postgres://u:12#hunter2@db/x', UNREADABLE],
+  ['postgres://u@corp:12/hunter2@db/x', UNREADABLE],
+  ['postgres://u:hunter2%ff@db/x', UNREADABLE],
+  ['postgres://u:hunter2@a:1,b:2/x', UNREADABLE],
+  ['postgres://u:hunter2@db:port/x', UNREADABLE],
+  ['postgres://db/x?sslmde=verify-full', `${NO_EFFECT}, "sslmde"; did you mean sslmode?`],
+  ['postgres://db/x?SSLMODE=require', `${NO_EFFECT}, "SSLMODE"; did you mean sslmode?`],
+  [
+    'postgres://db/x?connect_timeout=3',
+    `${NO_EFFECT}, "connect_timeout"; take it out; it takes sslmode, sslrootcert,`,
+  ],
+  ['postgres://db/x?__proto__=3', `${NO_EFFECT}, "__proto__"`],
+  ['postgres://db/x?pass%0Aword=3', NO_EFFECT],
+  ['postgres://u@db/x?password=a&hunter2=', `${NO_EFFECT}; take it out, or write & in the password as %26`],
+  ['postgres://db/x?sslmode=disable&sslmode=require', 'has sslmode twice'],
+  [
+    'postgres://db/x?sslmode=strict',
+    'has an unknown value of sslmode, "strict"; it takes disable, no-verify,',
+  ],
+  ['postgres://db/x?sslmode=', 'has an unknown value of sslmode; it takes'],
+  ['postgres://db/x?ssl=false', 'has an unknown value of ssl, "false"; it takes true, 1, 0, no-verify'],
+  ['postgres://db/x?lock_timeout=5s', 'has lock_timeout without a whole number after it'],
+  [
+    'postgres://db/x?sslmode=verify-ca&uselibpqcompat=true',
+    'has sslmode=verify-ca with uselibpqcompat=true, which needs sslrootcert=',
+  ],
+];
+
 describe('the variables of the controller', () => {
   const folder = mkdtempSync(join(tmpdir(), 'headgate-config-'));
   const passwordFile = join(folder, 'password');
@@ -88,6 +142,10 @@ describe('the variables of the controller', () => {
     { env: { HEADGATE_DATA_DIR: '/var/lib/headgate' }, is: { dataDir: '/var/lib/headgate' } },
     { env: { HEADGATE_DATABASE_URL: 'postgres://db/x' }, is: { databaseUrl: 'postgres://db/x' } },
     { env: { HEADGATE_DATABASE_URL: 'postgresql://db/x' }, is: { databaseUrl: 'postgresql://db/x' } },
+    ...GOOD_DATABASE_URLS.map(([given, databaseUrl = given]) => ({
+      env: { HEADGATE_DATABASE_URL: given },
+      is: { databaseUrl },
+    })),
     { env: { HEADGATE_SECRET_KEY: 'k'.repeat(40) }, is: { secretKey: 'k'.repeat(40) } },
     {
       env: { HEADGATE_PREVIOUS_SECRET_KEYS: `${'o'.repeat(40)}, ${'p'.repeat(40)},` },
@@ -169,6 +227,10 @@ describe('the variables of the controller', () => {
       env: { HEADGATE_DATABASE_URL: 'mysql://db/x' },
       says: 'HEADGATE_DATABASE_URL must begin with postgres://',
     },
+    ...BAD_DATABASE_URLS.map(([address, says]) => ({
+      env: { HEADGATE_DATABASE_URL: address },
+      says: `HEADGATE_DATABASE_URL ${says}`,
+    })),
     {
       env: { HEADGATE_ADMIN_PASSWORD: 'short' },
       says: 'HEADGATE_ADMIN_PASSWORD must have at least 8 characters',
@@ -219,7 +281,12 @@ describe('the variables of the controller', () => {
     },
   ];
   for (const { env, says } of BAD) {
-    it(`refuse ${JSON.stringify(env)}`, () => expect(() => readConfig(env)).to.throw(ConfigError, says));
+    it(`refuse ${JSON.stringify(env)}`, () =>
+      expect(() => readConfig(env))
+        .to.throw(ConfigError)
+        .with.property('message')
+        .that.includes(says)
+        .and.does.not.match(/hunter2|\n/));
   }
 
   it('quote no password and no key when they are wrong', () => {

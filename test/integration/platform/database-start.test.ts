@@ -1,4 +1,5 @@
 /** What the controller says of a database that it cannot use, before anything else is done. */
+import { execFile } from 'node:child_process';
 import { chownSync, statSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -8,7 +9,8 @@ import pg from 'pg';
 import { assertDatabase } from '../../../controller/database/assert-database.ts';
 import { DatabaseError } from '../../../controller/database/database-error.ts';
 import { startEmbeddedPostgres } from '../../../controller/database/embedded-postgres.ts';
-import { AUTHORITY, LEAF, LEAF_KEY } from '../../support/certificates.ts';
+import { listBusNames } from '../../../controller/platform/bus.ts';
+import { AUTHORITY, EXPIRED, LEAF, LEAF_KEY } from '../../support/certificates.ts';
 import { startTestController } from '../../support/controller.ts';
 import { ask, clusterFolder } from '../../support/embedded-cluster.ts';
 import { freePort } from '../../support/headgate.ts';
@@ -26,6 +28,23 @@ const refusal = async (url: string): Promise<string> => {
   }
   return 'usable';
 };
+
+/** The command, as an operator runs it. */
+function headgate(args: string[], url: string): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HEADGATE_DATABASE_URL: url,
+    HEADGATE_SECRET_KEY: '1'.repeat(16) + 'a'.repeat(16),
+  };
+  return new Promise((done) => {
+    execFile(process.execPath, [CLI, ...args], { env, timeout: 30_000 }, (error, stdout, stderr) =>
+      done({ code: Number(error?.code ?? 0), stdout, stderr }),
+    );
+  });
+}
+
+const CLI = join(import.meta.dirname, '../../../controller/cli.ts');
+const migrate = (url: string) => headgate(['migrate'], url);
 
 describe('a database of an operator', function () {
   this.timeout(60_000);
@@ -81,10 +100,24 @@ describe('a database of an operator', function () {
 
   it('is refused where the password is wrong, the user unknown, or the database not there', async () => {
     expect(await refusal(changed((url) => (url.password = 'hunter2')))).to.match(
-      /does not accept the password of user "\w+"; correct it in HEADGATE_DATABASE_URL/,
+      /does not let user "\w+" in: the password is wrong, or there is no such user; correct HEADGATE_DATABASE_URL/,
+    );
+    expect(
+      await refusal(changed((url) => Object.assign(url, { username: 'nobody_here', password: 'hunter2' }))),
+    ).to.match(/does not let user "nobody_here" in: .* no such user/);
+    expect(await refusal(changed((url) => (url.password = '')))).to.match(
+      /asks for the password of user "\w+", and HEADGATE_DATABASE_URL has none/,
     );
     expect(await refusal(inDatabase('nowhere'))).to.match(
       /has no database "nowhere"; create it: CREATE DATABASE "nowhere"/,
+    );
+  });
+
+  it('is refused where it takes no connections, with the statement that allows them', async () => {
+    const url = await create('closed', '');
+    await ask(test.url, `ALTER DATABASE ${name('closed')} ALLOW_CONNECTIONS false`);
+    expect(await refusal(url)).to.match(
+      /takes no connections; allow them, .*: ALTER DATABASE ".*closed" ALLOW_CONNECTIONS true$/,
     );
   });
 
@@ -96,12 +129,15 @@ describe('a database of an operator', function () {
     const asReader = new URL(url);
     Object.assign(asReader, { username: role, password: 'reader' });
     expect(await refusal(asReader.href)).to.match(
-      /may not create tables in database .*ALTER DATABASE .* OWNER TO .*GRANT USAGE, CREATE ON SCHEMA public/,
+      /may not create tables in database .*ALTER DATABASE .* OWNER TO .*: GRANT USAGE, CREATE ON SCHEMA public TO "\w+"; GRANT CREATE ON DATABASE "\w+" TO "\w+"$/,
     );
     await ask(url, `GRANT CREATE ON SCHEMA public TO ${role}`);
     expect(await refusal(asReader.href)).to.match(
-      /may not create the schema of the job queue .*; GRANT CREATE ON DATABASE/,
+      /may not create the schema of the job queue .*: GRANT CREATE ON DATABASE "\w+" TO "\w+"$/,
     );
+    await ask(test.url, `GRANT CREATE ON DATABASE ${name('rights')} TO ${role}`);
+    expect(await refusal(asReader.href)).to.equal('usable');
+    await ask(test.url, `REVOKE ALL ON DATABASE ${name('rights')} FROM ${role}`);
     await ask(url, `REVOKE ALL ON SCHEMA public FROM ${role}`);
     await ask(test.url, `ALTER DATABASE ${name('rights')} CONNECTION LIMIT 0`);
     expect(await refusal(asReader.href)).to.match(/has no connection left .*a controller needs 27/);
@@ -115,11 +151,52 @@ describe('a database of an operator', function () {
     expect(await refusal('postgres://a:hunter2@no-such-host.invalid/a')).to.include(
       'no name server knows the host of no-such-host.invalid:5432',
     );
+    expect(await refusal('postgres://a:hunter2@/a?host=/nowhere')).to.equal(
+      'nothing listens at /nowhere:5432; start PostgreSQL there, or look at HEADGATE_DATABASE_URL',
+    );
     const closing = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     await new Promise((resolve) => closing.once('listening', resolve));
     const { port: other } = closing.address() as { port: number };
     expect(await refusal(`postgres://a:hunter2@127.0.0.1:${other}/a`)).to.include('does not answer');
     closing.close();
+  });
+
+  for (const args of [
+    ['serve'],
+    ['migrate'],
+    ['keys', 'list'],
+    ['audit', 'verify'],
+    ['recover', 'a@b.example'],
+  ])
+    it(`is refused by headgate ${args[0]} in one line, without the password`, async () => {
+      const port = await freePort();
+      for (const [url, says] of [
+        ['postgres://u:hunter2/w@127.0.0.1/x', 'HEADGATE_DATABASE_URL cannot be read'],
+        ['postgres://u:hunter2%ff@127.0.0.1/x', 'HEADGATE_DATABASE_URL cannot be read'],
+        [`postgres://u:hunter2@127.0.0.1:${port}/x?sslmde=require`, 'did you mean sslmode?'],
+        ...(args[0] === 'serve' ? [] : [[`postgres://u:hunter2@127.0.0.1:${port}/x`, 'nothing listens at']]),
+      ] as const) {
+        const { code, stdout, stderr } = await headgate(args, url);
+        expect([code !== 0, stdout]).to.deep.equal([true, '']);
+        expect(stderr)
+          .to.match(/^headgate: [^\n]+\n$/)
+          .and.to.include(says)
+          .and.not.to.include('hunter2');
+      }
+    });
+
+  it('keeps the name by which controllers know each other, whatever application_name its address has', async () => {
+    const { url } = test;
+    const controller = await startTestController({ databaseUrl: `${url}?application_name=ours` });
+    try {
+      const { db } = controller.controller.systemContext('test');
+      expect((await db.raw(`SELECT current_setting('application_name') AS name`)).rows[0].name).to.equal(
+        'ours',
+      );
+      expect(await listBusNames(db)).to.have.length(1);
+    } finally {
+      await controller.stop();
+    }
   });
 
   it('is waited for while it is not up yet', async () => {
@@ -188,12 +265,62 @@ describe('a database of an operator', function () {
       // The setting is read by the next connection, a moment later.
       for (let tries = 0; tries < 100 && !answer.includes('not trusted'); tries += 1)
         answer = await refusal(withMode('sslmode=verify-full'));
-      expect(answer).to.match(/is not trusted \(.*\); add &sslrootcert=<file with the authority/);
+      expect(answer)
+        .to.match(/is not trusted \(.*\); add &sslrootcert=<file with the authority/)
+        .and.not.to.match(/Node\.js|--use/);
       expect(await refusal(withMode(`sslmode=verify-full&sslrootcert=${authority}`))).to.equal('usable');
-      expect(await refusal(withMode('sslmode=no-verify'))).to.equal('usable');
-      expect(await refusal(withMode('sslmode=verify-full&sslrootcert=/nowhere.pem'))).to.match(
-        /a file that HEADGATE_DATABASE_URL names cannot be read .*nowhere\.pem/,
+      for (const query of [
+        'sslmode=no-verify',
+        'ssl=no-verify',
+        'ssl=0',
+        'uselibpqcompat=true&sslmode=require',
+        `ssl=true&sslrootcert=${authority}`,
+        `sslnegotiation=direct&sslmode=verify-full&sslrootcert=${authority}`,
+      ])
+        expect(await refusal(withMode(query)), query).to.equal('usable');
+      expect(await refusal(withMode('ssl=true'))).to.include('is not trusted');
+      expect(await refusal(withMode('sslmode=disable&sslnegotiation=direct'))).to.match(
+        /^HEADGATE_DATABASE_URL cannot be used: sslnegotiation=direct requires/,
       );
+    });
+
+    it('is refused where a file of its address is not there or holds something else', async () => {
+      const named = (parameter: string, file: string) =>
+        refusal(withMode(`sslmode=verify-full&${parameter}=${encodeURIComponent(join(folder, file))}`));
+      for (const parameter of ['sslrootcert', 'sslcert', 'sslkey'])
+        expect(await named(parameter, 'nowhere.pem')).to.match(
+          new RegExp(
+            `^${parameter} of HEADGATE_DATABASE_URL names the file .*nowhere\\.pem, which does not exist`,
+          ),
+        );
+      writeFileSync(join(folder, 'empty.pem'), '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n');
+      for (const [parameter, file, holds] of [
+        ['sslrootcert', 'empty.pem', 'certificate'],
+        ['sslrootcert', 'postgres/server.key', 'certificate'],
+        ['sslcert', 'postgres/server.key', 'certificate'],
+        ['sslkey', 'authority.pem', 'private key'],
+      ] as const)
+        expect(await named(parameter, file)).to.match(new RegExp(`which holds no ${holds}`));
+      expect(await named('sslrootcert', 'postgres')).to.match(/which cannot be read \(EISDIR\)/);
+    });
+
+    it('is refused where sslrootcert names another authority, and does not ask for what is there', async () => {
+      writeFileSync(join(folder, 'other.pem'), EXPIRED);
+      const other = encodeURIComponent(join(folder, 'other.pem'));
+      expect(await refusal(withMode(`sslmode=verify-full&sslrootcert=${other}`)))
+        .to.match(/is not signed by an authority in the file that sslrootcert .* names/)
+        .and.not.to.include('add &');
+    });
+
+    it('is taken by commands with each word for a TLS that is checked, without a warning', async () => {
+      const authority = encodeURIComponent(join(folder, 'authority.pem'));
+      for (const mode of ['require', 'verify-ca', 'prefer']) {
+        const { code, stderr } = await migrate(withMode(`sslmode=${mode}&sslrootcert=${authority}`));
+        expect([mode, code, stderr]).to.deep.equal([mode, 0, '']);
+        // Not by less than verify-full.
+        const elsewhere = await migrate(withMode(`sslmode=${mode}&sslrootcert=${authority}`, '0.0.0.0'));
+        expect(elsewhere.stderr).to.match(/^headgate: the certificate .* another name[^\n]*\n$/);
+      }
     });
 
     it('is refused where its certificate has another name', async () => {
