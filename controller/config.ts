@@ -5,7 +5,7 @@ import { delimiter, isAbsolute, join, normalize, resolve } from 'node:path';
 import { readDatabaseUrl } from './database/database-url.ts';
 import { LOG_LEVELS, type LogLevel } from './platform/logger.ts';
 import { isPrivateTarget } from './platform/outgoing/addresses.ts';
-import { type ProxySettings, readProxies } from './platform/proxies.ts';
+import { type ProxySettings, readProxies, unusableProxy } from './platform/proxies.ts';
 import type { ExecRequest } from './secrets/index.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -135,14 +135,18 @@ export const VARIABLES: readonly Variable[] = [
   {
     name: 'HTTPS_PROXY',
     default: '(none)',
-    help: 'proxy by which https:// git servers, forges and identity providers are reached',
+    help: 'proxy by which https:// git servers, forges, identity providers, Vault and AWS Secrets Manager are reached',
   },
   {
     name: 'HTTP_PROXY',
     default: '(none)',
-    help: 'proxy by which http:// git servers, forges and identity providers are reached',
+    help: 'proxy by which http:// git servers, forges, identity providers, Vault and AWS Secrets Manager are reached',
   },
-  { name: 'NO_PROXY', default: '(none)', help: 'hosts that are reached without one, comma-separated' },
+  {
+    name: 'NO_PROXY',
+    default: '(none)',
+    help: 'hosts and networks that are reached without one, comma-separated, without http://',
+  },
 ];
 /** The last two are for the commands that ask a server, and may be set where one runs. */
 const ALSO_KNOWN = new Set(['HEADGATE_ADMIN_PASSWORD_FILE', 'HEADGATE_URL', 'HEADGATE_API_KEY']);
@@ -174,7 +178,7 @@ export function readConfig(env: Environment): Config {
     adminPassword,
     logLevel: level,
     trustedProxies: proxies(env.HEADGATE_TRUSTED_PROXIES),
-    outgoingProxies: readProxies(env),
+    outgoingProxies: outgoingProxies(env),
     privateTargets: privateTargets(env.HEADGATE_PRIVATE_TARGETS),
     // It names the variables that hold its secrets.
     oidcFile: env.HEADGATE_OIDC_FILE ? { path: resolve(env.HEADGATE_OIDC_FILE), env } : null,
@@ -252,6 +256,17 @@ function databaseUrl(text: string | undefined): string | null {
   const read = readDatabaseUrl(text);
   if ('wrong' in read) throw new ConfigError(`HEADGATE_DATABASE_URL ${read.wrong}`);
   return read.url;
+}
+
+/** The value is not quoted: it may hold a password. */
+function outgoingProxies(env: Environment): ProxySettings {
+  const name = unusableProxy(env);
+  if (name === null) return readProxies(env);
+  throw new ConfigError(
+    /^no_/i.test(name)
+      ? `${name} must be host names, addresses and networks, comma-separated, each perhaps with a port and none with ://`
+      : `${name} must be the address of an HTTP proxy, like http://proxy.example.com:3128`,
+  );
 }
 
 function passwordOf(env: Environment): string | null {

@@ -12,12 +12,27 @@ export interface ProxySettings {
 
 export const NO_PROXIES: ProxySettings = { http: null, https: null, except: '' };
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** The lower-case names win, as in curl and git. */
-export const readProxies = (env: Readonly<Record<string, string | undefined>>): ProxySettings => ({
-  http: env.http_proxy || env.HTTP_PROXY || null,
-  https: env.https_proxy || env.HTTPS_PROXY || null,
-  except: env.no_proxy || env.NO_PROXY || '',
+const nameIn = (env: Environment, name: string): string =>
+  env[name.toLowerCase()] ? name.toLowerCase() : name;
+const valueIn = (env: Environment, name: string): string => env[nameIn(env, name)] ?? '';
+
+export const readProxies = (env: Environment): ProxySettings => ({
+  http: valueIn(env, 'HTTP_PROXY') || null,
+  https: valueIn(env, 'HTTPS_PROXY') || null,
+  except: valueIn(env, 'NO_PROXY'),
 });
+
+/** The name of a variable whose value is no proxy that is spoken to, or no list of hosts; null where all can be used. */
+export function unusableProxy(env: Environment): string | null {
+  for (const name of ['HTTPS_PROXY', 'HTTP_PROXY']) {
+    const value = valueIn(env, name);
+    if (value !== '' && proxyUrl(value) === null) return nameIn(env, name);
+  }
+  return entriesOf(valueIn(env, 'NO_PROXY')).every(isEntry) ? null : nameIn(env, 'NO_PROXY');
+}
 
 /** The message says what to do. */
 export class ProxyError extends Error {
@@ -35,40 +50,61 @@ export interface ProxyTarget {
 export function proxyFor(target: ProxyTarget, settings: ProxySettings): URL | null {
   const text = settings[target.transport];
   if (text === null || isExcepted(target, settings.except)) return null;
-  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
-  if (!url || !/^https?:$/.test(url.protocol) || url.hostname === '')
+  const url = proxyUrl(text);
+  if (url === null)
     throw new ProxyError(
       `${target.transport.toUpperCase()}_PROXY of the controller is not like http://proxy.example.com:3128; correct it, or name ${target.host} in NO_PROXY`,
     );
   return url;
 }
 
+function proxyUrl(text: string): URL | null {
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
+  return url && /^https?:$/.test(url.protocol) && url.hostname !== '' ? url : null;
+}
+
+const entriesOf = (except: string): string[] =>
+  except
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter(Boolean);
+
+/** What stands in the variable for other programs and means nothing here, such as `<local>`, is let be. */
+function isEntry(entry: string): boolean {
+  return !entry.includes('/') || networkOf(hostAndPort(entry).host) !== null;
+}
+
 /** `*`; a name, for itself and what lies below it, with or without a first dot; an address or a network; each perhaps with a port. */
 function isExcepted({ host, port }: ProxyTarget, except: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '');
-  return except
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .filter(Boolean)
-    .some((entry) => {
-      if (entry === '*') return true;
-      const [, bracketed, plain, at] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? [];
-      if (at !== undefined && Number(at) !== port) return false;
-      // An IPv6 address without brackets has no port.
-      const given = (bracketed ?? plain ?? entry).replace(/^\*?\.|\.$/g, '');
-      if (isIP(name) !== 0) return given === name || isWithin(name, given);
-      return given !== '' && (name === given || name.endsWith(`.${given}`));
-    });
+  return entriesOf(except).some((entry) => {
+    if (entry === '*') return true;
+    const { host: given, port: at } = hostAndPort(entry);
+    if (at !== undefined && Number(at) !== port) return false;
+    if (isIP(name) !== 0) return given === name || isWithin(name, given);
+    return given !== '' && (name === given || name.endsWith(`.${given}`));
+  });
 }
 
-function isWithin(address: string, network: string): boolean {
-  const [base = '', bits = ''] = network.split('/');
+/** An IPv6 address without brackets has no port. */
+function hostAndPort(entry: string): { host: string; port: string | undefined } {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? [];
+  return { host: (bracketed ?? plain ?? entry).replace(/^\*?\.|\.$/g, ''), port };
+}
+
+function isWithin(address: string, text: string): boolean {
+  const network = networkOf(text);
+  if (network === null || network.family !== isIP(address)) return false;
+  const list = new BlockList();
+  const type = network.family === 6 ? 'ipv6' : 'ipv4';
+  list.addSubnet(network.base, network.bits, type);
+  return list.check(address, type);
+}
+
+function networkOf(text: string): { base: string; bits: number; family: number } | null {
+  const [base = '', bits = ''] = text.split('/');
   const family = isIP(base);
   const most = family === 6 ? 128 : 32;
-  if (family === 0 || family !== isIP(address) || !/^\d{1,3}$/.test(bits) || Number(bits) > most)
-    return false;
-  const list = new BlockList();
-  const type = family === 6 ? 'ipv6' : 'ipv4';
-  list.addSubnet(base, Number(bits), type);
-  return list.check(address, type);
+  if (family === 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > most) return null;
+  return { base, bits: Number(bits), family };
 }

@@ -193,6 +193,17 @@ describe('the variables of the controller', () => {
       is: { outgoingProxies: { https: 'http://p:1', http: 'q:2', except: 'x' } },
     },
     {
+      env: { NO_PROXY: '10.0.0.0/8 fd00::/8,[::1]:80, .corp.example,<local>' },
+      is: {
+        outgoingProxies: { ...NO_PROXIES, except: '10.0.0.0/8 fd00::/8,[::1]:80, .corp.example,<local>' },
+      },
+    },
+    {
+      // The lower-case name wins, so that the other is not looked at.
+      env: { https_proxy: 'http://p:1', HTTPS_PROXY: 'socks5://q:2' },
+      is: { outgoingProxies: { ...NO_PROXIES, https: 'http://p:1' } },
+    },
+    {
       env: { HTTPS_PROXY: 'http://p:1', https_proxy: 'http://r:3', no_proxy: '*' },
       is: { outgoingProxies: { https: 'http://r:3', http: null, except: '*' } },
     },
@@ -206,6 +217,13 @@ describe('the variables of the controller', () => {
   it('has a good value for every one of them in this table', () => {
     const tried = new Set(GOOD.flatMap(({ env }) => Object.keys(env)));
     expect(VARIABLES.map((variable) => variable.name).filter((name) => !tried.has(name))).to.deep.equal([]);
+  });
+
+  it('say of the proxies all that is reached by them', () => {
+    for (const name of ['HTTPS_PROXY', 'HTTP_PROXY'])
+      expect(VARIABLES.find((variable) => variable.name === name)?.help, name).to.include(
+        'Vault and AWS Secrets Manager',
+      );
   });
 
   const BAD: { env: Record<string, string>; says: string }[] = [
@@ -231,6 +249,15 @@ describe('the variables of the controller', () => {
       env: { HEADGATE_DATABASE_URL: address },
       says: `HEADGATE_DATABASE_URL ${says}`,
     })),
+    ...['HTTPS_PROXY', 'HTTP_PROXY', 'https_proxy'].flatMap((name) =>
+      ['socks5://me:hunter2@p:1', 'http://me:hunter2@', 'http://a b', 'p:99999', '://'].map((proxy) => ({
+        env: { [name]: proxy },
+        says: `${name} must be the address of an HTTP proxy, like http://proxy.example.com:3128`,
+      })),
+    ),
+    ...['http://me:hunter2@git.corp.example', 'a.example,10.0.0.0/33', '10.0.0/8', 'a.example/x'].map(
+      (list) => ({ env: { NO_PROXY: list }, says: 'NO_PROXY must be host names, addresses and networks' }),
+    ),
     {
       env: { HEADGATE_ADMIN_PASSWORD: 'short' },
       says: 'HEADGATE_ADMIN_PASSWORD must have at least 8 characters',
