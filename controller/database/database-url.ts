@@ -20,10 +20,16 @@ const PARAMETERS: Readonly<Record<string, 'text' | 'number' | readonly string[]>
   idle_in_transaction_session_timeout: 'number',
 };
 
-/** Those of libpq and others that nobody misspelt. pg ignores them, or they would cut off what must come to its end. */
+/** Those of libpq that mean nothing here and may be left out without anybody losing by it: addresses are copied with them. */
+const LEFT_OUT = new Set([
+  ...['connect_timeout', 'client_encoding', 'fallback_application_name', 'tcp_user_timeout'],
+  ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count'],
+]);
+
+/** Others that nobody misspelt. pg ignores them, and whoever wrote them wants what they say; or they cut off what must end. */
 const WITHOUT_EFFECT = [
-  ...['connect_timeout', 'statement_timeout', 'query_timeout', 'client_encoding', 'channel_binding'],
-  ...['target_session_attrs', 'fallback_application_name', 'keepalives', 'gssencmode', 'passfile', 'sslcrl'],
+  ...['statement_timeout', 'query_timeout', 'channel_binding'],
+  ...['target_session_attrs', 'gssencmode', 'passfile', 'sslcrl'],
   ...['dbname', 'database', 'schema', 'search_path', 'pgbouncer', 'connection_limit', 'pool_timeout'],
 ];
 
@@ -35,6 +41,7 @@ export function readDatabaseUrl(text: string): { url: string } | { wrong: string
   // As pg does: a % that begins no escape stands for itself.
   const url = parseDatabaseUrl(text.replaceAll(/%(?![0-9a-f]{2})/gi, '%25'));
   if (url === null || endsEarly(text) || !isDecodable(url)) return { wrong: UNREADABLE };
+  for (const name of LEFT_OUT) url.searchParams.delete(name);
   const wrong = wrongParameter(url.searchParams);
   if (wrong !== null) return { wrong };
   makeStrict(url.searchParams);

@@ -44,6 +44,7 @@ const GOOD_DATABASE_URLS: readonly (readonly [string, string?])[] = [
   ['postgres://db/x?sslmode=verify-full&sslrootcert=/etc/ca.pem'],
   // pg warns of these, in six lines, and means the other.
   ['postgres://db/x?sslmode=require', 'postgres://db/x?sslmode=verify-full'],
+  ['postgres://db/x?sslmode=require&connect_timeout=10&keepalives=1', 'postgres://db/x?sslmode=verify-full'],
   ['postgres://db/x?sslmode=prefer', 'postgres://db/x?sslmode=verify-full'],
   ['postgres://db/x?sslmode=verify-ca', 'postgres://db/x?sslmode=verify-full'],
   ['postgres://db/x?sslmode=require&uselibpqcompat=true'],
@@ -65,8 +66,8 @@ const BAD_DATABASE_URLS: readonly (readonly [address: string, says: string])[] =
   ['postgres://db/x?sslmde=verify-full', `${NO_EFFECT}, "sslmde"; did you mean sslmode?`],
   ['postgres://db/x?SSLMODE=require', `${NO_EFFECT}, "SSLMODE"; did you mean sslmode?`],
   [
-    'postgres://db/x?connect_timeout=3',
-    `${NO_EFFECT}, "connect_timeout"; take it out; it takes sslmode, sslrootcert,`,
+    'postgres://db/x?channel_binding=require',
+    `${NO_EFFECT}, "channel_binding"; take it out; it takes sslmode, sslrootcert,`,
   ],
   ['postgres://db/x?__proto__=3', `${NO_EFFECT}, "__proto__"`],
   ['postgres://db/x?pass%0Aword=3', NO_EFFECT],
