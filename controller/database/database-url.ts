@@ -41,7 +41,7 @@ export function readDatabaseUrl(text: string): { url: string } | { wrong: string
   // As pg does: a % that begins no escape stands for itself.
   const url = parseDatabaseUrl(text.replaceAll(/%(?![0-9a-f]{2})/gi, '%25'));
   if (url === null || endsEarly(text) || !isDecodable(url)) return { wrong: UNREADABLE };
-  for (const name of LEFT_OUT) url.searchParams.delete(name);
+  for (const name of LEFT_OUT) if (url.searchParams.has(name)) url.searchParams.delete(name);
   const wrong = wrongParameter(url.searchParams);
   if (wrong !== null) return { wrong };
   makeStrict(url.searchParams);
