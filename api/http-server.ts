@@ -10,6 +10,7 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { Socket } from 'node:net';
+import { codeOfStatus } from '../schemas/api/error-codes.ts';
 
 export interface HttpLimits {
   /** The request line and all headers, bytes. */
@@ -117,7 +118,7 @@ function linger(socket: Socket): void {
 const REFUSALS: Record<string, { status: number; message: string }> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
-    message: 'The address and the headers are too long; leave some away, or send the input by POST',
+    message: 'The address and the headers are too long; leave some away',
   },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: {
     status: 413,
@@ -135,7 +136,7 @@ function refuse(code: string | undefined, socket: Socket): void {
     socket.destroy();
     return;
   }
-  const body = JSON.stringify({ error: message });
+  const body = JSON.stringify({ error: message, code: codeOfStatus(status) });
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'Content-Type: application/json; charset=utf-8',

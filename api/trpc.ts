@@ -8,6 +8,7 @@ import type { Static, TSchema } from 'typebox';
 import { unlessAway } from '../controller/database/errors.ts';
 import type { Context } from '../controller/platform/context.ts';
 import { DomainError } from '../controller/platform/errors.ts';
+import { isRecord } from '../controller/platform/is-record.ts';
 import type { Execute, Operation, Query } from '../controller/platform/operation.ts';
 import { answerOf, datedJson } from './dated-json.ts';
 
@@ -24,6 +25,7 @@ const CODES = {
   CONFLICT: 'CONFLICT',
   PRECONDITION_FAILED: 'PRECONDITION_FAILED',
   PAYLOAD_TOO_LARGE: 'PAYLOAD_TOO_LARGE',
+  UNSUPPORTED_MEDIA_TYPE: 'UNSUPPORTED_MEDIA_TYPE',
   TOO_MANY_REQUESTS: 'TOO_MANY_REQUESTS',
   UNAVAILABLE: 'SERVICE_UNAVAILABLE',
 } as const satisfies Record<DomainError['code'], TRPCError['code']>;
@@ -37,8 +39,9 @@ export interface ProcedureMeta {
  * Without what superjson says of values that are one and the same: they are written out all the same, and a few of those
  * notes nested into each other would make billions of values of a short input.
  */
-function readInput(written: SuperJSONResult | null): unknown {
+function readInput(written: unknown): unknown {
   try {
+    assertEnvelope(written);
     const { json = undefined, meta } = written ?? {};
     return superjson.deserialize({
       json,
@@ -47,6 +50,14 @@ function readInput(written: SuperJSONResult | null): unknown {
   } catch {
     throw new Error('The input cannot be read; send {"json": …}, with a "meta" only to annotate dates');
   }
+}
+
+/** No input may come as nothing at all, `null` or `{}`. */
+function assertEnvelope(written: unknown): asserts written is Partial<SuperJSONResult> | null | undefined {
+  if (written === undefined || written === null) return;
+  const { json: _json, meta, ...rest } = isRecord(written) ? written : { other: written };
+  const isOther = Object.keys(rest).length > 0 || (meta !== undefined && !isRecord(meta));
+  if (isOther || (meta !== undefined && !('json' in (written as object)))) throw new Error('no envelope');
 }
 
 const t = initTRPC

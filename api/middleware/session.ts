@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import type { Context as KoaContext } from 'koa';
 import { actorOfSession } from '../../controller/access/index.ts';
 import type { Actor } from '../../controller/platform/context.ts';
-import { badRequest, forbidden } from '../../controller/platform/errors.ts';
+import { DomainError, forbidden } from '../../controller/platform/errors.ts';
 import { type Cookie, createCookie } from './cookie.ts';
 
 export const createSessionCookie = (baseUrl: string): Cookie =>
@@ -21,7 +21,8 @@ export function refuseForeignChange(request: IncomingMessage, baseUrl: string): 
     .split(';')[0]
     ?.trim()
     .toLowerCase();
-  if (type !== 'application/json') throw badRequest('Content-Type must be application/json');
+  if (type !== 'application/json')
+    throw new DomainError('UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be application/json');
   const site = request.headers['sec-fetch-site'];
   if (site === 'cross-site') throw forbidden('This request came from another site');
   const { origin, host } = request.headers;

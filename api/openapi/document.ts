@@ -15,7 +15,14 @@ import {
   routerOf,
   SESSION_SECURITY,
 } from './procedure-paths.ts';
-import { REST_ERRORS, REST_HEADERS, REST_PARAMETERS, REST_SECURITY, restOperation } from './rest-paths.ts';
+import {
+  RATE_LIMIT,
+  REST_ERRORS,
+  REST_HEADERS,
+  REST_PARAMETERS,
+  REST_SECURITY,
+  restOperation,
+} from './rest-paths.ts';
 import { sampleOf } from './samples.ts';
 import { createSchemaWriter, type Json } from './schemas.ts';
 
@@ -82,24 +89,38 @@ export function describeApi(options: { baseUrl: string; cookieName: string }): J
       parameters: REST_PARAMETERS,
       headers: REST_HEADERS,
       responses: {
-        ...responses(REST_ERRORS, restError),
-        ...responses(PROCEDURE_ERRORS, { $ref: '#/components/schemas/ProcedureError' }),
+        ...responses(PROCEDURE_ERRORS, { $ref: '#/components/schemas/ProcedureError' }, () => ({})),
+        // Of both: what is refused before anybody knows what is asked for.
+        ...responses(REST_ERRORS, restError, (status) => (LIMITED.has(status) ? RATE_LIMIT : {})),
       },
       schemas: { ...schemas.components(), ProcedureError: PROCEDURE_ERROR_SCHEMA },
     },
   };
 }
 
-const responses = (table: Record<string, readonly [string, string]>, schema: Json): Json =>
+/** Statuses of requests whose key is known by then. */
+const LIMITED = new Set(['400', '403', '404', '409', '412', '413', '415', '422', '429']);
+const MAY_RETRY = new Set(['409', '429', '503']);
+
+const responses = (
+  table: Record<string, readonly [string, string]>,
+  schema: Json,
+  headersOf: (status: string) => Json,
+): Json =>
   Object.fromEntries(
     Object.entries(table).map(([status, [name, description]]) => [
       name,
       {
         description,
-        ...(status === '429' || status === '503' ? { headers: { 'Retry-After': RETRY_AFTER } } : {}),
+        headers: {
+          ...(MAY_RETRY.has(status) ? { 'Retry-After': RETRY_AFTER } : {}),
+          ...(status === '405' ? { Allow: ALLOW } : {}),
+          ...headersOf(status),
+        },
         content: { 'application/json': { schema } },
       },
     ]),
   );
 
+const ALLOW: Json = { description: 'The methods that it takes.', schema: { type: 'string' } };
 const RETRY_AFTER: Json = { description: 'Seconds.', schema: { type: 'integer', minimum: 1 } };

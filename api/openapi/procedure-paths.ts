@@ -20,6 +20,11 @@ export const PROCEDURE_ERRORS = {
   413: ['ProcedurePayloadTooLarge', 'PAYLOAD_TOO_LARGE: the body is over 2 MiB.'],
   415: ['ProcedureUnsupportedMediaType', 'UNSUPPORTED_MEDIA_TYPE: the body is not `application/json`.'],
   429: ['ProcedureTooManyRequests', 'TOO_MANY_REQUESTS: try again after `Retry-After`.'],
+  431: ['HeadersTooLarge', 'The address and the headers are too long together.'],
+  500: [
+    'ProcedureInternalServerError',
+    'INTERNAL_SERVER_ERROR: a fault of the server; `requestId` leads to it.',
+  ],
   503: ['ProcedureUnavailable', 'SERVICE_UNAVAILABLE: the database does not answer at the moment.'],
 } as const satisfies Record<number, readonly [string, string]>;
 
@@ -94,14 +99,15 @@ export function procedureOperation(
 ): Json {
   const { input, output, role, summary } = operation;
   const enveloped = { json: example(input) };
+  const required = 'required' in input && (input.required as string[]).length > 0;
   const envelope = {
     type: 'object',
-    required: ['json'],
+    // No input may be left out.
+    required: required ? ['json'] : [],
     additionalProperties: false,
     // `meta` annotates dates, for who writes with superjson.
     properties: { json: schemas.write(input), meta: { type: 'object', additionalProperties: true } },
   };
-  const required = 'required' in input && (input.required as string[]).length > 0;
   const content = { 'application/json': { schema: envelope, example: enveloped } };
   return {
     operationId: name,
@@ -122,7 +128,7 @@ export function procedureOperation(
             },
           ],
         }
-      : { requestBody: { required, content } }),
+      : { requestBody: { required: true, content } }),
     responses: {
       200: {
         description: 'Done. `meta` names the values that are dates, and may be ignored.',

@@ -1,6 +1,7 @@
 /** The REST interface in the description. */
 import type { TSchema } from 'typebox';
 import { BecameGit, Committed } from '../../schemas/api/git-words.ts';
+import { ENTITY_TAGS } from '../rest/etag.ts';
 import type { RestRow } from '../rest/row.ts';
 import type { Json, SchemaWriter } from './schemas.ts';
 
@@ -23,7 +24,7 @@ export const REST_ERRORS = {
   ],
   413: [
     'PayloadTooLarge',
-    'The body is over 256 KiB; of `POST /git/plan`, over 24 MiB, or its files over 8 MiB.',
+    'The body is over its limit: 256 KiB; 3 MiB where it holds a config; 24 MiB of `POST /git/plan`, or its files over 8 MiB.',
   ],
   415: ['UnsupportedMediaType', 'The body is not plain `application/json`.'],
   422: [
@@ -31,6 +32,8 @@ export const REST_ERRORS = {
     'What was to be deployed is not valid, or the `Idempotency-Key` came with another request.',
   ],
   429: ['TooManyRequests', 'More than 600 requests in a minute, or too many searches and plans at once.'],
+  431: ['HeadersTooLarge', 'The address and the headers are too long together.'],
+  500: ['InternalServerError', 'A fault of the server; `requestId` leads to it in its log.'],
   503: ['Unavailable', 'The database does not answer at the moment.'],
 } as const satisfies Record<number, readonly [string, string]>;
 
@@ -55,13 +58,10 @@ export const REST_HEADERS: Json = {
   },
 };
 /** As draft-ietf-httpapi-ratelimit-headers writes them. */
-const RATE_LIMIT: Json = {
+export const RATE_LIMIT: Json = {
   RateLimit: { $ref: '#/components/headers/RateLimit' },
   'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
 };
-
-/** RFC 9110, 8.8.3 and 13.1.1. */
-const ENTITY_TAGS = '^([*]|(W/)?"[!#-~]*"(, ?(W/)?"[!#-~]*")*)$';
 
 export const REST_PARAMETERS: Json = {
   id: {
@@ -103,7 +103,7 @@ export const REST_PARAMETERS: Json = {
     in: 'header',
     required: false,
     description:
-      'Makes the request safe to send again: its first answer, unless a fault of the server, is kept for 24 hours and given again.',
+      'Makes the request safe to send again: its first answer, unless a fault of the server or 429, is kept for 24 hours and given again.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
     example: 'deploy-orders-8c1f2a9',
   },
@@ -185,9 +185,12 @@ function queryParameters(row: RestRow, schemas: SchemaWriter, example: Example):
     required: required.includes(name),
     description: QUERY_WORDS[name] ?? `The ${name}.`,
     schema: schemas.write(schema),
-    example: example(schema, name),
+    // Of one that only an answer can give, and of one that excludes another, there is no example that would be taken.
+    ...(WITHOUT_EXAMPLE.has(name) ? {} : { example: example(schema, name) }),
   }));
 }
+
+const WITHOUT_EXAMPLE = new Set(['cursor', 'after', 'id']);
 
 const QUERY_WORDS: Readonly<Record<string, string>> = {
   label: '`<key>:<value>`; repeated, all of them must be there.',
@@ -213,9 +216,11 @@ function errorsOf(row: RestRow): (keyof typeof REST_ERRORS)[] {
     ...(names ? ([404] as const) : []),
     405,
     ...(changes ? ([409, 412] as const) : []),
-    ...(row.body ? ([413, 415] as const) : []),
+    ...([413, 415] as const),
     ...(row.method === 'GET' ? [] : ([422] as const)),
     429,
+    431,
+    500,
     503,
   ];
 }

@@ -19,6 +19,7 @@ const NUMBERS: Record<string, number> = {
   FORBIDDEN: -32_003,
   BAD_REQUEST: -32_600,
   PAYLOAD_TOO_LARGE: -32_013,
+  UNSUPPORTED_MEDIA_TYPE: -32_015,
 };
 const FAULT = {
   message: 'Something went wrong on the server; the request id leads to it in its log',
@@ -86,12 +87,20 @@ export function procedureRoutes(door: Door): Middleware {
 }
 
 function refuseMethod(ctx: Context): void {
-  const message = `Procedures are called by ${METHODS.join(' and ')}`;
-  ctx.set('Allow', METHODS.join(', '));
+  const methods = methodsOf(ctx.path);
+  const message = `Queries are called by GET, mutations by POST; this address takes ${methods.join(' and ')}`;
+  ctx.set('Allow', methods.join(', '));
   ctx.status = ctx.method === 'OPTIONS' ? 204 : 405;
   if (ctx.status === 204) return;
   const data = { code: 'METHOD_NOT_SUPPORTED', httpStatus: 405, requestId: ctx.state.requestId };
   ctx.body = { error: { json: { message, code: -32_005, data } } };
+}
+
+function methodsOf(path: string): string[] {
+  const known = appRouter._def.procedures as object as Record<string, { _def: { type: string } }>;
+  const name = path.slice(PREFIX.length);
+  if (!Object.hasOwn(known, name)) return METHODS;
+  return [known[name]?._def.type === 'query' ? 'GET' : 'POST'];
 }
 
 function retryAfter(error: unknown): Record<string, string> {

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { Context as KoaContext } from 'koa';
 import type { ServiceAccountActor } from '../../controller/access/index.ts';
 import type { Context } from '../../controller/platform/context.ts';
+import { badRequest } from '../../controller/platform/errors.ts';
 import { becameOf } from '../../schemas/api/git-words.ts';
 import type { Door } from '../door.ts';
 import type { ErrorAnswer } from '../middleware/request.ts';
@@ -15,6 +16,7 @@ import { idOf, type RestRequest, type RestRow } from './row.ts';
 /** Accepted: it follows once git was applied. */
 const GONE_TO_GIT = 202;
 const API = '/api/v1';
+const MOST_ID = 64;
 
 interface Options {
   door: Door;
@@ -29,6 +31,7 @@ interface Options {
 export async function answerRow(options: Options): Promise<void> {
   const { door, ctx, actor, row, params } = options;
   const context = door.context(ctx, actor);
+  assertIds(params);
   const request: RestRequest = {
     ctx: context,
     environmentId: actor.environmentId,
@@ -48,6 +51,15 @@ export async function answerRow(options: Options): Promise<void> {
     row.followUp && isRowsOwn
       ? JSON.stringify(await row.followUp(JSON.parse(answer.body), request, door.execute))
       : answer.body;
+}
+
+/** Of the address: the state of an object is read before the operation looks at its input. */
+function assertIds(params: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(params))
+    if (value.length > MOST_ID || /[\p{Cc}\p{Cs}]/u.test(value))
+      throw badRequest(
+        `${name} in the address must be 1 to ${MOST_ID} characters without control characters`,
+      );
 }
 
 async function answerRead({ door, ctx, row }: Options, context: Context, request: RestRequest) {

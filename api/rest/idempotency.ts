@@ -13,6 +13,7 @@ import { type Claimed, claimRequest, giveUp, type KnownRequest, storeAnswer } fr
 
 const FORM = /^[\x21-\x7e]{1,255}$/;
 const RETRY_AFTER_SECONDS = 1;
+const TOO_MANY = 429;
 
 export interface StoredAnswer {
   status: number;
@@ -57,11 +58,15 @@ export async function onlyOnce(
   const known = await claimRequest(db, { serviceAccountId, key }, requestHash(apiKey, options.request));
   if (known.kind !== 'mine') return { answer: answerBefore(known), replayed: true };
   const { claimed } = known;
+  let isStored = false;
   try {
     const answer = await work(async (tx, settled) => {
       if (!(await storeAnswer(tx, claimed, settled)))
         throw conflict('This took so long that it was begun again; ask once more for what became of it');
+      isStored = true;
     });
+    // What changes nothing has no transaction in which it could be stored.
+    if (!isStored) await storeAnswer(db, claimed, answer);
     return { answer, replayed: false };
   } catch (error) {
     const refusal = error instanceof DomainError ? options.refusal(error) : null;
@@ -89,8 +94,8 @@ function answerBefore(known: Exclude<KnownRequest, { kind: 'mine' }>): StoredAns
   }
 }
 
-/** A refusal is an answer; a fault of the server is none, and may be tried again at once. */
+/** A refusal is an answer; a fault of the server, or "too many at once", is none, and the same may be tried again. */
 async function remember(db: Knex, claimed: Claimed, refusal: ErrorAnswer | null): Promise<void> {
-  if (refusal === null || refusal.status >= 500) return giveUp(db, claimed);
+  if (refusal === null || refusal.status >= 500 || refusal.status === TOO_MANY) return giveUp(db, claimed);
   await storeAnswer(db, claimed, { status: refusal.status, body: JSON.stringify(refusal.body) });
 }

@@ -37,12 +37,14 @@ async function attempt(bench: Bench, pull: PullRequestRecord, how: Merge): Promi
   for (let count = 1; count <= ATTEMPTS; count += 1) {
     signal.throwIfAborted();
     const { base, head } = await bothEnds(bench, pull);
-    const seen = await seeMerge(git, { base, head: how.headSha });
-    if (seen.isIn) return { mergeSha: base, baseSha: base, method: null };
-    if (head !== how.headSha)
+    // Where its branch is gone, what was looked at last counts: somebody else has merged it.
+    if ((head ?? pull.headSha) !== how.headSha)
       throw conflict(
         `"${pull.branch}" stands at ${head?.slice(0, 7) ?? 'no commit'} by now; look at what is new, and merge that`,
       );
+    const seen = await seeMerge(git, { base, head: how.headSha });
+    if (seen.isIn) return { mergeSha: base, baseSha: base, method: null };
+    if (head === null) throw conflict(`"${pull.branch}" is gone, and what it held is not in "${pull.base}"`);
     refuse(pull, seen);
     const made = await commitOf(bench, pull, { base, head }, seen, how.method);
     if (made === null) throw preconditionFailed('Nothing of it is left to merge; close it');

@@ -14,10 +14,12 @@ export const ERROR_CODES = {
   ETAG_MISMATCH: [412, '`If-Match` names another state than the present one: read it again'],
   MANAGED_BY_GIT: [412, 'git describes it; `path` and `line` say where'],
   PAYLOAD_TOO_LARGE: [413, 'the body is over its limit'],
+  REQUEST_TIMEOUT: [408, 'the request took too long to arrive; send it again'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'the body is not plain `application/json`'],
   VALIDATION_FAILED: [422, 'the pipeline is not valid; `validationErrors` says where'],
   IDEMPOTENCY_KEY_REUSED: [422, 'the `Idempotency-Key` came with another request before'],
   TOO_MANY_REQUESTS: [429, 'try again after `Retry-After`'],
+  HEADERS_TOO_LARGE: [431, 'the address and the headers are too long together'],
   INTERNAL_SERVER_ERROR: [500, 'a fault of the server; `requestId` leads to it in its log'],
   SERVICE_UNAVAILABLE: [503, 'the database does not answer at the moment; try again'],
 } as const satisfies Record<string, readonly [number, string]>;

@@ -107,6 +107,14 @@ describe('the calling convention', () => {
       path: 'team.create',
       options: { body: { json: { name: 'x' }, meta: { values: 'x' } } },
     },
+    ...['"AAA"', '[null,null]', 'false', '{"meta":{}}', '{"other":1}', '{"json":{},"more":1}'].map(
+      (body) => ({
+        reason: `an envelope that is none, ${body}, also where there is no input,`,
+        status: 400,
+        path: 'user.endOtherSessions',
+        options: { body, headers: { 'content-type': 'application/json' } },
+      }),
+    ),
     {
       reason: 'a body that is nothing',
       status: 400,
@@ -136,6 +144,26 @@ describe('the calling convention', () => {
       expect(answer.text).not.to.match(/node_modules|\.ts:\d|"stack"/);
     });
   }
+
+  it('takes no input as nothing, as null and as {}', async () => {
+    for (const body of ['null', '{}', '{"json":null}', '{"json":{}}']) {
+      const headers = { 'content-type': 'application/json' };
+      expect((await ask('user.endOtherSessions', { body, headers })).status, body).to.equal(200);
+    }
+  });
+
+  it('names the method of a procedure, and both where there is none of the name', async () => {
+    for (const [path, allow] of [
+      ['user.me', 'GET'],
+      ['team.create', 'POST'],
+      ['no.such', 'GET, POST'],
+    ] as const) {
+      const told = await ask(path, { method: 'OPTIONS' });
+      expect([told.status, told.headers.allow], path).to.deep.equal([204, allow]);
+      const put = await ask(path, { method: 'PUT', body: '{}' });
+      expect([put.status, put.headers.allow], path).to.deep.equal([405, allow]);
+    }
+  });
 
   it('makes no billions of values of a few that are said to be the same', async () => {
     const depth = 40;
@@ -167,11 +195,11 @@ describe('the calling convention', () => {
   describe('from another site', () => {
     const json = { 'content-type': 'application/json' };
     const attempts: { reason: string; status: number; headers: SendOptions['headers'] }[] = [
-      { reason: 'a form’s content type', status: 400, headers: { 'content-type': 'text/plain' } },
-      { reason: 'no content type', status: 400, headers: {} },
+      { reason: 'a form’s content type', status: 415, headers: { 'content-type': 'text/plain' } },
+      { reason: 'no content type', status: 415, headers: {} },
       {
         reason: 'a content type that only contains JSON’s',
-        status: 400,
+        status: 415,
         headers: { 'content-type': 'text/plain; application/json' },
       },
       { reason: 'a foreign Origin', status: 403, headers: { ...json, origin: 'https://evil.example' } },

@@ -43,17 +43,17 @@ describe('a request that another site made a browser send', function () {
       status: 403,
     },
     { how: 'with Sec-Fetch-Site: cross-site', headers: { 'sec-fetch-site': 'cross-site' }, status: 403 },
-    { how: 'as a form', headers: { 'content-type': 'application/x-www-form-urlencoded' }, status: 400 },
+    { how: 'as a form', headers: { 'content-type': 'application/x-www-form-urlencoded' }, status: 415 },
     {
       how: 'as a form with files',
       headers: { 'content-type': 'multipart/form-data; boundary=x' },
-      status: 400,
+      status: 415,
     },
-    { how: 'as text', headers: { 'content-type': 'text/plain' }, status: 400 },
+    { how: 'as text', headers: { 'content-type': 'text/plain' }, status: 415 },
     {
       how: 'as text that mentions JSON',
       headers: { 'content-type': 'text/plain; application/json' },
-      status: 400,
+      status: 415,
     },
   ];
   for (const { how, headers, status } of WAYS) {

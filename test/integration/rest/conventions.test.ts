@@ -196,6 +196,12 @@ describe('the conventions of the REST interface', () => {
     });
   });
 
+  it('refuse an id that none can be, before anything is looked for', async () => {
+    for (const id of ['%00', 'a%00b', 'x'.repeat(65)])
+      for (const path of [`/pipelines/${id}`, `/pipelines/${id}/config`, `/alerts/rules/${id}`])
+        expect((await call('GET', path)).status, path).to.equal(400);
+  });
+
   it('tells with each answer what is left of the limit', async () => {
     const { key } = await makeKey(teams.root, teams.ours.environmentId, ['nodes.read']);
     const other = restClient(test.url, key);
@@ -299,7 +305,8 @@ describe('the conventions of the REST interface', () => {
       expect((await change(stale)).status).to.equal(412);
       expect((await change(etagOf(await call('GET', path)))).status).to.equal(200);
       expect((await call('DELETE', path, { headers: { 'if-match': stale } })).status).to.equal(412);
-      expect((await call('DELETE', path, { headers: { 'if-match': 'nonsense' } })).status).to.equal(400);
+      for (const tag of ['nonsense', 'x*', 'tag*tag', 'garbage "a" *', '"a" "b"', '"a",*'])
+        expect((await call('DELETE', path, { headers: { 'if-match': tag } })).status, tag).to.equal(400);
       expect((await call('DELETE', path, { headers: { 'if-match': '*' } })).status).to.equal(200);
       expect((await change('*')).status).to.equal(404);
     });
@@ -377,6 +384,20 @@ describe('the conventions of the REST interface', () => {
         expect(again.headers['idempotent-replayed']).to.equal('true');
       });
     }
+
+    it('gives the answer of what only looks again too, and keeps none of what came while too much was asked for', async () => {
+      const plan = (key: string) =>
+        call('POST', '/git/plan', { body: { ref: 'main' }, headers: { 'idempotency-key': key } });
+      const first = await plan('plan-once');
+      expect(first.status, first.text).to.equal(200);
+      const again = await plan('plan-once');
+      expect([again.text, again.headers['idempotent-replayed']]).to.deep.equal([first.text, 'true']);
+      const keys = Array.from({ length: 24 }, (_, index) => `plan-${index}`);
+      const answers = await Promise.all(keys.map(plan));
+      const refused = keys.filter((_, index) => answers[index]?.status === 429);
+      expect(refused.length).to.be.above(0);
+      expect(await test.db('idempotent_requests').whereIn('key', refused)).to.deep.equal([]);
+    });
 
     it('tells one DELETE from another by its query', async () => {
       for (const name of ['first_of_two', 'second_of_two'])

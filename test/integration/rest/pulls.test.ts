@@ -1,6 +1,7 @@
 /** Pull requests by REST: what a bot sees of them, and which it may merge. */
 import { expect } from 'chai';
 import { startTestController, type TestController } from '../../support/controller.ts';
+import { git } from '../../support/fast-import.ts';
 import { followBranch, makeKey, openPull, type RestCall, restClient } from '../../support/rest.ts';
 import { makeTwoTeams, type TwoTeams } from '../../support/two-teams.ts';
 
@@ -64,7 +65,13 @@ describe('pull requests by REST', function () {
     it('are merged at the commit that was looked at, and at no other', async () => {
       const { id, headSha } = await opened();
       expect((await get(id)).merge.refusal).to.equal(null);
-      expect((await merge(id, headSha.replace(/./g, '0'))).status).to.be.oneOf([409, 412]);
+      // Of no commit, and of the one that the base stands at, which it holds already.
+      const base = git(teams.ours.gitdir, 'rev-parse', 'main');
+      for (const wrong of ['0'.repeat(40), base]) {
+        const refused = await merge(id, wrong);
+        expect(refused.status, refused.text).to.equal(409);
+        expect(refused.text).to.include('by now; look at what is new');
+      }
       expect((await get(id)).state).to.equal('open');
       const merged = await merge(id, headSha);
       expect(merged.status, merged.text).to.equal(200);
