@@ -268,7 +268,7 @@ async function compose(
   });
 
   const followFile = (ctx: Context) => followOidcFile(ctx, execute, config.oidcFile);
-  await followFile(systemContext('oidc file'));
+  await followOidcFile(systemContext('oidc file'), execute, config.oidcFile, { atStart: true });
 
   const keepDays = () => keepLogDays({ db, clock, log });
   const limitLogs = () => limitLogSize({ db, clock, log });

@@ -127,11 +127,15 @@ function parse(text: string): OidcFile {
   return value;
 }
 
-/** Without a file, what one has set is everybody's to change again. Answers whether something was taken over. */
+/**
+ * Without a file, what one has set is everybody's to change again. Answers whether something was taken over. `atStart`: what is
+ * wrong with it is logged although it was before.
+ */
 export async function followOidcFile(
   ctx: Context,
   execute: Execute,
   source: Source | null,
+  { atStart = false } = {},
 ): Promise<boolean> {
   const state = await readOidcFileState(ctx.db);
   if (source === null) {
@@ -149,11 +153,12 @@ export async function followOidcFile(
     return true;
   } catch (error) {
     const told = messageOf(error).slice(0, 1_000);
-    if (state?.error !== told) {
+    if (atStart || state?.error !== told)
       ctx.log.warn(
         { path: source.path, reason: told },
         'HEADGATE_OIDC_FILE was not taken over; what was set before counts on',
       );
+    if (state?.error !== told) {
       await writeOidcFileState(ctx.db, { digest: state?.digest ?? '', sets: state?.sets ?? [], error: told });
       await pagesChanged(ctx);
     }

@@ -19,6 +19,8 @@ import {
   makeTemporaryPassword,
   updateUser,
 } from '../access/index.ts';
+import { grantsOf, readRules } from '../directory/index.ts';
+import { listOidcProviders, prefixed } from '../oidc/index.ts';
 import type { Context } from '../platform/context.ts';
 import { badRequest, notFound, preconditionFailed } from '../platform/errors.ts';
 import { mutation, ownScope, query } from '../platform/operation.ts';
@@ -54,7 +56,20 @@ export const listGroups = query({
   input: NoInput,
   output: GroupOverviewList,
   scope: () => ownScope,
-  run: (ctx) => listAllGroups(ctx.db),
+  async run({ db }) {
+    const rules = await readRules(db);
+    const providers = await listOidcProviders(db);
+    const ofSuperAdmins = new Set(
+      providers.flatMap(({ options }) => prefixed(options.superAdminGroups, options)),
+    );
+    return (await listAllGroups(db)).map((group) => ({
+      ...group,
+      leadsTo: [...grantsOf({ groups: [group.name], signsInByOidc: false }, rules)].map(([teamId, role]) => ({
+        ...{ teamId, role },
+      })),
+      superAdmins: ofSuperAdmins.has(group.name),
+    }));
+  },
 });
 
 export const createUser = mutation({

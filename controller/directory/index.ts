@@ -9,6 +9,7 @@ export {
   listGroupedPeople,
   lockPeople,
   readGroupSettings,
+  readRules,
   readTeamMappings,
   readTeamPatterns,
   replaceClaimedGroups,

@@ -1,7 +1,14 @@
 /** How the client shows a provider that it is the one: OpenID Connect Core 1.0, section 9. */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { importPKCS8 } from 'jose';
-import { type ClientAuth, ClientSecretBasic, ClientSecretPost, None, PrivateKeyJwt } from 'openid-client';
+import {
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  modifyAssertion,
+  None,
+  PrivateKeyJwt,
+} from 'openid-client';
 import { badRequest } from '../platform/errors.ts';
 import type { OidcProvider } from './store.ts';
 
@@ -49,5 +56,10 @@ export async function clientAuthOf({
   if (method === 'client_secret_basic') return ClientSecretBasic(secret);
   const { pem, algorithm } = readPrivateKey(secret);
   const key = await importPKCS8(pem, algorithm);
-  return PrivateKeyJwt(options.clientKeyId === '' ? key : { key, kid: options.clientKeyId });
+  return PrivateKeyJwt(options.clientKeyId === '' ? key : { key, kid: options.clientKeyId }, {
+    // RFC 9864 gives it the name Ed25519; providers, Keycloak among them, know the one of RFC 8037.
+    [modifyAssertion](header) {
+      if (header.alg === 'Ed25519') header.alg = 'EdDSA';
+    },
+  });
 }

@@ -15,20 +15,34 @@ export const groupsClaimOf = (groups: GroupSettings, options: ProviderOptions): 
 export const prefixed = (names: readonly string[], { groupPrefix }: ProviderOptions): string[] =>
   names.map((name) => `${groupPrefix}${name}`);
 
+export interface Exclusion {
+  problem: 'not_allowed' | 'email_unverified';
+  reason: string;
+}
+
+const notAllowed = (reason: string): Exclusion => ({ problem: 'not_allowed', reason });
+
 /** Why somebody is not let in; null where they are. What is not known lets nobody in. */
 export function exclusionOf(
   options: ProviderOptions,
   { profile, groups }: Pick<Told, 'profile' | 'groups'>,
-): string | null {
+): Exclusion | null {
   const { allowedDomains, allowedGroups } = options;
   if (allowedDomains.length > 0) {
     const domain = profile.email?.slice(profile.email.lastIndexOf('@') + 1).toLowerCase();
     if (domain === undefined || !allowedDomains.includes(domain))
-      return 'the address is in none of the allowed domains';
-    if (profile.emailVerified !== true) return 'the address is not verified, so that its domain says nothing';
+      return notAllowed('the address is in none of the allowed domains');
+    if (profile.emailVerified !== true)
+      return {
+        problem: 'email_unverified',
+        reason: 'the address is not verified, so that its domain says nothing',
+      };
   }
   if (allowedGroups.length === 0) return null;
-  if (!groups?.known) return `groups are not known: ${groups?.reason ?? 'the provider does not say'}`;
+  if (!groups?.known)
+    return notAllowed(`groups are not known: ${groups?.reason ?? 'the provider does not say'}`);
   const allowed = prefixed(allowedGroups, options);
-  return groups.names.some((name) => allowed.includes(name)) ? null : 'in none of the allowed groups';
+  return groups.names.some((name) => allowed.includes(name))
+    ? null
+    : notAllowed('in none of the allowed groups');
 }

@@ -61,6 +61,16 @@ export async function findKeptByExternalId(db: Knex, subject: string): Promise<s
   return rows.length === 1 ? (rows[0]?.user_id ?? null) : null;
 }
 
+/** The account that SCIM has deleted under this id last; its lock stays on it. */
+export async function findDeletedByExternalId(db: Knex, subject: string): Promise<string | null> {
+  const row: { user_id: string } | undefined = await db('scim_users')
+    .where({ external_id: subject })
+    .whereNotNull('deleted_at')
+    .orderBy('deleted_at', 'desc')
+    .first('user_id');
+  return row?.user_id ?? null;
+}
+
 /** Whether an identity provider keeps this account by SCIM, and has not deleted it. */
 export async function isKeptByScim(db: Knex, userId: string): Promise<boolean> {
   const row = await db('scim_users').where({ user_id: userId, deleted_at: null }).first('user_id');

@@ -1,4 +1,5 @@
 export { LOGOUT_TOKEN_LENGTH, logOutByProvider } from './back-channel-logout.ts';
+export { prefixed } from './group-rules.ts';
 export { hasWayIn } from './identities-store.ts';
 export * as oidcOperations from './operations.ts';
 export { createIdentityProvider, type IdentityProvider } from './provider.ts';

@@ -20,6 +20,7 @@ import { confirmAtSignIn } from './confirmations-store.ts';
 import { exclusionOf } from './group-rules.ts';
 import { takeGroups } from './groups.ts';
 import {
+  findDeletedByExternalId,
   findKeptByExternalId,
   findUserIdOf,
   insertIdentity,
@@ -48,15 +49,16 @@ export function letIn(
       if (!provider) return { problem: 'oidc_expired' as const };
       const excluded = exclusionOf(provider.options, told);
       if (excluded !== null) {
-        await refuse(inside, 'not_allowed', await findUserIdOf(tx, told), excluded);
-        return { problem: 'not_allowed' as const };
+        const { problem, reason } = excluded;
+        await refuse(inside, told, problem, await findUserIdOf(tx, told), reason);
+        return { problem };
       }
       const verdict = decide(await find(inside, told), told.profile);
       if (verdict.type === 'problem') {
         // Without userinfo the address is not missing: nobody could ask for it.
         const problem =
           verdict.problem === 'no_email' && told.incomplete ? 'oidc_unavailable' : verdict.problem;
-        await refuse(inside, problem, verdict.userId);
+        await refuse(inside, told, problem, verdict.userId);
         return { problem };
       }
       const userId =
@@ -103,6 +105,10 @@ async function find({ db: tx, clock }: Context, told: Vouched): Promise<Found> {
     const linkedHere = await isKnownTo(tx, told.issuer, kept.id);
     return { ...nobody, sameExternalId: { user: kept, linkedHere } };
   }
+  // Whom SCIM has deleted does not come back as somebody new.
+  const deletedId = keepsScim && keptId === null ? await findDeletedByExternalId(tx, told.subject) : null;
+  const deleted = deletedId === null ? null : await lockUserRow(tx, deletedId);
+  if (deleted?.lockedAt) return { ...nobody, linked: deleted };
   const { email } = told.profile;
   const found = email === null ? null : await findUserByEmail(tx, email);
   const user = found && (await lockUserRow(tx, found.id));
@@ -187,16 +193,16 @@ async function follow(ctx: Context, { profile }: Vouched, user: User): Promise<v
 
 async function refuse(
   ctx: Context,
+  { issuer, subject, profile }: Vouched,
   problem: Problem,
   userId: string | null,
   reason: string | null = null,
 ): Promise<void> {
   const user = userId === null ? null : await findUser(ctx.db, userId);
   const metadata = {
-    method: 'oidc',
-    problem,
+    ...{ method: 'oidc', problem, issuer, subject },
     ...(reason && { reason }),
-    ...(user && { name: user.name, email: user.email }),
+    ...(user ? { name: user.name, email: user.email } : { email: profile.email }),
   };
   await writeAudit(ctx, ownScope, [{ entityType: 'User', entityId: userId, metadata }], 'user.signInFailed');
 }

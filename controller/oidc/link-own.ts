@@ -27,7 +27,8 @@ export function linkOwn(
       await holdRules(tx);
       const provider = await holdOidcProvider(tx, told.provider);
       if (!provider) return { problem: 'oidc_expired' as const };
-      if (exclusionOf(provider.options, told) !== null) return { problem: 'not_allowed' as const };
+      const excluded = exclusionOf(provider.options, told);
+      if (excluded !== null) return { problem: excluded.problem };
       const user = await lockUserRow(tx, userId);
       if (!user || user.lockedAt) return { problem: 'account_locked' as const };
       // While the provider was asked it may have ended, by a reset of the account: the link would outlive that.

@@ -63,7 +63,10 @@ export function decide({ linked, sameExternalId, sameAddress }: Found, profile: 
   }
   if (sameAddress) {
     const { user, keptByScim, linkedHere, unlinked } = sameAddress;
-    if (linkedHere || isItsOwners(user) || !(keptByScim || unlinked)) return taken(user);
+    const isOthers = linkedHere || isItsOwners(user) || !(keptByScim || unlinked);
+    // To whoever has shown that the address is theirs.
+    if (isOthers && user.lockedAt && profile.emailVerified) return problem('account_locked', user);
+    if (isOthers) return taken(user);
     // SCIM said itself whose address it is; otherwise the provider must vouch for it.
     if (profile.emailVerified === false || !(keptByScim || profile.emailVerified))
       return problem('email_unverified', user);

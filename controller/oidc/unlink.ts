@@ -55,9 +55,10 @@ export async function unlinkAllOf(
   issuer: string,
 ): Promise<{ userIds: string[]; relinkable: number; memberships: Record<string, unknown> }> {
   const userIds = await deleteIdentitiesOfIssuer(ctx.db, issuer);
-  const relinkable = await allowRelinkOf(ctx.db, userIds, new Date(ctx.clock.now()));
   await clearClaimedGroups(ctx.db, userIds);
+  // Whom its groups made a super admin is none any more, and may be joined like everybody.
   await endSuperAdminsBy(ctx.db, [issuer], userIds);
+  const relinkable = await allowRelinkOf(ctx.db, userIds, new Date(ctx.clock.now()));
   const memberships = await reconcileMemberships(ctx, userIds);
   return { userIds, relinkable, memberships: membershipsForAudit(memberships) };
 }

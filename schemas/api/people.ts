@@ -223,7 +223,14 @@ export const TeamOverview = Type.Object({
 export type TeamOverview = Static<typeof TeamOverview>;
 export const TeamOverviewList = Type.Array(TeamOverview);
 /** A group of the identity provider. Names are compared as they are. */
-export const GroupOverview = Type.Object({ name: Type.String(), memberCount: Type.Integer() });
+export const GroupOverview = Type.Object({
+  name: Type.String(),
+  memberCount: Type.Integer(),
+  /** By mappings and patterns. */
+  leadsTo: Type.Array(Type.Object({ teamId: Id, role: Role })),
+  /** Who is in it is a super admin, by the options of a provider. */
+  superAdmins: Type.Boolean(),
+});
 export type GroupOverview = Static<typeof GroupOverview>;
 export const GroupOverviewList = Type.Array(GroupOverview);
 

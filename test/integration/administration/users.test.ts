@@ -364,9 +364,9 @@ describe('a super admin', () => {
       ]);
       const groups = await root.query<GroupOverview[]>('admin.listGroups');
       expect(groups.filter(({ name }) => name !== 'Unmapped')).to.have.deep.members([
-        { name: 'Both ways', memberCount: 2 },
-        { name: 'both ways', memberCount: 1 },
-        { name: 'Nobody yet', memberCount: 0 },
+        { name: 'Both ways', memberCount: 2, leadsTo: [], superAdmins: false },
+        { name: 'both ways', memberCount: 1, leadsTo: [], superAdmins: false },
+        { name: 'Nobody yet', memberCount: 0, leadsTo: [], superAdmins: false },
       ]);
     });
 

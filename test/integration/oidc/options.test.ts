@@ -83,9 +83,10 @@ describe('the options of an identity provider', () => {
     expect((await scene.signIn(stranger)).page).to.equal('/sign-in?problem=not_allowed');
     expect(await failure()).to.include({
       ...{ problem: 'not_allowed', reason: 'the address is in none of the allowed domains' },
+      ...{ issuer: scene.provider.issuer, subject: stranger, email: 'x@sub.example.org' },
     });
     const unverified = scene.somebody({ email: 'y@example.org', email_verified: undefined });
-    expect((await scene.signIn(unverified)).page).to.equal('/sign-in?problem=not_allowed');
+    expect((await scene.signIn(unverified)).page).to.equal('/sign-in?problem=email_unverified');
     expect((await failure()).reason).to.match(/^the address is not verified/);
   });
 

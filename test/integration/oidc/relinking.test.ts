@@ -149,5 +149,20 @@ describe('an account whose subject or issuer has changed', () => {
       expect((await scene.signIn(rehired)).user?.id).to.equal(id);
       expect(await linksOf(id)).to.deep.equal([{ subject: rehired }]);
     });
+
+    it('lets nobody in whom SCIM has deleted, as somebody new neither, and says that the account is locked', async () => {
+      const subject = scene.somebody({ email: 'other-address@example.org' });
+      const id = await create({ userName: 'deleted@example.org', externalId: subject });
+      expect((await scene.signIn(subject)).user?.id).to.equal(id);
+      expect((await scim.call('DELETE', `/Users/${id}`)).status).to.equal(204);
+      expect((await scene.signIn(subject)).page).to.equal('/sign-in?problem=account_locked');
+      const byAddress = scene.somebody({ email: 'deleted@example.org' });
+      expect((await scene.signIn(byAddress)).page).to.equal('/sign-in?problem=account_locked');
+      const unverified = scene.somebody({ email: 'deleted@example.org', email_verified: false });
+      expect((await scene.signIn(unverified)).page, 'who only says so').to.equal(
+        '/sign-in?problem=email_taken',
+      );
+      expect(await linksOf(id)).to.deep.equal([]);
+    });
   });
 });

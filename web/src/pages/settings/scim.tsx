@@ -17,11 +17,11 @@ export const ScimTab = () => {
       what="The settings"
       skeleton={<SkeletonBlock height={560} label="Loading the settings" />}
     >
-      {({ scim, groups }) => (
+      {({ scim }) => (
         <div className="stack">
           <ScimSwitch scim={scim} />
           {scim.enabled && <ScimTokenSection scim={scim} />}
-          <ScimGroups mappings={groups.mappings} enabled={scim.enabled} />
+          <ScimGroups enabled={scim.enabled} />
           {scim.enabled && <ScimRefusals />}
           <ScimSetUp />
         </div>

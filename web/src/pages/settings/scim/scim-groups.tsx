@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link } from 'react-router';
 import type { GroupOverview, TeamOverview } from '../../../../../schemas/api/people.ts';
-import type { TeamMapping } from '../../../../../schemas/api/settings.ts';
 import { queries } from '../../../api/queries.ts';
 import { Badge } from '../../../components/bits.tsx';
 import { type Column, DataTable } from '../../../components/data-table.tsx';
@@ -16,22 +15,18 @@ interface Group extends GroupOverview {
 }
 
 interface Props {
-  mappings: readonly TeamMapping[];
   enabled: boolean;
 }
 
 /** Where each leads. */
-function groupsOf(
-  groups: readonly GroupOverview[],
-  mappings: readonly TeamMapping[],
-  teams: readonly TeamOverview[],
-): Group[] {
+function groupsOf(groups: readonly GroupOverview[], teams: readonly TeamOverview[]): Group[] {
   const nameOf = (teamId: string): string => teams.find(({ id }) => id === teamId)?.name ?? 'a team';
   return groups.map((each) => ({
     ...each,
-    leads: mappings
-      .filter(({ group }) => group === each.name)
-      .map(({ teamId, role }) => `${nameOf(teamId)} as ${ROLE_WORDS[role]}`),
+    leads: [
+      ...each.leadsTo.map(({ teamId, role }) => `${nameOf(teamId)} as ${ROLE_WORDS[role]}`),
+      ...(each.superAdmins ? ['super admins'] : []),
+    ],
   }));
 }
 
@@ -59,20 +54,20 @@ const COLUMNS: readonly Column<Group>[] = [
       row.leads.length > 0 ? (
         <span data-tip={row.leads.join(', ')}>{row.leads.join(', ')}</span>
       ) : (
-        <Badge tone="unknown" icon="dash" tip="No mapping names it">
+        <Badge tone="unknown" icon="dash" tip="No mapping and no pattern names it">
           Nowhere
         </Badge>
       ),
   },
 ];
 
-export const ScimGroups = ({ mappings, enabled }: Props) => {
+export const ScimGroups = ({ enabled }: Props) => {
   const groups = useQuery(queries.allGroups());
   const teams = useQuery(queries.allTeams());
   return (
     <Section title="Groups">
       <Loaded query={groups} what="Groups" skeleton={<SkeletonRows rows={4} label="Loading the groups" />}>
-        {(list) => <GroupList groups={list} teams={teams.data ?? []} {...{ mappings, enabled }} />}
+        {(list) => <GroupList groups={list} teams={teams.data ?? []} enabled={enabled} />}
       </Loaded>
       <div className="section-foot muted">
         Where a group leads is set under <Link to="?tab=sso">Single sign-on</Link>, for SCIM too. A name has
@@ -87,8 +82,8 @@ interface ListProps extends Props {
   teams: readonly TeamOverview[];
 }
 
-const GroupList = ({ groups, teams, mappings, enabled }: ListProps) => {
-  const rows = useMemo(() => groupsOf(groups, mappings, teams), [groups, mappings, teams]);
+const GroupList = ({ groups, teams, enabled }: ListProps) => {
+  const rows = useMemo(() => groupsOf(groups, teams), [groups, teams]);
   if (rows.length === 0) {
     return (
       <div className="section-body">

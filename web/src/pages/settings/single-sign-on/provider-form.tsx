@@ -102,7 +102,7 @@ export const ProviderForm = ({ id, oidc, title, redirectUri }: Props) => {
         )}
         <p className="muted">
           People sign in at a provider that speaks OpenID Connect: Keycloak, Entra ID, Okta, Google and
-          others. Passwords of accounts here go on working.
+          others. Passwords go on working, unless they are switched off below.
         </p>
         <div className="field">
           <span className="field-name">Redirect URI, for the provider</span>

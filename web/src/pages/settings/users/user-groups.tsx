@@ -9,9 +9,8 @@ import { ROLE_WORDS } from '../people/roles.tsx';
 
 /** What the identity provider says of somebody, and where each group leads. */
 export const UserGroups = ({ user }: { user: UserSummary }) => {
-  const settings = useQuery(queries.settings());
+  const groups = useQuery(queries.allGroups());
   const teams = useQuery(queries.allTeams());
-  const mappings = settings.data?.groups.mappings;
   const nameOf = (teamId: string): string => teams.data?.find(({ id }) => id === teamId)?.name ?? 'a team';
   return (
     <Section title="Groups">
@@ -22,18 +21,19 @@ export const UserGroups = ({ user }: { user: UserSummary }) => {
       ) : (
         <ul className="group-list" aria-label={`Groups of ${user.name}`}>
           {[...user.groups].sort().map((group) => {
-            const leads = (mappings ?? []).filter((mapping) => mapping.group === group);
+            const known = groups.data?.find(({ name }) => name === group);
+            const leads = [
+              ...(known?.leadsTo ?? []).map(({ teamId, role }) => `${nameOf(teamId)} as ${ROLE_WORDS[role]}`),
+              ...(known?.superAdmins ? ['super admins'] : []),
+            ];
             return (
               <li key={group}>
                 <span className="mono breakable">{group}</span>
-                {mappings &&
+                {known &&
                   (leads.length > 0 ? (
-                    <span>
-                      leads to{' '}
-                      {leads.map(({ teamId, role }) => `${nameOf(teamId)} as ${ROLE_WORDS[role]}`).join(', ')}
-                    </span>
+                    <span>leads to {leads.join(', ')}</span>
                   ) : (
-                    <Badge tone="unknown" icon="dash" tip="No mapping names it">
+                    <Badge tone="unknown" icon="dash" tip="No mapping and no pattern names it">
                       Leads nowhere
                     </Badge>
                   ))}
