@@ -21,34 +21,37 @@ export const SingleSignOnTab = () => {
       what="The settings"
       skeleton={<SkeletonBlock height={720} label="Loading the settings" />}
     >
-      {({ oidcProviders, oidcFile, oidcRedirectUri, groups, access, breakGlass }) => (
-        <div className="stack">
-          {oidcFile && <FromFile file={oidcFile} />}
-          <Providers providers={oidcProviders} redirectUri={oidcRedirectUri} />
-          <Loaded
-            query={teams}
-            what="Teams"
-            skeleton={<SkeletonBlock height={360} label="Loading the groups" />}
-          >
-            {(list) => (
-              <>
-                <GroupsForm groups={groups} teams={list} />
-                <DefaultRoleForm groups={groups} teams={list} />
-              </>
+      {({ oidcProviders, oidcFile, oidcRedirectUri, groups, access, breakGlass }) => {
+        const says = (part: 'groups' | 'access') => oidcFile?.sets.includes(part) ?? false;
+        return (
+          <div className="stack">
+            {oidcFile && <FromFile file={oidcFile} />}
+            <Providers providers={oidcProviders} redirectUri={oidcRedirectUri} />
+            <Loaded
+              query={teams}
+              what="Teams"
+              skeleton={<SkeletonBlock height={360} label="Loading the groups" />}
+            >
+              {(list) => (
+                <>
+                  <GroupsForm groups={groups} teams={list} isFromFile={says('groups')} />
+                  <DefaultRoleForm groups={groups} teams={list} isFromFile={says('groups')} />
+                </>
+              )}
+            </Loaded>
+            <AccessForm access={access} redirectUri={oidcRedirectUri} isFromFile={says('access')} />
+            {(oidcProviders.length > 0 || access.onlyByProvider) && (
+              <OnlyByProviderForm access={access} breakGlass={breakGlass} isFromFile={says('access')} />
             )}
-          </Loaded>
-          <AccessForm access={access} redirectUri={oidcRedirectUri} />
-          {(oidcProviders.length > 0 || access.onlyByProvider) && (
-            <OnlyByProviderForm access={access} breakGlass={breakGlass} />
-          )}
-          <LinkedIssuers />
-          {oidcProviders
-            .filter(({ isFromFile }) => !isFromFile)
-            .map((oidc) => (
-              <DisableProvider key={oidc.id} oidc={oidc} isOnly={oidcProviders.length === 1} />
-            ))}
-        </div>
-      )}
+            <LinkedIssuers />
+            {oidcProviders
+              .filter(({ isFromFile }) => !isFromFile)
+              .map((oidc) => (
+                <DisableProvider key={oidc.id} oidc={oidc} isOnly={oidcProviders.length === 1} />
+              ))}
+          </div>
+        );
+      }}
     </Loaded>
   );
 };

@@ -26,10 +26,12 @@ interface Props {
   access: AccessView;
   /** Of this controller. */
   redirectUri: string;
+  /** The file that HEADGATE_OIDC_FILE names says it: it is changed there. */
+  isFromFile: boolean;
 }
 
 /** What becomes of people who leave, and of tokens that nobody renews. */
-export const AccessForm = ({ access, redirectUri }: Props) => {
+export const AccessForm = ({ access, redirectUri, isFromFile }: Props) => {
   const [draft, setDraft] = useState(() => draftOf(access));
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }));
   const of = { draft, set };
@@ -54,7 +56,7 @@ export const AccessForm = ({ access, redirectUri }: Props) => {
         disabled={
           days === null || tokenDays === null || JSON.stringify(draft) === JSON.stringify(draftOf(access))
         }
-        fieldset={{ disabled: false, legend: 'Leavers and tokens' }}
+        fieldset={{ disabled: isFromFile, legend: 'Leavers and tokens' }}
         autoComplete="off"
       >
         <div className="field-pair">

@@ -11,10 +11,12 @@ import { followedWords } from './followed.ts';
 interface Props {
   groups: GroupsView;
   teams: readonly TeamOverview[];
+  /** The file that HEADGATE_OIDC_FILE names says it: it is changed there. */
+  isFromFile: boolean;
 }
 
 /** Groups that mean more than the standard role, in the default team alone. */
-export const DefaultRoleForm = ({ groups, teams }: Props) => {
+export const DefaultRoleForm = ({ groups, teams, isFromFile }: Props) => {
   const [adminGroups, setAdmin] = useState(groups.adminGroups ?? '');
   const [editorGroups, setEditor] = useState(groups.editorGroups ?? '');
   const team = teams.find(({ id }) => id === groups.defaultTeamId);
@@ -36,7 +38,7 @@ export const DefaultRoleForm = ({ groups, teams }: Props) => {
         submit="Save the roles"
         working="Saving…"
         disabled={unchanged}
-        fieldset={{ disabled: false, legend: 'Roles in the team of whoever matches nothing' }}
+        fieldset={{ disabled: isFromFile, legend: 'Roles in the team of whoever matches nothing' }}
         autoComplete="off"
       >
         <p className="muted">

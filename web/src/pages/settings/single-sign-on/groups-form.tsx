@@ -23,10 +23,12 @@ import { MappingRows } from './mapping-rows.tsx';
 interface Props {
   groups: GroupsView;
   teams: readonly TeamOverview[];
+  /** The file that HEADGATE_OIDC_FILE names says it: it is changed there. */
+  isFromFile: boolean;
 }
 
 /** Which group leads to which team. Groups come with the sign-in, and by SCIM. */
-export const GroupsForm = ({ groups, teams }: Props) => {
+export const GroupsForm = ({ groups, teams, isFromFile }: Props) => {
   const [draft, setDraft] = useState(() => groupsDraft(groups));
   const set = (change: Partial<GroupsDraft>): void => setDraft((before) => ({ ...before, ...change }));
   const of = { draft, set };
@@ -42,7 +44,7 @@ export const GroupsForm = ({ groups, teams }: Props) => {
         submit="Save the groups"
         working="Saving…"
         disabled={wrong || problemOfPatterns(draft.patterns) !== '' || sameGroups(draft, groups)}
-        fieldset={{ disabled: false, legend: 'Groups lead to teams' }}
+        fieldset={{ disabled: isFromFile, legend: 'Groups lead to teams' }}
         autoComplete="off"
       >
         <p className="muted">

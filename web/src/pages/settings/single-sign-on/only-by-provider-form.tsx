@@ -12,10 +12,12 @@ import { usePeopleAction } from '../people/use-people-action.ts';
 interface Props {
   access: AccessView;
   breakGlass: SettingsView['breakGlass'];
+  /** The file that HEADGATE_OIDC_FILE names says it: it is changed there. */
+  isFromFile: boolean;
 }
 
 /** Passwords switched off, but for some accounts that open the door when no provider answers. */
-export const OnlyByProviderForm = ({ access, breakGlass }: Props) => {
+export const OnlyByProviderForm = ({ access, breakGlass, isFromFile }: Props) => {
   const users = useQuery(queries.users());
   const stored = { only: access.onlyByProvider, ids: breakGlass.map(({ id }) => id).sort() };
   const [draft, setDraft] = useState(stored);
@@ -42,7 +44,7 @@ export const OnlyByProviderForm = ({ access, breakGlass }: Props) => {
               submit="Save this"
               working="Saving…"
               disabled={needs || JSON.stringify(draft) === JSON.stringify(stored)}
-              fieldset={{ disabled: false, legend: 'Passwords' }}
+              fieldset={{ disabled: isFromFile, legend: 'Passwords' }}
             >
               <label className="check">
                 <input

@@ -72,6 +72,23 @@ export const ProviderForm = ({ id, oidc, title, redirectUri }: Props) => {
     },
   });
   const issuer = draft.issuer.trim();
+  const isFromFile = oidc?.isFromFile ?? false;
+  const testing = (
+    <>
+      <div className="form-inline-action">
+        <button
+          type="button"
+          className="button"
+          disabled={!URL.canParse(issuer) || test.isPending}
+          onClick={() => test.mutate()}
+        >
+          <Icon name="sync" size={14} /> {test.isPending ? 'Asking the provider…' : 'Test the issuer'}
+        </button>
+      </div>
+      {test.isError && <InlineError error={test.error} />}
+      {test.data && <ProviderTest found={test.data} />}
+    </>
+  );
   return (
     <Section
       title={title}
@@ -90,11 +107,11 @@ export const ProviderForm = ({ id, oidc, title, redirectUri }: Props) => {
         submit="Save the provider"
         working="Saving…"
         disabled={problem !== '' || unchanged}
-        fieldset={{ disabled: oidc?.isFromFile ?? false, legend: title }}
+        fieldset={{ disabled: isFromFile, legend: title }}
         autoComplete="off"
       >
         {oidc && <ProviderReports oidc={oidc} />}
-        {oidc?.isFromFile && (
+        {isFromFile && (
           <p className="notice">
             <Icon name="shield" size={14} />
             <span>This provider stands in the file that HEADGATE_OIDC_FILE names, and is changed there.</span>
@@ -134,18 +151,7 @@ export const ProviderForm = ({ id, oidc, title, redirectUri }: Props) => {
         {draft.method !== 'none' && (
           <Secret {...of} oidc={oidc} replacing={replacing} replace={() => setReplacing(true)} />
         )}
-        <div className="form-inline-action">
-          <button
-            type="button"
-            className="button"
-            disabled={!URL.canParse(issuer) || test.isPending}
-            onClick={() => test.mutate()}
-          >
-            <Icon name="sync" size={14} /> {test.isPending ? 'Asking the provider…' : 'Test the issuer'}
-          </button>
-        </div>
-        {test.isError && <InlineError error={test.error} />}
-        {test.data && <ProviderTest found={test.data} />}
+        {!isFromFile && testing}
         <DraftField
           of={of}
           name="displayName"
@@ -168,6 +174,8 @@ export const ProviderForm = ({ id, oidc, title, redirectUri }: Props) => {
         )}
         {problem && !unchanged && <p className="muted">{problem}</p>}
       </MutationForm>
+      {/* What a file says is changed there, and tried here all the same. */}
+      {isFromFile && <div className="section-body">{testing}</div>}
     </Section>
   );
 };

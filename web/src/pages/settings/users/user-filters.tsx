@@ -4,6 +4,7 @@ import { useAddressParam } from '../../../app/address.ts';
 /** In the address. */
 const STATES: readonly { value: string; word: string; is: (user: UserSummary) => boolean }[] = [
   { value: 'locked', word: 'Locked', is: ({ lockedAt }) => lockedAt !== null },
+  { value: 'rests', word: 'Rests', is: ({ restsAt }) => restsAt !== null && restsAt.getTime() <= Date.now() },
   { value: 'super-admin', word: 'Super admins', is: ({ isSuperAdmin }) => isSuperAdmin },
   { value: 'provisioned', word: 'Kept by SCIM', is: ({ provisioned }) => provisioned },
   { value: 'no-team', word: 'In no team', is: ({ teams }) => teams.length === 0 },
