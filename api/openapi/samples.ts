@@ -14,6 +14,10 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   changelog: 'Drop debug lines',
   email: 'ada@example.org',
   host: 'edge-1.example.org',
+  issuer: 'https://login.example.com/realms/main',
+  // Of a VRL program that is tried.
+  source: '.level = upcase!(.level)',
+  input: '{"message":"hello","level":"info"}',
   variable: 'SVC_SECRET_DB_PASSWORD',
   value: 'correct horse battery staple',
   path: 'environments/staging/pipelines/orders.yaml',

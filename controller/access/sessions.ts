@@ -179,7 +179,7 @@ export async function actorOfPersonalToken(db: Knex, token: string): Promise<Use
   const { owner } = found;
   if (owner === null)
     throw forbidden(
-      'Your identity provider has not confirmed your account lately, so your tokens rest. They count again after your next sign-in',
+      'Your account rests: no identity provider has confirmed it lately. Its tokens count again after your next sign-in at one',
     );
   await touchPersonalToken(db, parsed.id);
   // Tokens are made in a session that owes nothing.

@@ -64,11 +64,12 @@ describe('sign-in by providers alone', () => {
       send(`${scene.test.controller.cloneUrl}/info/refs?service=git-upload-pack`, {
         headers: { authorization: `Basic ${Buffer.from(`git:${token}`).toString('base64')}` },
       });
-    const opened = (await fetches()).status;
+    const opened = (await fetches()).text;
     await update({ onlyByProvider: true, breakGlassUserIds: [rootId] });
-    expect((await fetches()).status).to.equal(401);
+    const resting = await fetches();
+    expect([resting.status, resting.text.slice(0, 18)]).to.deep.equal([403, 'Your account rests']);
     await update({ onlyByProvider: false });
-    expect((await fetches()).status, 'as before').to.equal(opened);
+    expect((await fetches()).text, 'as before').to.equal(opened);
   });
 
   it('is told to pages, and ends with the last provider', async () => {

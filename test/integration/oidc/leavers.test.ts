@@ -43,7 +43,7 @@ describe('somebody whom the provider confirms no more', () => {
   }
   /** Somebody who is known, in no team of the repository. */
   const KNOWN = /^403 You are in no team/;
-  const RESTS = /^403 Your identity provider has not confirmed .* Sign in at http/;
+  const RESTS = /^403 Your account rests: .* Sign in at http/;
   const tokenOf = async (walker: Walker): Promise<string> => {
     const answer = await send(`${scene.test.url}/api/trpc/user.createToken`, {
       headers: { cookie: walker.cookies },
