@@ -57,7 +57,7 @@ check: install ## types, lint, format, import rules, known vulnerabilities
 	@$(BIN)/tsc -p .
 	@$(BIN)/tsc -p web
 	@$(BIN)/biome check --error-on-warnings .
-	@$(NODE) $(BIN)/mocha --reporter dot test/unit/import-rules.test.ts
+	@$(NODE) $(BIN)/mocha --reporter dot test/unit/tree/import-rules.test.ts
 	@$(NODE) test/tools/supply-chain/audit.ts
 
 format: install ## format and sort imports
@@ -78,7 +78,7 @@ test/tools/openapi/node_modules/.installed: test/tools/openapi/package.json test
 	@touch $@
 
 chromium sshd pgbouncer:
-	@$(NODE) test/support/install-tools.ts $@
+	@$(NODE) test/support/harness/install-tools.ts $@
 
 bench: build ## measure against docs/benchmarks.md
 	@$(NODE) test/bench/run.ts

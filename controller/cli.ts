@@ -13,7 +13,7 @@ import {
   parse,
   UsageError,
   usageOf,
-} from './commands/command.ts';
+} from './cli/command.ts';
 import { ConfigError } from './config.ts';
 
 interface Entry {
@@ -27,57 +27,57 @@ const COMMANDS: readonly Entry[] = [
   {
     name: 'serve',
     summary: 'run the controller',
-    load: async () => (await import('./commands/serve.ts')).serve,
+    load: async () => (await import('./cli/serve.ts')).serve,
   },
   {
     name: 'validate',
     summary: 'check manifests, without a server',
-    load: async () => (await import('./commands/validate.ts')).validate,
+    load: async () => (await import('./cli/validate.ts')).validate,
   },
   {
     name: 'test',
     summary: 'run the transform tests of manifests, without a server',
-    load: async () => (await import('./commands/test.ts')).test,
+    load: async () => (await import('./cli/test.ts')).test,
   },
   {
     name: 'plan',
     summary: 'ask a server what manifests would change',
-    load: async () => (await import('./commands/plan.ts')).plan,
+    load: async () => (await import('./cli/plan.ts')).plan,
   },
   {
     name: 'export',
     summary: 'write what an environment holds as manifests',
-    load: async () => (await import('./commands/export.ts')).exportManifests,
+    load: async () => (await import('./cli/export.ts')).exportManifests,
   },
   {
     name: 'migrate',
     summary: 'bring the database up to date, and end',
-    load: async () => (await import('./commands/migrate.ts')).migrate,
+    load: async () => (await import('./cli/migrate.ts')).migrate,
   },
   {
     name: 'keys',
     summary: 'the keys for encryption at rest: list, rotate',
-    load: async () => (await import('./commands/keys.ts')).keys,
+    load: async () => (await import('./cli/keys.ts')).keys,
   },
   {
     name: 'audit',
     summary: 'verify that the audit log is as it was written',
-    load: async () => (await import('./commands/audit.ts')).audit,
+    load: async () => (await import('./cli/audit.ts')).audit,
   },
   {
     name: 'service-account',
     summary: 'make a key for a program, and print it once',
-    load: async () => (await import('./commands/service-account.ts')).serviceAccount,
+    load: async () => (await import('./cli/service-account.ts')).serviceAccount,
   },
   {
     name: 'recover',
     summary: 'let somebody in again when nobody is left who could help them',
-    load: async () => (await import('./commands/recover.ts')).recover,
+    load: async () => (await import('./cli/recover.ts')).recover,
   },
   {
     name: 'demo',
     summary: 'run the controller with an example: two environments, three agents',
-    load: async () => (await import('./commands/demo.ts')).demo,
+    load: async () => (await import('./cli/demo.ts')).demo,
   },
 ];
 

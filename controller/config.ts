@@ -3,9 +3,9 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { delimiter, isAbsolute, join, normalize, resolve } from 'node:path';
 import { readDatabaseUrl } from './database/database-url.ts';
-import { LOG_LEVELS, type LogLevel } from './platform/logger.ts';
-import { isPrivateTarget } from './platform/outgoing/addresses.ts';
-import { type ProxySettings, readProxies, unusableProxy } from './platform/proxies.ts';
+import { isPrivateTarget } from './platform/net/outgoing/addresses.ts';
+import { type ProxySettings, readProxies, unusableProxy } from './platform/net/proxies.ts';
+import { LOG_LEVELS, type LogLevel } from './platform/runtime/logger.ts';
 import type { ExecRequest } from './secrets/index.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

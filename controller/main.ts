@@ -7,28 +7,42 @@ import { deleteOldAnswers } from '../api/rest/idempotency-store.ts';
 import { type Api, createApi } from '../api/server.ts';
 import { systemClock } from '../reconcilers/engine/clock.ts';
 import { createAppTokens, createForges, gitTokens } from '../reconcilers/forges/index.ts';
-import { createGitGateway } from '../reconcilers/git/gateway.ts';
 import { createGitReconciler } from '../reconcilers/git/index.ts';
 import { createPlanner } from '../reconcilers/plan-view/index.ts';
 import { createPromotionGateway } from '../reconcilers/promotions/gateway.ts';
 import { createPromotionReconciler } from '../reconcilers/promotions/index.ts';
-import { resolveManifests } from '../reconcilers/promotions/resolve.ts';
+import { resolveManifests } from '../reconcilers/promotions/resolve-conflict.ts';
 import { createPullRequestGateway } from '../reconcilers/pull-requests/gateway.ts';
 import { createPullRequestReconciler } from '../reconcilers/pull-requests/loop.ts';
 import { createRolloutReconciler } from '../reconcilers/rollouts/index.ts';
 import { createSecretReconciler } from '../reconcilers/secrets/index.ts';
-import { deleteExpiredSessions, deleteOldThrottles, ensureFirstAdmin } from './access/index.ts';
-import { followOidcFile, type OidcFileSource, readOidcFile } from './administration/index.ts';
-import { createAuditChainer, logAuditHead, pruneAuditLog, writeAudit } from './audit/index.ts';
+import { createGitGateway } from './compose/git-gateway.ts';
+import { agreeOnKeys, keysName, openKeyring } from './compose/keys.ts';
+import { SWEEPS } from './compose/retention.ts';
 import { type Config, ConfigError } from './config.ts';
+import { oneAtATime } from './database/advisory-lock.ts';
 import { assertDatabase } from './database/assert-database.ts';
 import { explainConnection } from './database/database-error.ts';
-import { joinEmbeddedPostgres } from './database/embedded-postgres-shared.ts';
+import { joinEmbeddedPostgres } from './database/embedded/shared-postgres.ts';
 import { migrateAll } from './database/migrate.ts';
-import { oneAtATime } from './database/one-at-a-time.ts';
 import { openPools } from './database/pools.ts';
-import { createEngineChecks } from './engine/index.ts';
-import { SOURCE_DELETED_JOB } from './environments/index.ts';
+import { deleteOldDeliveries, gitSyncProposeRollback, listBindings } from './delivery/bindings/index.ts';
+import { type OwnedTable, PURGE_JOB, purgeTombstone, ROLLED_BACK_JOB } from './delivery/ownership/index.ts';
+import { promotionSettling } from './delivery/promotions/index.ts';
+import {
+  addContributor,
+  boundTo,
+  protectedBranches,
+  sweepCommitStatuses,
+  teamsOf,
+} from './delivery/pull-requests/index.ts';
+import {
+  createRepositories,
+  ensureEmbeddedRepository,
+  maintainRepository,
+} from './delivery/repository/index.ts';
+import { createComponentLists } from './fleet/engines/index.ts';
+import { SOURCE_DELETED_JOB } from './fleet/environments/index.ts';
 import {
   createConfigServer,
   createHeartbeatIngest,
@@ -37,36 +51,26 @@ import {
   createPushHub,
   createUpdateTracker,
 } from './fleet/index.ts';
-import { deleteOldDeliveries, gitSyncProposeRollback, listBindings } from './git-sync/index.ts';
-import { agreeOnKeys, keysName, openKeyring } from './keys.ts';
-import { createLogIngest, keepLogDays, limitLogSize } from './logs/index.ts';
-import { createComponentLists } from './node-engines/index.ts';
-import { createIdentityProvider, refreshPeople } from './oidc/index.ts';
-import { type OwnedTable, PURGE_JOB, purgeTombstone, ROLLED_BACK_JOB } from './ownership/index.ts';
-import { createBus } from './platform/bus.ts';
-import type { Context, Services } from './platform/context.ts';
-import { DomainError, messageOf } from './platform/errors.ts';
-import { createJobs } from './platform/jobs.ts';
-import { createLease } from './platform/lease.ts';
-import { createLogger, type Logger } from './platform/logger.ts';
-import { createExecute, type Execute } from './platform/operation.ts';
-import { createOutgoing, createTargetGuard } from './platform/outgoing/index.ts';
-import { holdFile } from './platform/process-record.ts';
-import { createSchedules } from './platform/schedules.ts';
-import { promotionSettling } from './promotions/index.ts';
-import {
-  addContributor,
-  boundTo,
-  protectedBranches,
-  sweepCommitStatuses,
-  teamsOf,
-} from './pull-requests/index.ts';
-import { createReleases } from './releases/index.ts';
-import { createRepositories, ensureEmbeddedRepository, maintainRepository } from './repository/index.ts';
-import { SWEEPS } from './retention/index.ts';
-import { createSampleIngest, createTaps, keepSamples, keepTaps } from './samples/index.ts';
+import { createLogIngest, keepLogDays, limitLogSize } from './fleet/logs/index.ts';
+import { createReleases } from './fleet/releases/index.ts';
+import { createSampleIngest, createTaps, keepSamples, keepTaps } from './fleet/samples/index.ts';
+import { createSnapshots } from './fleet/status/index.ts';
+import { deleteExpiredSessions, deleteOldThrottles, ensureFirstAdmin } from './identity/access/index.ts';
+import { followOidcFile, type OidcFileSource, readOidcFile } from './identity/administration/index.ts';
+import { createIdentityProvider, refreshPeople } from './identity/oidc/index.ts';
+import { createAuditChainer, logAuditHead, pruneAuditLog, writeAudit } from './insight/audit/index.ts';
+import { createEngineChecks } from './pipelines/engine/index.ts';
+import { createOutgoing, createTargetGuard } from './platform/net/outgoing/index.ts';
+import type { Context, Services } from './platform/operation/context.ts';
+import { DomainError, messageOf } from './platform/operation/errors.ts';
+import { createExecute, type Execute } from './platform/operation/operation.ts';
+import { createBus } from './platform/runtime/bus.ts';
+import { createJobs } from './platform/runtime/jobs.ts';
+import { createLease } from './platform/runtime/lease.ts';
+import { createLogger, type Logger } from './platform/runtime/logger.ts';
+import { holdFile } from './platform/runtime/process-record.ts';
+import { createSchedules } from './platform/runtime/schedules.ts';
 import { createSecretStores } from './secrets/index.ts';
-import { createSnapshots } from './status/index.ts';
 
 // An advisory lock of the database.
 const PREPARING = 7_236_003;

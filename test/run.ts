@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { globSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { startTestCluster } from './support/postgres.ts';
+import { startTestCluster } from './support/harness/postgres.ts';
 
 interface Suite {
   name: string;
@@ -101,7 +101,7 @@ function run(suite: Suite, databaseUrl: string): Promise<Summary> {
   const output = join(artifacts, `${suite.name.replaceAll(' ', '-')}.json`);
   rmSync(output, { force: true });
   const mocha = join(root, 'node_modules/mocha/bin/mocha.js');
-  const reporter = join(root, 'test/support/reporter.cjs');
+  const reporter = join(root, 'test/support/harness/reporter.cjs');
   const child = spawn(process.execPath, [mocha, '--reporter', reporter, '--forbid-only', ...files], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],

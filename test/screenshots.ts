@@ -1,8 +1,8 @@
 /** `make screenshots`: pictures of every page of a Headgate of its own, in both schemes and two widths. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { fillPages } from './support/full-pages.ts';
-import { startHeadgate } from './support/headgate.ts';
+import { startHeadgate } from './support/harness/headgate.ts';
+import { fillPages } from './support/scenes/full-site/pages.ts';
 
 const headgate = await startHeadgate();
 try {

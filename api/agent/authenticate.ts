@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { KnownNode, NodeDirectory } from '../../controller/fleet/index.ts';
-import { DomainError, unauthorized } from '../../controller/platform/errors.ts';
-import { strangersLimit } from '../middleware/strangers.ts';
+import { DomainError, unauthorized } from '../../controller/platform/operation/errors.ts';
+import { strangersLimit } from '../middleware/anonymous-rate-limit.ts';
 
 /**
  * The node behind the request's bearer token; UNAUTHORIZED otherwise, with the remedy for a node that was revoked.

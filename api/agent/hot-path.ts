@@ -11,7 +11,7 @@ import {
   normalizeHeartbeat,
   type UpdateTracker,
 } from '../../controller/fleet/index.ts';
-import type { Logger } from '../../controller/platform/logger.ts';
+import type { Logger } from '../../controller/platform/runtime/logger.ts';
 import { AGENT_LIMITS } from '../../schemas/agent/limits.ts';
 import { readJson } from '../middleware/body.ts';
 import { perMinute } from '../middleware/rate-limit.ts';

@@ -1,4 +1,4 @@
-import { badRequest, type DomainError } from '../../controller/platform/errors.ts';
+import { badRequest, type DomainError } from '../../controller/platform/operation/errors.ts';
 import { type SchemaIssue, sentences } from '../../schemas/validate.ts';
 
 export function invalidBody(issues: readonly SchemaIssue[]): DomainError {

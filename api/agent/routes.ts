@@ -1,9 +1,9 @@
 /** The agent's endpoints, but for the two that hot-path.ts answers before Koa. */
 import type { Context as KoaContext, Middleware } from 'koa';
 import { enroll, type NodeDirectory, type PushHub } from '../../controller/fleet/index.ts';
-import type { LogIngest } from '../../controller/logs/index.ts';
-import { forbidden } from '../../controller/platform/errors.ts';
-import type { SampleIngest, Taps } from '../../controller/samples/index.ts';
+import type { LogIngest } from '../../controller/fleet/logs/index.ts';
+import type { SampleIngest, Taps } from '../../controller/fleet/samples/index.ts';
+import { forbidden } from '../../controller/platform/operation/errors.ts';
 import { AGENT_LIMITS } from '../../schemas/agent/limits.ts';
 import {
   EnrollRequest,
@@ -12,10 +12,10 @@ import {
   TapEventsRequest,
 } from '../../schemas/agent/protocol.ts';
 import { validator } from '../../schemas/validate.ts';
-import type { Door } from '../door.ts';
+import type { Door } from '../handler.ts';
+import { openEventStream } from '../http/sse.ts';
 import { readJson } from '../middleware/body.ts';
 import { perMinute, perMinuteByAddress } from '../middleware/rate-limit.ts';
-import { openEventStream } from '../sse.ts';
 import type { AuthenticateNode } from './authenticate.ts';
 import type { HotPathParts } from './hot-path.ts';
 import { invalidBody } from './invalid-body.ts';

@@ -1,11 +1,16 @@
 /** GET /api/audit/export: the audit log as a file, by session. It is streamed, and told of in the log itself. */
 import { Readable } from 'node:stream';
 import type Router from '@koa/router';
-import { auditExport, exportedEvents } from '../../controller/audit/index.ts';
-import { badRequest, DomainError, messageOf, unauthorized } from '../../controller/platform/errors.ts';
+import { auditExport, exportedEvents } from '../../controller/insight/audit/index.ts';
+import {
+  badRequest,
+  DomainError,
+  messageOf,
+  unauthorized,
+} from '../../controller/platform/operation/errors.ts';
 import { EXPORT_LIMIT, type ExportAudit } from '../../schemas/api/audit.ts';
-import type { Door } from '../door.ts';
-import { CSV_HEADER, csvLine, ndjsonLine } from './lines.ts';
+import type { Door } from '../handler.ts';
+import { CSV_HEADER, csvLine, ndjsonLine } from './export-lines.ts';
 
 /** Each reads large parts of the log. */
 const EXPORTS_AT_ONCE = 4;

@@ -1,19 +1,19 @@
 /** The two stations of a sign-in at an identity provider: out to it, and back from it. */
 import type Router from '@koa/router';
 import type { Context as KoaContext } from 'koa';
-import { signOut } from '../../controller/access/index.ts';
+import { signOut } from '../../controller/identity/access/index.ts';
 import {
   beginSignIn,
   finishSignIn,
   LOGOUT_TOKEN_LENGTH,
   logOutByProvider,
   type SignInEnd,
-} from '../../controller/oidc/index.ts';
-import type { Actor } from '../../controller/platform/context.ts';
-import { badRequest, forbidden, unauthorized } from '../../controller/platform/errors.ts';
-import type { Logger } from '../../controller/platform/logger.ts';
-import { refuseOwing } from '../../controller/platform/operation.ts';
-import type { Door } from '../door.ts';
+} from '../../controller/identity/oidc/index.ts';
+import type { Actor } from '../../controller/platform/operation/context.ts';
+import { badRequest, forbidden, unauthorized } from '../../controller/platform/operation/errors.ts';
+import { refuseOwing } from '../../controller/platform/operation/operation.ts';
+import type { Logger } from '../../controller/platform/runtime/logger.ts';
+import type { Door } from '../handler.ts';
 import { readText } from '../middleware/body.ts';
 import { perMinuteByAddress } from '../middleware/rate-limit.ts';
 import { errorAnswer } from '../middleware/request.ts';

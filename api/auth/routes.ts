@@ -1,10 +1,10 @@
 import type Router from '@koa/router';
-import { readAccessPolicy, signIn, signOut, type UserActor } from '../../controller/access/index.ts';
-import { endSessionUrl, listProviders, readProviderSession } from '../../controller/oidc/index.ts';
-import { badRequest, unauthorized } from '../../controller/platform/errors.ts';
+import { readAccessPolicy, signIn, signOut, type UserActor } from '../../controller/identity/access/index.ts';
+import { endSessionUrl, listProviders, readProviderSession } from '../../controller/identity/oidc/index.ts';
+import { badRequest, unauthorized } from '../../controller/platform/operation/errors.ts';
 import { SignInInput } from '../../schemas/api/people.ts';
 import { sentences, validator } from '../../schemas/validate.ts';
-import type { Door } from '../door.ts';
+import type { Door } from '../handler.ts';
 import { readJson } from '../middleware/body.ts';
 import { perMinuteByAddress } from '../middleware/rate-limit.ts';
 import { refuseForeignChange } from '../middleware/session.ts';

@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Context as KoaContext } from 'koa';
-import { messageOf, unavailable } from '../../controller/platform/errors.ts';
-import type { Logger } from '../../controller/platform/logger.ts';
-import { type EmbeddedRepository, gitEnvironment } from '../../controller/repository/index.ts';
+import { type EmbeddedRepository, gitEnvironment } from '../../controller/delivery/repository/index.ts';
+import { messageOf, unavailable } from '../../controller/platform/operation/errors.ts';
+import type { Logger } from '../../controller/platform/runtime/logger.ts';
 
 export interface BackendRun {
   repository: EmbeddedRepository;

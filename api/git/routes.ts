@@ -3,23 +3,23 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Knex } from 'knex';
 import type { Context as KoaContext, Middleware } from 'koa';
-import { actorOfPersonalToken, mayPush, mayRead } from '../../controller/access/index.ts';
 import { unlessAway } from '../../controller/database/errors.ts';
-import type { Actor } from '../../controller/platform/context.ts';
-import { DomainError, messageOf } from '../../controller/platform/errors.ts';
-import {
-  createHeavySlots,
-  type HeavySlotLimits,
-  type HeavySlots,
-} from '../../controller/platform/heavy-slots.ts';
-import type { Logger } from '../../controller/platform/logger.ts';
-import { refuseOwing } from '../../controller/platform/operation.ts';
 import {
   defaultBranchOf,
   duringPush,
   type EmbeddedRepository,
   type PushedRef,
-} from '../../controller/repository/index.ts';
+} from '../../controller/delivery/repository/index.ts';
+import { actorOfPersonalToken, mayPush, mayRead } from '../../controller/identity/access/index.ts';
+import type { Actor } from '../../controller/platform/operation/context.ts';
+import { DomainError, messageOf } from '../../controller/platform/operation/errors.ts';
+import {
+  createHeavySlots,
+  type HeavySlotLimits,
+  type HeavySlots,
+} from '../../controller/platform/operation/heavy-slots.ts';
+import { refuseOwing } from '../../controller/platform/operation/operation.ts';
+import type { Logger } from '../../controller/platform/runtime/logger.ts';
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import type { RateLimit } from '../middleware/rate-limit.ts';
 import { runHttpBackend } from './http-backend.ts';

@@ -3,7 +3,7 @@
  * default branch, are refused there, in git's own form.
  */
 import type { Context as KoaContext } from 'koa';
-import type { PushedRef } from '../../controller/repository/index.ts';
+import type { PushedRef } from '../../controller/delivery/repository/index.ts';
 import { PacketsTooLargeError } from './packet-reader.ts';
 import { type PushRequest, type RefCommand, readPush, refusalReport } from './receive-pack.ts';
 

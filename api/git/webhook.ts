@@ -6,9 +6,9 @@ import type { IncomingMessage } from 'node:http';
 import type Router from '@koa/router';
 import type { Knex } from 'knex';
 import type { Context } from 'koa';
-import { type Admitted, openWebhook } from '../../controller/git-sync/index.ts';
-import type { Services } from '../../controller/platform/context.ts';
-import { DomainError, notFound } from '../../controller/platform/errors.ts';
+import { type Admitted, openWebhook } from '../../controller/delivery/bindings/index.ts';
+import type { Services } from '../../controller/platform/operation/context.ts';
+import { DomainError, notFound } from '../../controller/platform/operation/errors.ts';
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import { perMinute, perMinuteByAddress } from '../middleware/rate-limit.ts';
 

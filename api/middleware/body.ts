@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { badRequest, DomainError } from '../../controller/platform/errors.ts';
+import { badRequest, DomainError } from '../../controller/platform/operation/errors.ts';
 
 /** The body as JSON: 413 over the limit (bytes), 400 for what is not JSON in UTF-8. */
 export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {

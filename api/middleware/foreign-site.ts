@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Middleware } from 'koa';
-import { forbidden } from '../../controller/platform/errors.ts';
+import { forbidden } from '../../controller/platform/operation/errors.ts';
 
 /** Read by pages of others, or where an identity provider sends people back to. */
 const FOR_OTHERS = ['/api/v1/openapi.json', '/api/auth/oidc/'];

@@ -3,7 +3,7 @@
  * such requests are refused (OWASP ASVS 5.0, 15.3.7). REST has lists, and looks itself.
  */
 import type { Middleware } from 'koa';
-import { badRequest } from '../../controller/platform/errors.ts';
+import { badRequest } from '../../controller/platform/operation/errors.ts';
 
 const MOST = 50;
 const LOOK_THEMSELVES = ['/api/trpc/', '/api/v1/', '/api/scim/'];

@@ -1,5 +1,5 @@
-import { networkOf } from '../../controller/platform/address-network.ts';
-import { DomainError } from '../../controller/platform/errors.ts';
+import { networkOf } from '../../controller/platform/net/address-network.ts';
+import { DomainError } from '../../controller/platform/operation/errors.ts';
 
 export interface RateLimitState {
   /** How many there are in a window. */

@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import type { Middleware } from 'koa';
 import { unlessAway } from '../../controller/database/errors.ts';
-import { DomainError, messageOf } from '../../controller/platform/errors.ts';
-import type { Logger } from '../../controller/platform/logger.ts';
+import { DomainError, messageOf } from '../../controller/platform/operation/errors.ts';
+import type { Logger } from '../../controller/platform/runtime/logger.ts';
 
 export interface RequestState {
   requestId: string;

@@ -2,9 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Knex } from 'knex';
 import type { Context as KoaContext } from 'koa';
-import { actorOfSession } from '../../controller/access/index.ts';
-import type { Actor } from '../../controller/platform/context.ts';
-import { DomainError, forbidden } from '../../controller/platform/errors.ts';
+import { actorOfSession } from '../../controller/identity/access/index.ts';
+import type { Actor } from '../../controller/platform/operation/context.ts';
+import { DomainError, forbidden } from '../../controller/platform/operation/errors.ts';
 import { type Cookie, createCookie } from './cookie.ts';
 
 export const createSessionCookie = (baseUrl: string): Cookie =>

@@ -1,6 +1,6 @@
 /** The procedures in the description: each with the calling convention of tRPC around its input and output. */
 import { appRouter } from '../procedures/router.ts';
-import type { ProcedureMeta } from '../trpc.ts';
+import type { ProcedureMeta } from '../procedures/trpc.ts';
 import type { Example } from './rest-paths.ts';
 import type { Json, SchemaWriter } from './schemas.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Middleware } from 'koa';
 import type { ErrorCode } from '../../schemas/api/error-codes.ts';
-import type { Door } from '../door.ts';
+import type { Door } from '../handler.ts';
 import { openToEveryOrigin } from '../middleware/security-headers.ts';
 import { describeApi } from './document.ts';
 

@@ -1,36 +1,5 @@
 /** Every procedure by its name. */
-import {
-  accessOperations as access,
-  accountOperations as account,
-  serviceAccountOperations as serviceAccounts,
-  sessionOperations as sessions,
-  twoFactorOperations as twoFactor,
-} from '../../controller/access/index.ts';
-import {
-  memberAccountOperations as memberAccounts,
-  memberOperations as members,
-  settingsOperations as settings,
-  unlinkingOperations as unlinking,
-  userAccountOperations as userAccounts,
-  userOperations as users,
-} from '../../controller/administration/index.ts';
-import { alertOperations as alerts } from '../../controller/alerts/index.ts';
-import {
-  auditOperations as audit,
-  auditRetentionOperations as auditRetention,
-} from '../../controller/audit/index.ts';
-import { certificateOperations as certificates } from '../../controller/certificates/index.ts';
-import { dashboardOperations as dashboard } from '../../controller/dashboard/index.ts';
-import { directoryOperations as directory } from '../../controller/directory/index.ts';
-import { environmentOperations as environments } from '../../controller/environments/index.ts';
-import {
-  agentUpdateOperations as agentUpdates,
-  fleetOperations as fleet,
-  nodeGroupEditing as groupEditing,
-  matrixOperations as matrix,
-  nodeGroupOperations as nodeGroups,
-  nodeOperations as nodes,
-} from '../../controller/fleet/index.ts';
+
 import {
   gitSyncOperations as gitSync,
   gitSyncApprovals,
@@ -41,13 +10,58 @@ import {
   gitSyncRetries,
   gitSyncToGit,
   gitSyncWords,
-} from '../../controller/git-sync/index.ts';
-import { logOperations as logs } from '../../controller/logs/index.ts';
-import { oidcOperations as oidc } from '../../controller/oidc/index.ts';
+} from '../../controller/delivery/bindings/index.ts';
 import {
-  pipelineDependencyOperations as pipelineDependencies,
-  pipelineGroupOperations as pipelineGroups,
-} from '../../controller/pipeline-order/index.ts';
+  promotionDeciding,
+  promotionInitiating,
+  promotionOperations as promotions,
+} from '../../controller/delivery/promotions/index.ts';
+import {
+  pullRequestChanging,
+  pullRequestEnding,
+  pullRequestOperations as pullRequests,
+} from '../../controller/delivery/pull-requests/index.ts';
+import { environmentOperations as environments } from '../../controller/fleet/environments/index.ts';
+import {
+  agentUpdateOperations as agentUpdates,
+  fleetOperations as fleet,
+  nodeGroupEditing as groupEditing,
+  matrixOperations as matrix,
+  nodeGroupOperations as nodeGroups,
+  nodeOperations as nodes,
+} from '../../controller/fleet/index.ts';
+import { logOperations as logs } from '../../controller/fleet/logs/index.ts';
+import { releaseOperations as releases } from '../../controller/fleet/releases/index.ts';
+import { sampleOperations as samples, tapOperations as taps } from '../../controller/fleet/samples/index.ts';
+import {
+  accessOperations as access,
+  accountOperations as account,
+  serviceAccountOperations as serviceAccounts,
+  sessionOperations as sessions,
+  twoFactorOperations as twoFactor,
+} from '../../controller/identity/access/index.ts';
+import {
+  memberAccountOperations as memberAccounts,
+  memberOperations as members,
+  settingsOperations as settings,
+  unlinkingOperations as unlinking,
+  userAccountOperations as userAccounts,
+  userOperations as users,
+} from '../../controller/identity/administration/index.ts';
+import { directoryOperations as directory } from '../../controller/identity/directory/index.ts';
+import { oidcOperations as oidc } from '../../controller/identity/oidc/index.ts';
+import { scimSettings } from '../../controller/identity/scim/index.ts';
+import { teamOperations as teams } from '../../controller/identity/teams/index.ts';
+import { alertOperations as alerts } from '../../controller/insight/alerts/index.ts';
+import {
+  auditOperations as audit,
+  auditRetentionOperations as auditRetention,
+} from '../../controller/insight/audit/index.ts';
+import { dashboardOperations as dashboard } from '../../controller/insight/dashboard/index.ts';
+import {
+  filterPresetOperations as filterPresets,
+  userPreferenceOperations as userPreferences,
+} from '../../controller/insight/preferences/index.ts';
 import {
   pipelineDeploying as deploying,
   pipelineEditing as editing,
@@ -57,29 +71,19 @@ import {
   sharedComponentOperations as sharedComponents,
   stagedRollouts,
 } from '../../controller/pipelines/index.ts';
-import { engineOperations as engine, vrlOperations as vrl } from '../../controller/playground/index.ts';
 import {
-  filterPresetOperations as filterPresets,
-  userPreferenceOperations as userPreferences,
-} from '../../controller/preferences/index.ts';
+  pipelineDependencyOperations as pipelineDependencies,
+  pipelineGroupOperations as pipelineGroups,
+} from '../../controller/pipelines/order/index.ts';
 import {
-  promotionDeciding,
-  promotionInitiating,
-  promotionOperations as promotions,
-} from '../../controller/promotions/index.ts';
-import {
-  pullRequestChanging,
-  pullRequestEnding,
-  pullRequestOperations as pullRequests,
-} from '../../controller/pull-requests/index.ts';
-import { releaseOperations as releases } from '../../controller/releases/index.ts';
-import { sampleOperations as samples, tapOperations as taps } from '../../controller/samples/index.ts';
-import { scimSettings } from '../../controller/scim/index.ts';
+  engineOperations as engine,
+  vrlOperations as vrl,
+} from '../../controller/pipelines/playground/index.ts';
+import { snippetOperations as snippets } from '../../controller/pipelines/snippets/index.ts';
+import { templateOperations as templates } from '../../controller/pipelines/templates/index.ts';
+import { certificateOperations as certificates } from '../../controller/secrets/certificates/index.ts';
 import { secretOperations as secrets } from '../../controller/secrets/index.ts';
-import { snippetOperations as snippets } from '../../controller/snippets/index.ts';
-import { teamOperations as teams } from '../../controller/teams/index.ts';
-import { templateOperations as templates } from '../../controller/templates/index.ts';
-import { m, q, router } from '../trpc.ts';
+import { m, q, router } from './trpc.ts';
 
 export const appRouter = router({
   user: router({

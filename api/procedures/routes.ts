@@ -2,8 +2,8 @@
 import { nodeHTTPRequestHandler } from '@trpc/server/adapters/node-http';
 import type { Context, Middleware } from 'koa';
 import { unlessAway } from '../../controller/database/errors.ts';
-import { badRequest, DomainError } from '../../controller/platform/errors.ts';
-import type { Door } from '../door.ts';
+import { badRequest, DomainError } from '../../controller/platform/operation/errors.ts';
+import type { Door } from '../handler.ts';
 import { assertDeclaredLength } from '../middleware/body.ts';
 import { refuseForeignSite } from '../middleware/foreign-site.ts';
 import { refuseRepeated } from '../middleware/query.ts';

@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { installScript, type Releases } from '../../controller/releases/index.ts';
+import { installScript, type Releases } from '../../controller/fleet/releases/index.ts';
 
 /** One range of bytes of a whole of `size`; null for all of it, `unsatisfiable` for one that lies beyond. */
 function rangeOf(header: string, size: number): { start: number; end: number } | 'unsatisfiable' | null {

@@ -1,5 +1,5 @@
 /** One alert rule: read, changed, deleted. */
-import { alertOperations } from '../../controller/alerts/index.ts';
+import { alertOperations } from '../../controller/insight/alerts/index.ts';
 import { DeletedBody, RuleBody, RuleChanges } from '../../schemas/api/rest.ts';
 import { idOf, type RestRow, row } from './row.ts';
 

@@ -1,16 +1,16 @@
 /** One request of a row that was found: its input, the operation, and the answer with its headers. */
 import type { Knex } from 'knex';
 import type { Context as KoaContext } from 'koa';
-import type { ServiceAccountActor } from '../../controller/access/index.ts';
-import type { Context } from '../../controller/platform/context.ts';
-import { badRequest } from '../../controller/platform/errors.ts';
+import type { ServiceAccountActor } from '../../controller/identity/access/index.ts';
+import type { Context } from '../../controller/platform/operation/context.ts';
+import { badRequest } from '../../controller/platform/operation/errors.ts';
 import { becameOf } from '../../schemas/api/git-words.ts';
-import type { Door } from '../door.ts';
+import type { Door } from '../handler.ts';
 import type { ErrorAnswer } from '../middleware/request.ts';
 import { assertMatch, entityTag, isFresh, stateTag, tagsOf } from './etag.ts';
 import { idempotencyKey, onlyOnce, type StoredAnswer } from './idempotency.ts';
-import { readBody, readQuery } from './input.ts';
 import { pageOf } from './paging.ts';
+import { readBody, readQuery } from './read-input.ts';
 import { idOf, type RestRequest, type RestRow } from './row.ts';
 
 /** Accepted: it follows once git was applied. */

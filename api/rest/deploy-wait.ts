@@ -1,8 +1,8 @@
 /** `POST …/deploy?wait=60`: the answer waits until the version runs, fails, or the time is over. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pipelineDeployments } from '../../controller/pipelines/index.ts';
-import type { Context } from '../../controller/platform/context.ts';
-import type { Execute } from '../../controller/platform/operation.ts';
+import type { Context } from '../../controller/platform/operation/context.ts';
+import type { Execute } from '../../controller/platform/operation/operation.ts';
 import type { Deployment } from '../../schemas/api/pipelines.ts';
 import type { RestRequest } from './row.ts';
 

@@ -5,8 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
-import { badRequest, notFound } from '../../controller/platform/errors.ts';
-import { RestRefusal } from './answers.ts';
+import { badRequest, notFound } from '../../controller/platform/operation/errors.ts';
+import { RestRefusal } from './rest-error.ts';
 import { readState, type StateKind } from './state-store.ts';
 
 const MAX_HEADER = 2_000;

@@ -1,6 +1,6 @@
 /** Answers to requests that carried an `Idempotency-Key`, kept for a day. */
 import type { Knex } from 'knex';
-import { newId } from '../../controller/platform/ids.ts';
+import { newId } from '../../controller/platform/operation/ids.ts';
 
 export interface RequestKey {
   serviceAccountId: string;

@@ -5,11 +5,11 @@
 import { createHmac } from 'node:crypto';
 import stringify from 'fast-json-stable-stringify';
 import type { Knex } from 'knex';
-import { badRequest, conflict, DomainError, messageOf } from '../../controller/platform/errors.ts';
-import type { Logger } from '../../controller/platform/logger.ts';
+import { badRequest, conflict, DomainError, messageOf } from '../../controller/platform/operation/errors.ts';
+import type { Logger } from '../../controller/platform/runtime/logger.ts';
 import type { ErrorAnswer } from '../middleware/request.ts';
-import { RestRefusal } from './answers.ts';
 import { type Claimed, claimRequest, giveUp, type KnownRequest, storeAnswer } from './idempotency-store.ts';
+import { RestRefusal } from './rest-error.ts';
 
 const FORM = /^[\x21-\x7e]{1,255}$/;
 const RETRY_AFTER_SECONDS = 1;

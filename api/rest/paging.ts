@@ -2,7 +2,7 @@
  * Pages of lists. Without `limit` and `cursor` a list is answered whole, as it was before there were pages. A page follows a
  * key of each item that never changes, so that what is made or deleted meanwhile moves nothing.
  */
-import { badRequest } from '../../controller/platform/errors.ts';
+import { badRequest } from '../../controller/platform/operation/errors.ts';
 
 /** Where only a cursor is given. */
 const DEFAULT_LIMIT = 100;

@@ -3,7 +3,7 @@ import {
   pullRequestChanging,
   pullRequestEnding,
   pullRequestOperations,
-} from '../../controller/pull-requests/index.ts';
+} from '../../controller/delivery/pull-requests/index.ts';
 import { ChangedPullRequest, MergedPullRequest } from '../../schemas/api/pull-requests.ts';
 import { NewMerge, NewReview, PullBody, PullsBody, PullsQuery } from '../../schemas/api/rest.ts';
 import { decodeCursor, nextOf } from './paging.ts';

@@ -1,11 +1,11 @@
 /** The REST interface: finds the row, the key and the input, and lets the operation do the rest. */
 import type { Context as KoaContext, Middleware } from 'koa';
-import { actorOfApiKey, type ServiceAccountActor } from '../../controller/access/index.ts';
-import { unauthorized } from '../../controller/platform/errors.ts';
-import type { Door } from '../door.ts';
+import { actorOfApiKey, type ServiceAccountActor } from '../../controller/identity/access/index.ts';
+import { unauthorized } from '../../controller/platform/operation/errors.ts';
+import type { Door } from '../handler.ts';
 import { perMinute, type RateLimitState } from '../middleware/rate-limit.ts';
 import { answerRow } from './answer-row.ts';
-import { RestRefusal, restError } from './answers.ts';
+import { RestRefusal, restError } from './rest-error.ts';
 import type { RestRow } from './row.ts';
 import { REST_ROWS } from './rows.ts';
 

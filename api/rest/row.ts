@@ -1,8 +1,8 @@
 /** One row of the REST interface: a method and a path, the operation behind them, and what stands between the two. */
 import type { Static, TObject, TSchema } from 'typebox';
-import type { Context } from '../../controller/platform/context.ts';
-import { badRequest } from '../../controller/platform/errors.ts';
-import type { Execute, Operation } from '../../controller/platform/operation.ts';
+import type { Context } from '../../controller/platform/operation/context.ts';
+import { badRequest } from '../../controller/platform/operation/errors.ts';
+import type { Execute, Operation } from '../../controller/platform/operation/operation.ts';
 import type { Committed, Proposed } from '../../schemas/api/git-words.ts';
 import type { Paged } from './paging.ts';
 import type { StateKind } from './state-store.ts';

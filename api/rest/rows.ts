@@ -1,16 +1,16 @@
 /** Every row of the REST interface. */
 
-import { alertOperations } from '../../controller/alerts/index.ts';
-import { auditOperations } from '../../controller/audit/index.ts';
-import { fleetOperations } from '../../controller/fleet/index.ts';
 import {
   gitSyncOperations,
   gitSyncPlanning,
   gitSyncRetries,
   gitSyncToGit,
-} from '../../controller/git-sync/index.ts';
+} from '../../controller/delivery/bindings/index.ts';
+import { fleetOperations } from '../../controller/fleet/index.ts';
+import { alertOperations } from '../../controller/insight/alerts/index.ts';
+import { auditOperations } from '../../controller/insight/audit/index.ts';
 import { pipelineDeploying, pipelineOperations } from '../../controller/pipelines/index.ts';
-import { badRequest } from '../../controller/platform/errors.ts';
+import { badRequest } from '../../controller/platform/operation/errors.ts';
 import { findSecretId, secretOperations } from '../../controller/secrets/index.ts';
 import { AuditPage } from '../../schemas/api/audit.ts';
 import { SyncStarted } from '../../schemas/api/git-sync.ts';

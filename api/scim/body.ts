@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { DomainError } from '../../controller/platform/errors.ts';
-import { refused } from '../../controller/scim/index.ts';
+import { refused } from '../../controller/identity/scim/index.ts';
+import { DomainError } from '../../controller/platform/operation/errors.ts';
 import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
 import { readJson } from '../middleware/body.ts';
 import { ScimRefusal } from './errors.ts';

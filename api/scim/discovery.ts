@@ -1,5 +1,5 @@
 /** What a provider may learn of this service: RFC 7643, 5 to 7. */
-import { notFound } from '../../controller/platform/errors.ts';
+import { notFound } from '../../controller/platform/operation/errors.ts';
 import { SCIM_LIMITS, SCIM_URNS } from '../../schemas/scim/common.ts';
 import { listOf, type Resource } from './resources.ts';
 

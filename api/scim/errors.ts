@@ -1,6 +1,6 @@
 /** What a provider is told of what went wrong: always in the schema of RFC 7644, 3.12. */
-import { DomainError } from '../../controller/platform/errors.ts';
-import type { Logger } from '../../controller/platform/logger.ts';
+import { DomainError } from '../../controller/platform/operation/errors.ts';
+import type { Logger } from '../../controller/platform/runtime/logger.ts';
 import { SCIM_URNS } from '../../schemas/scim/common.ts';
 import { errorAnswer } from '../middleware/request.ts';
 

@@ -1,5 +1,5 @@
 /** Values of SCIM resources, in the forms in which providers send them. Names of attributes come in any case: RFC 7643, 2.1. */
-import { refused, withoutCoreUrn } from '../../controller/scim/index.ts';
+import { refused, withoutCoreUrn } from '../../controller/identity/scim/index.ts';
 import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
 import type { ScimEmail } from '../../schemas/scim/user.ts';
 

@@ -1,5 +1,5 @@
 /** What PATCH says of a group. */
-import { type Filter, refused } from '../../controller/scim/index.ts';
+import { type Filter, refused } from '../../controller/identity/scim/index.ts';
 import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
 import type { GroupChange } from '../../schemas/scim/group.ts';
 import { memberIdsOf, stringOf, textOf } from './json.ts';

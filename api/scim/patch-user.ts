@@ -1,5 +1,5 @@
 /** What PATCH says of a user. */
-import { refused } from '../../controller/scim/index.ts';
+import { refused } from '../../controller/identity/scim/index.ts';
 import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
 import type { EmailMatch, UserChange } from '../../schemas/scim/user.ts';
 import { booleanOf, emailPartOf, emailsOf, fieldsOf, stringOf, textOf } from './json.ts';

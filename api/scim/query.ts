@@ -1,5 +1,5 @@
 /** What a request asks for: a page, a filter, some of the attributes. RFC 7644, 3.4.2 and 3.9. */
-import { refused, withoutCoreUrn } from '../../controller/scim/index.ts';
+import { refused, withoutCoreUrn } from '../../controller/identity/scim/index.ts';
 import { SCIM_LIMITS, SCIM_URNS } from '../../schemas/scim/common.ts';
 import { refuseRepeated } from '../middleware/query.ts';
 import { bodyOf } from './json.ts';

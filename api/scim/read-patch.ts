@@ -1,5 +1,5 @@
 /** The operations of PATCH (RFC 7644, 3.5.2), in whatever case their names come. */
-import { type Path, parsePath, refused } from '../../controller/scim/index.ts';
+import { type Path, parsePath, refused } from '../../controller/identity/scim/index.ts';
 import { SCIM_LIMITS, SCIM_URNS } from '../../schemas/scim/common.ts';
 import { bodyOf, fieldsOf, isObject } from './json.ts';
 

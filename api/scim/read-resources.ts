@@ -1,5 +1,5 @@
 /** Users and groups, as POST and PUT bring them. What is not kept here, a password for one, is left out. */
-import { refused } from '../../controller/scim/index.ts';
+import { refused } from '../../controller/identity/scim/index.ts';
 import { SCIM_LIMITS, SCIM_URNS } from '../../schemas/scim/common.ts';
 import type { GroupInput } from '../../schemas/scim/group.ts';
 import type { ScimName, UserInput } from '../../schemas/scim/user.ts';

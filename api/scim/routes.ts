@@ -1,8 +1,8 @@
 /** SCIM 2.0: an identity provider keeps users and groups here. Finds the row and the caller, and lets the row do the rest. */
 import type { Context as KoaContext, Middleware } from 'koa';
-import { messageOf, notFound, unauthorized } from '../../controller/platform/errors.ts';
-import { addRefusal, isScimToken, SCIM_PATH, scimBaseUrl } from '../../controller/scim/index.ts';
-import type { Door } from '../door.ts';
+import { addRefusal, isScimToken, SCIM_PATH, scimBaseUrl } from '../../controller/identity/scim/index.ts';
+import { messageOf, notFound, unauthorized } from '../../controller/platform/operation/errors.ts';
+import type { Door } from '../handler.ts';
 import { perMinute } from '../middleware/rate-limit.ts';
 import { ScimRefusal, scimError } from './errors.ts';
 import { NOT_IMPLEMENTED, SCIM_ROWS, type ScimRow } from './rows.ts';

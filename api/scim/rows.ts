@@ -1,9 +1,12 @@
 /** Every request of SCIM: its method and path, and what is done with it. */
 import type { IncomingMessage } from 'node:http';
-import type { Context } from '../../controller/platform/context.ts';
-import { forbidden } from '../../controller/platform/errors.ts';
-import type { Execute } from '../../controller/platform/operation.ts';
-import { scimGroupOperations as groups, scimUserOperations as users } from '../../controller/scim/index.ts';
+import {
+  scimGroupOperations as groups,
+  scimUserOperations as users,
+} from '../../controller/identity/scim/index.ts';
+import type { Context } from '../../controller/platform/operation/context.ts';
+import { forbidden } from '../../controller/platform/operation/errors.ts';
+import type { Execute } from '../../controller/platform/operation/operation.ts';
 import type { ScimGroup } from '../../schemas/scim/group.ts';
 import type { ScimUser } from '../../schemas/scim/user.ts';
 import { readScimBody } from './body.ts';

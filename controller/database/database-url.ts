@@ -1,5 +1,5 @@
 /** What may stand in HEADGATE_DATABASE_URL, and how it is given to pg. */
-import { nearest } from '../platform/suggest.ts';
+import { nearest } from '../platform/text/nearest-name.ts';
 
 /** Those that pg obeys in an address. It passes over any other in silence: a misspelt sslmode would mean no TLS. */
 const PARAMETERS: Readonly<Record<string, 'text' | 'number' | readonly string[]>> = {

@@ -1,5 +1,5 @@
 /** What went wrong in the database, by Postgres' own codes and those of the connection to it. */
-import { DomainError } from '../platform/errors.ts';
+import { DomainError } from '../platform/operation/errors.ts';
 
 interface PgError {
   code?: string;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { migrateJobs } from '../platform/jobs.ts';
+import { migrateJobs } from '../platform/runtime/jobs.ts';
 import { connect } from './connect.ts';
 import * as foundation from './migrations/0001-foundation.ts';
 import * as kinds from './migrations/0002-alert-rules-and-node-groups.ts';

@@ -5,8 +5,8 @@ import { mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoff } from '../../reconcilers/engine/backoff.ts';
-import { messageOf } from '../platform/errors.ts';
-import { recordProcess, runningProcess } from '../platform/process-record.ts';
+import { messageOf } from '../platform/operation/errors.ts';
+import { recordProcess, runningProcess } from '../platform/runtime/process-record.ts';
 
 export interface DemoAgent {
   name: string;

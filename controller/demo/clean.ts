@@ -2,8 +2,8 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '../database/embedded-postgres.ts';
-import { relocatedDir } from '../database/embedded-postgres-location.ts';
+import { startEmbeddedPostgres } from '../database/embedded/embedded-postgres.ts';
+import { relocatedDir } from '../database/embedded/location.ts';
 import { endEarlierAgents } from './agents.ts';
 
 const dataDir = join(import.meta.dirname, '../../.headgate');

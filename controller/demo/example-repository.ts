@@ -2,7 +2,7 @@
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { seedRepository } from '../repository/index.ts';
+import { seedRepository } from '../delivery/repository/index.ts';
 
 const EXAMPLE = join(import.meta.dirname, '../../examples/config-repo');
 /** The line by which editors find a manifest's schema, as it stands in the files of the example. */

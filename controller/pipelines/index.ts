@@ -1,21 +1,11 @@
-export { type CheckReport, checkGraph, checkPipeline, type Finding } from './checks.ts';
-export { compile } from './compile.ts';
-export type { StoredComponent } from './components.ts';
-export * as pipelineConfigs from './config-operations.ts';
-export { convergePipelines, prunePipeline } from './converge.ts';
-export { stripCredentials } from './credentials.ts';
-export type { Definition } from './definition.ts';
-export * as pipelineDeploying from './deploying.ts';
-export * as pipelineDeployments from './deployments.ts';
-export * as pipelineEditing from './editing.ts';
-export { copyGraph, definitionOf, type Graph, normaliseGraph, refuseOversized } from './graph.ts';
-export * as pipelineGraphs from './graph-operations.ts';
-export { startHealthCheck } from './health-check.ts';
-export { maskSensitive, maskYaml } from './mask.ts';
-export * as pipelineOperations from './operations.ts';
-export * as rolloutViews from './rollout-views.ts';
-export { servedYaml } from './served-yaml.ts';
-export * as sharedComponentOperations from './shared-components/operations.ts';
+export { type CheckReport, checkGraph, checkPipeline, type Finding } from './definition/checks.ts';
+export { compile } from './definition/compile.ts';
+export type { Definition } from './definition/definition.ts';
+export { maskSensitive, maskYaml } from './definition/mask.ts';
+export { stripCredentials } from './definition/strip-credentials.ts';
+export { runTests, type TransformTest } from './definition/transform-tests.ts';
+export * as pipelineDeployments from './deploy/deployment-status.ts';
+export * as pipelineDeploying from './deploy/operations.ts';
 export {
   checkShipped,
   missingVariables,
@@ -26,10 +16,20 @@ export {
   storedConfig,
   withOwnCredentials,
   withoutWrittenCredentials,
-} from './shipping.ts';
-export * as stagedRollouts from './staged-rollouts.ts';
-export { type DeployedConfig, listDeployed } from './store.ts';
-export { runTests, type TransformTest } from './transform-tests.ts';
-export { unifiedDiff } from './unified-diff.ts';
-export { checkNodeTypes } from './validation.ts';
-export { pruneVersions } from './version-retention.ts';
+} from './deploy/ship-pipeline.ts';
+export * as stagedRollouts from './deploy/staged-rollout-operations.ts';
+export * as rolloutViews from './deploy/staged-rollout-queries.ts';
+export { startHealthCheck } from './deploy/start-health-check.ts';
+export type { StoredComponent } from './graph/component-operations.ts';
+export * as pipelineConfigs from './graph/config-operations.ts';
+export { copyGraph, definitionOf, type Graph, normaliseGraph, refuseOversized } from './graph/graph.ts';
+export * as pipelineGraphs from './graph/graph-operations.ts';
+export { checkNodeTypes } from './graph/validate-graph.ts';
+export { convergePipelines, prunePipeline } from './lifecycle/converge.ts';
+export * as pipelineEditing from './lifecycle/edit-operations.ts';
+export * as pipelineOperations from './lifecycle/operations.ts';
+export { type DeployedConfig, listDeployed } from './lifecycle/store.ts';
+export * as sharedComponentOperations from './shared-components/operations.ts';
+export { servedYaml } from './versions/served-yaml.ts';
+export { unifiedDiff } from './versions/unified-diff.ts';
+export { pruneVersions } from './versions/version-retention.ts';

@@ -1,10 +1,10 @@
-export { SECRETS_LOOP } from './backend-change.ts';
-export { listOutside } from './backend-store.ts';
 export type { ExecRequest } from './backends/exec.ts';
-export * as secretOperations from './operations.ts';
-export { type Refreshed, refreshSecrets } from './refresh.ts';
-export { createSecretStores, type SecretStores } from './secret-stores.ts';
-export { findSecretId, readSecrets, secretVariables } from './store.ts';
+export { SECRETS_LOOP } from './secrets/backend-change.ts';
+export { listOutside } from './secrets/backend-store.ts';
+export * as secretOperations from './secrets/operations.ts';
+export { type Refreshed, refreshSecrets } from './secrets/refresh.ts';
+export { createSecretStores, type SecretStores } from './secrets/secret-stores.ts';
+export { findSecretId, readSecrets, secretVariables } from './secrets/store.ts';
 export {
   expandSecrets,
   type SecretReference,
@@ -14,5 +14,5 @@ export {
   vrlVariable,
   withoutSecrets,
   withPlainVariables,
-} from './variable.ts';
-export { escapeForVrl } from './vrl-escape.ts';
+} from './secrets/variable.ts';
+export { escapeForVrl } from './secrets/vrl-escape.ts';

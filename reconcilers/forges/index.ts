@@ -1,25 +1,31 @@
 /** The forge of a binding, kept while the binding is as it was. */
 import { createHash } from 'node:crypto';
-import { type Binding, type ForgeGateway, openForgeToken } from '../../controller/git-sync/index.ts';
-import { forWhoeverAsks } from '../../controller/platform/for-whoever-asks.ts';
-import { type Keyring, KeyringError } from '../../controller/platform/keyring.ts';
-import type { Logger } from '../../controller/platform/logger.ts';
-import type { TargetGuard } from '../../controller/platform/outgoing/index.ts';
-import type { ProxySettings } from '../../controller/platform/proxies.ts';
-import { type AppTokens, createAppTokens } from './app-tokens.ts';
-import { createAzureDevOps } from './azure-devops.ts';
-import { createBitbucket } from './bitbucket.ts';
-import { createBitbucketDataCenter } from './bitbucket-data-center.ts';
+import { type Binding, type ForgeGateway, openForgeToken } from '../../controller/delivery/bindings/index.ts';
+import { type Keyring, KeyringError } from '../../controller/platform/crypto/keyring.ts';
+import type { TargetGuard } from '../../controller/platform/net/outgoing/index.ts';
+import type { ProxySettings } from '../../controller/platform/net/proxies.ts';
+import { forWhoeverAsks } from '../../controller/platform/operation/user-retry-message.ts';
+import type { Logger } from '../../controller/platform/runtime/logger.ts';
+import { createAzureDevOps } from './azure-devops/azure-devops.ts';
+import { createBitbucket } from './bitbucket/bitbucket.ts';
+import { createBitbucketDataCenter } from './bitbucket/data-center.ts';
 import { type Forge, ForgeError } from './forge.ts';
-import { createGitea } from './gitea.ts';
-import { createGitHub } from './github.ts';
-import { createGitLab } from './gitlab.ts';
-import type { ForgeParts } from './parts.ts';
-import { untilWords } from './token-end.ts';
-import { createTransport, type Hold, noHold, type Transport, type TransportLimits } from './transport.ts';
+import type { ForgeParts } from './forge-options.ts';
+import { createGitea } from './gitea/gitea.ts';
+import { type AppTokens, createAppTokens } from './github/app-tokens.ts';
+import { createGitHub } from './github/github.ts';
+import { createGitLab } from './gitlab/gitlab.ts';
+import { untilWords } from './token-expiry.ts';
+import {
+  createTransport,
+  type Hold,
+  noHold,
+  type Transport,
+  type TransportLimits,
+} from './transport/transport.ts';
 
-export { type AppTokens, createAppTokens, gitTokens } from './app-tokens.ts';
 export { type Forge, ForgeError, type ForgeFault, type ForgePullRequest, ForgeReply } from './forge.ts';
+export { type AppTokens, createAppTokens, gitTokens } from './github/app-tokens.ts';
 
 export interface Forges extends ForgeGateway {
   /** Null where Headgate keeps the pull requests itself. @throws ForgeError where the token cannot be opened */

@@ -12,25 +12,25 @@ import {
   intervalOf,
   listBindings,
   updateRedirect,
-} from '../../controller/git-sync/index.ts';
-import type { Context, Services } from '../../controller/platform/context.ts';
-import { messageOf } from '../../controller/platform/errors.ts';
-import type { Lease } from '../../controller/platform/lease.ts';
-import type { Logger } from '../../controller/platform/logger.ts';
-import type { Execute } from '../../controller/platform/operation.ts';
-import type { PushedRef } from '../../controller/repository/index.ts';
+} from '../../controller/delivery/bindings/index.ts';
+import type { PushedRef } from '../../controller/delivery/repository/index.ts';
+import type { Context, Services } from '../../controller/platform/operation/context.ts';
+import { messageOf } from '../../controller/platform/operation/errors.ts';
+import type { Execute } from '../../controller/platform/operation/operation.ts';
+import type { Lease } from '../../controller/platform/runtime/lease.ts';
+import type { Logger } from '../../controller/platform/runtime/logger.ts';
 import { backoff, jitter } from '../engine/backoff.ts';
 import type { Clock } from '../engine/clock.ts';
 import { createRunLoop, LoopStoppedError } from '../engine/run-loop.ts';
 import { createSourceCache } from '../source/index.ts';
-import { createAfterPush, isEmbedded } from './after-push.ts';
-import { openCopies } from './copies.ts';
-import { createPassMemory, type PassMemory } from './memory.ts';
 import { type PassResult, runPass } from './pass.ts';
+import { noCounts } from './pass-report.ts';
+import type { Remote } from './pass-types.ts';
 import { runPushPass } from './push-pass.ts';
-import { recordBrokenPass } from './record-broken-pass.ts';
-import { noCounts } from './report.ts';
-import type { Remote } from './steps.ts';
+import { createAfterPush, isEmbedded } from './push-report/after-push.ts';
+import { openCopies } from './read/copies.ts';
+import { createPassMemory, type PassMemory } from './read/pass-memory.ts';
+import { recordBrokenPass } from './record/broken-pass.ts';
 
 export const GIT_LOOP = 'git';
 

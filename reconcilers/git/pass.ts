@@ -13,22 +13,22 @@ import {
   type JobQueue,
   readJobQueue,
   updateBindingStatus,
-} from '../../controller/git-sync/index.ts';
-import { writeAsReconciler } from '../../controller/ownership/index.ts';
-import { DomainError } from '../../controller/platform/errors.ts';
+} from '../../controller/delivery/bindings/index.ts';
+import { writeAsReconciler } from '../../controller/delivery/ownership/index.ts';
+import { DomainError } from '../../controller/platform/operation/errors.ts';
 import { GitRepositoryError } from '../source/index.ts';
-import { act } from './act.ts';
-import { guardsOf, look, planOf } from './compute.ts';
-import { countOfKinds } from './focus.ts';
-import { createPassMemory, type PassMemory } from './memory.ts';
-import { settleProposals } from './proposals.ts';
-import { record, recordFailure } from './record.ts';
-import { noCounts, renderReport } from './report.ts';
-import type { Looked, PassOptions, PassResult } from './steps.ts';
-import { verdictOf } from './verdict.ts';
+import { act } from './act/act.ts';
+import { noCounts, renderReport } from './pass-report.ts';
+import type { Looked, PassOptions, PassResult } from './pass-types.ts';
+import { countOfKinds } from './plan/changed-manifests.ts';
+import { guardsOf, look, planOf } from './plan/compute-plan.ts';
+import { verdictOf } from './plan/verdict.ts';
+import { createPassMemory, type PassMemory } from './read/pass-memory.ts';
+import { record, recordFailure } from './record/record.ts';
+import { settleProposals } from './record/settle-proposals.ts';
 
-export { SourceProblem } from './compute.ts';
-export type { PassOptions, PassResult } from './steps.ts';
+export type { PassOptions, PassResult } from './pass-types.ts';
+export { SourceProblem } from './plan/compute-plan.ts';
 
 /** Throws only where nothing could be recorded either; a repository that cannot be read is a recorded failure. */
 export async function runPass(options: PassOptions): Promise<PassResult> {

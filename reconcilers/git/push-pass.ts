@@ -1,10 +1,10 @@
 /** A pass in mode push: what the database holds is written to git, and nothing is applied. */
-import { finishJobs, readJobQueue, updateBindingStatus } from '../../controller/git-sync/index.ts';
-import { DomainError } from '../../controller/platform/errors.ts';
+import { finishJobs, readJobQueue, updateBindingStatus } from '../../controller/delivery/bindings/index.ts';
+import { DomainError } from '../../controller/platform/operation/errors.ts';
 import { readCommit } from '../source/index.ts';
 import { pushDatabase } from '../write-back/index.ts';
-import { noCounts } from './report.ts';
-import type { PassOptions, PassResult } from './steps.ts';
+import { noCounts } from './pass-report.ts';
+import type { PassOptions, PassResult } from './pass-types.ts';
 
 type PushOptions = Pick<PassOptions, 'ctx' | 'binding' | 'repository' | 'cache' | 'trigger'>;
 

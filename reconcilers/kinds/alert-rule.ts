@@ -1,4 +1,4 @@
-import { convergeAlertRules, pruneAlertRule } from '../../controller/alerts/index.ts';
+import { convergeAlertRules, pruneAlertRule } from '../../controller/insight/alerts/index.ts';
 import type { DesiredManifest } from '../source/index.ts';
 import { flatKind } from './flat.ts';
 

@@ -1,6 +1,6 @@
 /** Kinds whose objects are one row each, and whose manifests the schema and the references check to the end. */
-import type { Converged } from '../../controller/ownership/index.ts';
-import type { Operation } from '../../controller/platform/operation.ts';
+import type { Converged } from '../../controller/delivery/ownership/index.ts';
+import type { Operation } from '../../controller/platform/operation/operation.ts';
 import type { DesiredManifest } from '../source/index.ts';
 import { type Kind, type Reference, toCommit, toItem } from './kind.ts';
 

@@ -1,9 +1,9 @@
 /** What the git reconciler needs to know of a kind of manifest. One file per kind; everything else is the same for all. */
 
-import type { NodeEngine } from '../../controller/node-engines/index.ts';
-import type { OwnedTable } from '../../controller/ownership/index.ts';
-import type { Context, Services } from '../../controller/platform/context.ts';
-import type { Execute } from '../../controller/platform/operation.ts';
+import type { OwnedTable } from '../../controller/delivery/ownership/index.ts';
+import type { NodeEngine } from '../../controller/fleet/engines/index.ts';
+import type { Context, Services } from '../../controller/platform/operation/context.ts';
+import type { Execute } from '../../controller/platform/operation/operation.ts';
 import type { TestResult } from '../../schemas/api/git-plan.ts';
 import type { ManifestKind } from '../../schemas/manifests/index.ts';
 import type { CommitInfo, DesiredManifest, Problem } from '../source/index.ts';

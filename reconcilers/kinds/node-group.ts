@@ -1,4 +1,4 @@
-import { convergeNodeGroups, pruneNodeGroup } from '../../controller/node-groups/index.ts';
+import { convergeNodeGroups, pruneNodeGroup } from '../../controller/fleet/groups/index.ts';
 import type { DesiredManifest } from '../source/index.ts';
 import { flatKind } from './flat.ts';
 

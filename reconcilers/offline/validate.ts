@@ -1,9 +1,9 @@
 /** Every check of manifests that needs no server, by the parts that a pass uses. */
 import { tmpdir } from 'node:os';
-import type { Context } from '../../controller/platform/context.ts';
+import type { Context } from '../../controller/platform/operation/context.ts';
 import type { TestResult } from '../../schemas/api/git-plan.ts';
-import { circlesAmong } from '../git/dependency-circles.ts';
-import { danglingAmong } from '../git/references.ts';
+import { circlesAmong } from '../git/plan/dependency-cycles.ts';
+import { danglingAmong } from '../git/plan/references.ts';
 import { KINDS } from '../kinds/index.ts';
 import type { CheckContext } from '../kinds/kind.ts';
 import {

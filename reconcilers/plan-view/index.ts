@@ -1,4 +1,4 @@
 /** A plan as it is told, once for every place where one is shown. */
-export { planMarkdown } from './markdown.ts';
-export { createPlanner, type Planner } from './request.ts';
-export { counted, planSummary, planText } from './text.ts';
+export { planMarkdown } from './plan-markdown.ts';
+export { counted, planSummary, planText } from './plan-text.ts';
+export { createPlanner, type Planner } from './planner.ts';

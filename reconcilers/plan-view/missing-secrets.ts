@@ -1,7 +1,7 @@
 /** Secrets that a plan wants and that are not there. */
 import type { FleetFinding } from '../../schemas/api/git-plan.ts';
-import type { Computed } from '../git/compute.ts';
-import { applies } from '../git/plan.ts';
+import type { Computed } from '../git/plan/compute-plan.ts';
+import { applies } from '../git/plan/plan.ts';
 
 /** Refused by the check of secrets; told here too, since it is mended in another place than the manifest. */
 export function missingSecrets({ plan, checks }: Computed): FleetFinding[] {

@@ -1,18 +1,18 @@
 /** What a promotion makes of the target's manifest at one commit. Nothing is written. */
 
+import type { ManifestPreview, ManifestSnapshot } from '../../controller/delivery/promotions/index.ts';
 import { compile } from '../../controller/pipelines/index.ts';
-import { preconditionFailed } from '../../controller/platform/errors.ts';
-import type { ManifestPreview, ManifestSnapshot } from '../../controller/promotions/index.ts';
+import { preconditionFailed } from '../../controller/platform/operation/errors.ts';
 import { nameKeyOf, type PipelineSpec } from '../../schemas/manifests/index.ts';
 import { fieldChanges } from '../plan-view/field-changes.ts';
 import { type DesiredManifest, includesOf, type Problem, readText } from '../source/index.ts';
-import { editDocument } from '../write-back/edit-yaml.ts';
-import { uniquePath } from '../write-back/file-names.ts';
-import { manifestText, schemaLine } from '../write-back/manifest-text.ts';
-import type { Workplace } from '../write-back/place.ts';
-import { explained } from '../write-back/refusals.ts';
-import type { Tip } from '../write-back/tip.ts';
-import { editsBetween } from './edits.ts';
+import type { Tip } from '../write-back/branch-tip.ts';
+import type { Workplace } from '../write-back/commit/workspace.ts';
+import { explained } from '../write-back/manifest/change-conflict.ts';
+import { uniquePath } from '../write-back/manifest/file-names.ts';
+import { manifestText, schemaLine } from '../write-back/manifest/manifest-text.ts';
+import { editDocument } from '../write-back/yaml/edit-document.ts';
+import { editsBetween } from './field-edits.ts';
 import { mergePromotion, type Promotable } from './merge.ts';
 import { localOf, promotableOf } from './promotable.ts';
 import { fromRoot, relativeTo, rootPath } from './references.ts';

@@ -1,14 +1,14 @@
 /** What the operations of promotions ask of git. */
-import type { ManifestWanted, PromotionGateway } from '../../controller/promotions/index.ts';
+import type { ManifestWanted, PromotionGateway } from '../../controller/delivery/promotions/index.ts';
 import { fieldChanges } from '../plan-view/field-changes.ts';
 import { createSourceCache, resolveRef } from '../source/index.ts';
-import { manifestText } from '../write-back/manifest-text.ts';
-import { inPlace, type Workplace } from '../write-back/place.ts';
-import { plainObject } from '../write-back/plain.ts';
-import { baseOf } from '../write-back/propose.ts';
+import { inPlace, type Workplace } from '../write-back/commit/workspace.ts';
+import { manifestText } from '../write-back/manifest/manifest-text.ts';
+import { plainObject } from '../write-back/manifest/plain-object.ts';
+import { baseOf } from '../write-back/propose/propose.ts';
 import { draftOn } from './draft.ts';
 import { openPromotion, pushPromotion } from './propose.ts';
-import { readSource } from './source.ts';
+import { readSource } from './read-source.ts';
 
 const CACHED = { maxFiles: 5_000, maxScopes: 50 };
 

@@ -3,12 +3,12 @@
  * or it is over. Passes of git, pull requests and nodes wake it up; the timer finds what was missed.
  */
 import type { Knex } from 'knex';
-import type { Context, Services } from '../../controller/platform/context.ts';
-import { messageOf } from '../../controller/platform/errors.ts';
-import type { Lease } from '../../controller/platform/lease.ts';
-import type { Logger } from '../../controller/platform/logger.ts';
-import type { Execute } from '../../controller/platform/operation.ts';
-import { listAwaiting, PROMOTIONS_LOOP } from '../../controller/promotions/index.ts';
+import { listAwaiting, PROMOTIONS_LOOP } from '../../controller/delivery/promotions/index.ts';
+import type { Context, Services } from '../../controller/platform/operation/context.ts';
+import { messageOf } from '../../controller/platform/operation/errors.ts';
+import type { Execute } from '../../controller/platform/operation/operation.ts';
+import type { Lease } from '../../controller/platform/runtime/lease.ts';
+import type { Logger } from '../../controller/platform/runtime/logger.ts';
 import type { Clock } from '../engine/clock.ts';
 import { createRunLoop } from '../engine/run-loop.ts';
 import { type Looked, lookAt } from './pass.ts';

@@ -1,9 +1,6 @@
 /** One look at a promotion that waits for its pull request. Says what has become of it, and may be repeated. */
 import { isDeepStrictEqual } from 'node:util';
-import { type Binding, findBinding } from '../../controller/git-sync/index.ts';
-import type { Context } from '../../controller/platform/context.ts';
-import { DomainError } from '../../controller/platform/errors.ts';
-import type { Execute } from '../../controller/platform/operation.ts';
+import { type Binding, findBinding } from '../../controller/delivery/bindings/index.ts';
 import {
   findPromotion,
   findReopened,
@@ -11,13 +8,16 @@ import {
   type PromotionRecord,
   promotionSettling,
   tellPages,
-} from '../../controller/promotions/index.ts';
+} from '../../controller/delivery/promotions/index.ts';
 import {
   findPullRequest,
   type PullRequestRecord,
   pullRequestsOf,
-} from '../../controller/pull-requests/index.ts';
-import { standingOf } from './standing.ts';
+} from '../../controller/delivery/pull-requests/index.ts';
+import type { Context } from '../../controller/platform/operation/context.ts';
+import { DomainError } from '../../controller/platform/operation/errors.ts';
+import type { Execute } from '../../controller/platform/operation/operation.ts';
+import { standingOf } from './progress.ts';
 
 /** `over`: there is nothing to wait for any more. */
 export type Looked = { over: boolean; environmentId: string | null };

@@ -1,22 +1,22 @@
 /** A promotion as a branch with a pull request, in the repository of its target. */
-import type { Binding } from '../../controller/git-sync/index.ts';
-import { missingVariables } from '../../controller/pipelines/index.ts';
-import type { Context } from '../../controller/platform/context.ts';
-import { preconditionFailed } from '../../controller/platform/errors.ts';
+import type { Binding } from '../../controller/delivery/bindings/index.ts';
 import {
   type ManifestSnapshot,
   type PromotionRecord,
   type PushedPromotion,
   sourceHealth,
   sourceNameOf,
-} from '../../controller/promotions/index.ts';
-import { findPullRequest, type PullRequestRecord } from '../../controller/pull-requests/index.ts';
+} from '../../controller/delivery/promotions/index.ts';
+import { findPullRequest, type PullRequestRecord } from '../../controller/delivery/pull-requests/index.ts';
+import { missingVariables } from '../../controller/pipelines/index.ts';
+import type { Context } from '../../controller/platform/operation/context.ts';
+import { preconditionFailed } from '../../controller/platform/operation/errors.ts';
 import { resolveRef, type SourceCache } from '../source/index.ts';
-import { hostOf, inPlace, type Workplace, wake } from '../write-back/place.ts';
-import { baseOf } from '../write-back/propose.ts';
-import { authorOf, messageOf } from '../write-back/words.ts';
-import { bodyFor, titleFor } from './body.ts';
+import { authorOf, messageOf } from '../write-back/commit/commit-message.ts';
+import { hostOf, inPlace, type Workplace, wake } from '../write-back/commit/workspace.ts';
+import { baseOf } from '../write-back/propose/propose.ts';
 import { type Draft, draftOn } from './draft.ts';
+import { bodyFor, titleFor } from './pull-request-body.ts';
 
 const OPERATION = 'promotion.initiate';
 

@@ -1,10 +1,6 @@
 /** Pull requests wherever they live: kept here, or on a forge. */
 
-import { type Binding, pullRequestSettings } from '../../controller/git-sync/index.ts';
-import { nameOfActor } from '../../controller/platform/actor-name.ts';
-import type { Context } from '../../controller/platform/context.ts';
-import { messageOf, preconditionFailed, unavailable } from '../../controller/platform/errors.ts';
-import { forWhoeverAsks } from '../../controller/platform/for-whoever-asks.ts';
+import { type Binding, pullRequestSettings } from '../../controller/delivery/bindings/index.ts';
 import {
   AlreadyOpenError,
   addContributor,
@@ -18,16 +14,20 @@ import {
   type PullRequestRecord,
   pullRequestsOf,
   updatePullRequest,
-} from '../../controller/pull-requests/index.ts';
-import { duringWrite } from '../../controller/repository/index.ts';
+} from '../../controller/delivery/pull-requests/index.ts';
+import { duringWrite } from '../../controller/delivery/repository/index.ts';
+import { nameOfActor } from '../../controller/platform/operation/actor-name.ts';
+import type { Context } from '../../controller/platform/operation/context.ts';
+import { messageOf, preconditionFailed, unavailable } from '../../controller/platform/operation/errors.ts';
+import { forWhoeverAsks } from '../../controller/platform/operation/user-retry-message.ts';
 import { type Forge, ForgeError } from '../forges/forge.ts';
 import { type Forges, titleOf } from '../forges/index.ts';
-import { renderPullRequest } from '../write-back/templates.ts';
-import { atBench, holds } from './bench.ts';
-import { mergePull } from './merging.ts';
-import { mirrored } from './mirrored.ts';
-import { pullCommits, pullDiff, standingOf } from './reading.ts';
-import { type Resolve, refreshPull } from './refresh.ts';
+import { atBench, holds } from '../merge/workspace.ts';
+import { renderPullRequest } from '../write-back/propose/pull-request-text.ts';
+import { mergePull } from './merge/merge-pull-request.ts';
+import { pullCommits, pullDiff, standingOf } from './merge/read-pull-request.ts';
+import { type Resolve, refreshPull } from './merge/refresh-branch.ts';
+import { mirrored } from './mirror/mirrored-pull-request.ts';
 
 type Request = Omit<NewPullRequest, 'bindingId' | 'repository'>;
 

@@ -3,22 +3,22 @@
  * that came in are followed until they are rolled out. Triggers (webhooks, pushes, passes of git, merges, timers) only wake it.
  */
 import type { Knex } from 'knex';
-import { listBindings } from '../../controller/git-sync/index.ts';
-import type { Context, Services } from '../../controller/platform/context.ts';
-import { messageOf } from '../../controller/platform/errors.ts';
-import type { Lease } from '../../controller/platform/lease.ts';
-import type { Logger } from '../../controller/platform/logger.ts';
-import { createTurns } from '../../controller/repository/index.ts';
+import { listBindings } from '../../controller/delivery/bindings/index.ts';
+import { createTurns } from '../../controller/delivery/repository/index.ts';
+import type { Context, Services } from '../../controller/platform/operation/context.ts';
+import { messageOf } from '../../controller/platform/operation/errors.ts';
+import type { Lease } from '../../controller/platform/runtime/lease.ts';
+import type { Logger } from '../../controller/platform/runtime/logger.ts';
 import type { UiTopic } from '../../schemas/api/git-sync.ts';
 import type { Clock } from '../engine/clock.ts';
 import { createRunLoop, type RunLoop } from '../engine/run-loop.ts';
 import type { Forges } from '../forges/index.ts';
-import { openCopies } from '../git/copies.ts';
+import { openCopies } from '../git/read/copies.ts';
 import type { Planner } from '../plan-view/index.ts';
 import { createSourceCache } from '../source/index.ts';
-import { createCommitPass } from './commit-pass.ts';
-import { createForgeTroubles } from './forge-troubles.ts';
-import { CHANGED_HERE, type Leading, type NextLook } from './leading.ts';
+import { createCommitPass } from './commits/commit-pass.ts';
+import { createForgeTroubles } from './mirror/forge-errors.ts';
+import { CHANGED_HERE, type Leading, type NextLook } from './pass-types.ts';
 import { createPullRequestPass } from './pull-request-pass.ts';
 
 export const PULL_REQUESTS_LOOP = 'pull-requests';

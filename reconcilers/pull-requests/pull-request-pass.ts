@@ -1,28 +1,32 @@
 /** One pass over the pull requests of one environment: look at the forge, check what changed, tell it. */
-import { type Binding, intervalOf } from '../../controller/git-sync/index.ts';
-import type { Services } from '../../controller/platform/context.ts';
-import { messageOf } from '../../controller/platform/errors.ts';
+import { type Binding, intervalOf } from '../../controller/delivery/bindings/index.ts';
 import {
   listPullRequests,
   type PullRequestRecord,
   pullRequestsOf,
-} from '../../controller/pull-requests/index.ts';
-import { RepositoryError, type RepositoryHandle, type Turns } from '../../controller/repository/index.ts';
+} from '../../controller/delivery/pull-requests/index.ts';
+import {
+  RepositoryError,
+  type RepositoryHandle,
+  type Turns,
+} from '../../controller/delivery/repository/index.ts';
+import type { Services } from '../../controller/platform/operation/context.ts';
+import { messageOf } from '../../controller/platform/operation/errors.ts';
 import type { Clock } from '../engine/clock.ts';
 import { type Forge, ForgeError, ForgeReply, type MergeGroup } from '../forges/forge.ts';
 import { type Forges, titleOf } from '../forges/index.ts';
-import { endWarning } from '../forges/token-end.ts';
-import type { Copies } from '../git/copies.ts';
+import { endWarning } from '../forges/token-expiry.ts';
+import type { Copies } from '../git/read/copies.ts';
 import type { Planner } from '../plan-view/index.ts';
 import { GitRepositoryError, type Repository, resolveRef, type SourceCache } from '../source/index.ts';
-import { type Checked, type Checking, checksOf, type Faults, makeChecks } from './checks.ts';
-import { deleteEndedBranches } from './ended-branches.ts';
-import type { ForgeTroubles } from './forge-troubles.ts';
-import { boundTo, CHANGED_HERE, type Leading, type NextLook } from './leading.ts';
-import { checkMergeGroups } from './merge-groups.ts';
-import { mirrorForge } from './mirror.ts';
-import { createRefusals, type Refusals } from './refusals.ts';
-import { type Telling, tellChecks, tellPending } from './telling.ts';
+import { type Checked, type Checking, checksOf, type Faults, makeChecks } from './check/checks.ts';
+import { checkMergeGroups } from './check/merge-groups.ts';
+import { type Telling, tellChecks, tellPending } from './check/publish-checks.ts';
+import { deleteEndedBranches } from './mirror/ended-branches.ts';
+import type { ForgeTroubles } from './mirror/forge-errors.ts';
+import { mirrorForge } from './mirror/mirror-forge.ts';
+import { createRefusals, type Refusals } from './mirror/refused-writes.ts';
+import { boundTo, CHANGED_HERE, type Leading, type NextLook } from './pass-types.ts';
 
 export interface PullRequestPassOptions {
   clock: Clock;

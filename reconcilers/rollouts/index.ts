@@ -3,12 +3,12 @@
  * in the row, so that a controller that starts anew, or another one, goes on where this one was.
  */
 import type { Knex } from 'knex';
-import type { Context, Services } from '../../controller/platform/context.ts';
-import { messageOf } from '../../controller/platform/errors.ts';
-import type { Lease } from '../../controller/platform/lease.ts';
-import type { Logger } from '../../controller/platform/logger.ts';
-import type { Execute } from '../../controller/platform/operation.ts';
-import { ALL_ROLLOUTS, listActiveRollouts, ROLLOUTS_LOOP } from '../../controller/rollouts/index.ts';
+import { ALL_ROLLOUTS, listActiveRollouts, ROLLOUTS_LOOP } from '../../controller/delivery/rollouts/index.ts';
+import type { Context, Services } from '../../controller/platform/operation/context.ts';
+import { messageOf } from '../../controller/platform/operation/errors.ts';
+import type { Execute } from '../../controller/platform/operation/operation.ts';
+import type { Lease } from '../../controller/platform/runtime/lease.ts';
+import type { Logger } from '../../controller/platform/runtime/logger.ts';
 import type { Clock } from '../engine/clock.ts';
 import { createRunLoop } from '../engine/run-loop.ts';
 import { runRolloutPass } from './pass.ts';

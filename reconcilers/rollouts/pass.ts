@@ -1,9 +1,5 @@
 /** One look at one rollout: what nodes report now, what follows from it, and that carried out. */
 import { isDeepStrictEqual } from 'node:util';
-import { stagedRollouts, startHealthCheck } from '../../controller/pipelines/index.ts';
-import type { Context } from '../../controller/platform/context.ts';
-import { DomainError } from '../../controller/platform/errors.ts';
-import type { Execute } from '../../controller/platform/operation.ts';
 import {
   findRollout,
   isActive,
@@ -12,8 +8,12 @@ import {
   recordObserved,
   type Step,
   step,
-} from '../../controller/rollouts/index.ts';
-import { type NodeStatus, readStatus, reasonLine, stageOfNode } from '../../controller/status/index.ts';
+} from '../../controller/delivery/rollouts/index.ts';
+import { type NodeStatus, readStatus, reasonLine, stageOfNode } from '../../controller/fleet/status/index.ts';
+import { stagedRollouts, startHealthCheck } from '../../controller/pipelines/index.ts';
+import type { Context } from '../../controller/platform/operation/context.ts';
+import { DomainError } from '../../controller/platform/operation/errors.ts';
+import type { Execute } from '../../controller/platform/operation/operation.ts';
 
 /** False where it has ended, or is gone. */
 export async function runRolloutPass(ctx: Context, execute: Execute, rolloutId: string): Promise<boolean> {

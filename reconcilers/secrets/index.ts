@@ -3,10 +3,10 @@
  * A change of the store wakes it up; the timer finds what was changed inside of the store.
  */
 import type { Knex } from 'knex';
-import type { Context, Services } from '../../controller/platform/context.ts';
-import { messageOf } from '../../controller/platform/errors.ts';
-import type { Lease } from '../../controller/platform/lease.ts';
-import type { Logger } from '../../controller/platform/logger.ts';
+import type { Context, Services } from '../../controller/platform/operation/context.ts';
+import { messageOf } from '../../controller/platform/operation/errors.ts';
+import type { Lease } from '../../controller/platform/runtime/lease.ts';
+import type { Logger } from '../../controller/platform/runtime/logger.ts';
 import { listOutside, type Refreshed, refreshSecrets, SECRETS_LOOP } from '../../controller/secrets/index.ts';
 import { backoff, jitter } from '../engine/backoff.ts';
 import type { Clock } from '../engine/clock.ts';

@@ -1,12 +1,6 @@
 /** Reading desired state out of a git repository: commits, manifests with their places, and what is wrong. */
 
 export { pointerTo } from '../../controller/platform/yaml/pointer.ts';
-export { createSourceCache, type SourceCache } from './cache.ts';
-export { readDesired } from './desired.ts';
-export { fileReferences } from './file-reference.ts';
-export { includePath } from './includes.ts';
-export { normaliseSpec, specHash } from './normalise.ts';
-export { includesOf, type ReadText, readText } from './read-text.ts';
 export {
   descends,
   isRefName,
@@ -15,10 +9,14 @@ export {
   readCommit,
   resolveFullRef,
   resolveRef,
-} from './repository.ts';
-export { GitRepositoryError } from './repository-error.ts';
-export { createScratch, type Scratch, type ScratchFile } from './scratch.ts';
-export { decodeText } from './text.ts';
+} from './git/repository.ts';
+export { GitRepositoryError } from './git/repository-error.ts';
+export { createScratch, type Scratch, type ScratchFile } from './git/scratch.ts';
+export { includePath } from './manifest/includes.ts';
+export { normaliseSpec, specHash } from './manifest/normalise.ts';
+export { includesOf, type ReadText, readText } from './manifest/read-text.ts';
+export { readDesired } from './scope/read-desired.ts';
+export { createSourceCache, type SourceCache } from './scope/source-cache.ts';
 export type {
   CommitInfo,
   Desired,
@@ -29,4 +27,6 @@ export type {
   SnapshotScope,
   Stage,
 } from './types.ts';
-export { MAX_FILE_BYTES, parseYamlText } from './yaml-file.ts';
+export { decodeText } from './yaml/decode-text.ts';
+export { fileReferences } from './yaml/file-reference.ts';
+export { MAX_FILE_BYTES, parseYamlText } from './yaml/yaml-file.ts';

@@ -7,22 +7,22 @@ import {
   findObject,
   type GitGateway,
   policiesOf,
-} from '../../controller/git-sync/index.ts';
-import { preconditionFailed } from '../../controller/platform/errors.ts';
-import { isProtectedByOthers } from '../../controller/pull-requests/index.ts';
+} from '../../controller/delivery/bindings/index.ts';
+import { isProtectedByOthers } from '../../controller/delivery/pull-requests/index.ts';
+import { preconditionFailed } from '../../controller/platform/operation/errors.ts';
 import { createSourceCache } from '../source/index.ts';
-import { commitChange } from './commit-change.ts';
-import { exportManifests } from './export.ts';
-import { inPlace } from './place.ts';
-import { plainObject } from './plain.ts';
-import { propose } from './propose.ts';
-import { proposeRollback } from './rollback.ts';
+import { commitChange } from './commit/commit-change.ts';
+import { inPlace } from './commit/workspace.ts';
+import { exportManifests } from './manifest/export.ts';
+import { plainObject } from './manifest/plain-object.ts';
+import { propose } from './propose/propose.ts';
+import { proposeRollback } from './propose/propose-rollback.ts';
 
-export { CannotEdit } from './cannot-edit.ts';
-export { type Edit, editDocument } from './edit-yaml.ts';
-export { exportManifests } from './export.ts';
-export { plainObject, plainOfManifest } from './plain.ts';
-export { type Pushed, pushDatabase } from './push-mode.ts';
+export { type Pushed, pushDatabase } from './commit/push-mode.ts';
+export { exportManifests } from './manifest/export.ts';
+export { plainObject, plainOfManifest } from './manifest/plain-object.ts';
+export { CannotEdit } from './yaml/cannot-edit.ts';
+export { type Edit, editDocument } from './yaml/edit-document.ts';
 
 export type WriteBack = Pick<
   GitGateway,

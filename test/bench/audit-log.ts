@@ -1,7 +1,7 @@
 /** An audit log of years, written straight into the database, and who looks at it. */
 import type { Knex } from 'knex';
-import { hashPassword } from '../../controller/access/passwords.ts';
-import { insertUser } from '../../controller/access/users-store.ts';
+import { hashPassword } from '../../controller/identity/access/sign-in/passwords.ts';
+import { insertUser } from '../../controller/identity/access/users/users-store.ts';
 import { ADMIN } from './health-watch.ts';
 
 export const TEAMS = 20;

@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../support/headgate.ts';
-import { until } from '../support/until.ts';
+import { freePort } from '../support/harness/headgate.ts';
+import { until } from '../support/harness/until.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 

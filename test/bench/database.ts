@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '../../controller/database/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../controller/database/embedded/embedded-postgres.ts';
 import { migrateAll } from '../../controller/database/migrate.ts';
 
 export interface BenchDatabase {

@@ -3,13 +3,17 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type Database } from '../../controller/database/connect.ts';
-import { startEmbeddedPostgres } from '../../controller/database/embedded-postgres.ts';
-import { clusterDir } from '../../controller/database/embedded-postgres-location.ts';
-import { readPidFile, stopPostmaster } from '../../controller/database/embedded-postgres-process.ts';
+import { startEmbeddedPostgres } from '../../controller/database/embedded/embedded-postgres.ts';
+import { clusterDir } from '../../controller/database/embedded/location.ts';
+import { readPidFile, stopPostmaster } from '../../controller/database/embedded/postmaster.ts';
 import { migrateAll } from '../../controller/database/migrate.ts';
-import { insertPipeline, insertVersions, updatePipeline } from '../../controller/pipelines/store.ts';
-import { newId } from '../../controller/platform/ids.ts';
-import { mintToken } from '../../controller/platform/tokens.ts';
+import {
+  insertPipeline,
+  insertVersions,
+  updatePipeline,
+} from '../../controller/pipelines/lifecycle/store.ts';
+import { mintToken } from '../../controller/platform/crypto/tokens.ts';
+import { newId } from '../../controller/platform/operation/ids.ts';
 
 /** As many as one machine should carry; with fewer, the limit of polls a node and minute would be in the way. */
 export const NODES = 20_000;

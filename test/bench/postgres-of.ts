@@ -1,6 +1,6 @@
 /** The Postgres of a fleet, as seen from outside: it may be another process than before. */
-import { readPidFile } from '../../controller/database/embedded-postgres-process.ts';
-import { until } from '../support/until.ts';
+import { readPidFile } from '../../controller/database/embedded/postmaster.ts';
+import { until } from '../support/harness/until.ts';
 import type { BenchFleet } from './fleet.ts';
 import { processAndChildren } from './machine.ts';
 

@@ -1,14 +1,14 @@
 /** A deployed pipeline is never missing from what a node is served because something fails inside: absence stops engines. */
 import { expect } from 'chai';
 import type { PipelineEntry } from '../../schemas/agent/protocol.ts';
-import { enrollNode, type TestNode } from '../support/agent-client.ts';
-import { Clone } from '../support/clone.ts';
-import { startTestController, type TestController } from '../support/controller.ts';
-import { withCredentials } from '../support/git-client.ts';
-import type { Answer } from '../support/http.ts';
-import type { Person } from '../support/person.ts';
-import { idleManifest } from '../support/pipelines.ts';
-import { until } from '../support/until.ts';
+import { enrollNode, type TestNode } from '../support/agents/agent-client.ts';
+import { Clone } from '../support/clients/clone.ts';
+import { withCredentials } from '../support/clients/git-client.ts';
+import type { Answer } from '../support/clients/http.ts';
+import { idleManifest } from '../support/fixtures/pipelines.ts';
+import { startTestController, type TestController } from '../support/harness/controller.ts';
+import { until } from '../support/harness/until.ts';
+import type { Person } from '../support/users/person.ts';
 
 const KEY = 'a key of the test, long enough to be taken';
 const REFERENCE = `\${SVC_SECRET_SHOP_KEY}`;

@@ -5,21 +5,21 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { type Controller, startController } from '../../controller/main.ts';
-import type { Signal } from '../../controller/platform/bus.ts';
-import { createLogger } from '../../controller/platform/logger.ts';
-import { NO_PROXIES } from '../../controller/platform/proxies.ts';
-import { enrollNode, heartbeat, type TestNode } from '../support/agent-client.ts';
-import { ROOT } from '../support/controller.ts';
+import { NO_PROXIES } from '../../controller/platform/net/proxies.ts';
+import type { Signal } from '../../controller/platform/runtime/bus.ts';
+import { createLogger } from '../../controller/platform/runtime/logger.ts';
+import { enrollNode, heartbeat, type TestNode } from '../support/agents/agent-client.ts';
+import { type Answer, send } from '../support/clients/http.ts';
+import { ROOT } from '../support/harness/controller.ts';
 import {
   clusterFolder,
   clusterSeed,
   postmasterPid,
   postmastersOf,
   processesBelow,
-} from '../support/embedded-cluster.ts';
-import { type Answer, send } from '../support/http.ts';
-import { type Person, signIn } from '../support/person.ts';
-import { until } from '../support/until.ts';
+} from '../support/harness/embedded-cluster.ts';
+import { until } from '../support/harness/until.ts';
+import { type Person, signIn } from '../support/users/person.ts';
 
 /** A whole controller with an embedded Postgres of its own. */
 function startOn(dataDir: string, logged: (text: string) => void): Promise<Controller> {

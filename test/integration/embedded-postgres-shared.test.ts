@@ -10,8 +10,8 @@ import { expect } from 'chai';
 import {
   joinEmbeddedPostgres,
   type SharedPostgres,
-} from '../../controller/database/embedded-postgres-shared.ts';
-import { createLogger } from '../../controller/platform/logger.ts';
+} from '../../controller/database/embedded/shared-postgres.ts';
+import { createLogger } from '../../controller/platform/runtime/logger.ts';
 import {
   ask,
   clusterFolder,
@@ -22,8 +22,8 @@ import {
   processesBelow,
   startMember,
   untilAnswers,
-} from '../support/embedded-cluster.ts';
-import { until } from '../support/until.ts';
+} from '../support/harness/embedded-cluster.ts';
+import { until } from '../support/harness/until.ts';
 
 describe('an embedded Postgres that is shared', function () {
   this.timeout(60_000);

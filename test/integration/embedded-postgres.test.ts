@@ -11,13 +11,13 @@ import {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
-} from '../../controller/database/embedded-postgres.ts';
-import { memoryFolder } from '../support/memory-folder.ts';
-import { until } from '../support/until.ts';
+} from '../../controller/database/embedded/embedded-postgres.ts';
+import { memoryFolder } from '../support/fixtures/memory-folder.ts';
+import { until } from '../support/harness/until.ts';
 
 const isRoot = process.getuid?.() === 0;
 const repository = fileURLToPath(new URL('../../', import.meta.url));
-const starter = join(repository, 'test/support/start-embedded-postgres.ts');
+const starter = join(repository, 'test/support/harness/start-embedded-postgres.ts');
 
 describe('embedded Postgres', function () {
   this.timeout(60_000);
@@ -364,7 +364,7 @@ describe('embedded Postgres', function () {
 
 /** Starts and stops in a process of its own, perhaps as another user or from another clone. */
 function runOnce(dataDir: string, uid?: number, clone = repository) {
-  const script = join(clone, 'test/support/start-embedded-postgres.ts');
+  const script = join(clone, 'test/support/harness/start-embedded-postgres.ts');
   const { stdout, stderr } = spawnSync(process.execPath, [script, dataDir, 'once'], {
     encoding: 'utf8',
     cwd: '/',

@@ -1,11 +1,11 @@
 /** One user asks for more than the database can do: the others, the nodes and the leader do not notice. */
 import { expect } from 'chai';
-import { enrollNode, heartbeat, type TestNode } from '../support/agent-client.ts';
-import { startTestController, type TestController } from '../support/controller.ts';
-import { send } from '../support/http.ts';
-import { untilWaiting } from '../support/lock-waiters.ts';
-import { makeUser, type Person, type ProcedureAnswer, signIn } from '../support/person.ts';
-import { until } from '../support/until.ts';
+import { enrollNode, heartbeat, type TestNode } from '../support/agents/agent-client.ts';
+import { send } from '../support/clients/http.ts';
+import { startTestController, type TestController } from '../support/harness/controller.ts';
+import { untilWaiting } from '../support/harness/lock-waiters.ts';
+import { until } from '../support/harness/until.ts';
+import { makeUser, type Person, type ProcedureAnswer, signIn } from '../support/users/person.ts';
 
 const SEARCHES = 60;
 

@@ -1,12 +1,12 @@
 /** Several `headgate serve` on one data directory: one embedded Postgres, one key, one repository, one leader. */
 import { rm } from 'node:fs/promises';
 import { expect } from 'chai';
-import { ROOT } from '../support/controller.ts';
-import { clusterFolder, postmasterPid, postmastersOf } from '../support/embedded-cluster.ts';
-import { send } from '../support/http.ts';
-import { signIn } from '../support/person.ts';
-import { type Replica, serve, untilUp } from '../support/serve.ts';
-import { until } from '../support/until.ts';
+import { send } from '../support/clients/http.ts';
+import { ROOT } from '../support/harness/controller.ts';
+import { clusterFolder, postmasterPid, postmastersOf } from '../support/harness/embedded-cluster.ts';
+import { type Replica, serve, untilUp } from '../support/harness/serve.ts';
+import { until } from '../support/harness/until.ts';
+import { signIn } from '../support/users/person.ts';
 
 describe('controllers on one data directory', function () {
   this.timeout(90_000);

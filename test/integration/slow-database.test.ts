@@ -1,12 +1,12 @@
 /** What nodes are told while the database hangs: what it said last, and not to wait. */
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import { writeSetting } from '../../controller/settings/index.ts';
+import { writeSetting } from '../../controller/platform/runtime/settings-store.ts';
 import type { FleetNode } from '../../schemas/api/fleet.ts';
-import { enrollNode, type TestNode } from '../support/agent-client.ts';
-import { startTestController, type TestController } from '../support/controller.ts';
-import type { Person } from '../support/person.ts';
-import { until } from '../support/until.ts';
+import { enrollNode, type TestNode } from '../support/agents/agent-client.ts';
+import { startTestController, type TestController } from '../support/harness/controller.ts';
+import { until } from '../support/harness/until.ts';
+import type { Person } from '../support/users/person.ts';
 
 describe('a fleet whose database hangs', function () {
   this.timeout(30_000);

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import pg from 'pg';
-import { closeTestCluster, testDatabase } from '../support/postgres.ts';
+import { closeTestCluster, testDatabase } from '../support/harness/postgres.ts';
 
 describe('test databases', () => {
   it('are migrated, apart from each other, and gone when dropped', async () => {
@@ -26,7 +26,7 @@ describe('test databases', () => {
     this.timeout(60_000);
     await closeTestCluster();
     const script = `
-      import { closeTestCluster, testDatabase } from ${JSON.stringify(new URL('../support/postgres.ts', import.meta.url).href)};
+      import { closeTestCluster, testDatabase } from ${JSON.stringify(new URL('../support/harness/postgres.ts', import.meta.url).href)};
       for (let round = 0; round < 3; round += 1) {
         await (await testDatabase()).drop();
         await closeTestCluster();

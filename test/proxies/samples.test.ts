@@ -8,12 +8,12 @@ import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { AUTHORITY, LEAF, LEAF_KEY } from '../support/certificates.ts';
-import { ROOT } from '../support/controller.ts';
-import { GIT_ENVIRONMENT } from '../support/git-client.ts';
-import { freePort } from '../support/headgate.ts';
-import { type Site, startSite } from '../support/site.ts';
-import { until } from '../support/until.ts';
+import { GIT_ENVIRONMENT } from '../support/clients/git-client.ts';
+import { AUTHORITY, LEAF, LEAF_KEY } from '../support/fixtures/certificates.ts';
+import { ROOT } from '../support/harness/controller.ts';
+import { freePort } from '../support/harness/headgate.ts';
+import { until } from '../support/harness/until.ts';
+import { type Site, startSite } from '../support/scenes/site.ts';
 
 const SAMPLES = join(import.meta.dirname, '../../examples/deploy/proxy');
 

@@ -1,157 +1,128 @@
 import {
-  CreateNode,
-  DeletedNode,
-  NodeId,
-  NodeSummary,
-  RevokedNode,
-  UpdateNode,
+  FleetNode,
+  GetNode,
+  ListNodes,
+  ListNodesWithPipelines,
+  MaintainedNode,
+  NodeList,
+  NodeListWithPipelines,
+  type NodeWithPipelines,
+  SetMaintenance,
 } from '../../../schemas/api/fleet.ts';
-import { environmentScope, objectScope } from '../../access/index.ts';
-import type { Context, MutationContext } from '../../platform/context.ts';
-import { notFound, preconditionFailed } from '../../platform/errors.ts';
-import { mutation } from '../../platform/operation.ts';
-import { readStatus } from '../../status/index.ts';
-import { countNodes } from '../store.ts';
-import { summary } from '../summary.ts';
-import {
-  deleteNode,
-  holdNodeLimit,
-  insertWaitingNode,
-  type LockedNode,
-  lockNode,
-  revokeToken,
-  writeNode,
-} from './store.ts';
+import { environmentScope, objectScope } from '../../identity/access/index.ts';
+import { notFound } from '../../platform/operation/errors.ts';
+import { mutation, query } from '../../platform/operation/operation.ts';
+import { countComponentTypes } from '../engines/index.ts';
+import { findEnvironment } from '../environments/index.ts';
+import { type NodeStatus, ofJoined, readArchivedNodes, readStatus } from '../status/index.ts';
+import { pendingOf } from '../updates/pending-update.ts';
+import { findNode, writeMaintenance } from './store.ts';
+import { summary } from './summary.ts';
 
-async function locked(ctx: MutationContext, id: string): Promise<LockedNode> {
-  const node = await lockNode(ctx.db, id);
-  if (!node) throw notFound('Node');
-  return node;
-}
+const withPipelines = (status: NodeStatus): NodeWithPipelines => ({
+  ...summary(status),
+  pipelines: status.pairs.map(({ pipeline, version, gate }) => ({
+    pipelineId: pipeline.id,
+    pipelineName: pipeline.name,
+    status: gate.status,
+    version: gate.version,
+    desiredVersion: version,
+  })),
+});
 
-async function seen(ctx: Context, environmentId: string, nodeId: string): Promise<NodeSummary> {
-  const { nodes } = await readStatus(ctx, { environmentId, nodeId });
-  const status = nodes[0];
-  if (!status) throw notFound('Node');
-  return summary(status);
-}
+const summaries = ofJoined(({ nodes }) => nodes.map(summary));
+const matrix = ofJoined(({ nodes }) => nodes.map(withPipelines));
 
-/** For whoever remembers the node, and for its push stream. */
-const nodeChanged = (ctx: MutationContext, { id, environmentId }: LockedNode) =>
-  ctx.services.bus.publish(ctx.db, { type: 'node', nodeId: id, environmentId });
-
-const shown = (ctx: MutationContext, environmentId: string) =>
-  ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['fleet', 'pipelines'] });
-
-export const create = mutation({
-  name: 'fleet.create',
-  summary: 'Make a node by hand: the first agent that enrolls from its host takes it over',
-  role: 'EDITOR',
-  audit: 'node.created',
-  input: CreateNode,
-  output: NodeSummary,
+export const list = query({
+  name: 'fleet.list',
+  summary: 'Nodes of an environment; those that are archived only where they are asked for',
+  role: 'VIEWER',
+  permission: 'nodes.read',
+  input: ListNodes,
+  output: NodeList,
+  // Without a bound: archived nodes are kept until somebody deletes them.
+  weight: ({ includeArchived }) => (includeArchived ? 'heavy' : 'light'),
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
-  async run(ctx, { environmentId, host, apiPort = null, ...input }) {
-    const limit = await holdNodeLimit(ctx.db, environmentId);
-    if (limit !== null && (await countNodes(ctx.db, environmentId)) >= limit)
-      throw preconditionFailed(
-        `The environment has reached its limit of ${limit} nodes; delete one, or raise the limit in its settings`,
-      );
-    const name = input.name.trim();
-    const id = await insertWaitingNode(ctx.db, { environmentId, name, host, apiPort });
-    ctx.audit({ entityType: 'Node', entityId: id, metadata: { name, host } });
-    await ctx.services.bus.publish(ctx.db, {
-      type: 'ui',
-      environmentId,
-      topics: ['fleet', 'environments'],
-    });
-    return seen(ctx, environmentId, id);
+  async run(ctx, { environmentId, includeArchived = false }) {
+    const nodes = summaries(await readStatus(ctx, { environmentId }));
+    if (!includeArchived) return nodes;
+    return [...nodes, ...(await readArchivedNodes(ctx, environmentId)).map(summary)];
   },
 });
 
-export const update = mutation({
-  name: 'fleet.update',
-  summary: 'Rename a node, or set the labels that it is given here',
-  role: 'EDITOR',
-  audit: 'node.updated',
-  input: UpdateNode,
-  output: NodeSummary,
+export const listWithPipelineStatus = query({
+  name: 'fleet.listWithPipelineStatus',
+  summary: 'Nodes of an environment, each with what it runs and should run',
+  role: 'VIEWER',
+  input: ListNodesWithPipelines,
+  output: NodeListWithPipelines,
+  weight: 'heavy',
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  run: async (ctx, input) => matrix(await readStatus(ctx, input)),
+});
+
+export const get = query({
+  name: 'fleet.get',
+  summary: 'One node: what it runs against what it should, its host and its agent',
+  role: 'VIEWER',
+  permission: 'nodes.read',
+  input: GetNode,
+  output: FleetNode,
   scope: (ctx, input) => objectScope(ctx, 'Node', input.id),
-  async run(ctx, { id, ...change }) {
-    const before = await locked(ctx, id);
-    const name = change.name?.trim() ?? before.name;
-    const labels = change.labels && sorted(change.labels) !== sorted(before.uiLabels) ? change.labels : null;
-    const diff: Record<string, [unknown, unknown]> = {
-      ...(name === before.name ? {} : { name: [before.name, name] }),
-      ...(labels ? { labels: [before.uiLabels, labels] } : {}),
+  async run(ctx, input) {
+    const found = await findNode(ctx.db, input.id);
+    if (!found) throw notFound('Node');
+    const [{ nodes }, environment, engineComponentTypes] = await Promise.all([
+      readStatus(ctx, { environmentId: found.environmentId, nodeId: found.id }),
+      findEnvironment(ctx.db, found.environmentId),
+      countComponentTypes(ctx.db, found.id),
+    ]);
+    const status = nodes[0];
+    if (!status || !environment) throw notFound('Node');
+    return {
+      ...summary(status),
+      apiPort: found.apiPort,
+      pendingUpdate: found.update && pendingOf(found.update),
+      failedUpdates: found.failedUpdates,
+      updateError: status.node.updateError,
+      pipelines: status.pipelines,
+      environment: { id: environment.id, name: environment.name, teamId: environment.teamId },
+      engineComponentTypes,
+      agentLabels: status.node.agentLabels,
+      uiLabels: status.node.uiLabels,
+      labelSources: status.labelSources,
+      groups: status.groups.map(({ id, name }) => ({ id, name })),
+      hostMetrics: status.node.hostMetrics,
+      agentHealth: status.node.agentHealth as FleetNode['agentHealth'],
+      runningAs: status.node.runningAs,
     };
-    ctx.audit({
-      entityType: 'Node',
-      entityId: id,
-      metadata: { name },
-      ...(Object.keys(diff).length > 0 ? { diff } : {}),
-    });
-    if (Object.keys(diff).length > 0) {
-      await writeNode(ctx.db, id, { name, labels });
-      if (labels) await nodeChanged(ctx, before);
-      await shown(ctx, before.environmentId);
-    }
-    return seen(ctx, before.environmentId, id);
   },
 });
 
-/** The database has an order of its own for the keys of an object. */
-const sorted = (labels: Record<string, string>) =>
-  JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
-
-export const remove = mutation({
-  name: 'fleet.delete',
-  summary: 'Delete a node with what it has reported; its agent is refused from then on',
+export const setMaintenance = mutation({
+  name: 'fleet.setMaintenance',
+  summary: 'Take the pipelines off a node for a while, or give them back',
   role: 'EDITOR',
-  audit: 'node.deleted',
-  input: NodeId,
-  output: DeletedNode,
-  scope: (ctx, input) => objectScope(ctx, 'Node', input.id),
-  async run(ctx, { id }) {
-    const node = await locked(ctx, id);
-    await deleteNode(ctx.db, id);
-    ctx.audit({ entityType: 'Node', entityId: id, metadata: { name: node.name, host: node.host } });
-    await nodeChanged(ctx, node);
-    await shown(ctx, node.environmentId);
-    await ctx.services.bus.publish(ctx.db, {
-      type: 'ui',
-      environmentId: node.environmentId,
-      topics: ['environments'],
-    });
-    return { deleted: true as const, id, name: node.name };
-  },
-});
-
-export const revokeNode = mutation({
-  name: 'fleet.revokeNode',
-  summary: 'Take back the token of a node: its agent is refused until it enrolls again, as a new node',
-  role: 'ADMIN',
-  audit: 'node.revoked',
-  input: NodeId,
-  output: RevokedNode,
-  scope: (ctx, input) => objectScope(ctx, 'Node', input.id),
-  async run(ctx, { id }) {
-    const node = await locked(ctx, id);
-    if (node.enrolledAt === null)
-      throw preconditionFailed(
-        `The node "${node.name}" has not enrolled yet, so it has no token; delete it instead`,
-      );
+  permission: 'nodes.manage',
+  audit: 'node.maintenanceChanged',
+  input: SetMaintenance,
+  output: MaintainedNode,
+  scope: (ctx, input) => objectScope(ctx, 'Node', input.nodeId),
+  async run(ctx, { nodeId, enabled }) {
+    const written = await writeMaintenance(ctx.db, nodeId, enabled);
+    if (!written) throw notFound('Node');
+    const { node, changed } = written;
     ctx.audit({
       entityType: 'Node',
-      entityId: id,
+      entityId: nodeId,
       metadata: { name: node.name },
-      ...(node.revokedAt === null ? { diff: { revoked: [false, true] } } : {}),
+      ...(changed ? { diff: { maintenance: [!enabled, enabled] } } : {}),
     });
-    if (node.revokedAt === null) {
-      await revokeToken(ctx.db, id, new Date(ctx.clock.now()));
-      await nodeChanged(ctx, node);
-      await shown(ctx, node.environmentId);
+    if (changed) {
+      const { environmentId } = node;
+      await ctx.services.bus.publish(ctx.db, { type: 'node', nodeId, environmentId });
+      await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['fleet', 'pipelines'] });
     }
-    return { id, name: node.name, revoked: true as const };
+    return node;
   },
 });

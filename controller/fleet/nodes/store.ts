@@ -1,106 +1,227 @@
-/** Nodes as people edit them: made by hand, named, labelled, revoked, deleted. */
+/** Nodes, their tokens, and what they report. */
 import type { Knex } from 'knex';
 import type { LabelMap } from '../../../schemas/api/common.ts';
-import { brokeUnique } from '../../database/errors.ts';
-import { conflict } from '../../platform/errors.ts';
-import { newId } from '../../platform/ids.ts';
+import type { FailedUpdate, MaintainedNode } from '../../../schemas/api/fleet.ts';
+import { newId } from '../../platform/operation/ids.ts';
+import { SAMPLES_ASKED, type SamplesAsked } from '../config/sample-requests.ts';
+import { UNDER_WAY, type UpdateUnderWay } from '../updates/pending-update.ts';
 
-export interface LockedNode {
-  id: string;
+export interface NodeIdentity {
+  nodeId: string;
   environmentId: string;
-  name: string;
-  host: string;
-  channel: 'stable' | 'dev';
+  tokenId: string;
+  tokenHash: Buffer;
+  revoked: boolean;
+  /** For its silence: it comes back with its next call. */
+  archived: boolean;
+  maintenance: boolean;
   uiLabels: LabelMap;
-  /** Null for one that waits for its host. */
-  enrolledAt: Date | null;
-  revokedAt: Date | null;
+  agentLabels: LabelMap;
+  /** This node's own share of its config revision. */
+  revision: number;
+  /** Its log lines have come by /api/agent/logs: those in its heartbeats are the same ones. */
+  deliversLogs: boolean;
+  /** The update of its agent that is under way; null mostly. */
+  update: UpdateUnderWay | null;
+  /** None mostly. */
+  sampleRequests: SamplesAsked;
 }
 
-/** Locked until the transaction ends; null where there is no such node. */
-export async function lockNode(tx: Knex, id: string): Promise<LockedNode | null> {
-  const row = await tx('nodes').where({ id }).forUpdate().first({
-    id: 'id',
-    environmentId: 'environment_id',
-    name: 'name',
-    host: 'host',
-    channel: 'channel',
-    uiLabels: 'ui_labels',
-    enrolledAt: 'enrolled_at',
-    revokedAt: 'token_revoked_at',
-  });
+const IDENTITY = `SELECT n.id AS "nodeId", n.environment_id AS "environmentId", n.token_id AS "tokenId",
+    n.token_hash AS "tokenHash", n.token_revoked_at IS NOT NULL AS revoked, n.archived_at IS NOT NULL AS archived, n.maintenance, n.ui_labels AS "uiLabels",
+    coalesce(r.agent_labels, '{}') AS "agentLabels", n.config_revision AS revision,
+    coalesce(r.delivers_logs, false) AS "deliversLogs", ${UNDER_WAY} AS update,
+    ${SAMPLES_ASKED} AS "sampleRequests"
+  FROM nodes n LEFT JOIN node_reports r ON r.node_id = n.id WHERE n.token_id IS NOT NULL`;
+
+/** Those that have one of the ids, or one of the tokens. */
+export async function findIdentities(
+  db: Knex,
+  wanted: { nodeIds: readonly string[]; tokenIds: readonly string[] },
+): Promise<NodeIdentity[]> {
+  const { rows } = await db.raw<{ rows: NodeIdentity[] }>(
+    `${IDENTITY} AND (n.id = ANY(?::text[]) OR n.token_id = ANY(?::text[]))`,
+    [[...wanted.nodeIds], [...wanted.tokenIds]],
+  );
+  return rows;
+}
+
+/** All at once: after a start, every node asks in the same seconds. */
+export async function listIdentities(db: Knex): Promise<NodeIdentity[]> {
+  const { rows } = await db.raw<{ rows: NodeIdentity[] }>(IDENTITY);
+  return rows;
+}
+
+/** What tells whether a node that is remembered is still as it was. */
+export interface NodeState {
+  nodeId: string;
+  tokenId: string;
+  revoked: boolean;
+  archived: boolean;
+  maintenance: boolean;
+  revision: number;
+}
+
+/** One pass over the nodes and no join: cheap enough for every minute. */
+export async function listStates(db: Knex): Promise<NodeState[]> {
+  return db('nodes')
+    .whereNotNull('token_id')
+    .select({
+      nodeId: 'id',
+      tokenId: 'token_id',
+      revoked: db.raw('token_revoked_at IS NOT NULL'),
+      archived: db.raw('archived_at IS NOT NULL'),
+      maintenance: 'maintenance',
+      revision: 'config_revision',
+    });
+}
+
+export interface EnrollmentToken {
+  id: string;
+  environmentId: string;
+  environmentName: string;
+  teamId: string;
+  tokenHash: Buffer;
+  maxUses: number | null;
+  uses: number;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  maxNodes: number | null;
+}
+
+/** Locks the token, so that two nodes do not share its last use. */
+export async function lockEnrollmentToken(tx: Knex, id: string): Promise<EnrollmentToken | null> {
+  const row = await tx('enrollment_tokens as t')
+    .join('environments as e', 'e.id', 't.environment_id')
+    .where('t.id', id)
+    .forUpdate('t')
+    .first({
+      id: 't.id',
+      environmentId: 't.environment_id',
+      environmentName: 'e.name',
+      teamId: 'e.team_id',
+      tokenHash: 't.token_hash',
+      maxUses: 't.max_uses',
+      uses: 't.uses',
+      expiresAt: 't.expires_at',
+      revokedAt: 't.revoked_at',
+      maxNodes: 'e.max_nodes',
+    });
   return row ?? null;
 }
 
-/** How many nodes the environment may have; null for any number. Nobody enrolls in it until the transaction ends. */
-export async function holdNodeLimit(tx: Knex, environmentId: string): Promise<number | null> {
-  const row: { limit: number | null } | undefined = await tx('environments')
-    .where({ id: environmentId })
-    .forNoKeyUpdate()
-    .first({ limit: 'max_nodes' });
-  if (typeof row?.limit === 'number')
-    await tx('enrollment_tokens')
-      .where({ environment_id: environmentId })
-      .orderBy('id')
-      .forUpdate()
-      .select('id');
-  return row?.limit ?? null;
+export async function countUse(tx: Knex, tokenId: string): Promise<void> {
+  await tx('enrollment_tokens').where({ id: tokenId }).increment('uses', 1);
 }
 
-/** @throws CONFLICT where another node waits for that host already. */
-export async function insertWaitingNode(
-  tx: Knex,
-  node: { environmentId: string; name: string; host: string; apiPort: number | null },
-): Promise<string> {
+/** Those that the limit of the environment counts: without the archived ones. */
+export async function countNodes(db: Knex, environmentId: string): Promise<number> {
+  const row = await db('nodes')
+    .where({ environment_id: environmentId, archived_at: null })
+    .count({ count: '*' })
+    .first();
+  return Number(row?.count ?? 0);
+}
+
+export interface NodeEnrollment {
+  /** The id of the node that it takes over. */
+  waiting: string | null;
+  environmentId: string;
+  name: string;
+  host: string;
+  os: string;
+  engineVersion: string | null;
+  channel: string;
+  tokenId: string;
+  tokenHash: Buffer;
+}
+
+/** The node that somebody made by hand for this host and that never enrolled; locked until the transaction ends. */
+export async function lockWaitingNode(tx: Knex, environmentId: string, host: string): Promise<string | null> {
+  const row: { id: string } | undefined = await tx('nodes')
+    .where({ environment_id: environmentId, host })
+    .whereNull('enrolled_at')
+    .forUpdate()
+    .first('id');
+  return row?.id ?? null;
+}
+
+/** Answers the node's id: that of the one which waited, with its name and labels, or a new one. */
+export async function enrollNode(tx: Knex, node: NodeEnrollment): Promise<string> {
+  const columns = {
+    os: node.os,
+    enrolled_engine_version: node.engineVersion,
+    channel: node.channel,
+    token_id: node.tokenId,
+    token_hash: node.tokenHash,
+    token_revoked_at: null,
+    enrolled_at: tx.fn.now(),
+  };
+  if (node.waiting !== null) {
+    await tx('nodes').where({ id: node.waiting }).update(columns);
+    return node.waiting;
+  }
   const id = newId();
-  await tx('nodes')
-    .insert({
-      id,
-      environment_id: node.environmentId,
-      name: node.name,
-      host: node.host,
-      api_port: node.apiPort,
-    })
-    .catch((error: unknown) => {
-      throw brokeUnique(error, 'nodes_waiting_unique')
-        ? conflict(
-            `A node waits for the host "${node.host}" already; start its agent, or delete that node first`,
-          )
-        : error;
-    });
+  await tx('nodes').insert({
+    id,
+    environment_id: node.environmentId,
+    name: node.name,
+    host: node.host,
+    ...columns,
+  });
   return id;
 }
 
-/** New labels change what the node is served. */
-export async function writeNode(
+export interface FoundNode {
+  id: string;
+  environmentId: string;
+  apiPort: number | null;
+  update: UpdateUnderWay | null;
+  failedUpdates: FailedUpdate[];
+}
+
+export async function findNode(db: Knex, id: string): Promise<FoundNode | null> {
+  const { rows } = await db.raw<{ rows: FoundNode[] }>(
+    `SELECT n.id, n.environment_id AS "environmentId", n.api_port AS "apiPort", ${UNDER_WAY} AS update,
+       n.failed_updates AS "failedUpdates"
+     FROM nodes n WHERE n.id = ?`,
+    [id],
+  );
+  const found = rows[0];
+  return found
+    ? { ...found, failedUpdates: found.failedUpdates.map((one) => ({ ...one, at: new Date(one.at) })) }
+    : null;
+}
+
+/** Null where there is no such node. `changed` is false where it was so already: then nothing is written. */
+export async function writeMaintenance(
   tx: Knex,
   id: string,
-  change: { name: string; labels: LabelMap | null },
-): Promise<void> {
+  enabled: boolean,
+): Promise<{ node: MaintainedNode; changed: boolean } | null> {
+  const before: MaintainedNode | undefined = await tx('nodes')
+    .where({ id })
+    .forUpdate()
+    .first({ id: 'id', environmentId: 'environment_id', name: 'name', maintenance: 'maintenance' });
+  if (!before) return null;
+  if (before.maintenance === enabled) return { node: before, changed: false };
   await tx('nodes')
     .where({ id })
-    .update({
-      name: change.name,
-      ...(change.labels
-        ? { ui_labels: JSON.stringify(change.labels), config_revision: tx.raw('config_revision + 1') }
-        : {}),
-    });
+    .update({ maintenance: enabled, config_revision: tx.raw('config_revision + 1') });
+  return { node: { ...before, maintenance: enabled }, changed: true };
 }
 
-/** What is under way to it ends too: nobody will hear how. */
-export async function revokeToken(tx: Knex, id: string, at: Date): Promise<void> {
-  await tx('nodes').where({ id }).update({
-    token_revoked_at: at,
-    pending_action: null,
-    pending_action_at: null,
-    pending_action_tries: 0,
-    pending_action_tried_at: null,
-    pending_action_error_before: null,
-  });
+/** Every pipeline of the environment that a node may still report, the pruned ones of the last day included. */
+export async function listPipelineIds(db: Knex, environmentId: string): Promise<string[]> {
+  return db('pipelines').where({ environment_id: environmentId }).pluck('id');
 }
 
-/** With what it has reported; the lines of its logs go with their day. */
-export async function deleteNode(tx: Knex, id: string): Promise<void> {
-  await tx('node_pipelines').where({ node_id: id }).delete();
-  await tx('nodes').where({ id }).delete();
+export async function readConfigRevision(
+  db: Knex,
+  environmentId: string,
+): Promise<{ revision: number; secretBackend: string } | null> {
+  const row = await db('environments')
+    .where({ id: environmentId })
+    .first({ revision: 'config_revision', secretBackend: 'secret_backend' });
+  return row ?? null;
 }

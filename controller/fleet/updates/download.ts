@@ -1,4 +1,4 @@
-import { badRequest } from '../../platform/errors.ts';
+import { badRequest } from '../../platform/operation/errors.ts';
 
 /** Of the address in its own form, which is ASCII: it has to fit a signal. */
 const MAX_CHARS = 2_048;

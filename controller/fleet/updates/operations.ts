@@ -6,16 +6,16 @@ import {
   TriggerAgentUpdate,
   TriggeredUpdate,
 } from '../../../schemas/api/fleet.ts';
-import { objectScope } from '../../access/index.ts';
-import type { Context, MutationContext } from '../../platform/context.ts';
-import { notFound, preconditionFailed } from '../../platform/errors.ts';
-import { mutation } from '../../platform/operation.ts';
-import { type NodeStatus, readStatus } from '../../status/index.ts';
+import { objectScope } from '../../identity/access/index.ts';
+import type { Context, MutationContext } from '../../platform/operation/context.ts';
+import { notFound, preconditionFailed } from '../../platform/operation/errors.ts';
+import { mutation } from '../../platform/operation/operation.ts';
+import { type NodeStatus, readStatus } from '../status/index.ts';
 import { checkedDownload, shownDownload } from './download.ts';
+import { channelOf, isRefusal, pendingOf, sameVersion, type UpdateUnderWay } from './pending-update.ts';
 import { endUpdate, lockUpdatable, type UpdatableNode, writeUpdate } from './store.ts';
-import { channelOf, isRefusal, pendingOf, sameVersion, type UpdateUnderWay } from './under-way.ts';
 
-declare module '../../platform/context.ts' {
+declare module '../../platform/operation/context.ts' {
   interface Services {
     /** Where people and agents reach the controller. */
     baseUrl: string;

@@ -1,7 +1,7 @@
 /** Updates of agents that are under way, and those that failed. */
 import type { Knex } from 'knex';
 import type { FailedUpdate } from '../../../schemas/api/fleet.ts';
-import { UNDER_WAY, type UpdateUnderWay } from './under-way.ts';
+import { UNDER_WAY, type UpdateUnderWay } from './pending-update.ts';
 
 /** Newest first; of those before nothing is kept. */
 const MAX_FAILED = 10;

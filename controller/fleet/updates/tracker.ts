@@ -4,12 +4,11 @@
  */
 import type { Knex } from 'knex';
 import type { Clock } from '../../../reconcilers/engine/clock.ts';
-import { writeAudit } from '../../platform/audit-writer.ts';
-import type { Bus } from '../../platform/bus.ts';
-import { messageOf } from '../../platform/errors.ts';
-import type { Logger } from '../../platform/logger.ts';
-import type { KnownNode } from '../node-directory.ts';
-import { countTry, endUpdate, listUnderWay, lockUpdatable } from './store.ts';
+import { writeAudit } from '../../platform/operation/audit-writer.ts';
+import { messageOf } from '../../platform/operation/errors.ts';
+import type { Bus } from '../../platform/runtime/bus.ts';
+import type { Logger } from '../../platform/runtime/logger.ts';
+import type { KnownNode } from '../nodes/directory/node-directory.ts';
 import {
   begins,
   MAX_TRIES,
@@ -19,7 +18,8 @@ import {
   reportedOutcome,
   restarted,
   type UpdateUnderWay,
-} from './under-way.ts';
+} from './pending-update.ts';
+import { countTry, endUpdate, listUnderWay, lockUpdatable } from './store.ts';
 
 export interface UpdateTracker {
   /** A config answer with the update has gone out in full: the agent begins. */

@@ -16,18 +16,18 @@ import {
   SharedComponentList,
   UpdateSharedComponent,
 } from '../../../schemas/api/shared-components.ts';
-import { environmentScope, objectScope } from '../../access/index.ts';
-import { lockEnvironment } from '../../environments/index.ts';
-import type { AuditEntry } from '../../platform/audit-entry.ts';
-import type { Context, MutationContext } from '../../platform/context.ts';
-import { badRequest, notFound, preconditionFailed } from '../../platform/errors.ts';
-import { newId } from '../../platform/ids.ts';
-import { allows, mutation, query, type Scope } from '../../platform/operation.ts';
-import { pipelinesChanged } from '../changed.ts';
-import { existing, lockHandmadePipeline, nodeOf } from '../existing.ts';
-import { refuseOversized } from '../graph.ts';
-import { maskSensitive } from '../mask.ts';
-import { type PipelineRecord, updatePipeline } from '../store.ts';
+import { lockEnvironment } from '../../fleet/environments/index.ts';
+import { environmentScope, objectScope } from '../../identity/access/index.ts';
+import type { AuditEntry } from '../../platform/operation/audit-entry.ts';
+import type { Context, MutationContext } from '../../platform/operation/context.ts';
+import { badRequest, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
+import { newId } from '../../platform/operation/ids.ts';
+import { allows, mutation, query, type Scope } from '../../platform/operation/operation.ts';
+import { maskSensitive } from '../definition/mask.ts';
+import { refuseOversized } from '../graph/graph.ts';
+import { existing, lockHandmadePipeline, nodeOf } from '../lifecycle/lock-pipeline.ts';
+import { pipelinesChanged } from '../lifecycle/publish-change.ts';
+import { type PipelineRecord, updatePipeline } from '../lifecycle/store.ts';
 import { unlinked } from './links.ts';
 import {
   countSharedComponents,

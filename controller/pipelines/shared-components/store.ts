@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { SharedComponent } from '../../../schemas/api/shared-components.ts';
 import { brokeUnique } from '../../database/errors.ts';
-import { conflict } from '../../platform/errors.ts';
+import { conflict } from '../../platform/operation/errors.ts';
 
 export type StoredComponent = Omit<SharedComponent, 'usedBy'>;
 type Use = SharedComponent['usedBy'][number] & { sharedComponentId: string };

@@ -3,7 +3,7 @@
  * and its check for duplicate keys compares each key with every other, so depth is capped and that check is our own.
  */
 import { Composer, type Document, Lexer, Parser, Schema, type YAMLParseError } from 'yaml';
-import { place, printable } from './place.ts';
+import { place, printable } from './position.ts';
 
 /** What is wrong with a text as YAML. */
 export interface YamlFault {

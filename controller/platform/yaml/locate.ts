@@ -1,8 +1,8 @@
 /** From a JSON pointer back to line and column. The text is parsed again for that, which only problems ask for. */
 import { type Document, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { composeDocuments } from './documents.ts';
-import { place } from './place.ts';
 import { pointerSegments } from './pointer.ts';
+import { place } from './position.ts';
 
 /** Compared by identity: the same object is the same text. */
 export interface YamlText {

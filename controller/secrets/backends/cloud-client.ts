@@ -5,8 +5,8 @@ import type { Readable } from 'node:stream';
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { STSClient } from '@aws-sdk/client-sts';
 import type { CloudConfig } from '../../../schemas/api/secret-backends.ts';
-import type { TargetGuard } from '../../platform/outgoing/index.ts';
-import { type ProxySettings, proxyFor } from '../../platform/proxies.ts';
+import type { TargetGuard } from '../../platform/net/outgoing/index.ts';
+import { type ProxySettings, proxyFor } from '../../platform/net/proxies.ts';
 import { BACKEND_LIMITS, BackendError } from './backend.ts';
 import { cloudSecrets, explainCloudFault } from './cloud-fault.ts';
 

@@ -1,7 +1,7 @@
 /** The faults of AWS Secrets Manager and of its client, in plain words. */
 import type { CloudConfig } from '../../../schemas/api/secret-backends.ts';
-import { messageOf } from '../../platform/errors.ts';
-import { isUntrusted, type TargetGuard } from '../../platform/outgoing/index.ts';
+import { isUntrusted, type TargetGuard } from '../../platform/net/outgoing/index.ts';
+import { messageOf } from '../../platform/operation/errors.ts';
 import { BackendError, quoted } from './backend.ts';
 
 /** What must not be told, whoever echoes it. */

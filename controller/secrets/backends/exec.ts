@@ -7,7 +7,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import type { ExecConfig } from '../../../schemas/api/secret-backends.ts';
-import { searchPath } from '../../platform/search-path.ts';
+import { searchPath } from '../../platform/runtime/search-path.ts';
 import { BACKEND_LIMITS, BackendError, quoted, type Reading, type SecretBackend } from './backend.ts';
 import { recordOf } from './http-call.ts';
 import { readingIn, type SecretRef } from './secret-ref.ts';

@@ -1,8 +1,8 @@
 /** One bounded HTTP call. Redirects are told and not followed: what goes along are credentials. */
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { isUntrusted, type TargetGuard } from '../../platform/outgoing/index.ts';
-import { type ProxySettings, proxyFor } from '../../platform/proxies.ts';
+import { isUntrusted, type TargetGuard } from '../../platform/net/outgoing/index.ts';
+import { type ProxySettings, proxyFor } from '../../platform/net/proxies.ts';
 import { BACKEND_LIMITS, BackendError } from './backend.ts';
 
 export interface Reply {

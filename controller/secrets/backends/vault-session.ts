@@ -2,8 +2,8 @@
 
 import { backoff, jitter } from '../../../reconcilers/engine/backoff.ts';
 import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
-import type { TargetGuard } from '../../platform/outgoing/index.ts';
-import type { ProxySettings } from '../../platform/proxies.ts';
+import type { TargetGuard } from '../../platform/net/outgoing/index.ts';
+import type { ProxySettings } from '../../platform/net/proxies.ts';
 import { BackendError, quoted } from './backend.ts';
 import { type Caller, type Reply, recordOf } from './http-call.ts';
 import { loginBody } from './vault-login.ts';

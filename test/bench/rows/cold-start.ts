@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { relocatedDir } from '../../../controller/database/embedded-postgres-location.ts';
+import { relocatedDir } from '../../../controller/database/embedded/location.ts';
 import { startController } from '../child.ts';
 import { median, ms, type Result, type Say } from '../result.ts';
 

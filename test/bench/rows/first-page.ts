@@ -1,7 +1,7 @@
 /** From opening the address to the table of pipelines, in a real browser that is signed in. */
 import { launch, signIn } from '../../e2e/web/browser.ts';
-import { findChromium } from '../../support/chromium.ts';
-import { startHeadgate } from '../../support/headgate.ts';
+import { findChromium } from '../../support/harness/chromium.ts';
+import { startHeadgate } from '../../support/harness/headgate.ts';
 import { median, ms, type Result, type Say } from '../result.ts';
 
 const OPENINGS = 5;

@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../../../controller/database/connect.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 import { type Child, startController } from '../child.ts';
 import { isGood, latenciesOf, latencyText, ownLag, select, statusesOf, statusText } from '../figures.ts';
 import { type BenchFleet, makeFleet, NODES } from '../fleet.ts';

@@ -8,7 +8,7 @@ import {
   type Workplace,
 } from '../../e2e/agent/agent-process.ts';
 import { pipeline, type ScriptedServer, startServer } from '../../e2e/agent/scripted-server.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 import { cpuMs, memoryOf } from '../machine.ts';
 import { median, megabytes, ms, type Result, type Say } from '../result.ts';
 

@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../../../controller/database/connect.ts';
 import { type ApiClient, signIn } from '../../../controller/demo/client.ts';
-import { dayOf, ensureDays } from '../../../controller/logs/store.ts';
-import { makeUser, PASSWORD } from '../../support/person.ts';
+import { dayOf, ensureDays } from '../../../controller/fleet/logs/store.ts';
+import { makeUser, PASSWORD } from '../../support/users/person.ts';
 import { startController } from '../child.ts';
 import { type BenchFleet, makeFleet } from '../fleet.ts';
 import { drive } from '../load.ts';

@@ -2,9 +2,9 @@
  * A whole pass over ten thousand manifests: read, planned, checked (VRL compiled, secrets looked up), applied, recorded.
  * The first over an empty database, one after a commit that changes one file, one that finds nothing new.
  */
-import { create as createSecret } from '../../../controller/secrets/operations.ts';
+import { create as createSecret } from '../../../controller/secrets/secrets/operations.ts';
 import type { PassResult } from '../../../reconcilers/git/pass.ts';
-import { type BoundEnvironment, ReconcileScene } from '../../support/reconcile.ts';
+import { type BoundEnvironment, ReconcileScene } from '../../support/scenes/reconcile.ts';
 import { makeDatabase } from '../database.ts';
 import { manifest } from '../manifests.ts';
 import { asText, median, ms, type Result, type Say, whole } from '../result.ts';

@@ -4,10 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { GIT_ENVIRONMENT } from '../../support/git-client.ts';
-import { type RunningHeadgate, startHeadgate } from '../../support/headgate.ts';
-import { namedPipeline, untilRunning } from '../../support/pipelines.ts';
-import { until } from '../../support/until.ts';
+import { GIT_ENVIRONMENT } from '../../support/clients/git-client.ts';
+import { namedPipeline, untilRunning } from '../../support/fixtures/pipelines.ts';
+import { type RunningHeadgate, startHeadgate } from '../../support/harness/headgate.ts';
+import { until } from '../../support/harness/until.ts';
 import { ms, percentile, type Result, type Say } from '../result.ts';
 
 const PUSHES = 30;

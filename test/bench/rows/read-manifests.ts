@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSourceCache, openRepository, readDesired } from '../../../reconcilers/source/index.ts';
-import { commit, createBareRepository } from '../../support/fast-import.ts';
+import { commit, createBareRepository } from '../../support/clients/fast-import.ts';
 import { manifest } from '../manifests.ts';
 import { asText, median, ms, type Result, type Say, whole } from '../result.ts';
 

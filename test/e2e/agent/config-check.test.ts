@@ -12,7 +12,7 @@ import { Supervisor } from '../../../agent/supervise/supervisor.ts';
 import { type Clock, type ManualClock, manualClock, systemClock } from '../../../reconcilers/engine/clock.ts';
 import { type PipelineEntry, PipelineReport } from '../../../schemas/agent/protocol.ts';
 import { validator } from '../../../schemas/validate.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 import { ENGINE, ensureAgent, FAKE_ENGINE, isAlive, makeWorkplace, type Workplace } from './agent-process.ts';
 import { filesUnder, makeScene } from './scene.ts';
 import { DEMO_CONFIG, pipeline } from './scripted-server.ts';

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 import { ensureAgent } from './agent-process.ts';
 import { makeScene, type Scene } from './scene.ts';
 import { pipeline } from './scripted-server.ts';

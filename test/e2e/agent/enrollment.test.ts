@@ -6,7 +6,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { deploymentMode } from '../../../agent/report/deployment.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 import { ensureAgent, makeWorkplace, type Workplace } from './agent-process.ts';
 import { pipeline, type ScriptedServer, send, startServer } from './scripted-server.ts';
 

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 import { ensureAgent, isAlive } from './agent-process.ts';
 import { faulty, filesUnder, makeScene, type Scene } from './scene.ts';
 

@@ -12,7 +12,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { expect } from 'chai';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 import { ENGINE, ensureAgent, isAlive } from './agent-process.ts';
 import { faulty, makeScene, residentBytes, type Scene } from './scene.ts';
 import { pipeline, send } from './scripted-server.ts';

@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { expect } from 'chai';
-import { patient } from '../../support/patience.ts';
-import { until } from '../../support/until.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { until } from '../../support/harness/until.ts';
 import { ensureAgent, FAKE_ENGINE, isAlive } from './agent-process.ts';
 import { faulty, makeScene, residentBytes, type Scene } from './scene.ts';
 

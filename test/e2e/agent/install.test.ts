@@ -15,12 +15,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type BuiltRelease, buildRelease } from '../../../agent/release.ts';
 import { AGENT_VERSION } from '../../../agent/version.ts';
-import { installScript } from '../../../controller/releases/index.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { until } from '../../support/until.ts';
+import { installScript } from '../../../controller/fleet/releases/index.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
 import { type ScriptedServer, startServer } from './scripted-server.ts';
 
-const SCRIPT = join(import.meta.dirname, '../../../controller/releases/install.sh');
+const SCRIPT = join(import.meta.dirname, '../../../controller/fleet/releases/install.sh');
 const SHELLS = ['sh', 'dash', 'bash', 'busybox'].filter(
   (shell) => spawnSync(shell, ['-c', ':'].slice(shell === 'busybox' ? 2 : 0)).error === undefined,
 );

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 import { type AgentProcess, ENGINE, ensureAgent, makeWorkplace, type Workplace } from './agent-process.ts';
 import { DEMO_CONFIG, pipeline, type ScriptedServer, startServer } from './scripted-server.ts';
 

@@ -1,6 +1,6 @@
 /** The compiled agent delivers what engines write: each line once and in order, also when the controller was away. */
 import { expect } from 'chai';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 import { ensureAgent, makeWorkplace, type Workplace } from './agent-process.ts';
 import { pipeline, type ScriptedServer, send, startServer } from './scripted-server.ts';
 

@@ -10,7 +10,7 @@ import { readConfig } from '../../../agent/config.ts';
 import { createLogger } from '../../../agent/log.ts';
 import { DataDirectory } from '../../../agent/supervise/directories.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 import { FAKE_ENGINE, makeWorkplace, type Workplace } from './agent-process.ts';
 import { faulty } from './scene.ts';
 import { pipeline } from './scripted-server.ts';

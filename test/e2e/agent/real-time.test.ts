@@ -5,8 +5,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { patient } from '../../support/patience.ts';
-import { until } from '../../support/until.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { until } from '../../support/harness/until.ts';
 import { type AgentProcess, ensureAgent, isAlive } from './agent-process.ts';
 import { faulty, makeScene, type Scene, zombiesOf } from './scene.ts';
 

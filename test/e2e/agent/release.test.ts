@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { buildRelease } from '../../../agent/release.ts';
 import { runtimeOf, TARGETS } from '../../../agent/runtimes.ts';
 import { checkSignature, readPublicKey } from '../../../agent/update/verify.ts';
-import { readReleases } from '../../../controller/releases/release-files.ts';
+import { readReleases } from '../../../controller/fleet/releases/release-files.ts';
 
 const HOST = { arch: process.arch === 'arm64' ? 'arm64' : 'x64', libc: 'glibc' } as const;
 const NAME = `headgate-agent-linux-${HOST.arch}`;

@@ -3,9 +3,9 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { SampleResult } from '../../../schemas/agent/protocol.ts';
-import { patient } from '../../support/patience.ts';
-import { tapsOf } from '../../support/tap-processes.ts';
-import { until } from '../../support/until.ts';
+import { tapsOf } from '../../support/agents/tap-processes.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { until } from '../../support/harness/until.ts';
 import {
   type AgentProcess,
   ENGINE,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PipelineEntry } from '../../../schemas/agent/protocol.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 import { type AgentProcess, makeWorkplace, type Workplace } from './agent-process.ts';
 import { pipeline, type ScriptedServer, startServer } from './scripted-server.ts';
 

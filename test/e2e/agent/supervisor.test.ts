@@ -4,7 +4,7 @@ import { createLogger } from '../../../agent/log.ts';
 import { DataDirectory } from '../../../agent/supervise/directories.ts';
 import { Supervisor } from '../../../agent/supervise/supervisor.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 import { FAKE_ENGINE, isAlive, makeWorkplace, type Workplace } from './agent-process.ts';
 import { zombiesOf } from './scene.ts';
 import { pipeline } from './scripted-server.ts';

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
 import type { TapEventsRequest } from '../../../schemas/agent/protocol.ts';
-import { tapsOf } from '../../support/tap-processes.ts';
-import { until } from '../../support/until.ts';
+import { tapsOf } from '../../support/agents/tap-processes.ts';
+import { until } from '../../support/harness/until.ts';
 import {
   type AgentProcess,
   ENGINE,

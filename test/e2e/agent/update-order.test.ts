@@ -7,9 +7,9 @@ import type { Static } from 'typebox';
 import { buildRelease } from '../../../agent/release.ts';
 import type { FleetNode } from '../../../schemas/api/fleet.ts';
 import type { ReleaseFile, Versions } from '../../../schemas/api/releases.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import type { Person } from '../../support/person.ts';
-import { until } from '../../support/until.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import type { Person } from '../../support/users/person.ts';
 import { AGENT, type AgentProcess, ensureAgent, makeWorkplace, type Workplace } from './agent-process.ts';
 import { deployed } from './deployment.ts';
 

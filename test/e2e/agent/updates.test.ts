@@ -20,8 +20,8 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { buildAgent } from '../../../agent/build.ts';
 import { releaseStatement } from '../../../agent/update/statement.ts';
-import { processesNaming } from '../../support/processes.ts';
-import { until } from '../../support/until.ts';
+import { processesNaming } from '../../support/harness/processes.ts';
+import { until } from '../../support/harness/until.ts';
 import {
   AGENT,
   type AgentProcess,

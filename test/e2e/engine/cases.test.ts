@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 import { type EngineCase, START_CASES, VALIDATE_CASES } from './cases.ts';
 import { engineBinary, type Finished, freePort, RunningEngine } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 import { Bench, engineBinary, freePort } from './support.ts';
 
 const PIPELINE = `

@@ -1,8 +1,8 @@
 /** The schema that the built engine prints, and what the controller makes of it. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { createEngineChecks, type Engine } from '../../../controller/engine/index.ts';
-import { createLogger } from '../../../controller/platform/logger.ts';
+import { createEngineChecks, type Engine } from '../../../controller/pipelines/engine/index.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { schemaDocument } from '../../../examples/engine/config/schema-document.ts';
 import { Bench, engineBinary } from './support.ts';
 

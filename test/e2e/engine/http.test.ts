@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { Receiver } from '../../support/receiver.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
+import { Receiver } from '../../support/servers/receiver.ts';
 import { Bench, engineBinary, freePort, type RunningEngine } from './support.ts';
 
 const SECRETS = {

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the engine's placeholders look like these
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 import { Bench, engineBinary } from './support.ts';
 
 describe('the engine moving events', function () {

@@ -5,11 +5,11 @@ import { createServer, type Server } from 'node:http';
 import { expect } from 'chai';
 import { engineEnvironment } from '../../../agent/supervise/environment.ts';
 import { quoteSecrets } from '../../../agent/supervise/quoted-secrets.ts';
-import { compile } from '../../../controller/pipelines/compile.ts';
+import { compile } from '../../../controller/pipelines/definition/compile.ts';
 import { escapeForVrl, vrlReferences, vrlVariable } from '../../../controller/secrets/index.ts';
-import { definition } from '../../support/definition.ts';
-import { HARD_VALUES } from '../../support/hard-values.ts';
-import { until } from '../../support/until.ts';
+import { definition } from '../../support/fixtures/definition.ts';
+import { HARD_VALUES } from '../../support/fixtures/hard-values.ts';
+import { until } from '../../support/harness/until.ts';
 import { Bench, engineBinary, freePort } from './support.ts';
 
 interface Received {

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { patient } from '../../support/patience.ts';
-import { until } from '../../support/until.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { until } from '../../support/harness/until.ts';
 import { Bench, engineBinary, freePort, type RunningEngine } from './support.ts';
 
 describe('tap of the engine', function () {

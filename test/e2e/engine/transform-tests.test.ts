@@ -2,10 +2,10 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { expect } from 'chai';
-import { createEngineChecks, type Engine } from '../../../controller/engine/index.ts';
+import { createEngineChecks, type Engine } from '../../../controller/pipelines/engine/index.ts';
 import { runTests } from '../../../controller/pipelines/index.ts';
-import { createLogger } from '../../../controller/platform/logger.ts';
-import { NOWHERE, ROWS, tested, testOf } from '../../support/transform-tests.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
+import { NOWHERE, ROWS, tested, testOf } from '../../support/fixtures/transform-tests.ts';
 import { Bench, engineBinary } from './support.ts';
 
 describe('a test of a transform, by an engine', function () {

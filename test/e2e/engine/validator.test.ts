@@ -1,9 +1,12 @@
 /** How the controller asks an engine what it thinks of a config. */
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { type ConfigValidator, createConfigValidator } from '../../../controller/engine/validate-config.ts';
-import { createLogger } from '../../../controller/platform/logger.ts';
-import { until } from '../../support/until.ts';
+import {
+  type ConfigValidator,
+  createConfigValidator,
+} from '../../../controller/pipelines/engine/validate-config.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
+import { until } from '../../support/harness/until.ts';
 import { engineBinary } from './support.ts';
 
 /** One of its own: other suites have engines of theirs check configs meanwhile. */

@@ -1,8 +1,8 @@
 /** What a push answers of programs where the controller has an engine: that of HEADGATE_ENGINE_BIN, else the reference engine. */
 import { expect } from 'chai';
-import { createEngineChecks, type Engine } from '../../../controller/engine/index.ts';
-import { createLogger } from '../../../controller/platform/logger.ts';
-import { PROGRAMS } from '../../support/vrl-programs.ts';
+import { createEngineChecks, type Engine } from '../../../controller/pipelines/engine/index.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
+import { PROGRAMS } from '../../support/fixtures/vrl-programs.ts';
 import { engineBinary } from './support.ts';
 
 const REAL = process.env.HEADGATE_ENGINE_BIN;

@@ -5,11 +5,11 @@ import { expect } from 'chai';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import type { GitSyncStatus, ImportError } from '../../../schemas/api/git-sync.ts';
 import type { Pipeline, VersionSummary } from '../../../schemas/api/pipelines.ts';
-import { Clone } from '../../support/clone.ts';
-import { type RunningHeadgate, startHeadgate } from '../../support/headgate.ts';
-import { findPipeline, idleManifest, namedPipeline, untilRunning } from '../../support/pipelines.ts';
-import { enginesOf, environmentOf, processesNaming } from '../../support/processes.ts';
-import { until } from '../../support/until.ts';
+import { Clone } from '../../support/clients/clone.ts';
+import { findPipeline, idleManifest, namedPipeline, untilRunning } from '../../support/fixtures/pipelines.ts';
+import { type RunningHeadgate, startHeadgate } from '../../support/harness/headgate.ts';
+import { enginesOf, environmentOf, processesNaming } from '../../support/harness/processes.ts';
+import { until } from '../../support/harness/until.ts';
 
 const fileOf = (name: string) => `environments/staging/pipelines/${name}.yaml`;
 

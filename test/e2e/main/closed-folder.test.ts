@@ -12,13 +12,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { relocatedDir } from '../../../controller/database/embedded-postgres-location.ts';
+import { relocatedDir } from '../../../controller/database/embedded/location.ts';
 import type { PipelineSummary } from '../../../schemas/api/pipelines.ts';
-import { Clone } from '../../support/clone.ts';
-import { removeDataDir, startHeadgate } from '../../support/headgate.ts';
-import { idleManifest, namedPipeline, untilRunning } from '../../support/pipelines.ts';
-import { processesNaming } from '../../support/processes.ts';
-import { until } from '../../support/until.ts';
+import { Clone } from '../../support/clients/clone.ts';
+import { idleManifest, namedPipeline, untilRunning } from '../../support/fixtures/pipelines.ts';
+import { removeDataDir, startHeadgate } from '../../support/harness/headgate.ts';
+import { processesNaming } from '../../support/harness/processes.ts';
+import { until } from '../../support/harness/until.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const isRoot = process.getuid?.() === 0;

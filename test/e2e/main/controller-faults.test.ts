@@ -1,15 +1,15 @@
 /** A controller that is killed or hangs: what runs runs on, and nothing that was pushed is lost. */
 import { expect } from 'chai';
 import type { ApiClient } from '../../../controller/demo/client.ts';
-import { startOf } from '../../../controller/platform/process-record.ts';
+import { startOf } from '../../../controller/platform/runtime/process-record.ts';
 import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
 import type { VersionSummary } from '../../../schemas/api/pipelines.ts';
-import { GitClient } from '../../support/git-client.ts';
-import { idleManifest, namedPipeline, onNodes, untilRunning } from '../../support/pipelines.ts';
-import { enginesOf } from '../../support/processes.ts';
-import type { Replica } from '../../support/serve.ts';
-import { type Site, startSite } from '../../support/site.ts';
-import { until } from '../../support/until.ts';
+import { GitClient } from '../../support/clients/git-client.ts';
+import { idleManifest, namedPipeline, onNodes, untilRunning } from '../../support/fixtures/pipelines.ts';
+import { enginesOf } from '../../support/harness/processes.ts';
+import type { Replica } from '../../support/harness/serve.ts';
+import { until } from '../../support/harness/until.ts';
+import { type Site, startSite } from '../../support/scenes/site.ts';
 
 const NAMES = ['left', 'right'] as const;
 const POLL_MS = 1_000;

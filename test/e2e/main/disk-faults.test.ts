@@ -1,9 +1,9 @@
 /** The disk of the data directory runs full: it is told, what runs runs on, nothing is lost, and then all goes on. */
 import { expect } from 'chai';
-import { type RunningSite, startRunningSite } from '../../support/running-site.ts';
-import { type SmallDisk, smallDisk } from '../../support/small-disk.ts';
-import { unexplainedLines } from '../../support/unexplained.ts';
-import { until } from '../../support/until.ts';
+import { unexplainedLines } from '../../support/fixtures/unexplained.ts';
+import { type SmallDisk, smallDisk } from '../../support/harness/small-disk.ts';
+import { until } from '../../support/harness/until.ts';
+import { type RunningSite, startRunningSite } from '../../support/scenes/running-site.ts';
 
 /** An empty embedded cluster takes some 100 MB. */
 const WITH_POSTGRES_MB = 200;

@@ -2,13 +2,13 @@
 import { expect } from 'chai';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import type { PipelineOnNode } from '../../../schemas/api/pipelines.ts';
-import { Clone } from '../../support/clone.ts';
-import { type CountingProxy, startCountingProxy } from '../../support/counting-proxy.ts';
-import type { AgentRecord, NodeAgent } from '../../support/node-agent.ts';
-import { idleManifest, namedPipeline, onNodes, untilRunning } from '../../support/pipelines.ts';
-import { enginesOf } from '../../support/processes.ts';
-import { type Site, startSite } from '../../support/site.ts';
-import { until } from '../../support/until.ts';
+import type { AgentRecord, NodeAgent } from '../../support/agents/node-agent.ts';
+import { Clone } from '../../support/clients/clone.ts';
+import { idleManifest, namedPipeline, onNodes, untilRunning } from '../../support/fixtures/pipelines.ts';
+import { enginesOf } from '../../support/harness/processes.ts';
+import { until } from '../../support/harness/until.ts';
+import { type Site, startSite } from '../../support/scenes/site.ts';
+import { type CountingProxy, startCountingProxy } from '../../support/servers/counting-proxy.ts';
 
 /** How often the agent asks, in milliseconds; a node is unreachable after three times that. */
 const POLL_MS = 1_000;

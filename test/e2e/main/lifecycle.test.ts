@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { signIn } from '../../../controller/demo/client.ts';
-import { runningProcess } from '../../../controller/platform/process-record.ts';
+import { runningProcess } from '../../../controller/platform/runtime/process-record.ts';
 import type { PipelineSummary } from '../../../schemas/api/pipelines.ts';
-import { Clone } from '../../support/clone.ts';
+import { Clone } from '../../support/clients/clone.ts';
+import { onNodes, untilRunning } from '../../support/fixtures/pipelines.ts';
 import {
   freePort,
   type RunningHeadgate,
@@ -16,10 +17,9 @@ import {
   startHeadgate,
   startInVain,
   temporaryDataDir,
-} from '../../support/headgate.ts';
-import { onNodes, untilRunning } from '../../support/pipelines.ts';
-import { enginesOf, processesNaming } from '../../support/processes.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/harness/headgate.ts';
+import { enginesOf, processesNaming } from '../../support/harness/processes.ts';
+import { until } from '../../support/harness/until.ts';
 
 const root = join(import.meta.dirname, '../../..');
 

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
-import { commit } from '../../support/fast-import.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import type { Replica } from '../../support/serve.ts';
-import { type Site, type SiteOptions, startSite } from '../../support/site.ts';
-import { unexplainedLines } from '../../support/unexplained.ts';
-import { until } from '../../support/until.ts';
+import { commit } from '../../support/clients/fast-import.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { unexplainedLines } from '../../support/fixtures/unexplained.ts';
+import type { Replica } from '../../support/harness/serve.ts';
+import { until } from '../../support/harness/until.ts';
+import { type Site, type SiteOptions, startSite } from '../../support/scenes/site.ts';
 
 /** A pass over so many takes some seconds. */
 const MANY = 1_500;

@@ -3,9 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { EXAMPLE, Files, headgate } from '../../support/command.ts';
-import { ENGINE } from '../../support/node-agent.ts';
-import { idleManifest } from '../../support/pipelines.ts';
+import { ENGINE } from '../../support/agents/node-agent.ts';
+import { EXAMPLE, Files, headgate } from '../../support/clients/command.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
 
 const BROKEN = idleManifest('broken').replace('[ticks]', '[tikcs]');
 const withTest = (name: string, expect: string) => `${idleManifest(name)}  transforms:

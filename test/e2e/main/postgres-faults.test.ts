@@ -2,14 +2,14 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ROOT } from '../../support/controller.ts';
-import { postmasterPid, processesBelow } from '../../support/embedded-cluster.ts';
-import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
-import { send } from '../../support/http.ts';
-import { environmentOf, processesNaming } from '../../support/processes.ts';
-import { type RunningSite, startRunningSite } from '../../support/running-site.ts';
-import { unexplainedLines } from '../../support/unexplained.ts';
-import { until } from '../../support/until.ts';
+import { send } from '../../support/clients/http.ts';
+import { unexplainedLines } from '../../support/fixtures/unexplained.ts';
+import { ROOT } from '../../support/harness/controller.ts';
+import { postmasterPid, processesBelow } from '../../support/harness/embedded-cluster.ts';
+import { environmentOf, processesNaming } from '../../support/harness/processes.ts';
+import { until } from '../../support/harness/until.ts';
+import { type RunningSite, startRunningSite } from '../../support/scenes/running-site.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/servers/holding-proxy.ts';
 
 const HUNG_MS = 5_000;
 /** Heartbeats after all is well again, a second each. */

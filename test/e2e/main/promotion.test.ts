@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import type { Pipeline } from '../../../schemas/api/pipelines.ts';
 import type { Promotion, PromotionPreflight } from '../../../schemas/api/promotions.ts';
-import { Clone } from '../../support/clone.ts';
-import { type RunningHeadgate, startHeadgate } from '../../support/headgate.ts';
-import { idleManifest, namedPipeline, untilRunning } from '../../support/pipelines.ts';
-import { until } from '../../support/until.ts';
+import { Clone } from '../../support/clients/clone.ts';
+import { idleManifest, namedPipeline, untilRunning } from '../../support/fixtures/pipelines.ts';
+import { type RunningHeadgate, startHeadgate } from '../../support/harness/headgate.ts';
+import { until } from '../../support/harness/until.ts';
 
 interface Initiated {
   requestId: string;

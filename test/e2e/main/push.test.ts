@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import type { DeploymentStatus, Pipeline, VersionSummary } from '../../../schemas/api/pipelines.ts';
-import { AUTHOR, Clone } from '../../support/clone.ts';
-import { type RunningHeadgate, startHeadgate } from '../../support/headgate.ts';
+import { AUTHOR, Clone } from '../../support/clients/clone.ts';
 import {
   findPipeline,
   idleManifest,
   namedPipeline,
   tailManifest,
   untilRunning,
-} from '../../support/pipelines.ts';
-import { enginesOf } from '../../support/processes.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/fixtures/pipelines.ts';
+import { type RunningHeadgate, startHeadgate } from '../../support/harness/headgate.ts';
+import { enginesOf } from '../../support/harness/processes.ts';
+import { until } from '../../support/harness/until.ts';
 
 const TAIL = 'environments/staging/pipelines/tail.yaml';
 

@@ -2,10 +2,10 @@
 import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { runGit } from '../../support/git-client.ts';
-import { type RunningSite, startRunningSite } from '../../support/running-site.ts';
-import { unexplainedLines } from '../../support/unexplained.ts';
-import { until } from '../../support/until.ts';
+import { runGit } from '../../support/clients/git-client.ts';
+import { unexplainedLines } from '../../support/fixtures/unexplained.ts';
+import { until } from '../../support/harness/until.ts';
+import { type RunningSite, startRunningSite } from '../../support/scenes/running-site.ts';
 
 const BRANCH = 'live';
 const KEPT = /Everything runs on as it was$/;

@@ -1,12 +1,12 @@
 /** Events from a real engine, through the built agent, to whoever asked: samples of a moment, and a live tap. */
 import { expect } from 'chai';
 import type { EventSchemas, SampleResultView, TapEvents } from '../../../schemas/api/samples.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { openStream } from '../../support/http.ts';
-import { type NodeAgent, startNodeAgent } from '../../support/node-agent.ts';
-import type { Person } from '../../support/person.ts';
-import { testEnvironment } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { type NodeAgent, startNodeAgent } from '../../support/agents/node-agent.ts';
+import { openStream } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { testEnvironment } from '../../support/scenes/two-teams.ts';
+import type { Person } from '../../support/users/person.ts';
 
 const CONFIG = `sources:
   lines:

@@ -5,16 +5,16 @@ import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
-import { pruneAuditLog } from '../../../controller/audit/index.ts';
+import { pruneAuditLog } from '../../../controller/insight/audit/index.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import type { GitPlan } from '../../../schemas/api/git-plan.ts';
-import { Files, headgate } from '../../support/command.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { GitClient, withCredentials } from '../../support/git-client.ts';
-import { makeUser, PASSWORD, type Person, trySignIn } from '../../support/person.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { makeKey, restClient } from '../../support/rest.ts';
-import { until } from '../../support/until.ts';
+import { Files, headgate } from '../../support/clients/command.ts';
+import { GitClient, withCredentials } from '../../support/clients/git-client.ts';
+import { makeKey, restClient } from '../../support/clients/rest.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { makeUser, PASSWORD, type Person, trySignIn } from '../../support/users/person.ts';
 
 const PATH = 'environments/staging';
 

@@ -1,17 +1,17 @@
 /** Two controllers on one database and one data directory: both serve, one leads, and either may be lost. */
 import { expect } from 'chai';
 import type { ApiClient } from '../../../controller/demo/client.ts';
-import { enrollNode, type TestNode } from '../../support/agent-client.ts';
-import { ROOT } from '../../support/controller.ts';
-import { GitClient } from '../../support/git-client.ts';
-import { type OpenStream, openStream, send } from '../../support/http.ts';
-import { patient } from '../../support/patience.ts';
-import { signIn } from '../../support/person.ts';
-import { findPipeline, idleManifest, namedPipeline } from '../../support/pipelines.ts';
-import { enginesOf } from '../../support/processes.ts';
-import type { Replica } from '../../support/serve.ts';
-import { type Site, startSite } from '../../support/site.ts';
-import { until } from '../../support/until.ts';
+import { enrollNode, type TestNode } from '../../support/agents/agent-client.ts';
+import { GitClient } from '../../support/clients/git-client.ts';
+import { type OpenStream, openStream, send } from '../../support/clients/http.ts';
+import { findPipeline, idleManifest, namedPipeline } from '../../support/fixtures/pipelines.ts';
+import { ROOT } from '../../support/harness/controller.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { enginesOf } from '../../support/harness/processes.ts';
+import type { Replica } from '../../support/harness/serve.ts';
+import { until } from '../../support/harness/until.ts';
+import { type Site, startSite } from '../../support/scenes/site.ts';
+import { signIn } from '../../support/users/person.ts';
 
 /** So many manifests take several transactions, and some seconds. */
 const MANY = 800;

@@ -3,12 +3,12 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
-import { git } from '../../support/fast-import.ts';
-import { GitServer } from '../../support/git-server.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import type { Replica } from '../../support/serve.ts';
-import { type Site, startSite } from '../../support/site.ts';
-import { until } from '../../support/until.ts';
+import { git } from '../../support/clients/fast-import.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import type { Replica } from '../../support/harness/serve.ts';
+import { until } from '../../support/harness/until.ts';
+import { type Site, startSite } from '../../support/scenes/site.ts';
+import { GitServer } from '../../support/servers/git-server.ts';
 
 describe('a controller that is killed between its push and its own database', function () {
   this.timeout(120_000);

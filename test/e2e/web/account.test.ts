@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import type { SettingsView } from '../../../schemas/api/settings.ts';
-import { trySignIn } from '../../support/person.ts';
+import { trySignIn } from '../../support/users/person.ts';
 import { beyondAPhone, closeByEscape, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import {
   codeOf,

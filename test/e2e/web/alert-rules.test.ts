@@ -1,9 +1,9 @@
 /** Alert rules as people make, change and delete them, beside one that git describes. */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { GitClient } from '../../support/git-client.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { until } from '../../support/until.ts';
+import { GitClient } from '../../support/clients/git-client.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { until } from '../../support/harness/until.ts';
 import { beyondAPhone, closeByEscape, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 

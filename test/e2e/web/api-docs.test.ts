@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { REST_ROWS } from '../../../api/rest/rows.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { BROWSER_WAIT_MS } from '../../support/patience.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { BROWSER_WAIT_MS } from '../../support/harness/patience.ts';
 import { beyondAPhone, launch, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 
 describe('the page of the API', function () {

@@ -1,10 +1,10 @@
 /** A real browser in front of a real Headgate, as a person would use it. */
 import axe, { type AxeResults, type RunOptions } from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type LaunchOptions, type Page } from 'playwright-core';
-import { CHROMIUM_FLAGS, findChromium } from '../../support/chromium.ts';
-import { startHeadgate } from '../../support/headgate.ts';
-import { BROWSER_WAIT_MS } from '../../support/patience.ts';
-import { until } from '../../support/until.ts';
+import { CHROMIUM_FLAGS, findChromium } from '../../support/harness/chromium.ts';
+import { startHeadgate } from '../../support/harness/headgate.ts';
+import { BROWSER_WAIT_MS } from '../../support/harness/patience.ts';
+import { until } from '../../support/harness/until.ts';
 
 export interface Target {
   url: string;

@@ -1,10 +1,10 @@
 /** Certificates and secrets as a person uploads, replaces and deletes them, with what that touches. */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { enrollNode, heartbeat } from '../../support/agent-client.ts';
-import { AUTHORITY, ENCRYPTED_KEY, EXPIRED, LEAF, LEAF_KEY } from '../../support/certificates.ts';
-import { GitClient } from '../../support/git-client.ts';
-import { namedPipeline, untilRunning } from '../../support/pipelines.ts';
+import { enrollNode, heartbeat } from '../../support/agents/agent-client.ts';
+import { GitClient } from '../../support/clients/git-client.ts';
+import { AUTHORITY, ENCRYPTED_KEY, EXPIRED, LEAF, LEAF_KEY } from '../../support/fixtures/certificates.ts';
+import { namedPipeline, untilRunning } from '../../support/fixtures/pipelines.ts';
 import { beyondAPhone, closeByEscape, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 

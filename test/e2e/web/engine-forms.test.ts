@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import type { CatalogueEntry } from '../../../schemas/api/engine.ts';
 import type { GraphNode, Pipeline } from '../../../schemas/api/pipelines.ts';
-import { scriptedEngine } from '../../support/engine-schema/scripted-engine.ts';
+import { scriptedEngine } from '../../support/fixtures/engine-schema/scripted-engine.ts';
 import { watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 

@@ -2,13 +2,13 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { enrollNode, heartbeat } from '../../support/agent-client.ts';
-import { until } from '../../support/until.ts';
-import { VaultServer } from '../../support/vault-server.ts';
+import { enrollNode, heartbeat } from '../../support/agents/agent-client.ts';
+import { until } from '../../support/harness/until.ts';
+import { VaultServer } from '../../support/servers/vault-server.ts';
 import { beyondAPhone, closeByEscape, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 
-const PROGRAM = join(import.meta.dirname, '../../support/exec-secrets.sh');
+const PROGRAM = join(import.meta.dirname, '../../support/fixtures/exec-secrets.sh');
 const VAULT_TOKEN = 'hvs.root-of-the-test';
 
 describe('the settings of an environment', function () {

@@ -1,7 +1,7 @@
 /** The matrix of nodes and pipelines as a person uses it, with thousands of nodes. */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { writeLargeFleet } from '../../support/large-fleet.ts';
+import { writeLargeFleet } from '../../support/scenes/large-fleet.ts';
 import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { FleetNode } from '../../../schemas/api/fleet.ts';
-import { enrollNode, heartbeat, type TestNode } from '../../support/agent-client.ts';
-import { soundGraph } from '../../support/graphs.ts';
-import { until } from '../../support/until.ts';
+import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
+import { soundGraph } from '../../support/fixtures/graphs.ts';
+import { until } from '../../support/harness/until.ts';
 import { beyondAPhone, closeByEscape, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 

@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
-import { GiteaServer } from '../../support/forges/index.ts';
-import { GitServer } from '../../support/git-server.ts';
-import { idleManifest } from '../../support/pipelines.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { GiteaServer } from '../../support/servers/forges/index.ts';
+import { GitServer } from '../../support/servers/git-server.ts';
 import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 

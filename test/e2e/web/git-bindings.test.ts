@@ -5,11 +5,11 @@ import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import type { GitJob, GitSyncStatus } from '../../../schemas/api/git-sync.ts';
-import { AUTHORITY } from '../../support/certificates.ts';
-import { GitClient } from '../../support/git-client.ts';
-import { GitServer } from '../../support/git-server.ts';
-import { findSshd, SshServer } from '../../support/ssh-server.ts';
-import { until } from '../../support/until.ts';
+import { GitClient } from '../../support/clients/git-client.ts';
+import { AUTHORITY } from '../../support/fixtures/certificates.ts';
+import { until } from '../../support/harness/until.ts';
+import { GitServer } from '../../support/servers/git-server.ts';
+import { findSshd, SshServer } from '../../support/servers/ssh-server.ts';
 import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 

@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
-import { GitClient } from '../../support/git-client.ts';
-import { idleManifest, namedPipeline, untilRunning } from '../../support/pipelines.ts';
-import { until } from '../../support/until.ts';
+import { GitClient } from '../../support/clients/git-client.ts';
+import { idleManifest, namedPipeline, untilRunning } from '../../support/fixtures/pipelines.ts';
+import { until } from '../../support/harness/until.ts';
 import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 

@@ -4,10 +4,10 @@ import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import type { GraphNode, Pipeline } from '../../../schemas/api/pipelines.ts';
-import { GitClient } from '../../support/git-client.ts';
-import { patient } from '../../support/patience.ts';
-import { idleManifest, namedPipeline } from '../../support/pipelines.ts';
-import { until } from '../../support/until.ts';
+import { GitClient } from '../../support/clients/git-client.ts';
+import { idleManifest, namedPipeline } from '../../support/fixtures/pipelines.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { until } from '../../support/harness/until.ts';
 import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../controller/demo/client.ts';
-import { PASSWORD, trySignIn } from '../../support/person.ts';
+import { PASSWORD, trySignIn } from '../../support/users/person.ts';
 import { beyondAPhone, closeByEscape, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { giveCredentials, makePerson, openBrowser, type Somebody } from './people.ts';
 import { openSite, type SiteSession } from './site-session.ts';

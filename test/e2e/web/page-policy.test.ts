@@ -1,10 +1,10 @@
 /** Every page that links lead to, under the Content-Security-Policy that it is served with. */
 import { expect } from 'chai';
 import type { Page, Request } from 'playwright-core';
-import { fillPages } from '../../support/full-pages.ts';
-import { type RunningHeadgate, startHeadgate } from '../../support/headgate.ts';
-import { BROWSER_WAIT_MS } from '../../support/patience.ts';
-import { until } from '../../support/until.ts';
+import { type RunningHeadgate, startHeadgate } from '../../support/harness/headgate.ts';
+import { BROWSER_WAIT_MS } from '../../support/harness/patience.ts';
+import { until } from '../../support/harness/until.ts';
+import { fillPages } from '../../support/scenes/full-site/pages.ts';
 import { launch, signIn } from './browser.ts';
 
 /** Pages of one form are visited this often. */

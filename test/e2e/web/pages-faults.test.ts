@@ -11,8 +11,8 @@ import {
   removeDataDir,
   startHeadgate,
   temporaryDataDir,
-} from '../../support/headgate.ts';
-import { BROWSER_WAIT_MS } from '../../support/patience.ts';
+} from '../../support/harness/headgate.ts';
+import { BROWSER_WAIT_MS } from '../../support/harness/patience.ts';
 import { launch, signIn, violationsOf } from './browser.ts';
 
 /** Of the demo: three beats of five seconds, and what a slow machine adds. */

@@ -1,9 +1,9 @@
 /** The pages of what only a push brings: alert rules, groups, logs, and a pipeline that crashes. */
 import { expect } from 'chai';
 import type { Locator } from 'playwright-core';
-import { Clone } from '../../support/clone.ts';
-import { freePort } from '../../support/headgate.ts';
-import { until } from '../../support/until.ts';
+import { Clone } from '../../support/clients/clone.ts';
+import { freePort } from '../../support/harness/headgate.ts';
+import { until } from '../../support/harness/until.ts';
 import {
   beyondAPhone,
   openSession,

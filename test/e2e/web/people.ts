@@ -2,10 +2,10 @@
 import { generateSync } from 'otplib';
 import type { Locator, Page } from 'playwright-core';
 import decodeQR from 'qr/decode.js';
-import { createBus } from '../../../controller/platform/bus.ts';
-import { createLogger } from '../../../controller/platform/logger.ts';
-import { BROWSER_WAIT_MS } from '../../support/patience.ts';
-import { makeUser, PASSWORD } from '../../support/person.ts';
+import { createBus } from '../../../controller/platform/runtime/bus.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
+import { BROWSER_WAIT_MS } from '../../support/harness/patience.ts';
+import { makeUser, PASSWORD } from '../../support/users/person.ts';
 import type { SiteSession } from './site-session.ts';
 
 /** Only to speak: it is never started. */

@@ -4,9 +4,9 @@ import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import type { Pipeline } from '../../../schemas/api/pipelines.ts';
 import type { Promotion } from '../../../schemas/api/promotions.ts';
-import { draw, drawAndDeploy, drawnLines } from '../../support/drawn.ts';
-import { GitClient } from '../../support/git-client.ts';
-import { findPipeline, idleManifest } from '../../support/pipelines.ts';
+import { GitClient } from '../../support/clients/git-client.ts';
+import { findPipeline, idleManifest } from '../../support/fixtures/pipelines.ts';
+import { draw, drawAndDeploy, drawnLines } from '../../support/scenes/drawn.ts';
 import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 

@@ -5,10 +5,10 @@ import { expect } from 'chai';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import type { Promotion } from '../../../schemas/api/promotions.ts';
 import type { PullRequest, PullRequestSummary } from '../../../schemas/api/pull-requests.ts';
-import { GitClient } from '../../support/git-client.ts';
-import { type NodeAgent, startNodeAgent } from '../../support/node-agent.ts';
-import { idleManifest, namedPipeline, untilRunning } from '../../support/pipelines.ts';
-import { until } from '../../support/until.ts';
+import { type NodeAgent, startNodeAgent } from '../../support/agents/node-agent.ts';
+import { GitClient } from '../../support/clients/git-client.ts';
+import { idleManifest, namedPipeline, untilRunning } from '../../support/fixtures/pipelines.ts';
+import { until } from '../../support/harness/until.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 
 /** Git, a plan and an engine one after the other, on a machine that does other things too. */

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { namedPipeline, untilRunning } from '../../support/pipelines.ts';
-import { until } from '../../support/until.ts';
+import { namedPipeline, untilRunning } from '../../support/fixtures/pipelines.ts';
+import { until } from '../../support/harness/until.ts';
 import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openPromotionScene, PLANNED_MS, type PromotionScene, testedManifest } from './promotion-scene.ts';
 

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { GiteaServer } from '../../support/forges/index.ts';
+import { GiteaServer } from '../../support/servers/forges/index.ts';
 import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openPromotionScene, PLANNED_MS, type PromotionScene, testedManifest } from './promotion-scene.ts';
 

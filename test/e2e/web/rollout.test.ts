@@ -4,10 +4,10 @@ import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import type { NodeSummary } from '../../../schemas/api/fleet.ts';
 import type { RolloutSummary } from '../../../schemas/api/rollouts.ts';
-import { draw, drawAndDeploy, drawnLines } from '../../support/drawn.ts';
-import { GitClient } from '../../support/git-client.ts';
-import { idleManifest, namedPipeline, onNodes } from '../../support/pipelines.ts';
-import { until } from '../../support/until.ts';
+import { GitClient } from '../../support/clients/git-client.ts';
+import { idleManifest, namedPipeline, onNodes } from '../../support/fixtures/pipelines.ts';
+import { until } from '../../support/harness/until.ts';
+import { draw, drawAndDeploy, drawnLines } from '../../support/scenes/drawn.ts';
 import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../controller/demo/client.ts';
-import { ENGINE, type NodeAgent } from '../../support/node-agent.ts';
-import { untilRunning } from '../../support/pipelines.ts';
-import { enginesOf } from '../../support/processes.ts';
-import { until } from '../../support/until.ts';
+import { ENGINE, type NodeAgent } from '../../support/agents/node-agent.ts';
+import { untilRunning } from '../../support/fixtures/pipelines.ts';
+import { enginesOf } from '../../support/harness/processes.ts';
+import { until } from '../../support/harness/until.ts';
 import { violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 

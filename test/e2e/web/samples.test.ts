@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import type { PushMessage } from '../../../schemas/agent/protocol.ts';
-import { enrollNode, heartbeat, type TestNode } from '../../support/agent-client.ts';
-import type { OpenStream } from '../../support/http.ts';
-import { ENGINE } from '../../support/node-agent.ts';
-import { until } from '../../support/until.ts';
+import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
+import { ENGINE } from '../../support/agents/node-agent.ts';
+import type { OpenStream } from '../../support/clients/http.ts';
+import { until } from '../../support/harness/until.ts';
 import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 

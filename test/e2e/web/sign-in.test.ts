@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../controller/demo/client.ts';
-import { ROOT } from '../../support/controller.ts';
-import { trySignIn } from '../../support/person.ts';
+import { ROOT } from '../../support/harness/controller.ts';
+import { trySignIn } from '../../support/users/person.ts';
 import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import {
   codeOf,

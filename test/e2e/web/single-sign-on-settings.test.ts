@@ -6,8 +6,8 @@ import {
   CLIENT_SECRET,
   startIdentityProvider,
   type TestIdentityProvider,
-} from '../../support/identity-provider.ts';
-import { makeGroup } from '../../support/people.ts';
+} from '../../support/servers/identity-provider.ts';
+import { makeGroup } from '../../support/users/people.ts';
 import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { giveCredentials, makePerson, openBrowser } from './people.ts';
 import { openSite, type SiteSession } from './site-session.ts';

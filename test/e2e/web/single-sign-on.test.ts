@@ -1,10 +1,10 @@
 /** A browser between Headgate and a real identity provider, which is another site. */
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { ROOT } from '../../support/controller.ts';
-import { BROWSER_WAIT_MS } from '../../support/patience.ts';
-import { makeUser, PASSWORD } from '../../support/person.ts';
-import { type SingleSignOn, startSingleSignOn } from '../../support/single-sign-on.ts';
+import { ROOT } from '../../support/harness/controller.ts';
+import { BROWSER_WAIT_MS } from '../../support/harness/patience.ts';
+import { type SingleSignOn, startSingleSignOn } from '../../support/scenes/single-sign-on.ts';
+import { makeUser, PASSWORD } from '../../support/users/person.ts';
 import { launch, violationsInBothSchemes, watchForErrors } from './browser.ts';
 
 describe('single sign-on in a browser', function () {

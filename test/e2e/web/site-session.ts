@@ -1,9 +1,9 @@
 /** A browser in front of a `headgate serve` with nothing in it but what a test puts there, and people of every role. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { ROOT } from '../../support/controller.ts';
-import { BROWSER_WAIT_MS } from '../../support/patience.ts';
-import { makeUser, PASSWORD } from '../../support/person.ts';
-import { type Site, type SiteOptions, startSite } from '../../support/site.ts';
+import { ROOT } from '../../support/harness/controller.ts';
+import { BROWSER_WAIT_MS } from '../../support/harness/patience.ts';
+import { type Site, type SiteOptions, startSite } from '../../support/scenes/site.ts';
+import { makeUser, PASSWORD } from '../../support/users/person.ts';
 import { launch, signIn } from './browser.ts';
 
 export interface SiteSession {

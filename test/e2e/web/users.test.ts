@@ -1,8 +1,8 @@
 /** Everybody who has an account, and all teams, as a super admin looks after them in the browser. */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { makeGroup } from '../../support/people.ts';
-import { trySignIn } from '../../support/person.ts';
+import { makeGroup } from '../../support/users/people.ts';
+import { trySignIn } from '../../support/users/person.ts';
 import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from './browser.ts';
 import { giveCredentials, makePerson, openBrowser, type Somebody } from './people.ts';
 import { openSite, type SiteSession } from './site-session.ts';

@@ -1,9 +1,9 @@
 /** Sign-in by providers alone, and by a password on the day on which none answers. */
 import { expect } from 'chai';
-import { ROOT } from '../../support/controller.ts';
-import { send } from '../../support/http.ts';
-import { callProcedure, makeUser, PASSWORD, signIn } from '../../support/person.ts';
-import { type SingleSignOn, startSingleSignOn, userOf } from '../../support/single-sign-on.ts';
+import { send } from '../../support/clients/http.ts';
+import { ROOT } from '../../support/harness/controller.ts';
+import { type SingleSignOn, startSingleSignOn, userOf } from '../../support/scenes/single-sign-on.ts';
+import { callProcedure, makeUser, PASSWORD, signIn } from '../../support/users/person.ts';
 
 describe('sign-in by providers alone', () => {
   let scene: SingleSignOn;

@@ -3,15 +3,15 @@
  * git.
  */
 import { expect } from 'chai';
-import { setTemporaryPassword } from '../../../controller/access/index.ts';
-import type { Obligation } from '../../../controller/platform/context.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { runGit, withCredentials } from '../../support/git-client.ts';
-import { type OpenStream, openStream, send } from '../../support/http.ts';
-import { callProcedure, makeUser, type Person, signIn } from '../../support/person.ts';
-import { PROCEDURE_KINDS } from '../../support/procedures.ts';
-import { makeSampled, type Sampled } from '../../support/sampled.ts';
-import { until } from '../../support/until.ts';
+import { setTemporaryPassword } from '../../../controller/identity/access/index.ts';
+import type { Obligation } from '../../../controller/platform/operation/context.ts';
+import { runGit, withCredentials } from '../../support/clients/git-client.ts';
+import { type OpenStream, openStream, send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { PROCEDURE_KINDS } from '../../support/procedures/procedures.ts';
+import { makeSampled, type Sampled } from '../../support/scenes/sampled.ts';
+import { callProcedure, makeUser, type Person, signIn } from '../../support/users/person.ts';
 
 const OPEN: Record<Obligation, string[]> = {
   CHANGE_PASSWORD: ['user.changePassword', 'user.me'],

@@ -1,9 +1,9 @@
 /** Changing one's password: what it takes, what ends with it, and that nobody else gets to do it. */
 import { expect } from 'chai';
-import { makeTemporaryPassword, setTemporaryPassword } from '../../../controller/access/index.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makeUser, PASSWORD, type Person, signIn, trySignIn } from '../../support/person.ts';
-import { refusal } from '../../support/places.ts';
+import { makeTemporaryPassword, setTemporaryPassword } from '../../../controller/identity/access/index.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { refusal } from '../../support/scenes/places.ts';
+import { makeUser, PASSWORD, type Person, signIn, trySignIn } from '../../support/users/person.ts';
 
 const NEW = 'four words of no kin';
 

@@ -1,14 +1,14 @@
 /** Two-factor sign-in: setting it up, signing in with it, each code once, and getting rid of it. */
 import { expect } from 'chai';
-import { signIn as signInBy } from '../../../controller/access/index.ts';
-import type { Context } from '../../../controller/platform/context.ts';
-import type { DomainError } from '../../../controller/platform/errors.ts';
+import { signIn as signInBy } from '../../../controller/identity/access/index.ts';
+import type { Context } from '../../../controller/platform/operation/context.ts';
+import type { DomainError } from '../../../controller/platform/operation/errors.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
-import { codeOf, type Enrolled, enrollAuthenticator, STEP_MS } from '../../support/authenticator.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { send } from '../../support/http.ts';
-import { makeUser, PASSWORD, type Person, signIn } from '../../support/person.ts';
-import { refusal } from '../../support/places.ts';
+import { send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { refusal } from '../../support/scenes/places.ts';
+import { codeOf, type Enrolled, enrollAuthenticator, STEP_MS } from '../../support/users/authenticator.ts';
+import { makeUser, PASSWORD, type Person, signIn } from '../../support/users/person.ts';
 
 describe('two-factor sign-in', () => {
   let test: TestController;

@@ -1,20 +1,20 @@
 /** Service accounts: their keys are shown once, end at once, and open one environment as far as they were given. */
 import { expect } from 'chai';
-import { actorOfApiKey, type ServiceAccountActor } from '../../../controller/access/index.ts';
-import * as fleet from '../../../controller/fleet/operations.ts';
-import * as gitSync from '../../../controller/git-sync/operations.ts';
-import * as pipelines from '../../../controller/pipelines/operations.ts';
-import type { Actor, Context } from '../../../controller/platform/context.ts';
-import { DomainError } from '../../../controller/platform/errors.ts';
-import type { Operation } from '../../../controller/platform/operation.ts';
-import { mintToken } from '../../../controller/platform/tokens.ts';
-import * as secrets from '../../../controller/secrets/operations.ts';
+import * as gitSync from '../../../controller/delivery/bindings/operations.ts';
+import * as fleet from '../../../controller/fleet/nodes/operations.ts';
+import { actorOfApiKey, type ServiceAccountActor } from '../../../controller/identity/access/index.ts';
+import * as pipelines from '../../../controller/pipelines/lifecycle/operations.ts';
+import { mintToken } from '../../../controller/platform/crypto/tokens.ts';
+import type { Actor, Context } from '../../../controller/platform/operation/context.ts';
+import { DomainError } from '../../../controller/platform/operation/errors.ts';
+import type { Operation } from '../../../controller/platform/operation/operation.ts';
+import * as secrets from '../../../controller/secrets/secrets/operations.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import type { Permission } from '../../../schemas/api/service-accounts.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { send } from '../../support/http.ts';
-import { callProcedure, makeUser, type Person, signIn } from '../../support/person.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/two-teams.ts';
+import { send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { callProcedure, makeUser, type Person, signIn } from '../../support/users/person.ts';
 
 interface Created {
   id: string;
@@ -362,7 +362,7 @@ describe('a service account', () => {
     });
 
     it('makes no other account, and does not see the others', async () => {
-      const { serviceAccountOperations } = await import('../../../controller/access/index.ts');
+      const { serviceAccountOperations } = await import('../../../controller/identity/access/index.ts');
       const all = ['pipelines.read', 'secrets.manage', 'gitops.manage', 'audit.read'] as const;
       const { id, key } = await create([...all]);
       const { environmentId } = teams.ours;

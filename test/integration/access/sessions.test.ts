@@ -1,11 +1,11 @@
 /** What ends a session, and what a session may never become. Rights are those of this very moment. */
 import { expect } from 'chai';
-import { deleteExpiredSessions } from '../../../controller/access/index.ts';
-import { mintToken } from '../../../controller/platform/tokens.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { send } from '../../support/http.ts';
-import { cookieOf, makeUser, PASSWORD, type Person, signIn, trySignIn } from '../../support/person.ts';
-import { testEnvironment } from '../../support/two-teams.ts';
+import { deleteExpiredSessions } from '../../../controller/identity/access/index.ts';
+import { mintToken } from '../../../controller/platform/crypto/tokens.ts';
+import { send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { testEnvironment } from '../../support/scenes/two-teams.ts';
+import { cookieOf, makeUser, PASSWORD, type Person, signIn, trySignIn } from '../../support/users/person.ts';
 
 describe('a session', () => {
   let test: TestController;

@@ -1,11 +1,11 @@
 /** Signing in: what gets in, what does not, and how little the answer tells. */
 import { expect } from 'chai';
-import { setTemporaryPassword } from '../../../controller/access/index.ts';
-import { hashPassword } from '../../../controller/access/passwords.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { send } from '../../support/http.ts';
-import { makeUser, PASSWORD, trySignIn as tryFrom } from '../../support/person.ts';
-import { until } from '../../support/until.ts';
+import { setTemporaryPassword } from '../../../controller/identity/access/index.ts';
+import { hashPassword } from '../../../controller/identity/access/sign-in/passwords.ts';
+import { send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { makeUser, PASSWORD, trySignIn as tryFrom } from '../../support/users/person.ts';
 
 describe('sign-in', () => {
   let test: TestController;

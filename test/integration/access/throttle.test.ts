@@ -1,11 +1,11 @@
 /** Guessing: how many are looked at, by account and by address, however many controllers are asked at once. */
 import { expect } from 'chai';
-import { signIn as signInHere } from '../../../controller/access/index.ts';
-import type { Context } from '../../../controller/platform/context.ts';
-import type { DomainError } from '../../../controller/platform/errors.ts';
+import { signIn as signInHere } from '../../../controller/identity/access/index.ts';
+import type { Context } from '../../../controller/platform/operation/context.ts';
+import type { DomainError } from '../../../controller/platform/operation/errors.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makeUser, PASSWORD, signIn, trySignIn } from '../../support/person.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { makeUser, PASSWORD, signIn, trySignIn } from '../../support/users/person.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -1,8 +1,8 @@
 /** Personal tokens end: after 90 days unless their owner says otherwise, and never later than super admins allow. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { send } from '../../support/http.ts';
-import { makeUser, PASSWORD, type Person, signIn } from '../../support/person.ts';
+import { send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { makeUser, PASSWORD, type Person, signIn } from '../../support/users/person.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,15 +1,15 @@
 /** The settings of the whole installation: what is shown of them, and the fleet's, which count on every controller at once. */
 import { expect } from 'chai';
-import { dayOf, ensureDays } from '../../../controller/logs/store.ts';
+import { dayOf, ensureDays } from '../../../controller/fleet/logs/store.ts';
 import type { NodeSummary } from '../../../schemas/api/fleet.ts';
 import type { FleetView, SettingsView } from '../../../schemas/api/settings.ts';
-import { enrollNode, heartbeat, type TestNode } from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { type OpenStream, send } from '../../support/http.ts';
-import { peopleOf } from '../../support/people.ts';
-import { type Person, signIn } from '../../support/person.ts';
-import { testEnvironment } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
+import { type OpenStream, send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { testEnvironment } from '../../support/scenes/two-teams.ts';
+import { peopleOf } from '../../support/users/people.ts';
+import { type Person, signIn } from '../../support/users/person.ts';
 
 const DEFAULTS = {
   ...{ pollIntervalMs: 5_000, unhealthyThreshold: 3, metricsRetentionDays: 7, logsRetentionDays: 3 },

@@ -1,11 +1,11 @@
 /** Everybody who has an account, as super admins make, change and delete them. */
 import { expect } from 'chai';
-import { lockUserRow } from '../../../controller/access/users-store.ts';
+import { lockUserRow } from '../../../controller/identity/access/users/users-store.ts';
 import type { GroupOverview, TeamOverview, UserSummary } from '../../../schemas/api/people.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { type Member, makeGroup, type People, peopleOf } from '../../support/people.ts';
-import { PASSWORD, type Person, trySignIn } from '../../support/person.ts';
-import { until } from '../../support/until.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { type Member, makeGroup, type People, peopleOf } from '../../support/users/people.ts';
+import { PASSWORD, type Person, trySignIn } from '../../support/users/person.ts';
 
 describe('a super admin', () => {
   let test: TestController;

@@ -1,11 +1,11 @@
 /** Alert rules that people make: where they may be, what they may say, and that git's are git's. */
 import { expect } from 'chai';
 import type { AlertRule } from '../../../schemas/api/alerts.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makeUser, type Person, signIn } from '../../support/person.ts';
-import { ONE_OF_TEN, refusal, tenAtOnce } from '../../support/places.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { ONE_OF_TEN, refusal, tenAtOnce } from '../../support/scenes/places.ts';
+import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { makeUser, type Person, signIn } from '../../support/users/person.ts';
 
 const manifest = (name: string, threshold = 5) => `apiVersion: headgate/v1
 kind: AlertRule

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { ConfigResponse } from '../../../schemas/agent/protocol.ts';
 import { validator } from '../../../schemas/validate.ts';
-import { enrollNode, heartbeat, type TestNode } from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { send } from '../../support/http.ts';
-import { makeTwoTeams, manifest, SECRET_VALUE, type TwoTeams } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
+import { send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { makeTwoTeams, manifest, SECRET_VALUE, type TwoTeams } from '../../support/scenes/two-teams.ts';
 
 describe('the config of a node', () => {
   let test: TestController;

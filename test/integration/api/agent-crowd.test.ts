@@ -6,10 +6,10 @@ import {
   heartbeat,
   type TestNode,
   tryEnroll,
-} from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makePlaces, type Places } from '../../support/places.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/agents/agent-client.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { makePlaces, type Places } from '../../support/scenes/places.ts';
 
 const CROWD = 300;
 

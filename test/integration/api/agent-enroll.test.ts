@@ -1,10 +1,10 @@
 /** POST /api/agent/enroll: how a node joins, and what keeps it out. */
 import { expect } from 'chai';
-import { enrollRequest, tryEnroll } from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { send } from '../../support/http.ts';
-import type { Person } from '../../support/person.ts';
-import { testEnvironment } from '../../support/two-teams.ts';
+import { enrollRequest, tryEnroll } from '../../support/agents/agent-client.ts';
+import { send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { testEnvironment } from '../../support/scenes/two-teams.ts';
+import type { Person } from '../../support/users/person.ts';
 
 describe('enrollment', () => {
   let test: TestController;

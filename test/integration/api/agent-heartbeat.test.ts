@@ -1,10 +1,10 @@
 /** POST /api/agent/heartbeat: what a node tells is soon to be seen; what is wrong with it harms nothing else. */
 import { expect } from 'chai';
 import type { FleetNode } from '../../../schemas/api/fleet.ts';
-import { enrollNode, heartbeat, type TestNode } from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makeTwoTeams, manifest, type TwoTeams } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { makeTwoTeams, manifest, type TwoTeams } from '../../support/scenes/two-teams.ts';
 
 interface Reply {
   ok: boolean;

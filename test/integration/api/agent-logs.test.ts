@@ -2,12 +2,12 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import type { LogLine, LogPage } from '../../../schemas/api/logs.ts';
-import { enrollNode, heartbeat, type TestNode } from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { openStream } from '../../support/http.ts';
-import { watchStatements } from '../../support/statements.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
+import { openStream } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { watchStatements } from '../../support/harness/statements.ts';
+import { until } from '../../support/harness/until.ts';
+import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
 
 const LIMIT_BYTES = 8 * 1024 * 1024;
 

@@ -1,11 +1,11 @@
 /** What every answer carries and what none may: headers, health, errors. */
 import { expect } from 'chai';
 import pg from 'pg';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { type Answer, send } from '../../support/http.ts';
-import type { Person } from '../../support/person.ts';
-import { testEnvironment } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { type Answer, send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { testEnvironment } from '../../support/scenes/two-teams.ts';
+import type { Person } from '../../support/users/person.ts';
 
 describe('answers', () => {
   let test: TestController;

@@ -1,9 +1,9 @@
 /** Requests that no client of ours sends: each gets a clear answer in the API's own form, and none an error of the server. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { type SendOptions, send } from '../../support/http.ts';
-import { patient } from '../../support/patience.ts';
-import { type Person, type ProcedureFault, readAnswer } from '../../support/person.ts';
+import { type SendOptions, send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { type Person, type ProcedureFault, readAnswer } from '../../support/users/person.ts';
 
 const input = (json: string) => `?input=${encodeURIComponent(json)}`;
 

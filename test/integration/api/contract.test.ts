@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { OPERATIONS } from '../../support/operations.ts';
-import { CONTRACT, type ContractField, PROCEDURE_KINDS } from '../../support/procedures.ts';
+import { OPERATIONS } from '../../support/procedures/operations.ts';
+import { CONTRACT, type ContractField, PROCEDURE_KINDS } from '../../support/procedures/procedures.ts';
 
 /** Procedures that Headgate adds to the contract. */
 const BESIDE: Record<string, string> = {

@@ -1,12 +1,12 @@
 /** What other sites, strangers and proxies may make the controller believe: nothing. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { type Doors, makeDoors } from '../../support/doors.ts';
-import { send } from '../../support/http.ts';
-import { NOTHING, signIn, trySignIn } from '../../support/person.ts';
-import { EXEC_SECRETS } from '../../support/procedure-rows/environments.ts';
-import { ROWS } from '../../support/procedure-rows/index.ts';
-import { PROCEDURE_KINDS } from '../../support/procedures.ts';
+import { type Doors, makeDoors } from '../../support/clients/api-surfaces.ts';
+import { send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { PROCEDURE_KINDS } from '../../support/procedures/procedures.ts';
+import { EXEC_SECRETS } from '../../support/procedures/rows/environments.ts';
+import { ROWS } from '../../support/procedures/rows/index.ts';
+import { NOTHING, signIn, trySignIn } from '../../support/users/person.ts';
 
 const MUTATIONS = [...PROCEDURE_KINDS].filter(([, kind]) => kind === 'mutation').map(([name]) => name);
 const ELSEWHERE = 'https://elsewhere.example';

@@ -2,11 +2,11 @@
 import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { GitClient, type GitOutcome, runGit, withCredentials } from '../../support/git-client.ts';
-import { send } from '../../support/http.ts';
-import type { Person } from '../../support/person.ts';
-import { makeTwoTeams, manifest, type TwoTeams } from '../../support/two-teams.ts';
+import { GitClient, type GitOutcome, runGit, withCredentials } from '../../support/clients/git-client.ts';
+import { send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { makeTwoTeams, manifest, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import type { Person } from '../../support/users/person.ts';
 
 describe('git over HTTP', () => {
   let test: TestController;

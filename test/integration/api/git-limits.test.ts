@@ -3,13 +3,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { type ClientRequest, request } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { runGit, withCredentials } from '../../support/git-client.ts';
-import { type Answer, send } from '../../support/http.ts';
-import { untilWaiting } from '../../support/lock-waiters.ts';
-import type { Person } from '../../support/person.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { runGit, withCredentials } from '../../support/clients/git-client.ts';
+import { type Answer, send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { untilWaiting } from '../../support/harness/lock-waiters.ts';
+import { until } from '../../support/harness/until.ts';
+import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import type { Person } from '../../support/users/person.ts';
 
 /** Of one user at a time, and how many more may wait. */
 const SLOTS = 6;

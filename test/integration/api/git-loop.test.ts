@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import type { GitJob, GitSyncStatus } from '../../../schemas/api/git-sync.ts';
 import type { Drift, DriftReport } from '../../../schemas/api/git-words.ts';
-import { heartbeat } from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makeTwoTeams, manifest, type TwoTeams } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { heartbeat } from '../../support/agents/agent-client.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { makeTwoTeams, manifest, type TwoTeams } from '../../support/scenes/two-teams.ts';
 
 describe('the loop with git, from outside', () => {
   let test: TestController;

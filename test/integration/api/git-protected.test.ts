@@ -3,14 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { git } from '../../support/fast-import.ts';
-import { GitClient, withCredentials } from '../../support/git-client.ts';
-import { bindToGit, type GitPlace } from '../../support/git-place.ts';
-import { send } from '../../support/http.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { makePlaces, type Places } from '../../support/places.ts';
-import { until } from '../../support/until.ts';
+import { git } from '../../support/clients/fast-import.ts';
+import { GitClient, withCredentials } from '../../support/clients/git-client.ts';
+import { send } from '../../support/clients/http.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { bindToGit, type GitPlace } from '../../support/scenes/git-binding.ts';
+import { makePlaces, type Places } from '../../support/scenes/places.ts';
 
 const NOTHING = '0'.repeat(40);
 

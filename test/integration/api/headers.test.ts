@@ -1,8 +1,8 @@
 /** What every answer of every door tells a browser (OWASP ASVS 5.0, V3.4 and V4.1). */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { type DoorRow, type Doors, makeDoors } from '../../support/doors.ts';
-import { type Answer, openStream, send } from '../../support/http.ts';
+import { type DoorRow, type Doors, makeDoors } from '../../support/clients/api-surfaces.ts';
+import { type Answer, openStream, send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
 
 const DATA_POLICY = "default-src 'none';base-uri 'none';form-action 'none';frame-ancestors 'none'";
 const PAGE_POLICY = [

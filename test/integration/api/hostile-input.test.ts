@@ -1,14 +1,14 @@
 /** Fields that nobody asked for, names that every object has, and texts that mean something to what reads them next. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { type Doors, makeDoors } from '../../support/doors.ts';
-import { send } from '../../support/http.ts';
-import { OPERATIONS } from '../../support/operations.ts';
-import { NOTHING } from '../../support/person.ts';
-import { EXEC_SECRETS } from '../../support/procedure-rows/environments.ts';
-import { ROWS } from '../../support/procedure-rows/index.ts';
-import { PROCEDURE_KINDS } from '../../support/procedures.ts';
-import { draftPipeline } from '../../support/rest.ts';
+import { type Doors, makeDoors } from '../../support/clients/api-surfaces.ts';
+import { send } from '../../support/clients/http.ts';
+import { draftPipeline } from '../../support/clients/rest.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { OPERATIONS } from '../../support/procedures/operations.ts';
+import { PROCEDURE_KINDS } from '../../support/procedures/procedures.ts';
+import { EXEC_SECRETS } from '../../support/procedures/rows/environments.ts';
+import { ROWS } from '../../support/procedures/rows/index.ts';
+import { NOTHING } from '../../support/users/person.ts';
 
 /** What a record holds that its owner may not set. */
 const OVERREACH: Record<string, unknown> = {

@@ -1,9 +1,9 @@
 /** Open pages follow: what somebody changes is told of by topic, after its commit, to those who see the place. */
 import { expect } from 'chai';
 import type { UiTopic } from '../../../schemas/api/git-sync.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makePlaces, type Places } from '../../support/places.ts';
-import { until } from '../../support/until.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { makePlaces, type Places } from '../../support/scenes/places.ts';
 
 describe('a page that is open', () => {
   let test: TestController;

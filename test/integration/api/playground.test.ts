@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ComponentSchema, EngineCatalogue, VrlTestResult } from '../../../schemas/api/engine.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { patient } from '../../support/patience.ts';
-import { makeUser, type Person, signIn } from '../../support/person.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { makeUser, type Person, signIn } from '../../support/users/person.ts';
 
 const ENGINE = join(import.meta.dirname, '../../../examples/engine/main.ts');
 

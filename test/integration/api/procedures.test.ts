@@ -5,15 +5,15 @@
 import { expect } from 'chai';
 import type { TSchema } from 'typebox';
 import { validator } from '../../../schemas/validate.ts';
-import { heartbeat } from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { OPERATIONS, unknownFields } from '../../support/operations.ts';
-import { callProcedure, type Kind, NOTHING, type Person } from '../../support/person.ts';
-import { EXEC_SECRETS } from '../../support/procedure-rows/environments.ts';
-import { ROWS } from '../../support/procedure-rows/index.ts';
-import { PROCEDURE_KINDS } from '../../support/procedures.ts';
-import { makeTwoTeams, SECRET_VALUE, type Side, type TwoTeams } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { heartbeat } from '../../support/agents/agent-client.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { OPERATIONS, unknownFields } from '../../support/procedures/operations.ts';
+import { PROCEDURE_KINDS } from '../../support/procedures/procedures.ts';
+import { EXEC_SECRETS } from '../../support/procedures/rows/environments.ts';
+import { ROWS } from '../../support/procedures/rows/index.ts';
+import { makeTwoTeams, SECRET_VALUE, type Side, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { callProcedure, type Kind, NOTHING, type Person } from '../../support/users/person.ts';
 
 const NAMES = [...PROCEDURE_KINDS.keys()].sort();
 const UNKNOWN_ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';

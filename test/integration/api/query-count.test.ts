@@ -2,14 +2,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import type { Context } from '../../../controller/platform/context.ts';
-import type { Operation } from '../../../controller/platform/operation.ts';
+import type { Context } from '../../../controller/platform/operation/context.ts';
+import type { Operation } from '../../../controller/platform/operation/operation.ts';
 import type { Role } from '../../../schemas/api/common.ts';
-import { ROOT, startTestController, type TestController } from '../../support/controller.ts';
-import { OPERATIONS } from '../../support/operations.ts';
-import { PROCEDURE_KINDS } from '../../support/procedures.ts';
-import { makeTwoTeams, type Side, type TwoTeams } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { ROOT, startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { OPERATIONS } from '../../support/procedures/operations.ts';
+import { PROCEDURE_KINDS } from '../../support/procedures/procedures.ts';
+import { makeTwoTeams, type Side, type TwoTeams } from '../../support/scenes/two-teams.ts';
 
 const environment = ({ environmentId }: Side) => ({ environmentId });
 const team = ({ teamId }: Side) => ({ teamId });

@@ -4,12 +4,12 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createLogger } from '../../../controller/platform/logger.ts';
-import { createReleases } from '../../../controller/releases/index.ts';
+import { createReleases } from '../../../controller/fleet/releases/index.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { systemClock } from '../../../reconcilers/engine/clock.ts';
 import type { Versions } from '../../../schemas/api/releases.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { send } from '../../support/http.ts';
+import { send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
 
 const NAME = 'headgate-agent-linux-x64';
 const SIGNATURE = `${'A'.repeat(86)}==`;

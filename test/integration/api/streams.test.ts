@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
 import type { UiEvent } from '../../../schemas/api/git-sync.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { type OpenStream, openStream, send } from '../../support/http.ts';
-import { makeUser, type Person, signIn } from '../../support/person.ts';
-import { makeTwoTeams, manifest, type TwoTeams } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { type OpenStream, openStream, send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { makeTwoTeams, manifest, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { makeUser, type Person, signIn } from '../../support/users/person.ts';
 
 describe('streams', () => {
   let test: TestController;

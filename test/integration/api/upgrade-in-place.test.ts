@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { webRoutes } from '../../../api/static.ts';
-import { send } from '../../support/http.ts';
+import { webRoutes } from '../../../api/http/static.ts';
+import { send } from '../../support/clients/http.ts';
 
 describe('the files of the web UI', () => {
   it('that an upgrade in place has taken away are not found, and the controller goes on', async () => {

@@ -1,6 +1,6 @@
 /** The key of the audit chain: who can write to the database and computes the chain again is found out all the same. */
 import { expect } from 'chai';
-import { chainAfter, GENESIS, hashEvent } from '../../../controller/audit/chain.ts';
+import { chainAfter, GENESIS, hashEvent } from '../../../controller/insight/audit/chain/chain.ts';
 import {
   auditVerdict,
   logAuditHead,
@@ -8,15 +8,15 @@ import {
   pruneAuditLog,
   verifyAuditChain,
   writeAudit,
-} from '../../../controller/audit/index.ts';
-import { readChain, readUnnumbered } from '../../../controller/audit/store.ts';
-import type { Actor } from '../../../controller/platform/context.ts';
-import { resealAll } from '../../../controller/platform/key-rotation.ts';
-import { createKeyring } from '../../../controller/platform/keyring.ts';
-import { createLogger, LOG_LEVELS, type LogLevel } from '../../../controller/platform/logger.ts';
+} from '../../../controller/insight/audit/index.ts';
+import { readChain, readUnnumbered } from '../../../controller/insight/audit/store.ts';
+import { resealAll } from '../../../controller/platform/crypto/key-rotation.ts';
+import { createKeyring } from '../../../controller/platform/crypto/keyring.ts';
+import type { Actor } from '../../../controller/platform/operation/context.ts';
+import { createLogger, LOG_LEVELS, type LogLevel } from '../../../controller/platform/runtime/logger.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
-import { untilWaiting } from '../../support/lock-waiters.ts';
-import { startTestPlatform, type TestPlatform } from '../../support/platform.ts';
+import { untilWaiting } from '../../support/harness/lock-waiters.ts';
+import { startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
 
 const SYSTEM: Actor = { type: 'system', name: 'test' };
 const DAY_MS = 86_400_000;

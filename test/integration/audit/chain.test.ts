@@ -10,16 +10,16 @@ import {
   numberNext,
   verifyAuditChain,
   writeAudit,
-} from '../../../controller/audit/index.ts';
-import { type Bus, createBus } from '../../../controller/platform/bus.ts';
-import type { Actor } from '../../../controller/platform/context.ts';
-import { DomainError } from '../../../controller/platform/errors.ts';
-import { createLease, type Lease } from '../../../controller/platform/lease.ts';
-import { createExecute } from '../../../controller/platform/operation.ts';
+} from '../../../controller/insight/audit/index.ts';
+import type { Actor } from '../../../controller/platform/operation/context.ts';
+import { DomainError } from '../../../controller/platform/operation/errors.ts';
+import { createExecute } from '../../../controller/platform/operation/operation.ts';
+import { type Bus, createBus } from '../../../controller/platform/runtime/bus.ts';
+import { createLease, type Lease } from '../../../controller/platform/runtime/lease.ts';
 import { manualClock, systemClock } from '../../../reconcilers/engine/clock.ts';
 import type { AuditEvent } from '../../../schemas/api/audit.ts';
-import { QUIET, startTestPlatform, type TestPlatform } from '../../support/platform.ts';
-import { until } from '../../support/until.ts';
+import { QUIET, startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { until } from '../../support/harness/until.ts';
 
 const SYSTEM: Actor = { type: 'system', name: 'test' };
 const WRITERS = 20;

@@ -2,11 +2,7 @@
 import { expect } from 'chai';
 import { REST_ROWS } from '../../../api/rest/rows.ts';
 import { SCIM_ROWS } from '../../../api/scim/rows.ts';
-import { codeOf, enrollAuthenticator } from '../../support/authenticator.ts';
-import { base64, LEAF_KEY } from '../../support/certificates.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { send } from '../../support/http.ts';
-import { makeUser, PASSWORD, type Person, signIn } from '../../support/person.ts';
+import { send } from '../../support/clients/http.ts';
 import {
   CONFIG_YAML,
   draftPipeline,
@@ -16,9 +12,13 @@ import {
   type RestCall,
   type RestKey,
   restClient,
-} from '../../support/rest.ts';
-import { PATCH_OP, type ScimClient, scimOf } from '../../support/scim/client.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/two-teams.ts';
+} from '../../support/clients/rest.ts';
+import { base64, LEAF_KEY } from '../../support/fixtures/certificates.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { PATCH_OP, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
+import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { codeOf, enrollAuthenticator } from '../../support/users/authenticator.ts';
+import { makeUser, PASSWORD, type Person, signIn } from '../../support/users/person.ts';
 
 interface EventRow {
   id: string;

@@ -3,14 +3,14 @@
  * refused leaves none. Every procedure is tried, so a new one cannot be forgotten.
  */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { OPERATIONS } from '../../support/operations.ts';
-import { NOTHING, type Person } from '../../support/person.ts';
-import { EXEC_SECRETS } from '../../support/procedure-rows/environments.ts';
-import { ROWS } from '../../support/procedure-rows/index.ts';
-import { PROCEDURE_KINDS } from '../../support/procedures.ts';
-import { makeTwoTeams, type Side, type TwoTeams } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { OPERATIONS } from '../../support/procedures/operations.ts';
+import { PROCEDURE_KINDS } from '../../support/procedures/procedures.ts';
+import { EXEC_SECRETS } from '../../support/procedures/rows/environments.ts';
+import { ROWS } from '../../support/procedures/rows/index.ts';
+import { makeTwoTeams, type Side, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { NOTHING, type Person } from '../../support/users/person.ts';
 
 const MUTATIONS = [...PROCEDURE_KINDS.keys()]
   .filter((name) => OPERATIONS.get(name)?.kind === 'mutation')

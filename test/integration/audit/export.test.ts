@@ -1,10 +1,10 @@
 /** The audit log as a file, over HTTP. */
 import { expect } from 'chai';
 import type { AuditEntryView } from '../../../schemas/api/audit.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makeUser, type Person, signIn } from '../../support/person.ts';
-import { testEnvironment } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { testEnvironment } from '../../support/scenes/two-teams.ts';
+import { makeUser, type Person, signIn } from '../../support/users/person.ts';
 
 describe('the export of the audit log', () => {
   let test: TestController;

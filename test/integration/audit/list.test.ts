@@ -1,21 +1,21 @@
 /** The audit log as people look at it: who sees what, by which filters, page after page. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { auditOperations, numberNext, writeAudit } from '../../../controller/audit/index.ts';
+import { auditOperations, numberNext, writeAudit } from '../../../controller/insight/audit/index.ts';
 import {
   type AuditQuery,
   type AuditViewer,
   DOWN_INDEXES,
   findEvents,
   pageQuery,
-} from '../../../controller/audit/queries.ts';
-import type { Actor } from '../../../controller/platform/context.ts';
-import { DomainError } from '../../../controller/platform/errors.ts';
-import { createExecute } from '../../../controller/platform/operation.ts';
+} from '../../../controller/insight/audit/queries.ts';
+import type { Actor } from '../../../controller/platform/operation/context.ts';
+import { DomainError } from '../../../controller/platform/operation/errors.ts';
+import { createExecute } from '../../../controller/platform/operation/operation.ts';
 import type { ActorType, AuditEntryView, ListAudit } from '../../../schemas/api/audit.ts';
 import type { Role } from '../../../schemas/api/common.ts';
-import { longProperty } from '../../support/long-property.ts';
-import { startTestPlatform, type TestPlatform } from '../../support/platform.ts';
+import { longProperty } from '../../support/harness/long-property.ts';
+import { startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
 
 const execute = createExecute(writeAudit);
 

@@ -8,13 +8,13 @@ import {
   pruneAuditLog,
   verifyAuditChain,
   writeAudit,
-} from '../../../controller/audit/index.ts';
-import type { Actor, Context } from '../../../controller/platform/context.ts';
-import { createLease } from '../../../controller/platform/lease.ts';
-import { createLogger } from '../../../controller/platform/logger.ts';
-import { createExecute } from '../../../controller/platform/operation.ts';
+} from '../../../controller/insight/audit/index.ts';
+import type { Actor, Context } from '../../../controller/platform/operation/context.ts';
+import { createExecute } from '../../../controller/platform/operation/operation.ts';
+import { createLease } from '../../../controller/platform/runtime/lease.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
-import { QUIET, startTestPlatform, type TestPlatform } from '../../support/platform.ts';
+import { QUIET, startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
 
 const execute = createExecute(writeAudit);
 const DAY_MS = 86_400_000;

@@ -4,14 +4,14 @@ import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import type { PipelineEntry } from '../../../schemas/agent/protocol.ts';
 import type { CertificateSummary } from '../../../schemas/api/certificates.ts';
-import { enrollNode, type TestNode } from '../../support/agent-client.ts';
-import { AUTHORITY, base64, EXPIRED, LEAF, LEAF_KEY } from '../../support/certificates.ts';
-import { Clone } from '../../support/clone.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { withCredentials } from '../../support/git-client.ts';
-import { makeUser, type Person, signIn } from '../../support/person.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { until } from '../../support/until.ts';
+import { enrollNode, type TestNode } from '../../support/agents/agent-client.ts';
+import { Clone } from '../../support/clients/clone.ts';
+import { withCredentials } from '../../support/clients/git-client.ts';
+import { AUTHORITY, base64, EXPIRED, LEAF, LEAF_KEY } from '../../support/fixtures/certificates.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { makeUser, type Person, signIn } from '../../support/users/person.ts';
 
 type Uploaded = CertificateSummary & { replaced: boolean };
 

@@ -1,7 +1,7 @@
 /** Dashboards: over everything that somebody sees, and over nothing else. */
 import { expect } from 'chai';
 import type { Static } from 'typebox';
-import { dashboardOperations } from '../../../controller/dashboard/index.ts';
+import { dashboardOperations } from '../../../controller/insight/dashboard/index.ts';
 import type {
   DashboardStats,
   NodeCards,
@@ -10,12 +10,12 @@ import type {
   RecentAudit,
   RecentPipelines,
 } from '../../../schemas/api/dashboard.ts';
-import { heartbeat } from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makeUser, type Person, signIn } from '../../support/person.ts';
-import { countStatements } from '../../support/statements.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { heartbeat } from '../../support/agents/agent-client.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { countStatements } from '../../support/harness/statements.ts';
+import { until } from '../../support/harness/until.ts';
+import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { makeUser, type Person, signIn } from '../../support/users/person.ts';
 
 type Overview = Static<typeof OperationalOverview>;
 type Cards = Static<typeof NodeCards>;

@@ -1,8 +1,8 @@
 /** What groups mean for teams: said by a super admin, checked, and followed by everybody in the same moment. */
 import { expect } from 'chai';
 import type { Role } from '../../../schemas/api/common.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makeUser, type Person } from '../../support/person.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { makeUser, type Person } from '../../support/users/person.ts';
 
 interface Followed {
   added: number;

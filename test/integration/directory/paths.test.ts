@@ -1,6 +1,6 @@
 /** Groups by their full path, as Keycloak names them. */
 import { expect } from 'chai';
-import { type SingleSignOn, startSingleSignOn } from '../../support/single-sign-on.ts';
+import { type SingleSignOn, startSingleSignOn } from '../../support/scenes/single-sign-on.ts';
 
 describe('groups that are named by their path', () => {
   let scene: SingleSignOn;

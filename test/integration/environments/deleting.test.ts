@@ -1,10 +1,10 @@
 /** An environment that is deleted takes all with it that it had, and stops no engine by an empty answer. */
 import { expect } from 'chai';
-import { enrollNode, heartbeat, type TestNode } from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { refusal, tenAtOnce } from '../../support/places.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { refusal, tenAtOnce } from '../../support/scenes/places.ts';
+import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
 
 const GRAPH = {
   nodes: [

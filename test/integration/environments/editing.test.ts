@@ -1,9 +1,9 @@
 /** Environments as they are renamed and limited, and their enrollment tokens as they end. */
 import { expect } from 'chai';
 import type { Environment } from '../../../schemas/api/environments.ts';
-import { enrollRequest, tryEnroll } from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makePlaces, ONE_OF_TEN, type Places, refusal, tenAtOnce } from '../../support/places.ts';
+import { enrollRequest, tryEnroll } from '../../support/agents/agent-client.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { makePlaces, ONE_OF_TEN, type Places, refusal, tenAtOnce } from '../../support/scenes/places.ts';
 
 describe('environments', () => {
   let test: TestController;

@@ -1,15 +1,15 @@
 /** Updates of agents from the controller's side: who may be asked, what the agent is told, and how it ends. */
 import { expect } from 'chai';
 import { createUpdateTracker, type UpdateTracker } from '../../../controller/fleet/index.ts';
-import { findIdentities } from '../../../controller/fleet/store.ts';
+import { findIdentities } from '../../../controller/fleet/nodes/store.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
 import type { PendingAction } from '../../../schemas/agent/protocol.ts';
 import type { FleetNode, TriggeredUpdate } from '../../../schemas/api/fleet.ts';
-import { enrollNode, heartbeat, type TestNode } from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makePlaces, type Places, refusal } from '../../support/places.ts';
-import { QUIET } from '../../support/platform.ts';
-import { until } from '../../support/until.ts';
+import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { QUIET } from '../../support/harness/platform.ts';
+import { until } from '../../support/harness/until.ts';
+import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
 
 const MINUTE = 60_000;
 const HEX = 'AB'.repeat(32);

@@ -1,7 +1,7 @@
 /** Nodes that are silent for long: archived by a setting of their environment, and back with the next call of their agent. */
 import { expect } from 'chai';
 import { archiveSilentNodes } from '../../../controller/fleet/index.ts';
-import type { Context } from '../../../controller/platform/context.ts';
+import type { Context } from '../../../controller/platform/operation/context.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import type { Environment } from '../../../schemas/api/environments.ts';
 import type { FleetNode, NodeSummary } from '../../../schemas/api/fleet.ts';
@@ -12,12 +12,12 @@ import {
   heartbeat,
   type TestNode,
   tryEnroll,
-} from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { drawPipeline, soundGraph } from '../../support/graphs.ts';
-import type { Person } from '../../support/person.ts';
-import { testEnvironment } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/agents/agent-client.ts';
+import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { testEnvironment } from '../../support/scenes/two-teams.ts';
+import type { Person } from '../../support/users/person.ts';
 
 const DAY_MS = 86_400_000;
 /** The controller has listened for long enough to know who is silent. */

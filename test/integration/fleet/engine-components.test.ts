@@ -1,9 +1,10 @@
 /** Component types of engines: sent once, stored by digest, and looked up by checks of pipelines. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { countComponentTypes, readNodeEngines } from '../../../controller/node-engines/index.ts';
+import { countComponentTypes, readNodeEngines } from '../../../controller/fleet/engines/index.ts';
 import { componentsText } from '../../../schemas/agent/engine-components.ts';
 import type { EngineInventory, HeartbeatResponse } from '../../../schemas/agent/protocol.ts';
+import { startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
 import {
   type EnrolledNode,
   type FleetParts,
@@ -11,8 +12,7 @@ import {
   insertNodes,
   startFleetParts,
   statementsOf,
-} from '../../support/fleet-parts.ts';
-import { startTestPlatform, type TestPlatform } from '../../support/platform.ts';
+} from '../../support/scenes/fleet-parts.ts';
 
 const LISTS = {
   sources: ['stdin'],

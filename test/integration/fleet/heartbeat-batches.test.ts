@@ -1,8 +1,11 @@
 /** What a fleet costs the database and the other controllers: statements and signals a batch, and not a node. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { SignalOf } from '../../../controller/platform/bus.ts';
-import { createBus } from '../../../controller/platform/bus.ts';
+import type { SignalOf } from '../../../controller/platform/runtime/bus.ts';
+import { createBus } from '../../../controller/platform/runtime/bus.ts';
+import { untilWaiting } from '../../support/harness/lock-waiters.ts';
+import { QUIET, startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { until } from '../../support/harness/until.ts';
 import {
   type EnrolledNode,
   type FleetParts,
@@ -10,10 +13,7 @@ import {
   insertNodes,
   startFleetParts,
   statementsOf,
-} from '../../support/fleet-parts.ts';
-import { untilWaiting } from '../../support/lock-waiters.ts';
-import { QUIET, startTestPlatform, type TestPlatform } from '../../support/platform.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/scenes/fleet-parts.ts';
 
 const NODES = 400;
 

@@ -1,13 +1,13 @@
 /** The short way to the matrix against the long one to lists, over what a database holds. */
 import { expect } from 'chai';
 import { connect, type Database } from '../../../controller/database/connect.ts';
-import { newId } from '../../../controller/platform/ids.ts';
-import { DEFAULT_FLEET_SETTINGS } from '../../../controller/settings/index.ts';
-import { joinCells } from '../../../controller/status/cells.ts';
-import { join } from '../../../controller/status/join.ts';
-import { readObserved, readObservedInShort } from '../../../controller/status/queries.ts';
-import { writeLargeFleet } from '../../support/large-fleet.ts';
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
+import { DEFAULT_FLEET_SETTINGS } from '../../../controller/fleet/settings/index.ts';
+import { joinCells } from '../../../controller/fleet/status/cells.ts';
+import { join } from '../../../controller/fleet/status/join-status.ts';
+import { readObserved, readObservedInShort } from '../../../controller/fleet/status/queries.ts';
+import { newId } from '../../../controller/platform/operation/ids.ts';
+import { type TestDatabase, testDatabase } from '../../support/harness/postgres.ts';
+import { writeLargeFleet } from '../../support/scenes/large-fleet.ts';
 
 describe('the matrix of an environment', () => {
   let test: TestDatabase;

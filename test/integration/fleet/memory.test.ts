@@ -1,6 +1,8 @@
 /** What a controller holds in memory of nodes: nothing of those that are gone, however many there were. */
 import { expect } from 'chai';
-import { mintToken } from '../../../controller/platform/tokens.ts';
+import { mintToken } from '../../../controller/platform/crypto/tokens.ts';
+import { startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { until } from '../../support/harness/until.ts';
 import {
   type EnrolledNode,
   type FleetParts,
@@ -8,9 +10,7 @@ import {
   insertNodes,
   startFleetParts,
   statementsOf,
-} from '../../support/fleet-parts.ts';
-import { startTestPlatform, type TestPlatform } from '../../support/platform.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/scenes/fleet-parts.ts';
 
 const NODES = 10_000;
 

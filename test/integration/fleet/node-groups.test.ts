@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import type { FleetNode } from '../../../schemas/api/fleet.ts';
 import type { NodeGroup } from '../../../schemas/api/node-groups.ts';
-import { heartbeat } from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { ONE_OF_TEN, refusal, tenAtOnce } from '../../support/places.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { heartbeat } from '../../support/agents/agent-client.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { ONE_OF_TEN, refusal, tenAtOnce } from '../../support/scenes/places.ts';
+import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
 
 const manifest = (name: string) => `apiVersion: headgate/v1
 kind: NodeGroup

@@ -8,12 +8,12 @@ import {
   heartbeat,
   type TestNode,
   tryEnroll,
-} from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { type OpenStream, openStream } from '../../support/http.ts';
-import { makePlaces, ONE_OF_TEN, type Places, refusal, tenAtOnce } from '../../support/places.ts';
-import { countStatements } from '../../support/statements.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/agents/agent-client.ts';
+import { type OpenStream, openStream } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { countStatements } from '../../support/harness/statements.ts';
+import { until } from '../../support/harness/until.ts';
+import { makePlaces, ONE_OF_TEN, type Places, refusal, tenAtOnce } from '../../support/scenes/places.ts';
 
 describe('nodes', () => {
   let test: TestController;

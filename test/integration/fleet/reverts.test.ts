@@ -1,16 +1,22 @@
 /** A version that does not run on a node is taken back there, whoever wrote its agent; through the doors that agents use. */
 import { expect } from 'chai';
-import { deleteOldVersions } from '../../../controller/pipelines/version-retention-store.ts';
+import { deleteOldVersions } from '../../../controller/pipelines/versions/version-retention-store.ts';
 import type { ConfigResponse, PipelineEntry } from '../../../schemas/agent/protocol.ts';
 import type { EnvironmentOverview } from '../../../schemas/api/dashboard.ts';
 import type { Pipeline } from '../../../schemas/api/pipelines.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { drawPipeline, soundGraph } from '../../support/graphs.ts';
-import { send } from '../../support/http.ts';
-import type { Person } from '../../support/person.ts';
-import { joinRing, type RingNode, untilServed, untilStatus, wakeRollout } from '../../support/rollouts.ts';
-import { testEnvironment } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { send } from '../../support/clients/http.ts';
+import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import {
+  joinRing,
+  type RingNode,
+  untilServed,
+  untilStatus,
+  wakeRollout,
+} from '../../support/scenes/rollouts.ts';
+import { testEnvironment } from '../../support/scenes/two-teams.ts';
+import type { Person } from '../../support/users/person.ts';
 
 describe('a version that does not run on a node', function () {
   this.timeout(30_000);

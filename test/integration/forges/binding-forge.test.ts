@@ -5,17 +5,17 @@ import {
   openForgeToken,
   openWebhookSecret,
   sealForgeToken,
-} from '../../../controller/git-sync/forge-secrets.ts';
-import { findBinding, setForgeTrouble } from '../../../controller/git-sync/index.ts';
-import { resealAll } from '../../../controller/platform/key-rotation.ts';
-import { createKeyring } from '../../../controller/platform/keyring.ts';
-import { openCredentials } from '../../../controller/repository/index.ts';
+} from '../../../controller/delivery/bindings/forge/forge-secrets.ts';
+import { findBinding, setForgeTrouble } from '../../../controller/delivery/bindings/index.ts';
+import { openCredentials } from '../../../controller/delivery/repository/index.ts';
+import { resealAll } from '../../../controller/platform/crypto/key-rotation.ts';
+import { createKeyring } from '../../../controller/platform/crypto/keyring.ts';
 import type { CheckedForge, GitSyncStatus } from '../../../schemas/api/git-sync.ts';
-import { AUTHORITY, LEAF_KEY } from '../../support/certificates.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { type ForgeServer, GiteaServer, GitHubServer } from '../../support/forges/index.ts';
-import { everythingKept, writtenForms } from '../../support/kept-secrets.ts';
-import { makePlaces, type Places, refusal } from '../../support/places.ts';
+import { AUTHORITY, LEAF_KEY } from '../../support/fixtures/certificates.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
+import { everythingKept, writtenForms } from '../../support/scenes/stored-secrets.ts';
+import { type ForgeServer, GiteaServer, GitHubServer } from '../../support/servers/forges/index.ts';
 
 const KEY = 'a key of the tests, which is long enough';
 const TOKEN = 'canary/T0ken+of%a-forge';

@@ -1,16 +1,16 @@
 /** Clients of forges by themselves: how long they are kept, where their tokens come from, what they never ask. */
 import { expect } from 'chai';
-import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
-import { createTransport } from '../../../reconcilers/forges/transport.ts';
+import { NO_PROXIES } from '../../../controller/platform/net/proxies.ts';
+import { createTransport } from '../../../reconcilers/forges/transport/transport.ts';
+import { localGuard } from '../../support/fixtures/local-targets.ts';
+import { writtenForms } from '../../support/scenes/stored-secrets.ts';
 import {
   BitbucketServer,
   bindingTo,
   clientOf,
   GiteaServer,
   GitHubServer,
-} from '../../support/forges/index.ts';
-import { writtenForms } from '../../support/kept-secrets.ts';
-import { localGuard } from '../../support/local-targets.ts';
+} from '../../support/servers/forges/index.ts';
 
 const told = (work: Promise<unknown>) =>
   work.then(

@@ -4,7 +4,13 @@
  */
 import { expect } from 'chai';
 import type { Forge } from '../../../reconcilers/forges/forge.ts';
-import { type Client, clientOf, type ForgeServer, SERVERS, shaOf } from '../../support/forges/index.ts';
+import {
+  type Client,
+  clientOf,
+  type ForgeServer,
+  SERVERS,
+  shaOf,
+} from '../../support/servers/forges/index.ts';
 
 const REQUEST = {
   title: 'Promote orders',

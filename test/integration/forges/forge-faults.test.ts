@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { ForgeError } from '../../../reconcilers/forges/forge.ts';
-import { AUTHORITY } from '../../support/certificates.ts';
-import { type Client, clientOf, type ForgeServer, SERVERS } from '../../support/forges/index.ts';
-import { ForwardProxy } from '../../support/forward-proxy.ts';
-import { writtenForms } from '../../support/kept-secrets.ts';
+import { AUTHORITY } from '../../support/fixtures/certificates.ts';
+import { writtenForms } from '../../support/scenes/stored-secrets.ts';
+import { type Client, clientOf, type ForgeServer, SERVERS } from '../../support/servers/forges/index.ts';
+import { ForwardProxy } from '../../support/servers/forward-proxy.ts';
 
 async function failure(work: Promise<unknown>): Promise<ForgeError> {
   return work.then(

@@ -4,13 +4,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createLogger } from '../../../controller/platform/logger.ts';
-import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
-import { createRepositories, sealCredentials } from '../../../controller/repository/index.ts';
+import { createRepositories, sealCredentials } from '../../../controller/delivery/repository/index.ts';
+import { NO_PROXIES } from '../../../controller/platform/net/proxies.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { createAppTokens, gitTokens } from '../../../reconcilers/forges/index.ts';
-import { bindingTo, type Client, clientOf, GitHubServer, keyring } from '../../support/forges/index.ts';
-import { GitServer } from '../../support/git-server.ts';
-import { localGuard } from '../../support/local-targets.ts';
+import { localGuard } from '../../support/fixtures/local-targets.ts';
+import {
+  bindingTo,
+  type Client,
+  clientOf,
+  GitHubServer,
+  keyring,
+} from '../../support/servers/forges/index.ts';
+import { GitServer } from '../../support/servers/git-server.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
 /** As GitHub generates them. */

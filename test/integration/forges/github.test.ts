@@ -3,7 +3,7 @@
  * tokens of apps, of fine and coarse grain.
  */
 import { expect } from 'chai';
-import { type Client, clientOf, GitHubServer, shaOf } from '../../support/forges/index.ts';
+import { type Client, clientOf, GitHubServer, shaOf } from '../../support/servers/forges/index.ts';
 
 /** Method and path of https://docs.github.com/rest, with the fields of the body that it requires and those that it knows. */
 const PUBLISHED: [method: string, path: RegExp, required: string[], known: string[]][] = [

@@ -1,6 +1,12 @@
 /** What is GitLab's and Bitbucket's own. */
 import { expect } from 'chai';
-import { BitbucketServer, type Client, clientOf, GitLabServer, shaOf } from '../../support/forges/index.ts';
+import {
+  BitbucketServer,
+  type Client,
+  clientOf,
+  GitLabServer,
+  shaOf,
+} from '../../support/servers/forges/index.ts';
 
 const fault = (work: Promise<unknown>) =>
   work.then(

@@ -11,7 +11,7 @@ import {
   GiteaServer,
   GitHubServer,
   GitLabServer,
-} from '../../support/forges/index.ts';
+} from '../../support/servers/forges/index.ts';
 
 const REQUEST: OpenRequest = {
   title: 'Promote orders',

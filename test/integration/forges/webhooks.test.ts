@@ -2,12 +2,12 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import { deleteOldDeliveries } from '../../../controller/git-sync/index.ts';
+import { deleteOldDeliveries } from '../../../controller/delivery/bindings/index.ts';
 import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { send } from '../../support/http.ts';
-import type { Person } from '../../support/person.ts';
-import { until } from '../../support/until.ts';
+import { send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import type { Person } from '../../support/users/person.ts';
 
 interface Example {
   name: string;

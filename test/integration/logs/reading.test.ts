@@ -1,11 +1,11 @@
 /** pipeline.logs and fleet.nodeLogs: filters, pages, strangers, and what a page costs among 200,000 lines. */
 import { expect } from 'chai';
-import { findLines, LOOKED_AT, pageQuery } from '../../../controller/logs/store.ts';
+import { findLines, LOOKED_AT, pageQuery } from '../../../controller/fleet/logs/store.ts';
 import type { LogLevel, LogLine, LogPage } from '../../../schemas/api/logs.ts';
-import { enrollNode } from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makeTwoTeams, manifest, type TwoTeams } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { enrollNode } from '../../support/agents/agent-client.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { makeTwoTeams, manifest, type TwoTeams } from '../../support/scenes/two-teams.ts';
 
 const MINUTE_MS = 60_000;
 

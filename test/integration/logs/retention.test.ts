@@ -1,10 +1,10 @@
 /** Days of log lines come and go with the clock, and replicas that do the same at once do not clash. */
 import { expect } from 'chai';
-import { keepLogDays, limitLogSize } from '../../../controller/logs/index.ts';
-import { dayOf, ensureDays, insertLines } from '../../../controller/logs/store.ts';
-import { writeSetting } from '../../../controller/settings/index.ts';
+import { keepLogDays, limitLogSize } from '../../../controller/fleet/logs/index.ts';
+import { dayOf, ensureDays, insertLines } from '../../../controller/fleet/logs/store.ts';
+import { writeSetting } from '../../../controller/platform/runtime/settings-store.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
-import { QUIET, startTestPlatform, type TestPlatform } from '../../support/platform.ts';
+import { QUIET, startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,7 +1,13 @@
 /** A provider ends sessions by itself: OpenID Connect Back-Channel Logout 1.0. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { send } from '../../support/http.ts';
+import { send } from '../../support/clients/http.ts';
+import {
+  type SignedIn,
+  type SingleSignOn,
+  startSingleSignOn,
+  userOf,
+} from '../../support/scenes/single-sign-on.ts';
 import {
   CLIENT_ID,
   type Claims,
@@ -10,8 +16,7 @@ import {
   newKey,
   rs256,
   unsigned,
-} from '../../support/identity-provider.ts';
-import { type SignedIn, type SingleSignOn, startSingleSignOn, userOf } from '../../support/single-sign-on.ts';
+} from '../../support/servers/identity-provider.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 

@@ -3,18 +3,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { followOidcFile } from '../../../controller/administration/index.ts';
+import { followOidcFile } from '../../../controller/identity/administration/index.ts';
 import { startController } from '../../../controller/main.ts';
-import { writeAudit } from '../../../controller/platform/audit-writer.ts';
-import { createExecute } from '../../../controller/platform/operation.ts';
-import { ROOT, startTestController, type TestController } from '../../support/controller.ts';
+import { writeAudit } from '../../../controller/platform/operation/audit-writer.ts';
+import { createExecute } from '../../../controller/platform/operation/operation.ts';
+import { ROOT, startTestController, type TestController } from '../../support/harness/controller.ts';
 import {
   CLIENT_ID,
   CLIENT_SECRET,
   startIdentityProvider,
   type TestIdentityProvider,
-} from '../../support/identity-provider.ts';
-import type { Person } from '../../support/person.ts';
+} from '../../support/servers/identity-provider.ts';
+import type { Person } from '../../support/users/person.ts';
 
 interface Settings {
   oidcProviders: { id: string; displayName: string | null; isFromFile: boolean }[];

@@ -1,6 +1,6 @@
 /** What groups a provider names, and what follows for teams. */
 import { expect } from 'chai';
-import { type SingleSignOn, startSingleSignOn } from '../../support/single-sign-on.ts';
+import { type SingleSignOn, startSingleSignOn } from '../../support/scenes/single-sign-on.ts';
 
 describe('groups of the identity provider at sign-in', () => {
   for (const userinfoOnly of [false, true])

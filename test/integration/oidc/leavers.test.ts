@@ -1,11 +1,11 @@
 /** Somebody who is gone at the provider: what of theirs rests here, when, and what wakes it. */
 import { expect } from 'chai';
-import { refreshPeople } from '../../../controller/oidc/index.ts';
+import { refreshPeople } from '../../../controller/identity/oidc/index.ts';
 import type { UserSummary } from '../../../schemas/api/people.ts';
-import { send } from '../../support/http.ts';
-import { makeUser, PASSWORD, type Person, signIn } from '../../support/person.ts';
-import { SESSION, type SingleSignOn, startSingleSignOn } from '../../support/single-sign-on.ts';
-import { Walker } from '../../support/walk.ts';
+import { send } from '../../support/clients/http.ts';
+import { SESSION, type SingleSignOn, startSingleSignOn } from '../../support/scenes/single-sign-on.ts';
+import { makeUser, PASSWORD, type Person, signIn } from '../../support/users/person.ts';
+import { Walker } from '../../support/users/walk.ts';
 
 const DAY_MS = 86_400_000;
 

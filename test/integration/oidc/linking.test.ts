@@ -1,10 +1,10 @@
 /** Whose account a provider's word opens: nobody's who was there before, unless they said so themselves. */
 import { expect } from 'chai';
-import { send } from '../../support/http.ts';
-import { untilWaiting } from '../../support/lock-waiters.ts';
-import { makeUser, PASSWORD, type Person, signIn } from '../../support/person.ts';
-import { SESSION, type SingleSignOn, startSingleSignOn } from '../../support/single-sign-on.ts';
-import { Walker } from '../../support/walk.ts';
+import { send } from '../../support/clients/http.ts';
+import { untilWaiting } from '../../support/harness/lock-waiters.ts';
+import { SESSION, type SingleSignOn, startSingleSignOn } from '../../support/scenes/single-sign-on.ts';
+import { makeUser, PASSWORD, type Person, signIn } from '../../support/users/person.ts';
+import { Walker } from '../../support/users/walk.ts';
 
 describe('accounts and what a provider says of an address', () => {
   let scene: SingleSignOn;

@@ -1,9 +1,9 @@
 /** What may be said of an identity provider beside issuer and client, and what administrators learn of its sign-ins. */
 import { expect } from 'chai';
 import type { OidcTest, OidcView } from '../../../schemas/api/identity-providers.ts';
-import { send } from '../../support/http.ts';
-import { type SingleSignOn, startSingleSignOn } from '../../support/single-sign-on.ts';
-import { Walker } from '../../support/walk.ts';
+import { send } from '../../support/clients/http.ts';
+import { type SingleSignOn, startSingleSignOn } from '../../support/scenes/single-sign-on.ts';
+import { Walker } from '../../support/users/walk.ts';
 
 describe('the options of an identity provider', () => {
   let scene: SingleSignOn;

@@ -1,8 +1,8 @@
 /** A provider that calls somebody otherwise than before: a super admin unlinks, and the next sign-in is joined. */
 import { expect } from 'chai';
-import { makeUser, PASSWORD, type Person, signIn } from '../../support/person.ts';
-import { type Json, type ScimClient, scimOf } from '../../support/scim/client.ts';
-import { type SingleSignOn, startSingleSignOn } from '../../support/single-sign-on.ts';
+import { type Json, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
+import { type SingleSignOn, startSingleSignOn } from '../../support/scenes/single-sign-on.ts';
+import { makeUser, PASSWORD, type Person, signIn } from '../../support/users/person.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,9 +1,14 @@
 /** Several controllers in front of one database: a sign-in may begin at one and end at another, and ends once. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { send } from '../../support/http.ts';
-import { ATTEMPT, type SingleSignOn, startSingleSignOn, userOf } from '../../support/single-sign-on.ts';
-import { Walker } from '../../support/walk.ts';
+import { send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import {
+  ATTEMPT,
+  type SingleSignOn,
+  startSingleSignOn,
+  userOf,
+} from '../../support/scenes/single-sign-on.ts';
+import { Walker } from '../../support/users/walk.ts';
 
 describe('sign-in at an identity provider over two controllers', () => {
   let scene: SingleSignOn;

@@ -1,8 +1,13 @@
 /** A second factor that a team requires, of whoever signs in at an identity provider. */
 import { expect } from 'chai';
-import { codeOf } from '../../support/authenticator.ts';
-import { callProcedure } from '../../support/person.ts';
-import { type SignedIn, type SingleSignOn, startSingleSignOn, userOf } from '../../support/single-sign-on.ts';
+import {
+  type SignedIn,
+  type SingleSignOn,
+  startSingleSignOn,
+  userOf,
+} from '../../support/scenes/single-sign-on.ts';
+import { codeOf } from '../../support/users/authenticator.ts';
+import { callProcedure } from '../../support/users/person.ts';
 
 describe('the second factor of whoever signs in at an identity provider', () => {
   let scene: SingleSignOn;

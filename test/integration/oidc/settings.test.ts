@@ -1,8 +1,13 @@
 /** Setting an identity provider up, trying it out, and doing without it again. */
 import { expect } from 'chai';
-import { CLIENT_ID, CLIENT_SECRET } from '../../support/identity-provider.ts';
-import { callProcedure, makeUser, signIn } from '../../support/person.ts';
-import { SESSION, type SingleSignOn, startSingleSignOn, userOf } from '../../support/single-sign-on.ts';
+import {
+  SESSION,
+  type SingleSignOn,
+  startSingleSignOn,
+  userOf,
+} from '../../support/scenes/single-sign-on.ts';
+import { CLIENT_ID, CLIENT_SECRET } from '../../support/servers/identity-provider.ts';
+import { callProcedure, makeUser, signIn } from '../../support/users/person.ts';
 
 interface Test {
   ok: boolean;

@@ -1,20 +1,20 @@
 /** Two identity providers side by side: nothing of one counts for the other. */
 import { expect } from 'chai';
-import { send } from '../../support/http.ts';
-import {
-  CLIENT_ID,
-  CLIENT_SECRET,
-  startIdentityProvider,
-  type TestIdentityProvider,
-} from '../../support/identity-provider.ts';
+import { send } from '../../support/clients/http.ts';
 import {
   CALLBACK,
   type SignedIn,
   type SingleSignOn,
   startSingleSignOn,
   userOf,
-} from '../../support/single-sign-on.ts';
-import { Walker } from '../../support/walk.ts';
+} from '../../support/scenes/single-sign-on.ts';
+import {
+  CLIENT_ID,
+  CLIENT_SECRET,
+  startIdentityProvider,
+  type TestIdentityProvider,
+} from '../../support/servers/identity-provider.ts';
+import { Walker } from '../../support/users/walk.ts';
 
 const LOGIN = '/api/auth/oidc/login';
 const PARTNERS = `${LOGIN}?provider=partners`;

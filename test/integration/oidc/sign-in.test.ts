@@ -1,17 +1,17 @@
 /** Signing in at a real identity provider, from the first redirect to the session, and out again. */
 import { expect } from 'chai';
-import { send } from '../../support/http.ts';
-import { CLIENT_ID, CLIENT_SECRET } from '../../support/identity-provider.ts';
-import { untilWaiting } from '../../support/lock-waiters.ts';
-import { makeUser } from '../../support/person.ts';
+import { send } from '../../support/clients/http.ts';
+import { untilWaiting } from '../../support/harness/lock-waiters.ts';
 import {
   ATTEMPT,
   SESSION,
   type SingleSignOn,
   startSingleSignOn,
   userOf,
-} from '../../support/single-sign-on.ts';
-import { Walker } from '../../support/walk.ts';
+} from '../../support/scenes/single-sign-on.ts';
+import { CLIENT_ID, CLIENT_SECRET } from '../../support/servers/identity-provider.ts';
+import { makeUser } from '../../support/users/person.ts';
+import { Walker } from '../../support/users/walk.ts';
 
 describe('sign-in at an identity provider', () => {
   let scene: SingleSignOn;

@@ -1,8 +1,8 @@
 /** Signing out at the provider too: nobody ends on an error page of the provider. */
 import { expect } from 'chai';
-import { send } from '../../support/http.ts';
-import { rs256 } from '../../support/identity-provider.ts';
-import { type SignedIn, type SingleSignOn, startSingleSignOn } from '../../support/single-sign-on.ts';
+import { send } from '../../support/clients/http.ts';
+import { type SignedIn, type SingleSignOn, startSingleSignOn } from '../../support/scenes/single-sign-on.ts';
+import { rs256 } from '../../support/servers/identity-provider.ts';
 
 describe('signing out at an identity provider', () => {
   let scene: SingleSignOn;

@@ -1,7 +1,15 @@
 /** What an identity provider, or somebody in its place, says that must not be believed. */
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { send } from '../../support/http.ts';
+import { send } from '../../support/clients/http.ts';
+import { until } from '../../support/harness/until.ts';
+import {
+  ATTEMPT,
+  CALLBACK,
+  type SingleSignOn,
+  startSingleSignOn,
+  userOf,
+} from '../../support/scenes/single-sign-on.ts';
 import {
   CLIENT_ID,
   CLIENT_SECRET,
@@ -11,16 +19,8 @@ import {
   type SigningKey,
   type TestIdentityProvider,
   unsigned,
-} from '../../support/identity-provider.ts';
-import {
-  ATTEMPT,
-  CALLBACK,
-  type SingleSignOn,
-  startSingleSignOn,
-  userOf,
-} from '../../support/single-sign-on.ts';
-import { until } from '../../support/until.ts';
-import { Walker } from '../../support/walk.ts';
+} from '../../support/servers/identity-provider.ts';
+import { Walker } from '../../support/users/walk.ts';
 
 const now = () => Math.floor(Date.now() / 1000);
 const pem = (key: SigningKey) => key.private.export({ type: 'pkcs8', format: 'pem' });

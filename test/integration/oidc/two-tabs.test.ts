@@ -6,8 +6,8 @@ import {
   type SingleSignOn,
   startSingleSignOn,
   userOf,
-} from '../../support/single-sign-on.ts';
-import { Walker } from '../../support/walk.ts';
+} from '../../support/scenes/single-sign-on.ts';
+import { Walker } from '../../support/users/walk.ts';
 
 describe('two tabs that sign in at an identity provider at once', () => {
   let scene: SingleSignOn;

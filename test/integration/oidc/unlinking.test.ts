@@ -1,11 +1,16 @@
 /** A super admin takes the link to a provider's account away from somebody: what ends, and what does not bring it back. */
 import { expect } from 'chai';
 import type { UserSummary } from '../../../schemas/api/people.ts';
-import { send } from '../../support/http.ts';
-import { untilWaiting } from '../../support/lock-waiters.ts';
-import { makeUser, PASSWORD, type Person, signIn, trySignIn } from '../../support/person.ts';
-import { CALLBACK, SESSION, type SingleSignOn, startSingleSignOn } from '../../support/single-sign-on.ts';
-import { Walker } from '../../support/walk.ts';
+import { send } from '../../support/clients/http.ts';
+import { untilWaiting } from '../../support/harness/lock-waiters.ts';
+import {
+  CALLBACK,
+  SESSION,
+  type SingleSignOn,
+  startSingleSignOn,
+} from '../../support/scenes/single-sign-on.ts';
+import { makeUser, PASSWORD, type Person, signIn, trySignIn } from '../../support/users/person.ts';
+import { Walker } from '../../support/users/walk.ts';
 
 const LINK = '/api/auth/oidc/login?link=1&next=%2Fprofile';
 

@@ -1,14 +1,14 @@
 /** Dependencies among pipelines: said by people, said by manifests, and never in a circle. */
 import { expect } from 'chai';
-import { pipelineDependencyOperations } from '../../../controller/pipeline-order/index.ts';
+import { pipelineDependencyOperations } from '../../../controller/pipelines/order/index.ts';
 import type { Dependency, DependencyGraph, OtherPipeline } from '../../../schemas/api/pipeline-order.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makeUser, type Person, signIn } from '../../support/person.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { ONE_OF_TEN, refusal, tenAtOnce } from '../../support/places.ts';
-import { countStatements } from '../../support/statements.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { countStatements } from '../../support/harness/statements.ts';
+import { until } from '../../support/harness/until.ts';
+import { ONE_OF_TEN, refusal, tenAtOnce } from '../../support/scenes/places.ts';
+import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { makeUser, type Person, signIn } from '../../support/users/person.ts';
 
 describe('pipeline dependencies', () => {
   let test: TestController;

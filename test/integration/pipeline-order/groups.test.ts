@@ -1,8 +1,8 @@
 /** Groups of pipelines: a tree of three levels, in which people file what they work with. */
 import { expect } from 'chai';
 import type { PipelineGroup } from '../../../schemas/api/pipeline-order.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makePlaces, ONE_OF_TEN, type Places, refusal, tenAtOnce } from '../../support/places.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { makePlaces, ONE_OF_TEN, type Places, refusal, tenAtOnce } from '../../support/scenes/places.ts';
 
 describe('pipeline groups', () => {
   let test: TestController;

@@ -2,12 +2,12 @@
 import { expect } from 'chai';
 import type { ConfigResponse } from '../../../schemas/agent/protocol.ts';
 import type { DeployPreview, Pipeline, Version, VersionSummary } from '../../../schemas/api/pipelines.ts';
-import { enrollNode, type TestNode } from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { component, drawPipeline, edge, soundGraph } from '../../support/graphs.ts';
-import type { Person } from '../../support/person.ts';
-import { testEnvironment } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { enrollNode, type TestNode } from '../../support/agents/agent-client.ts';
+import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { testEnvironment } from '../../support/scenes/two-teams.ts';
+import type { Person } from '../../support/users/person.ts';
 
 interface Made {
   versionId: string;

@@ -6,10 +6,10 @@ import type {
   PipelineSummary,
   VersionSummary,
 } from '../../../schemas/api/pipelines.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { component, drawPipeline, edge, soundGraph } from '../../support/graphs.ts';
-import type { Person } from '../../support/person.ts';
-import { makeTwoTeams, type TwoTeams, testEnvironment } from '../../support/two-teams.ts';
+import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { makeTwoTeams, type TwoTeams, testEnvironment } from '../../support/scenes/two-teams.ts';
+import type { Person } from '../../support/users/person.ts';
 
 describe('pipelines that people make', () => {
   let test: TestController;

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import type { GraphNode, Pipeline } from '../../../schemas/api/pipelines.ts';
 import type { SharedComponent } from '../../../schemas/api/shared-components.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { component, drawPipeline, edge, soundGraph } from '../../support/graphs.ts';
-import type { Person } from '../../support/person.ts';
-import { testEnvironment } from '../../support/two-teams.ts';
+import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { testEnvironment } from '../../support/scenes/two-teams.ts';
+import type { Person } from '../../support/users/person.ts';
 
 describe('drawing', () => {
   let test: TestController;

@@ -3,13 +3,13 @@ import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { unlessAway } from '../../../controller/database/errors.ts';
-import { type Bus, createBus, type NamedBus, type Signal } from '../../../controller/platform/bus.ts';
-import { DomainError } from '../../../controller/platform/errors.ts';
-import { createLogger } from '../../../controller/platform/logger.ts';
+import { DomainError } from '../../../controller/platform/operation/errors.ts';
+import { type Bus, createBus, type NamedBus, type Signal } from '../../../controller/platform/runtime/bus.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
-import { QUIET, startTestPlatform, type TestPlatform } from '../../support/platform.ts';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
-import { until } from '../../support/until.ts';
+import { QUIET, startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { until } from '../../support/harness/until.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/servers/tcp-proxy.ts';
 
 describe('the bus', () => {
   let platform: TestPlatform;

@@ -12,9 +12,9 @@ import {
   readConfig,
   VARIABLES,
 } from '../../../controller/config.ts';
-import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
-import { startTestController } from '../../support/controller.ts';
-import { testDatabase } from '../../support/postgres.ts';
+import { NO_PROXIES } from '../../../controller/platform/net/proxies.ts';
+import { startTestController } from '../../support/harness/controller.ts';
+import { testDatabase } from '../../support/harness/postgres.ts';
 
 const root = join(import.meta.dirname, '../../..');
 

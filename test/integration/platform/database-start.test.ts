@@ -8,14 +8,14 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { assertDatabase } from '../../../controller/database/assert-database.ts';
 import { DatabaseError } from '../../../controller/database/database-error.ts';
-import { startEmbeddedPostgres } from '../../../controller/database/embedded-postgres.ts';
-import { listBusNames } from '../../../controller/platform/bus.ts';
-import { AUTHORITY, EXPIRED, LEAF, LEAF_KEY } from '../../support/certificates.ts';
-import { startTestController } from '../../support/controller.ts';
-import { ask, clusterFolder } from '../../support/embedded-cluster.ts';
-import { freePort } from '../../support/headgate.ts';
-import { findPgBouncer, startPgBouncer } from '../../support/pgbouncer.ts';
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
+import { startEmbeddedPostgres } from '../../../controller/database/embedded/embedded-postgres.ts';
+import { listBusNames } from '../../../controller/platform/runtime/bus.ts';
+import { AUTHORITY, EXPIRED, LEAF, LEAF_KEY } from '../../support/fixtures/certificates.ts';
+import { startTestController } from '../../support/harness/controller.ts';
+import { ask, clusterFolder } from '../../support/harness/embedded-cluster.ts';
+import { freePort } from '../../support/harness/headgate.ts';
+import { type TestDatabase, testDatabase } from '../../support/harness/postgres.ts';
+import { findPgBouncer, startPgBouncer } from '../../support/servers/pgbouncer.ts';
 
 const refusal = async (url: string): Promise<string> => {
   try {

@@ -4,10 +4,10 @@ import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { connect } from '../../../controller/database/connect.ts';
-import { createJobs, type JobHandler, type Jobs } from '../../../controller/platform/jobs.ts';
-import { createLogger } from '../../../controller/platform/logger.ts';
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
-import { until } from '../../support/until.ts';
+import { createJobs, type JobHandler, type Jobs } from '../../../controller/platform/runtime/jobs.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
+import { type TestDatabase, testDatabase } from '../../support/harness/postgres.ts';
+import { until } from '../../support/harness/until.ts';
 
 describe('jobs', function () {
   this.timeout(30_000);

@@ -17,20 +17,25 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
+import { agreeOnKeys, listKeys, openKeyring, rotateKeys } from '../../../controller/compose/keys.ts';
 import { type Config, readConfig } from '../../../controller/config.ts';
 import { connect } from '../../../controller/database/connect.ts';
-import { insertEnvironment } from '../../../controller/environments/store.ts';
-import { agreeOnKeys, listKeys, openKeyring, rotateKeys } from '../../../controller/keys.ts';
-import { addKey, ensureKeyFile, keyFile, readKeyFile } from '../../../controller/platform/key-file.ts';
-import { countByKey, resealAll } from '../../../controller/platform/key-rotation.ts';
-import { createKeyring, type Keyring, KeyringError, keyIdOf } from '../../../controller/platform/keyring.ts';
-import { SEALED_COLUMNS, sealedPlace } from '../../../controller/platform/sealed-columns.ts';
-import { insertSecret, readSecrets, updateSecretValue } from '../../../controller/secrets/store.ts';
-import { readSetting } from '../../../controller/settings/index.ts';
-import { insertTeam } from '../../../controller/teams/store.ts';
-import { startTestController } from '../../support/controller.ts';
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
-import { until } from '../../support/until.ts';
+import { insertEnvironment } from '../../../controller/fleet/environments/store.ts';
+import { insertTeam } from '../../../controller/identity/teams/store.ts';
+import { addKey, ensureKeyFile, keyFile, readKeyFile } from '../../../controller/platform/crypto/key-file.ts';
+import { countByKey, resealAll } from '../../../controller/platform/crypto/key-rotation.ts';
+import {
+  createKeyring,
+  type Keyring,
+  KeyringError,
+  keyIdOf,
+} from '../../../controller/platform/crypto/keyring.ts';
+import { SEALED_COLUMNS, sealedPlace } from '../../../controller/platform/crypto/sealed-columns.ts';
+import { readSetting } from '../../../controller/platform/runtime/settings-store.ts';
+import { insertSecret, readSecrets, updateSecretValue } from '../../../controller/secrets/secrets/store.ts';
+import { startTestController } from '../../support/harness/controller.ts';
+import { type TestDatabase, testDatabase } from '../../support/harness/postgres.ts';
+import { until } from '../../support/harness/until.ts';
 
 const RUNS = Number(process.env.HEADGATE_TEST_SEQUENCES ?? 25);
 const ROOT = join(import.meta.dirname, '../../..');

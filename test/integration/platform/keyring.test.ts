@@ -1,7 +1,7 @@
 /** Encryption at rest, and the tokens of which only a hash is kept. */
 import { expect } from 'chai';
-import { createKeyring, KeyringError } from '../../../controller/platform/keyring.ts';
-import { hashSecret, mintToken, parseToken, sameHash } from '../../../controller/platform/tokens.ts';
+import { createKeyring, KeyringError } from '../../../controller/platform/crypto/keyring.ts';
+import { hashSecret, mintToken, parseToken, sameHash } from '../../../controller/platform/crypto/tokens.ts';
 
 const KEY = '0123456789abcdef0123456789abcdef';
 

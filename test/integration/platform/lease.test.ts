@@ -1,10 +1,10 @@
 /** Leadership: one at a time, and a leader that was paused cannot write any more. */
 import { expect } from 'chai';
-import { DomainError } from '../../../controller/platform/errors.ts';
-import { createLease, type Lease } from '../../../controller/platform/lease.ts';
-import { patient } from '../../support/patience.ts';
-import { QUIET, startTestPlatform, type TestPlatform } from '../../support/platform.ts';
-import { until } from '../../support/until.ts';
+import { DomainError } from '../../../controller/platform/operation/errors.ts';
+import { createLease, type Lease } from '../../../controller/platform/runtime/lease.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { QUIET, startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { until } from '../../support/harness/until.ts';
 
 const TTL_MS = patient(250);
 

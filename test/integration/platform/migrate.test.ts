@@ -1,11 +1,11 @@
 /** Migrations beside sessions that hold locks, and of a version that comes too late. */
 import { expect } from 'chai';
-import { withDatabaseUrl } from '../../../controller/commands/database.ts';
+import { withDatabaseUrl } from '../../../controller/cli/database-url.ts';
 import { readConfig } from '../../../controller/config.ts';
 import { connect, type Database } from '../../../controller/database/connect.ts';
 import { MIGRATIONS, type Migration, migrate } from '../../../controller/database/migrate.ts';
-import { startTestController } from '../../support/controller.ts';
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
+import { startTestController } from '../../support/harness/controller.ts';
+import { type TestDatabase, testDatabase } from '../../support/harness/postgres.ts';
 
 describe('migrations', function () {
   this.timeout(30_000);

@@ -2,11 +2,10 @@
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import Type from 'typebox';
-import { writeAudit } from '../../../controller/audit/index.ts';
-import type { Actor, MutationContext } from '../../../controller/platform/context.ts';
-import { DomainError, notFound } from '../../../controller/platform/errors.ts';
-import { createHeavySlots } from '../../../controller/platform/heavy-slots.ts';
-import { createLogger } from '../../../controller/platform/logger.ts';
+import { writeAudit } from '../../../controller/insight/audit/index.ts';
+import type { Actor, MutationContext } from '../../../controller/platform/operation/context.ts';
+import { DomainError, notFound } from '../../../controller/platform/operation/errors.ts';
+import { createHeavySlots } from '../../../controller/platform/operation/heavy-slots.ts';
 import {
   type Access,
   allows,
@@ -14,9 +13,10 @@ import {
   mutation,
   query,
   type Scope,
-} from '../../../controller/platform/operation.ts';
+} from '../../../controller/platform/operation/operation.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { type Role, Timestamp } from '../../../schemas/api/common.ts';
-import { startTestPlatform, type TestPlatform } from '../../support/platform.ts';
+import { startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
 
 const user = (roles: Record<string, Role> = {}, isSuperAdmin = false): Actor => ({
   type: 'user',

@@ -8,10 +8,10 @@ import {
   createTargetGuard,
   type Outgoing,
   OutgoingError,
-} from '../../../controller/platform/outgoing/index.ts';
-import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
-import { ForwardProxy } from '../../support/forward-proxy.ts';
-import { QUIET } from '../../support/platform.ts';
+} from '../../../controller/platform/net/outgoing/index.ts';
+import { NO_PROXIES } from '../../../controller/platform/net/proxies.ts';
+import { QUIET } from '../../support/harness/platform.ts';
+import { ForwardProxy } from '../../support/servers/forward-proxy.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -5,8 +5,8 @@ import type pg from 'pg';
 import { connect, type Database } from '../../../controller/database/connect.ts';
 import { unlessAway } from '../../../controller/database/errors.ts';
 import { openPools, type Pools } from '../../../controller/database/pools.ts';
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
-import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { type TestDatabase, testDatabase } from '../../support/harness/postgres.ts';
+import { startTcpProxy } from '../../support/servers/tcp-proxy.ts';
 
 describe('the pools of a controller', () => {
   let database: TestDatabase;

@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { seedExample } from '../../../controller/demo/example-repository.ts';
 import {
   ensureEmbeddedRepository,
   gitEnvironment,
   seedRepository,
-} from '../../../controller/repository/index.ts';
-import { git } from '../../support/fast-import.ts';
+} from '../../../controller/delivery/repository/index.ts';
+import { seedExample } from '../../../controller/demo/example-repository.ts';
+import { git } from '../../support/clients/fast-import.ts';
 
 const AUTHOR = { name: 'Ada Example', email: 'ada@example.org' };
 

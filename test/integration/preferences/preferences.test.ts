@@ -1,7 +1,7 @@
 /** User preferences: one's own, under keys of one's own. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makePlaces, type Places, refusal, tenAtOnce } from '../../support/places.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { makePlaces, type Places, refusal, tenAtOnce } from '../../support/scenes/places.ts';
 
 describe('user preferences', () => {
   let test: TestController;

@@ -1,8 +1,8 @@
 /** Filter presets: kept for everybody in an environment, twenty of a list, one of them its default. */
 import { expect } from 'chai';
 import type { FilterPreset } from '../../../schemas/api/preferences.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makePlaces, ONE_OF_TEN, type Places, refusal, tenAtOnce } from '../../support/places.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { makePlaces, ONE_OF_TEN, type Places, refusal, tenAtOnce } from '../../support/scenes/places.ts';
 
 describe('filter presets', () => {
   let test: TestController;

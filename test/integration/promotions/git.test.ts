@@ -9,13 +9,13 @@ import type {
   PromotionDiffs,
   PromotionPreflight,
 } from '../../../schemas/api/promotions.ts';
-import { Clone } from '../../support/clone.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { git } from '../../support/fast-import.ts';
-import { bindToGit, type GitPlace } from '../../support/git-place.ts';
-import { component, drawPipeline, edge, soundGraph } from '../../support/graphs.ts';
-import { makePlaces, type Places, refusal } from '../../support/places.ts';
-import { until } from '../../support/until.ts';
+import { Clone } from '../../support/clients/clone.ts';
+import { git } from '../../support/clients/fast-import.ts';
+import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { bindToGit, type GitPlace } from '../../support/scenes/git-binding.ts';
+import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
 
 type Initiated = Static<typeof InitiatedPromotion>;
 

@@ -10,10 +10,10 @@ import type {
   PromotionDiffs,
   PromotionPreflight,
 } from '../../../schemas/api/promotions.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { component, drawPipeline, edge, soundGraph } from '../../support/graphs.ts';
-import { makeUser, type Person, signIn } from '../../support/person.ts';
-import { makePlaces, type Places, refusal } from '../../support/places.ts';
+import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
+import { makeUser, type Person, signIn } from '../../support/users/person.ts';
 
 type Initiated = Static<typeof InitiatedPromotion>;
 
@@ -381,7 +381,7 @@ describe('a promotion into an environment that git does not describe', () => {
       expect(
         await refusal(places.root, 'mutation', 'promotion.approve', { requestId: root.requestId }),
       ).to.match(/^FORBIDDEN: /);
-      const { promotionDeciding } = await import('../../../controller/promotions/index.ts');
+      const { promotionDeciding } = await import('../../../controller/delivery/promotions/index.ts');
       const ctx = test.controller.systemContext('a job');
       const asProgram = await test.controller
         .execute(promotionDeciding.approve, ctx, { requestId })

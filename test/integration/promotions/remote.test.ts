@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Promotion } from '../../../schemas/api/promotions.ts';
-import { Clone } from '../../support/clone.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { git } from '../../support/fast-import.ts';
-import { GitServer } from '../../support/git-server.ts';
-import { drawPipeline, soundGraph } from '../../support/graphs.ts';
-import { signIn } from '../../support/person.ts';
-import { makePlaces, type Places, refusal } from '../../support/places.ts';
-import { testDatabase } from '../../support/postgres.ts';
-import { until } from '../../support/until.ts';
+import { Clone } from '../../support/clients/clone.ts';
+import { git } from '../../support/clients/fast-import.ts';
+import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { testDatabase } from '../../support/harness/postgres.ts';
+import { until } from '../../support/harness/until.ts';
+import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
+import { GitServer } from '../../support/servers/git-server.ts';
+import { signIn } from '../../support/users/person.ts';
 
 const FOLDER = 'environments/production';
 

@@ -4,12 +4,12 @@ import { lookAt } from '../../../reconcilers/promotions/pass.ts';
 import type { ConfigResponse } from '../../../schemas/agent/protocol.ts';
 import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
 import type { Promotion } from '../../../schemas/api/promotions.ts';
-import { enrollNode, heartbeat, type TestNode } from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { bindToGit, type GitPlace } from '../../support/git-place.ts';
-import { drawPipeline, soundGraph } from '../../support/graphs.ts';
-import { makePlaces, type Places } from '../../support/places.ts';
-import { until } from '../../support/until.ts';
+import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
+import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { bindToGit, type GitPlace } from '../../support/scenes/git-binding.ts';
+import { makePlaces, type Places } from '../../support/scenes/places.ts';
 
 describe('a promotion that was merged', function () {
   this.timeout(120_000);

@@ -1,14 +1,14 @@
 /** A plan on every pull request: of the merge, made again where anything is another, and only there. */
 import { expect } from 'chai';
-import { preconditionFailed } from '../../../controller/platform/errors.ts';
 import {
   clearOldPlans,
   insertPullRequest,
   updatePullRequest,
-} from '../../../controller/pull-requests/index.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { PullRequestScene } from '../../support/pull-request-scene.ts';
-import { type BoundEnvironment, pathOf } from '../../support/reconcile.ts';
+} from '../../../controller/delivery/pull-requests/index.ts';
+import { preconditionFailed } from '../../../controller/platform/operation/errors.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { PullRequestScene } from '../../support/scenes/pull-request-scene.ts';
+import { type BoundEnvironment, pathOf } from '../../support/scenes/reconcile.ts';
 
 /** Several times as many as one pass plans. */
 const MANY = 40;

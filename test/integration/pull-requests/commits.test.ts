@@ -4,11 +4,11 @@ import {
   commitStatusOf,
   listCommitStatuses,
   sweepCommitStatuses,
-} from '../../../controller/pull-requests/index.ts';
+} from '../../../controller/delivery/pull-requests/index.ts';
 import { ForgeError } from '../../../reconcilers/forges/forge.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { PullRequestScene } from '../../support/pull-request-scene.ts';
-import type { BoundEnvironment } from '../../support/reconcile.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { PullRequestScene } from '../../support/scenes/pull-request-scene.ts';
+import type { BoundEnvironment } from '../../support/scenes/reconcile.ts';
 
 describe('the status of a commit that came in', () => {
   let scene: PullRequestScene;

@@ -1,9 +1,9 @@
 /** What a pull request changes, told within bounds. */
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { diffOf } from '../../../reconcilers/pull-requests/diff.ts';
-import { localGit } from '../../../reconcilers/pull-requests/git.ts';
-import { PullBench } from '../../support/pull-bench.ts';
+import { localGit } from '../../../reconcilers/merge/local-git.ts';
+import { diffOf } from '../../../reconcilers/pull-requests/merge/diff.ts';
+import { PullBench } from '../../support/scenes/pull-workspace.ts';
 
 const lines = (count: number, of = 'line') =>
   Array.from({ length: count }, (_, n) => `${of} ${n}\n`).join('');

@@ -1,12 +1,12 @@
 /** Pull requests that live on a forge: what the forge says now is what is kept, and what is made of it is told once. */
 import { expect } from 'chai';
-import { findBinding } from '../../../controller/git-sync/index.ts';
-import { mirrorPullRequest } from '../../../controller/pull-requests/index.ts';
+import { findBinding } from '../../../controller/delivery/bindings/index.ts';
+import { mirrorPullRequest } from '../../../controller/delivery/pull-requests/index.ts';
 import { ForgeError, ForgeReply } from '../../../reconcilers/forges/forge.ts';
-import { REFUSED_PAUSE_MS } from '../../../reconcilers/pull-requests/refusals.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { PullRequestScene } from '../../support/pull-request-scene.ts';
-import type { BoundEnvironment } from '../../support/reconcile.ts';
+import { REFUSED_PAUSE_MS } from '../../../reconcilers/pull-requests/mirror/refused-writes.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { PullRequestScene } from '../../support/scenes/pull-request-scene.ts';
+import type { BoundEnvironment } from '../../support/scenes/reconcile.ts';
 
 describe('a pull request on a forge', () => {
   let scene: PullRequestScene;

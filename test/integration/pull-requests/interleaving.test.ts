@@ -1,11 +1,15 @@
 /** Whatever happens in whatever order: in the end every open pull request has the check that is made of it as it is now. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { listChecks, readCheck, updatePullRequest } from '../../../controller/pull-requests/index.ts';
-import { longProperty } from '../../support/long-property.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { PullRequestScene } from '../../support/pull-request-scene.ts';
-import type { BoundEnvironment } from '../../support/reconcile.ts';
+import {
+  listChecks,
+  readCheck,
+  updatePullRequest,
+} from '../../../controller/delivery/pull-requests/index.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { longProperty } from '../../support/harness/long-property.ts';
+import { PullRequestScene } from '../../support/scenes/pull-request-scene.ts';
+import type { BoundEnvironment } from '../../support/scenes/reconcile.ts';
 
 const PULLS = [1, 2, 3] as const;
 const NAMES = ['web', 'edge', 'rest'] as const;

@@ -1,12 +1,12 @@
 /** Merges of pull requests that are kept here, against what git itself makes of the same branches. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { mergeResult } from '../../../reconcilers/pull-requests/merge-result.ts';
-import { refreshPull } from '../../../reconcilers/pull-requests/refresh.ts';
+import { mergeResult } from '../../../reconcilers/merge/merge-result.ts';
+import { refreshPull } from '../../../reconcilers/pull-requests/merge/refresh-branch.ts';
 import type { MergeMethod } from '../../../schemas/api/pull-requests.ts';
-import { longProperty } from '../../support/long-property.ts';
-import { refusal } from '../../support/mirrors.ts';
-import { GRACE, PullBench, pullOf, WorkTree } from '../../support/pull-bench.ts';
+import { longProperty } from '../../support/harness/long-property.ts';
+import { refusal } from '../../support/scenes/mirrors.ts';
+import { GRACE, PullBench, pullOf, WorkTree } from '../../support/scenes/pull-workspace.ts';
 
 const LINES = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'];
 const text = (...changes: [number, string][]) =>

@@ -1,14 +1,14 @@
 /** Nothing reaches a protected branch that only those have looked at who made it. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { commit, git } from '../../support/fast-import.ts';
-import { GitClient, withCredentials } from '../../support/git-client.ts';
-import { bindToGit, type GitPlace } from '../../support/git-place.ts';
-import { drawPipeline, soundGraph } from '../../support/graphs.ts';
-import { makeUser, type Person, signIn } from '../../support/person.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { makePlaces, type Places, refusal } from '../../support/places.ts';
-import { until } from '../../support/until.ts';
+import { commit, git } from '../../support/clients/fast-import.ts';
+import { GitClient, withCredentials } from '../../support/clients/git-client.ts';
+import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { bindToGit, type GitPlace } from '../../support/scenes/git-binding.ts';
+import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
+import { makeUser, type Person, signIn } from '../../support/users/person.ts';
 
 describe('a protected branch', function () {
   this.timeout(60_000);

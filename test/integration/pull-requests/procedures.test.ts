@@ -1,14 +1,14 @@
 /** Pull requests of the embedded repository, from opening to merging, through the API of a real controller. */
 import { expect } from 'chai';
-import { findBinding } from '../../../controller/git-sync/index.ts';
-import { findPullRequest } from '../../../controller/pull-requests/index.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { commit, git } from '../../support/fast-import.ts';
-import { bindToGit, type GitPlace } from '../../support/git-place.ts';
-import type { Person } from '../../support/person.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { makePlaces, type Places, refusal } from '../../support/places.ts';
-import { until } from '../../support/until.ts';
+import { findBinding } from '../../../controller/delivery/bindings/index.ts';
+import { findPullRequest } from '../../../controller/delivery/pull-requests/index.ts';
+import { commit, git } from '../../support/clients/fast-import.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { bindToGit, type GitPlace } from '../../support/scenes/git-binding.ts';
+import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
+import type { Person } from '../../support/users/person.ts';
 
 interface Shown {
   id: string;

@@ -1,14 +1,14 @@
 /** Pull requests that are kept here, of a repository on a git server without a forge. */
 import { expect } from 'chai';
-import { mergeResult } from '../../../reconcilers/pull-requests/merge-result.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { git } from '../../support/fast-import.ts';
-import { GitServer } from '../../support/git-server.ts';
-import { MirrorScene } from '../../support/mirrors.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { makePlaces, type Places, refusal } from '../../support/places.ts';
-import { WorkTree } from '../../support/pull-bench.ts';
-import { until } from '../../support/until.ts';
+import { mergeResult } from '../../../reconcilers/merge/merge-result.ts';
+import { git } from '../../support/clients/fast-import.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { MirrorScene } from '../../support/scenes/mirrors.ts';
+import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
+import { WorkTree } from '../../support/scenes/pull-workspace.ts';
+import { GitServer } from '../../support/servers/git-server.ts';
 
 const FOLDER = 'environments/staging';
 

@@ -1,15 +1,15 @@
 /** Who only knows the address of a repository learns nothing of its pull requests. */
 import { expect } from 'chai';
-import { environmentsBeside } from '../../../controller/git-sync/index.ts';
+import { environmentsBeside } from '../../../controller/delivery/bindings/index.ts';
 import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
 import type { PullRequest } from '../../../schemas/api/pull-requests.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { git } from '../../support/fast-import.ts';
-import { GitServer } from '../../support/git-server.ts';
-import { makeUser, type Person, signIn } from '../../support/person.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { makePlaces, type Places, refusal } from '../../support/places.ts';
-import { until } from '../../support/until.ts';
+import { git } from '../../support/clients/fast-import.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
+import { GitServer } from '../../support/servers/git-server.ts';
+import { makeUser, type Person, signIn } from '../../support/users/person.ts';
 
 const FOLDER = 'environments/staging';
 

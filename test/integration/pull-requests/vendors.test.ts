@@ -1,14 +1,14 @@
 /** The whole way with the clients of the forges, over HTTP: found, planned, told, merged there, rolled out here. */
 import { expect } from 'chai';
-import { sealForgeToken } from '../../../controller/git-sync/forge-secrets.ts';
-import { createLogger } from '../../../controller/platform/logger.ts';
-import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
+import { sealForgeToken } from '../../../controller/delivery/bindings/forge/forge-secrets.ts';
+import { NO_PROXIES } from '../../../controller/platform/net/proxies.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { createForges, type Forges } from '../../../reconcilers/forges/index.ts';
-import { type ForgeServer, SERVERS } from '../../support/forges/index.ts';
-import { localGuard } from '../../support/local-targets.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { PullRequestScene } from '../../support/pull-request-scene.ts';
-import type { BoundEnvironment } from '../../support/reconcile.ts';
+import { localGuard } from '../../support/fixtures/local-targets.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { PullRequestScene } from '../../support/scenes/pull-request-scene.ts';
+import type { BoundEnvironment } from '../../support/scenes/reconcile.ts';
+import { type ForgeServer, SERVERS } from '../../support/servers/forges/index.ts';
 
 for (const Server of SERVERS)
   describe(`pull requests on ${Server.name}`, () => {

@@ -1,11 +1,11 @@
 /** What wakes the loop over pull requests: signals of others, the timer, a change of hands. */
 import { expect } from 'chai';
-import type { Signal } from '../../../controller/platform/bus.ts';
+import type { Signal } from '../../../controller/platform/runtime/bus.ts';
 import { ForgeError } from '../../../reconcilers/forges/forge.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { type PlayedController, PullRequestScene } from '../../support/pull-request-scene.ts';
-import type { BoundEnvironment } from '../../support/reconcile.ts';
-import { until } from '../../support/until.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { until } from '../../support/harness/until.ts';
+import { type PlayedController, PullRequestScene } from '../../support/scenes/pull-request-scene.ts';
+import type { BoundEnvironment } from '../../support/scenes/reconcile.ts';
 
 describe('the loop over pull requests', () => {
   let scene: PullRequestScene;

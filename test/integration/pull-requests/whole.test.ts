@@ -1,13 +1,13 @@
 /** A pull request from its branch to the nodes, through the doors of a controller that runs. */
 import { expect } from 'chai';
-import { commitStatusOf } from '../../../controller/pull-requests/index.ts';
+import { commitStatusOf } from '../../../controller/delivery/pull-requests/index.ts';
 import type { PullRequest, PullRequestPlan } from '../../../schemas/api/pull-requests.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { git } from '../../support/fast-import.ts';
-import { bindToGit, type GitPlace } from '../../support/git-place.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { makePlaces } from '../../support/places.ts';
-import { until } from '../../support/until.ts';
+import { git } from '../../support/clients/fast-import.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { bindToGit, type GitPlace } from '../../support/scenes/git-binding.ts';
+import { makePlaces } from '../../support/scenes/places.ts';
 
 describe('a pull request, from outside', () => {
   let test: TestController;

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { gitSyncOperations } from '../../../controller/git-sync/index.ts';
-import { listJobs } from '../../../controller/git-sync/jobs-store.ts';
-import { purgeTombstone } from '../../../controller/ownership/index.ts';
+import { gitSyncOperations } from '../../../controller/delivery/bindings/index.ts';
+import { listJobs } from '../../../controller/delivery/bindings/jobs/jobs-store.ts';
+import { purgeTombstone } from '../../../controller/delivery/ownership/index.ts';
 import { systemClock } from '../../../reconcilers/engine/clock.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/reconcile.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/scenes/reconcile.ts';
 
 describe('applying what git says', () => {
   let scene: ReconcileScene;

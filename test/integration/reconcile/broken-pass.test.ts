@@ -1,11 +1,11 @@
 /** What people read of a pass that threw. */
 import { expect } from 'chai';
-import { insertEnvironment } from '../../../controller/environments/store.ts';
-import { findBinding } from '../../../controller/git-sync/index.ts';
-import { saveBinding } from '../../../controller/git-sync/store.ts';
-import { insertTeam } from '../../../controller/teams/store.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { until } from '../../support/until.ts';
+import { findBinding } from '../../../controller/delivery/bindings/index.ts';
+import { saveBinding } from '../../../controller/delivery/bindings/store.ts';
+import { insertEnvironment } from '../../../controller/fleet/environments/store.ts';
+import { insertTeam } from '../../../controller/identity/teams/store.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
 
 describe('a pass over git that throws', () => {
   let test: TestController;

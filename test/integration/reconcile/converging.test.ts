@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { convergePipelines } from '../../../controller/pipelines/index.ts';
-import { DomainError } from '../../../controller/platform/errors.ts';
-import { createLease } from '../../../controller/platform/lease.ts';
-import { createLogger } from '../../../controller/platform/logger.ts';
-import type { Execute } from '../../../controller/platform/operation.ts';
+import { DomainError } from '../../../controller/platform/operation/errors.ts';
+import type { Execute } from '../../../controller/platform/operation/operation.ts';
+import { createLease } from '../../../controller/platform/runtime/lease.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { readCommit } from '../../../reconcilers/source/index.ts';
 import type { ManifestSpec } from '../../../schemas/manifests/index.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/reconcile.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/scenes/reconcile.ts';
 
 describe('converging, whatever comes between', () => {
   let scene: ReconcileScene;

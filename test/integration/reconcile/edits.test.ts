@@ -8,15 +8,15 @@ import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { PATIENCE } from '../../support/patience.ts';
-import type { Share, ShareResult } from '../../support/random-edits/shard.ts';
+import { PATIENCE } from '../../support/harness/patience.ts';
+import type { Share, ShareResult } from '../../support/scenes/random-edits/shard.ts';
 
 const SEQUENCES = Number(process.env.HEADGATE_TEST_SEQUENCES ?? 60);
 const USUAL_SEED = 20_000;
 const SHARES = 2;
 /** A failure is made smaller for at least this long. */
 const SHRINKING_MS = 60_000;
-const SHARD = fileURLToPath(new URL('../../support/random-edits/shard.ts', import.meta.url));
+const SHARD = fileURLToPath(new URL('../../support/scenes/random-edits/shard.ts', import.meta.url));
 
 /** `<seed>` replays all, `<seed>:<path>` the one sequence that failed. */
 function shares(): Share[] {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { gitSyncApprovals, gitSyncWords } from '../../../controller/git-sync/index.ts';
-import { insertPipeline } from '../../../controller/pipelines/store.ts';
-import { DomainError } from '../../../controller/platform/errors.ts';
+import { gitSyncApprovals, gitSyncWords } from '../../../controller/delivery/bindings/index.ts';
+import { insertPipeline } from '../../../controller/pipelines/lifecycle/store.ts';
+import { DomainError } from '../../../controller/platform/operation/errors.ts';
 import type { PassResult } from '../../../reconcilers/git/pass.ts';
-import { PRODUCTION } from '../../support/config-repository.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { type BoundEnvironment, ReconcileScene } from '../../support/reconcile.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { PRODUCTION } from '../../support/scenes/config-repository.ts';
+import { type BoundEnvironment, ReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const said = (result: PassResult) => result.report.join('\n');
 const names = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);

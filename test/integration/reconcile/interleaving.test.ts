@@ -1,11 +1,11 @@
 /** Pushes, edits past git, words of operators and passes in any order: once all is said, the database is what git says. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { gitSyncApprovals, gitSyncHolds, gitSyncWords } from '../../../controller/git-sync/index.ts';
-import { insertPipeline } from '../../../controller/pipelines/store.ts';
-import { DomainError } from '../../../controller/platform/errors.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { type BoundEnvironment, ReconcileScene } from '../../support/reconcile.ts';
+import { gitSyncApprovals, gitSyncHolds, gitSyncWords } from '../../../controller/delivery/bindings/index.ts';
+import { insertPipeline } from '../../../controller/pipelines/lifecycle/store.ts';
+import { DomainError } from '../../../controller/platform/operation/errors.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { type BoundEnvironment, ReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const NAMES = ['a', 'b', 'c', 'd'];
 const RUNS = Number(process.env.HEADGATE_TEST_RUNS ?? 15);

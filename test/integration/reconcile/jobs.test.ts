@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { GitJob, GitSyncStatus, ImportError } from '../../../schemas/api/git-sync.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { commit, git } from '../../support/fast-import.ts';
-import type { Person } from '../../support/person.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { until } from '../../support/until.ts';
+import { commit, git } from '../../support/clients/fast-import.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import type { Person } from '../../support/users/person.ts';
 
 describe('jobs of an environment that is bound to git', () => {
   let test: TestController;

@@ -1,7 +1,7 @@
 /** Alert rules and node groups converge like pipelines, and what is not spec reaches the row without a version. */
 import { expect } from 'chai';
-import { idleManifest } from '../../support/pipelines.ts';
-import { type BoundEnvironment, ReconcileScene } from '../../support/reconcile.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { type BoundEnvironment, ReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const rule = (name: string, spec: string, metadata = '') => `apiVersion: headgate/v1
 kind: AlertRule

@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import { listJobs } from '../../../controller/git-sync/jobs-store.ts';
-import { patient } from '../../support/patience.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/reconcile.ts';
+import { listJobs } from '../../../controller/delivery/bindings/jobs/jobs-store.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const HOUR = "interval '1 hour'";
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { gitSyncOperations, gitSyncWords } from '../../../controller/git-sync/index.ts';
-import type { Execute } from '../../../controller/platform/operation.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { type BoundEnvironment, ReconcileScene } from '../../support/reconcile.ts';
+import { gitSyncOperations, gitSyncWords } from '../../../controller/delivery/bindings/index.ts';
+import type { Execute } from '../../../controller/platform/operation/operation.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { type BoundEnvironment, ReconcileScene } from '../../support/scenes/reconcile.ts';
 
 describe('a pass that is under way while somebody', () => {
   let scene: ReconcileScene;

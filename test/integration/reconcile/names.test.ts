@@ -1,8 +1,8 @@
 /** Names that go from one object to another, and passes that ended before they could write down what they did. */
 import { expect } from 'chai';
-import { DomainError } from '../../../controller/platform/errors.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { type BoundEnvironment, ReconcileScene } from '../../support/reconcile.ts';
+import { DomainError } from '../../../controller/platform/operation/errors.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { type BoundEnvironment, ReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const rule = (pipeline: string) => `apiVersion: headgate/v1
 kind: AlertRule

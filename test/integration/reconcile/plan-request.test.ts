@@ -6,9 +6,9 @@ import { createPlanner, type Planner } from '../../../reconcilers/plan-view/inde
 import type { GitPlan, PlanFile, PlannedChange } from '../../../schemas/api/git-plan.ts';
 import { GitPlan as GitPlanSchema } from '../../../schemas/api/git-plan.ts';
 import { validator } from '../../../schemas/validate.ts';
-import { PRODUCTION } from '../../support/config-repository.ts';
-import { fault } from '../../support/faults-of.ts';
-import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/reconcile.ts';
+import { fault } from '../../support/fixtures/fault-text.ts';
+import { PRODUCTION } from '../../support/scenes/config-repository.ts';
+import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const pipeline = (name: string, lines: string, more = '') => `apiVersion: headgate/v1
 kind: Pipeline

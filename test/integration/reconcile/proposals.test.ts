@@ -4,12 +4,12 @@ import {
   insertPullRequest,
   listPullRequests,
   type PullRequestRecord,
-} from '../../../controller/pull-requests/index.ts';
-import { RepositoryError } from '../../../controller/repository/index.ts';
-import type { Remote } from '../../../reconcilers/git/steps.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { WorkTree } from '../../support/pull-bench.ts';
-import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/reconcile.ts';
+} from '../../../controller/delivery/pull-requests/index.ts';
+import { RepositoryError } from '../../../controller/delivery/repository/index.ts';
+import type { Remote } from '../../../reconcilers/git/pass-types.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { WorkTree } from '../../support/scenes/pull-workspace.ts';
+import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const REPOSITORY = { repository: 'embedded', forge: 'headgate', project: '', base: 'main' } as const;
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { gitSyncWords } from '../../../controller/git-sync/index.ts';
+import { gitSyncWords } from '../../../controller/delivery/bindings/index.ts';
 import type { PassResult } from '../../../reconcilers/git/pass.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/reconcile.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const said = (result: PassResult) => result.report.join('\n');
 

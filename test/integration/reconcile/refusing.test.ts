@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders as they are written in manifests
 import { expect } from 'chai';
-import { insertPipeline } from '../../../controller/pipelines/store.ts';
-import { insertSecret } from '../../../controller/secrets/store.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/reconcile.ts';
+import { insertPipeline } from '../../../controller/pipelines/lifecycle/store.ts';
+import { insertSecret } from '../../../controller/secrets/secrets/store.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/scenes/reconcile.ts';
 
 interface ErrorRow {
   path: string;

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
 import type { GitJob, GitSyncStatus } from '../../../schemas/api/git-sync.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { commit } from '../../support/fast-import.ts';
-import type { Person } from '../../support/person.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { testDatabase } from '../../support/postgres.ts';
-import { until } from '../../support/until.ts';
+import { commit } from '../../support/clients/fast-import.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { testDatabase } from '../../support/harness/postgres.ts';
+import { until } from '../../support/harness/until.ts';
+import type { Person } from '../../support/users/person.ts';
 
 const BRANCH = 'main';
 const fileOf = (name: string) => `${name}.yaml`;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/reconcile.ts';
+import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/scenes/reconcile.ts';
 
 interface ErrorRow {
   path: string;

@@ -1,11 +1,11 @@
 /** Environments that follow git no more: nothing of them is looked at or remembered. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { createLease } from '../../../controller/platform/lease.ts';
+import { createLease } from '../../../controller/platform/runtime/lease.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import { createGitReconciler } from '../../../reconcilers/git/index.ts';
-import { QUIET } from '../../support/platform.ts';
-import { ReconcileScene } from '../../support/reconcile.ts';
-import { until } from '../../support/until.ts';
+import { QUIET } from '../../support/harness/platform.ts';
+import { until } from '../../support/harness/until.ts';
+import { ReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { gitSyncHolds, gitSyncWords } from '../../../controller/git-sync/index.ts';
+import { gitSyncHolds, gitSyncWords } from '../../../controller/delivery/bindings/index.ts';
 import { pipelineDeploying, pipelineEditing } from '../../../controller/pipelines/index.ts';
-import { insertPipeline } from '../../../controller/pipelines/store.ts';
-import { DomainError } from '../../../controller/platform/errors.ts';
-import { PRODUCTION } from '../../support/config-repository.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { type BoundEnvironment, ReconcileScene } from '../../support/reconcile.ts';
+import { insertPipeline } from '../../../controller/pipelines/lifecycle/store.ts';
+import { DomainError } from '../../../controller/platform/operation/errors.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { PRODUCTION } from '../../support/scenes/config-repository.ts';
+import { type BoundEnvironment, ReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const pipeline = (name: string) => ({ kind: 'Pipeline', name });
 

@@ -4,12 +4,12 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createSourceCache, openRepository, readDesired } from '../../../reconcilers/source/index.ts';
-import { git } from '../../support/fast-import.ts';
-import { GitServer } from '../../support/git-server.ts';
-import { headOf, MirrorScene, refusal } from '../../support/mirrors.ts';
-import { patient } from '../../support/patience.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { type SmallDisk, smallDisk } from '../../support/small-disk.ts';
+import { git } from '../../support/clients/fast-import.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { type SmallDisk, smallDisk } from '../../support/harness/small-disk.ts';
+import { headOf, MirrorScene, refusal } from '../../support/scenes/mirrors.ts';
+import { GitServer } from '../../support/servers/git-server.ts';
 
 const never = new AbortController().signal;
 

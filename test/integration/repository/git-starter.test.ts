@@ -5,11 +5,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type GitEnd, runGit } from '../../../controller/repository/index.ts';
-import { childrenOf, processesNaming } from '../../support/processes.ts';
-import { until } from '../../support/until.ts';
+import { type GitEnd, runGit } from '../../../controller/delivery/repository/index.ts';
+import { childrenOf, processesNaming } from '../../support/harness/processes.ts';
+import { until } from '../../support/harness/until.ts';
 
-const PROGRAM = new URL('../../support/run-git.ts', import.meta.url).pathname;
+const PROGRAM = new URL('../../support/harness/run-git.ts', import.meta.url).pathname;
 /** Git waits for what it reads of standard input; the alias names what is looked for. */
 const sleeping = (name: string) => ['-c', `alias.wait=!sleep 600 # ${name}`, 'wait'];
 

@@ -2,13 +2,17 @@
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createLogger } from '../../../controller/platform/logger.ts';
-import { beginActivity, endActivity, extendActivity } from '../../../controller/repository/activity-store.ts';
-import { duringPush, maintainRepository } from '../../../controller/repository/index.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { commit, git } from '../../support/fast-import.ts';
-import { makeTwoTeams, manifest, type TwoTeams } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import {
+  beginActivity,
+  endActivity,
+  extendActivity,
+} from '../../../controller/delivery/repository/activity-store.ts';
+import { duringPush, maintainRepository } from '../../../controller/delivery/repository/index.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
+import { commit, git } from '../../support/clients/fast-import.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { makeTwoTeams, manifest, type TwoTeams } from '../../support/scenes/two-teams.ts';
 
 const MONTH_S = 30 * 86_400;
 

@@ -1,7 +1,7 @@
 /** Where the controller has no file descriptors left, what needs a process says so, and the controller lives on. */
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
-import { ConfigRepository } from '../../support/config-repository.ts';
+import { ConfigRepository } from '../../support/scenes/config-repository.ts';
 
 describe('a process without file descriptors left', function () {
   this.timeout(60_000);
@@ -13,7 +13,7 @@ describe('a process without file descriptors left', function () {
   after(() => config.remove());
 
   it('says so of git, and is not ended by it', () => {
-    const program = new URL('../../support/without-descriptors.ts', import.meta.url).pathname;
+    const program = new URL('../../support/harness/without-descriptors.ts', import.meta.url).pathname;
     const limited = 'ulimit -n 200; exec "$0" "$@"';
     const { stdout } = spawnSync('/bin/sh', ['-c', limited, process.execPath, program, config.gitdir], {
       encoding: 'utf8',

@@ -1,13 +1,13 @@
 /** Git servers that are reached by a proxy: questions for refs, downloads and pushes all go the same way. */
 import { expect } from 'chai';
-import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
-import { AUTHORITY } from '../../support/certificates.ts';
-import { git } from '../../support/fast-import.ts';
-import { ForwardProxy } from '../../support/forward-proxy.ts';
-import { GitServer } from '../../support/git-server.ts';
-import { writtenForms } from '../../support/kept-secrets.ts';
-import { headOf, MirrorScene, refusal } from '../../support/mirrors.ts';
-import { commandLinesDuring } from '../../support/processes.ts';
+import { NO_PROXIES } from '../../../controller/platform/net/proxies.ts';
+import { git } from '../../support/clients/fast-import.ts';
+import { AUTHORITY } from '../../support/fixtures/certificates.ts';
+import { commandLinesDuring } from '../../support/harness/processes.ts';
+import { headOf, MirrorScene, refusal } from '../../support/scenes/mirrors.ts';
+import { writtenForms } from '../../support/scenes/stored-secrets.ts';
+import { ForwardProxy } from '../../support/servers/forward-proxy.ts';
+import { GitServer } from '../../support/servers/git-server.ts';
 
 const never = new AbortController().signal;
 const PASSWORD = 'pr0xy/%"\'canary';

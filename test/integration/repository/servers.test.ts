@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { git } from '../../support/fast-import.ts';
-import { GitServer } from '../../support/git-server.ts';
-import { headOf, MirrorScene, refusal } from '../../support/mirrors.ts';
+import { git } from '../../support/clients/fast-import.ts';
+import { headOf, MirrorScene, refusal } from '../../support/scenes/mirrors.ts';
+import { GitServer } from '../../support/servers/git-server.ts';
 
 const never = new AbortController().signal;
 const credentials = { type: 'basic', username: 'bot', password: 'S3cret' } as const;

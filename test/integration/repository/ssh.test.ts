@@ -3,11 +3,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readSshKey } from '../../../controller/repository/ssh-key.ts';
-import { git } from '../../support/fast-import.ts';
-import { headOf, MirrorScene, refusal } from '../../support/mirrors.ts';
-import { commandLinesDuring, processesNaming } from '../../support/processes.ts';
-import { findSshd, SshServer } from '../../support/ssh-server.ts';
+import { readSshKey } from '../../../controller/delivery/repository/remote/ssh-key.ts';
+import { git } from '../../support/clients/fast-import.ts';
+import { commandLinesDuring, processesNaming } from '../../support/harness/processes.ts';
+import { headOf, MirrorScene, refusal } from '../../support/scenes/mirrors.ts';
+import { findSshd, SshServer } from '../../support/servers/ssh-server.ts';
 
 const never = new AbortController().signal;
 

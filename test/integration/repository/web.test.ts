@@ -4,13 +4,13 @@ import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { descends, openRepository } from '../../../reconcilers/source/index.ts';
-import { AUTHORITY } from '../../support/certificates.ts';
-import { git } from '../../support/fast-import.ts';
-import { GitServer } from '../../support/git-server.ts';
-import { headOf, MirrorScene, refusal } from '../../support/mirrors.ts';
-import { patient } from '../../support/patience.ts';
-import { commandLinesDuring, processesNaming } from '../../support/processes.ts';
-import { until } from '../../support/until.ts';
+import { git } from '../../support/clients/fast-import.ts';
+import { AUTHORITY } from '../../support/fixtures/certificates.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { commandLinesDuring, processesNaming } from '../../support/harness/processes.ts';
+import { until } from '../../support/harness/until.ts';
+import { headOf, MirrorScene, refusal } from '../../support/scenes/mirrors.ts';
+import { GitServer } from '../../support/servers/git-server.ts';
 
 const never = new AbortController().signal;
 const TOKEN = 'glpat-S3cret/with+odd "chars\'';

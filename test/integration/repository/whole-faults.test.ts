@@ -3,14 +3,14 @@ import { rmSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Condition } from '../../../schemas/api/common.ts';
 import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { GitServer } from '../../support/git-server.ts';
-import { temporaryDataDir } from '../../support/headgate.ts';
-import type { Person } from '../../support/person.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { testDatabase } from '../../support/postgres.ts';
-import { type SmallDisk, smallDisk } from '../../support/small-disk.ts';
-import { until } from '../../support/until.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { temporaryDataDir } from '../../support/harness/headgate.ts';
+import { testDatabase } from '../../support/harness/postgres.ts';
+import { type SmallDisk, smallDisk } from '../../support/harness/small-disk.ts';
+import { until } from '../../support/harness/until.ts';
+import { GitServer } from '../../support/servers/git-server.ts';
+import type { Person } from '../../support/users/person.ts';
 
 const NEVER_BY_ITSELF = 86_400;
 

@@ -1,10 +1,10 @@
 /** The audit log over REST, as a program follows it. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import type { Person } from '../../support/person.ts';
-import { makeKey, type RestCall, restClient } from '../../support/rest.ts';
-import { testEnvironment } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { makeKey, type RestCall, restClient } from '../../support/clients/rest.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { testEnvironment } from '../../support/scenes/two-teams.ts';
+import type { Person } from '../../support/users/person.ts';
 
 interface Event {
   id: string;

@@ -4,10 +4,16 @@
  */
 import { expect } from 'chai';
 import { ERROR_CODES } from '../../../schemas/api/error-codes.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import type { Answer } from '../../support/http.ts';
-import { CONFIG_YAML, draftPipeline, makeKey, type RestCall, restClient } from '../../support/rest.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/two-teams.ts';
+import type { Answer } from '../../support/clients/http.ts';
+import {
+  CONFIG_YAML,
+  draftPipeline,
+  makeKey,
+  type RestCall,
+  restClient,
+} from '../../support/clients/rest.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
 
 interface Named {
   id: string;

@@ -1,10 +1,10 @@
 /** A deploy that is waited for, and one that is followed: what the nodes report decides. */
 import { expect } from 'chai';
-import { heartbeat } from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { draftPipeline, makeKey, type RestCall, restClient } from '../../support/rest.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import { heartbeat } from '../../support/agents/agent-client.ts';
+import { draftPipeline, makeKey, type RestCall, restClient } from '../../support/clients/rest.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
 
 interface Deployed {
   versionId: string;

@@ -1,9 +1,15 @@
 /** What is the same for all of the REST interface: addresses, methods, limits, and its details row by row. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { draftPipeline, makeKey, type RestCall, type RestKey, restClient } from '../../support/rest.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import {
+  draftPipeline,
+  makeKey,
+  type RestCall,
+  type RestKey,
+  restClient,
+} from '../../support/clients/rest.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
 
 interface Listed {
   id: string;

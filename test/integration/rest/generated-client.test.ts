@@ -5,11 +5,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { send } from '../../support/http.ts';
-import { openApiTools } from '../../support/openapi-tools.ts';
-import { draftPipeline, makeKey } from '../../support/rest.ts';
-import { testEnvironment } from '../../support/two-teams.ts';
+import { send } from '../../support/clients/http.ts';
+import { openApiTools } from '../../support/clients/openapi-tools.ts';
+import { draftPipeline, makeKey } from '../../support/clients/rest.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { testEnvironment } from '../../support/scenes/two-teams.ts';
 
 /** What somebody would write who knows nothing but the description. */
 const PROGRAM = `

@@ -3,12 +3,18 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import stringify from 'fast-json-stable-stringify';
 import { deleteOldAnswers } from '../../../api/rest/idempotency-store.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import type { Answer } from '../../support/http.ts';
-import type { Person } from '../../support/person.ts';
-import { draftPipeline, makeKey, type RestCall, type RestKey, restClient } from '../../support/rest.ts';
-import { testEnvironment } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+import type { Answer } from '../../support/clients/http.ts';
+import {
+  draftPipeline,
+  makeKey,
+  type RestCall,
+  type RestKey,
+  restClient,
+} from '../../support/clients/rest.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { testEnvironment } from '../../support/scenes/two-teams.ts';
+import type { Person } from '../../support/users/person.ts';
 
 describe('a POST with an Idempotency-Key', () => {
   let test: TestController;

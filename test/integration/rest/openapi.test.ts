@@ -11,10 +11,10 @@ import { expect } from 'chai';
 import { describeApi } from '../../../api/openapi/document.ts';
 import { SCHEMA_MODULES } from '../../../api/openapi/named-schemas.ts';
 import { REST_ROWS } from '../../../api/rest/rows.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { send } from '../../support/http.ts';
-import { openApiTools } from '../../support/openapi-tools.ts';
-import { OPERATIONS } from '../../support/operations.ts';
+import { send } from '../../support/clients/http.ts';
+import { openApiTools } from '../../support/clients/openapi-tools.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { OPERATIONS } from '../../support/procedures/operations.ts';
 
 interface DescribedOperation {
   operationId: string;

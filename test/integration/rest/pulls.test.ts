@@ -1,9 +1,9 @@
 /** Pull requests by REST: what a bot sees of them, and which it may merge. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { git } from '../../support/fast-import.ts';
-import { followBranch, makeKey, openPull, type RestCall, restClient } from '../../support/rest.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/two-teams.ts';
+import { git } from '../../support/clients/fast-import.ts';
+import { followBranch, makeKey, openPull, type RestCall, restClient } from '../../support/clients/rest.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
 
 interface Pull {
   number: number;

@@ -6,12 +6,10 @@ import { expect } from 'chai';
 import type { TObject } from 'typebox';
 import type { RestRow } from '../../../api/rest/row.ts';
 import { REST_ROWS } from '../../../api/rest/rows.ts';
-import { mintToken } from '../../../controller/platform/tokens.ts';
+import { mintToken } from '../../../controller/platform/crypto/tokens.ts';
 import { PERMISSIONS, type Permission } from '../../../schemas/api/service-accounts.ts';
 import { validator } from '../../../schemas/validate.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { type Answer, type SendOptions, send } from '../../support/http.ts';
-import { unknownFields } from '../../support/operations.ts';
+import { type Answer, type SendOptions, send } from '../../support/clients/http.ts';
 import {
   CONFIG_YAML,
   draftPipeline,
@@ -20,8 +18,10 @@ import {
   openPull,
   type RestKey,
   restClient,
-} from '../../support/rest.ts';
-import { makeTwoTeams, SECRET_VALUE, type Side, type TwoTeams } from '../../support/two-teams.ts';
+} from '../../support/clients/rest.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { unknownFields } from '../../support/procedures/operations.ts';
+import { makeTwoTeams, SECRET_VALUE, type Side, type TwoTeams } from '../../support/scenes/two-teams.ts';
 
 /** The contract: method, path, permission, status, and the keys of the answer. */
 const CONTRACT = `

@@ -1,10 +1,10 @@
 /** What the leader deletes by age: history, plans, tokens, tombstones, notes. */
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import type { Actor } from '../../../controller/platform/context.ts';
-import { SWEEPS } from '../../../controller/retention/index.ts';
-import { untilWaiting } from '../../support/lock-waiters.ts';
-import { startTestPlatform, type TestPlatform } from '../../support/platform.ts';
+import { SWEEPS } from '../../../controller/compose/retention.ts';
+import type { Actor } from '../../../controller/platform/operation/context.ts';
+import { untilWaiting } from '../../support/harness/lock-waiters.ts';
+import { startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
 
 const SYSTEM: Actor = { type: 'system', name: 'test' };
 const DAY_MS = 86_400_000;

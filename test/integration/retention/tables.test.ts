@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { SWEEPS } from '../../../controller/retention/index.ts';
-import { startTestPlatform } from '../../support/platform.ts';
+import { SWEEPS } from '../../../controller/compose/retention.ts';
+import { startTestPlatform } from '../../support/harness/platform.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/retention.md'), 'utf8');
 

@@ -1,10 +1,10 @@
 /** Versions of pipelines that are deleted by age and number, and those that never are. */
 import { expect } from 'chai';
 import { pruneVersions } from '../../../controller/pipelines/index.ts';
-import type { Actor, Context } from '../../../controller/platform/context.ts';
-import { createLease } from '../../../controller/platform/lease.ts';
-import { writeSetting } from '../../../controller/settings/index.ts';
-import { QUIET, startTestPlatform, type TestPlatform } from '../../support/platform.ts';
+import type { Actor, Context } from '../../../controller/platform/operation/context.ts';
+import { createLease } from '../../../controller/platform/runtime/lease.ts';
+import { writeSetting } from '../../../controller/platform/runtime/settings-store.ts';
+import { QUIET, startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
 
 const SYSTEM: Actor = { type: 'system', name: 'test' };
 const KEEP = 10;

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import type { Pipeline } from '../../../schemas/api/pipelines.ts';
 import type { RolloutSummary } from '../../../schemas/api/rollouts.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { drawPipeline, soundGraph } from '../../support/graphs.ts';
-import type { Person } from '../../support/person.ts';
-import { refusal } from '../../support/places.ts';
+import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { refusal } from '../../support/scenes/places.ts';
 import {
   activeOf,
   joinRing,
@@ -15,9 +15,9 @@ import {
   untilServed,
   untilStatus,
   wakeRollout,
-} from '../../support/rollouts.ts';
-import { testEnvironment } from '../../support/two-teams.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/scenes/rollouts.ts';
+import { testEnvironment } from '../../support/scenes/two-teams.ts';
+import type { Person } from '../../support/users/person.ts';
 
 const CANARY = { canarySelector: { ring: '0' }, healthCheckWindowMinutes: 10, changelog: 'a try' };
 

@@ -4,9 +4,10 @@ import type { GitPlan } from '../../../schemas/api/git-plan.ts';
 import type { DriftReport, GitHold } from '../../../schemas/api/git-words.ts';
 import type { Pipeline } from '../../../schemas/api/pipelines.ts';
 import type { RolloutSummary } from '../../../schemas/api/rollouts.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { bindToGit, type GitPlace } from '../../support/git-place.ts';
-import { makePlaces, refusal } from '../../support/places.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { bindToGit, type GitPlace } from '../../support/scenes/git-binding.ts';
+import { makePlaces, refusal } from '../../support/scenes/places.ts';
 import {
   activeOf,
   joinRing,
@@ -16,8 +17,7 @@ import {
   untilServed,
   untilStatus,
   wakeRollout,
-} from '../../support/rollouts.ts';
-import { until } from '../../support/until.ts';
+} from '../../support/scenes/rollouts.ts';
 
 interface Written {
   interval?: number;

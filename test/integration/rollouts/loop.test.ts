@@ -7,12 +7,12 @@ import {
   pipelineGraphs,
   stagedRollouts,
 } from '../../../controller/pipelines/index.ts';
-import { unavailable } from '../../../controller/platform/errors.ts';
+import { unavailable } from '../../../controller/platform/operation/errors.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
 import { createRolloutReconciler, type RolloutReconciler } from '../../../reconcilers/rollouts/index.ts';
-import { soundGraph } from '../../support/graphs.ts';
-import { type BoundEnvironment, ReconcileScene } from '../../support/reconcile.ts';
-import { until } from '../../support/until.ts';
+import { soundGraph } from '../../support/fixtures/graphs.ts';
+import { until } from '../../support/harness/until.ts';
+import { type BoundEnvironment, ReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const MINUTE = 60_000;
 

@@ -1,15 +1,15 @@
 /** Samples: asked for by people, given to nodes, answered, and over after a time. */
 import { expect } from 'chai';
-import { keepSamples } from '../../../controller/samples/index.ts';
+import { keepSamples } from '../../../controller/fleet/samples/index.ts';
 import type { ConfigResponse, SampleRequest } from '../../../schemas/agent/protocol.ts';
 import type { EventSchemas, SampleResultView } from '../../../schemas/api/samples.ts';
-import type { TestNode } from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { openStream } from '../../support/http.ts';
-import type { Person } from '../../support/person.ts';
-import { refusal, tenAtOnce } from '../../support/places.ts';
-import { deployGraph, makeSampled, report, type Sampled } from '../../support/sampled.ts';
-import { until } from '../../support/until.ts';
+import type { TestNode } from '../../support/agents/agent-client.ts';
+import { openStream } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { refusal, tenAtOnce } from '../../support/scenes/places.ts';
+import { deployGraph, makeSampled, report, type Sampled } from '../../support/scenes/sampled.ts';
+import type { Person } from '../../support/users/person.ts';
 
 describe('samples of events', () => {
   let test: TestController;

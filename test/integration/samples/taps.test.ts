@@ -1,14 +1,14 @@
 /** Live taps: started by people, run by nodes, watched through one controller or across two. */
 import { expect } from 'chai';
-import { keepTaps } from '../../../controller/samples/index.ts';
+import { keepTaps } from '../../../controller/fleet/samples/index.ts';
 import type { TapEnded, TapEvents } from '../../../schemas/api/samples.ts';
-import type { TestNode } from '../../support/agent-client.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { type OpenStream, openStream, send } from '../../support/http.ts';
-import { type Person, signIn } from '../../support/person.ts';
-import { refusal, tenAtOnce } from '../../support/places.ts';
-import { makeSampled, report, type Sampled } from '../../support/sampled.ts';
-import { until } from '../../support/until.ts';
+import type { TestNode } from '../../support/agents/agent-client.ts';
+import { type OpenStream, openStream, send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { refusal, tenAtOnce } from '../../support/scenes/places.ts';
+import { makeSampled, report, type Sampled } from '../../support/scenes/sampled.ts';
+import { type Person, signIn } from '../../support/users/person.ts';
 
 interface Started {
   tapId: string;
@@ -257,7 +257,7 @@ describe('live taps', () => {
       const { token } = await at.root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
         environmentId: at.foreignId,
       });
-      const { enrollNode } = await import('../../support/agent-client.ts');
+      const { enrollNode } = await import('../../support/agents/agent-client.ts');
       const stranger = await enrollNode(test.url, token, { hostname: 'stranger' });
       const stopped = { events: undefined, status: 'stopped', reason: 'x' };
       for (const answer of [
@@ -364,7 +364,7 @@ describe('live taps', () => {
       });
 
     it('when the pipeline is undeployed', async () => {
-      const { deployGraph } = await import('../../support/sampled.ts');
+      const { deployGraph } = await import('../../support/scenes/sampled.ts');
       const pipelineId = await deployGraph(at.root, at.environmentId, 'short-lived');
       await report(test, at.node, pipelineId);
       const { tapId } = await at.editor.mutate<Started>('pipeline.startTap', {

@@ -1,12 +1,12 @@
 /** Who watches a live tap at a controller, over time. */
 import { expect } from 'chai';
-import { createTaps, findTap, type TapRecord, type Taps } from '../../../controller/samples/index.ts';
+import { createTaps, findTap, type TapRecord, type Taps } from '../../../controller/fleet/samples/index.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
 import type { TapEvents } from '../../../schemas/api/samples.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { QUIET } from '../../support/platform.ts';
-import { makeSampled, report, type Sampled } from '../../support/sampled.ts';
-import { until } from '../../support/until.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { QUIET } from '../../support/harness/platform.ts';
+import { until } from '../../support/harness/until.ts';
+import { makeSampled, report, type Sampled } from '../../support/scenes/sampled.ts';
 
 function viewer() {
   const sent: { event: string; data: TapEvents & { reason?: string } }[] = [];

@@ -4,14 +4,14 @@
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { grantsOf } from '../../../controller/directory/index.ts';
+import { grantsOf } from '../../../controller/identity/directory/index.ts';
 import type { Role } from '../../../schemas/api/common.ts';
 import type { TeamMapping } from '../../../schemas/api/settings.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { longProperty } from '../../support/long-property.ts';
-import type { Person } from '../../support/person.ts';
-import { type Json, type ScimClient, scimOf } from '../../support/scim/client.ts';
-import { until } from '../../support/until.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { longProperty } from '../../support/harness/long-property.ts';
+import { until } from '../../support/harness/until.ts';
+import { type Json, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
+import type { Person } from '../../support/users/person.ts';
 
 const GROUPS = ['red', 'green', 'blue'];
 const ROLES: Role[] = ['VIEWER', 'EDITOR', 'ADMIN'];

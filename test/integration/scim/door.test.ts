@@ -1,13 +1,19 @@
 /** The door of SCIM: who is let in, and with what. */
 import { expect } from 'chai';
 import { SCIM_ROWS } from '../../../api/scim/rows.ts';
-import type { TestController } from '../../support/controller.ts';
-import { send } from '../../support/http.ts';
-import { makeUser, type Person } from '../../support/person.ts';
-import { makeKey } from '../../support/rest.ts';
-import { expectError, PATCH_OP, type ScimClient, scimClient, scimOf } from '../../support/scim/client.ts';
-import { makeScimScene } from '../../support/scim/scene.ts';
-import { testEnvironment } from '../../support/two-teams.ts';
+import { send } from '../../support/clients/http.ts';
+import { makeKey } from '../../support/clients/rest.ts';
+import type { TestController } from '../../support/harness/controller.ts';
+import {
+  expectError,
+  PATCH_OP,
+  type ScimClient,
+  scimClient,
+  scimOf,
+} from '../../support/scenes/scim/client.ts';
+import { makeScimScene } from '../../support/scenes/scim/scene.ts';
+import { testEnvironment } from '../../support/scenes/two-teams.ts';
+import { makeUser, type Person } from '../../support/users/person.ts';
 
 describe('the door of SCIM', () => {
   let test: TestController;

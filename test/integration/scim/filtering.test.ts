@@ -1,10 +1,10 @@
 /** Filters of SCIM against PostgreSQL: they find whom a plain reading of the filter finds. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Filter } from '../../../controller/scim/filter.ts';
-import { expectError, type Json, PATCH_OP } from '../../support/scim/client.ts';
-import { evaluate, filterTrees, printFilter } from '../../support/scim/filters.ts';
-import { makeScimScene, type ScimScene } from '../../support/scim/scene.ts';
+import type { Filter } from '../../../controller/identity/scim/filter/filter.ts';
+import { expectError, type Json, PATCH_OP } from '../../support/scenes/scim/client.ts';
+import { evaluate, filterTrees, printFilter } from '../../support/scenes/scim/filters.ts';
+import { makeScimScene, type ScimScene } from '../../support/scenes/scim/scene.ts';
 
 describe('a filter of SCIM', function () {
   this.timeout(60_000);

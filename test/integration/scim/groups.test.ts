@@ -1,9 +1,9 @@
 /** Groups by SCIM, and the memberships of teams that follow them in the same moment. */
 import { expect } from 'chai';
 import type { Role } from '../../../schemas/api/common.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import type { Person } from '../../support/person.ts';
-import { expectError, type Json, type ScimClient, scimOf } from '../../support/scim/client.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { expectError, type Json, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
+import type { Person } from '../../support/users/person.ts';
 
 describe('a group of SCIM', () => {
   let test: TestController;

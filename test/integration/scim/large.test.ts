@@ -1,16 +1,16 @@
 /** A group of five thousand: its changes ask the database a bounded number of times, and one more member costs as much as ever. */
 import { expect } from 'chai';
 import { connect } from '../../../controller/database/connect.ts';
-import type { Context } from '../../../controller/platform/context.ts';
-import type { Operation } from '../../../controller/platform/operation.ts';
 import {
   scimGroupOperations as groups,
   scimUserOperations as users,
-} from '../../../controller/scim/index.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { patient } from '../../support/patience.ts';
-import type { Person } from '../../support/person.ts';
-import { type Json, type ScimClient, scimOf } from '../../support/scim/client.ts';
+} from '../../../controller/identity/scim/index.ts';
+import type { Context } from '../../../controller/platform/operation/context.ts';
+import type { Operation } from '../../../controller/platform/operation/operation.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { type Json, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
+import type { Person } from '../../support/users/person.ts';
 
 const MANY = 5_000;
 

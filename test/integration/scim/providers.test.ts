@@ -1,10 +1,10 @@
 /** Whole syncs, as identity providers send them. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import type { Person } from '../../support/person.ts';
-import { type ScimClient, scimOf } from '../../support/scim/client.ts';
-import { PROVIDERS } from '../../support/scim/providers/index.ts';
-import { play } from '../../support/scim/providers/run.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
+import { PROVIDERS } from '../../support/scenes/scim/providers/index.ts';
+import { play } from '../../support/scenes/scim/providers/run.ts';
+import type { Person } from '../../support/users/person.ts';
 
 describe('a sync by', () => {
   let test: TestController;

@@ -1,8 +1,8 @@
 /** What SCIM tells: pages, filters, some of the attributes, where things are, and what the service can do. */
 import { expect } from 'chai';
-import type { TestController } from '../../support/controller.ts';
-import type { Json, ScimClient } from '../../support/scim/client.ts';
-import { makeScimScene } from '../../support/scim/scene.ts';
+import type { TestController } from '../../support/harness/controller.ts';
+import type { Json, ScimClient } from '../../support/scenes/scim/client.ts';
+import { makeScimScene } from '../../support/scenes/scim/scene.ts';
 
 const UNKNOWN = '01arz3ndektsv4rrffq69g5fav';
 

@@ -1,10 +1,10 @@
 /** What SCIM refuses, and how that is told: always in its own error schema, and never as a fault of the server. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { send } from '../../support/http.ts';
-import { patient } from '../../support/patience.ts';
-import { expectError, type Json, type ScimClient, scimOf } from '../../support/scim/client.ts';
-import { makeScimScene } from '../../support/scim/scene.ts';
+import { send } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { expectError, type Json, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
+import { makeScimScene } from '../../support/scenes/scim/scene.ts';
 
 const UNKNOWN = '01arz3ndektsv4rrffq69g5fav';
 

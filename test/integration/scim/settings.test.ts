@@ -1,8 +1,8 @@
 /** SCIM is switched on and off, and its token made, by super admins; the token is shown once and kept sealed. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import type { Person } from '../../support/person.ts';
-import { scimClient } from '../../support/scim/client.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { scimClient } from '../../support/scenes/scim/client.ts';
+import type { Person } from '../../support/users/person.ts';
 
 interface View {
   enabled: boolean;

@@ -1,8 +1,8 @@
 /** Users by SCIM: made, changed, deactivated, deleted, brought back, adopted; and never an account of somebody else. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makeUser, type Person } from '../../support/person.ts';
-import { expectError, type Json, type ScimClient, scimOf } from '../../support/scim/client.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { expectError, type Json, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
+import { makeUser, type Person } from '../../support/users/person.ts';
 
 describe('a user of SCIM', () => {
   let test: TestController;

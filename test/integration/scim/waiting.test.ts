@@ -1,7 +1,7 @@
 /** Members that are not here yet, requests that change nothing, and what is kept of refusals. */
 import { expect } from 'chai';
-import { expectError, type Json, PATCH_OP } from '../../support/scim/client.ts';
-import { makeScimScene, type ScimScene } from '../../support/scim/scene.ts';
+import { expectError, type Json, PATCH_OP } from '../../support/scenes/scim/client.ts';
+import { makeScimScene, type ScimScene } from '../../support/scenes/scim/scene.ts';
 
 describe('SCIM', () => {
   let scene: ScimScene;

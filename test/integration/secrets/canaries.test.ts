@@ -4,16 +4,16 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { enrollNode } from '../../support/agent-client.ts';
-import { base64, LEAF } from '../../support/certificates.ts';
-import { Clone } from '../../support/clone.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { withCredentials } from '../../support/git-client.ts';
-import type { Person } from '../../support/person.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { ACCESS_KEY, SecretsManagerServer } from '../../support/secrets-manager-server.ts';
-import { until } from '../../support/until.ts';
-import { VaultServer } from '../../support/vault-server.ts';
+import { enrollNode } from '../../support/agents/agent-client.ts';
+import { Clone } from '../../support/clients/clone.ts';
+import { withCredentials } from '../../support/clients/git-client.ts';
+import { base64, LEAF } from '../../support/fixtures/certificates.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { ACCESS_KEY, SecretsManagerServer } from '../../support/servers/secrets-manager-server.ts';
+import { VaultServer } from '../../support/servers/vault-server.ts';
+import type { Person } from '../../support/users/person.ts';
 
 describe('what is secret', function () {
   this.timeout(60_000);

@@ -1,17 +1,17 @@
 /** Secrets in AWS Secrets Manager: the official client against a server that speaks the documented protocol. */
 import { expect } from 'chai';
-import { createLogger } from '../../../controller/platform/logger.ts';
-import { createTargetGuard } from '../../../controller/platform/outgoing/index.ts';
-import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
+import { createTargetGuard } from '../../../controller/platform/net/outgoing/index.ts';
+import { NO_PROXIES } from '../../../controller/platform/net/proxies.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { BackendError, type SecretBackend } from '../../../controller/secrets/backends/backend.ts';
 import { createCloudBackend } from '../../../controller/secrets/backends/cloud-sm.ts';
 import { refTo } from '../../../controller/secrets/backends/secret-ref.ts';
 import type { CloudConfig } from '../../../schemas/api/secret-backends.ts';
-import { ForwardProxy } from '../../support/forward-proxy.ts';
-import { localGuard } from '../../support/local-targets.ts';
-import { patient } from '../../support/patience.ts';
-import { refs } from '../../support/secret-refs.ts';
-import { ACCESS_KEY, SecretsManagerServer } from '../../support/secrets-manager-server.ts';
+import { localGuard } from '../../support/fixtures/local-targets.ts';
+import { refs } from '../../support/fixtures/secret-refs.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { ForwardProxy } from '../../support/servers/forward-proxy.ts';
+import { ACCESS_KEY, SecretsManagerServer } from '../../support/servers/secrets-manager-server.ts';
 
 const SECRET_KEY = 'the/secret+key+of+the+test';
 const still = new AbortController().signal;

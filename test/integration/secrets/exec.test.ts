@@ -3,13 +3,13 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { startOf } from '../../../controller/platform/process-record.ts';
+import { startOf } from '../../../controller/platform/runtime/process-record.ts';
 import { BackendError } from '../../../controller/secrets/backends/backend.ts';
 import { createExecBackend } from '../../../controller/secrets/backends/exec.ts';
 import { refTo } from '../../../controller/secrets/backends/secret-ref.ts';
-import { patient } from '../../support/patience.ts';
-import { refs } from '../../support/secret-refs.ts';
-import { until } from '../../support/until.ts';
+import { refs } from '../../support/fixtures/secret-refs.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { until } from '../../support/harness/until.ts';
 
 const still = new AbortController().signal;
 

@@ -1,21 +1,21 @@
 /** An environment whose secrets are kept outside: through the API, the reconciler and the config that its nodes are served. */
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { sealedPlace } from '../../../controller/platform/sealed-columns.ts';
+import { sealedPlace } from '../../../controller/platform/crypto/sealed-columns.ts';
 import type { PipelineEntry } from '../../../schemas/agent/protocol.ts';
 import type { Environment, SecretSummary } from '../../../schemas/api/environments.ts';
-import { enrollNode, type TestNode } from '../../support/agent-client.ts';
-import { Clone } from '../../support/clone.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { withCredentials } from '../../support/git-client.ts';
-import { makeUser, type Person, signIn } from '../../support/person.ts';
-import { idleManifest } from '../../support/pipelines.ts';
-import { ACCESS_KEY, SecretsManagerServer } from '../../support/secrets-manager-server.ts';
-import { until } from '../../support/until.ts';
-import { VaultServer } from '../../support/vault-server.ts';
+import { enrollNode, type TestNode } from '../../support/agents/agent-client.ts';
+import { Clone } from '../../support/clients/clone.ts';
+import { withCredentials } from '../../support/clients/git-client.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { ACCESS_KEY, SecretsManagerServer } from '../../support/servers/secrets-manager-server.ts';
+import { VaultServer } from '../../support/servers/vault-server.ts';
+import { makeUser, type Person, signIn } from '../../support/users/person.ts';
 
 const TOKEN = 'hvs.root-of-the-test';
-const PROGRAM = join(import.meta.dirname, '../../support/exec-secrets.sh');
+const PROGRAM = join(import.meta.dirname, '../../support/fixtures/exec-secrets.sh');
 
 type Shown = Omit<Environment, 'createdAt'>;
 type Listed = Omit<SecretSummary, 'fetchedAt'> & { fetchedAt: string | null };

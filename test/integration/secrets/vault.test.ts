@@ -1,19 +1,19 @@
 /** Secrets in Vault, against a server that speaks the documented protocol. */
 import { expect } from 'chai';
-import { createLogger } from '../../../controller/platform/logger.ts';
-import { createTargetGuard } from '../../../controller/platform/outgoing/index.ts';
-import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
+import { createTargetGuard } from '../../../controller/platform/net/outgoing/index.ts';
+import { NO_PROXIES } from '../../../controller/platform/net/proxies.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { BackendError, type SecretBackend } from '../../../controller/secrets/backends/backend.ts';
 import { refTo, type SecretRef } from '../../../controller/secrets/backends/secret-ref.ts';
 import { createVaultBackend } from '../../../controller/secrets/backends/vault.ts';
 import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
-import { AUTHORITY, LEAF, LEAF_KEY } from '../../support/certificates.ts';
-import { ForwardProxy } from '../../support/forward-proxy.ts';
-import { localGuard } from '../../support/local-targets.ts';
-import { patient } from '../../support/patience.ts';
-import { refs } from '../../support/secret-refs.ts';
-import { until } from '../../support/until.ts';
-import { VaultServer } from '../../support/vault-server.ts';
+import { AUTHORITY, LEAF, LEAF_KEY } from '../../support/fixtures/certificates.ts';
+import { localGuard } from '../../support/fixtures/local-targets.ts';
+import { refs } from '../../support/fixtures/secret-refs.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { until } from '../../support/harness/until.ts';
+import { ForwardProxy } from '../../support/servers/forward-proxy.ts';
+import { VaultServer } from '../../support/servers/vault-server.ts';
 
 const TOKEN = 'hvs.root-of-the-test';
 const still = new AbortController().signal;

@@ -1,8 +1,8 @@
 /** VRL snippets: what a team keeps, under names of their own. */
 import { expect } from 'chai';
 import type { Snippet } from '../../../schemas/api/snippets.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makePlaces, ONE_OF_TEN, type Places, refusal, tenAtOnce } from '../../support/places.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { makePlaces, ONE_OF_TEN, type Places, refusal, tenAtOnce } from '../../support/scenes/places.ts';
 
 describe('VRL snippets', () => {
   let test: TestController;

@@ -2,8 +2,14 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createSourceCache, openRepository, readDesired } from '../../../reconcilers/source/index.ts';
-import { ConfigRepository, names, PRODUCTION, pipeline, said } from '../../support/config-repository.ts';
-import type { ImportedCommit } from '../../support/fast-import.ts';
+import type { ImportedCommit } from '../../support/clients/fast-import.ts';
+import {
+  ConfigRepository,
+  names,
+  PRODUCTION,
+  pipeline,
+  said,
+} from '../../support/scenes/config-repository.ts';
 
 const ROOT = 'environments/production';
 

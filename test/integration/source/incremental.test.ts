@@ -7,8 +7,8 @@ import {
   type DesiredManifest,
   readDesired,
 } from '../../../reconcilers/source/index.ts';
-import { ConfigRepository, names, PRODUCTION, pipeline } from '../../support/config-repository.ts';
-import type { ImportedCommit } from '../../support/fast-import.ts';
+import type { ImportedCommit } from '../../support/clients/fast-import.ts';
+import { ConfigRepository, names, PRODUCTION, pipeline } from '../../support/scenes/config-repository.ts';
 
 const ROOT = 'environments/production';
 

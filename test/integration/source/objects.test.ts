@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openRepository, readDesired } from '../../../reconcilers/source/index.ts';
-import { ConfigRepository, names, PRODUCTION, pipeline } from '../../support/config-repository.ts';
-import { processesNaming } from '../../support/processes.ts';
-import { until } from '../../support/until.ts';
+import { processesNaming } from '../../support/harness/processes.ts';
+import { until } from '../../support/harness/until.ts';
+import { ConfigRepository, names, PRODUCTION, pipeline } from '../../support/scenes/config-repository.ts';
 
 const ROOT = 'environments/production';
 

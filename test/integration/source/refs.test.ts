@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { descends, openRepository, readCommit, resolveRef } from '../../../reconcilers/source/index.ts';
-import { ConfigRepository } from '../../support/config-repository.ts';
+import { ConfigRepository } from '../../support/scenes/config-repository.ts';
 
 describe('Refs and commits', () => {
   let repository: ConfigRepository;

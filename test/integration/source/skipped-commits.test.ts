@@ -1,10 +1,10 @@
 /** How many commits came since the last pass. */
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { skippedCommits } from '../../../reconcilers/git/skipped-commits.ts';
+import { skippedCommits } from '../../../reconcilers/git/read/skipped-commits.ts';
 import { openRepository, readCommit } from '../../../reconcilers/source/index.ts';
-import { ConfigRepository } from '../../support/config-repository.ts';
-import { git } from '../../support/fast-import.ts';
+import { git } from '../../support/clients/fast-import.ts';
+import { ConfigRepository } from '../../support/scenes/config-repository.ts';
 
 /** So many on `main`, which change nothing. Answers the last. */
 function writeCommits(gitdir: string, count: number): string {

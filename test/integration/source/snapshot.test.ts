@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { ConfigRepository, names, pipeline, said } from '../../support/config-repository.ts';
+import { ConfigRepository, names, pipeline, said } from '../../support/scenes/config-repository.ts';
 
 const ROOT = 'environments/production';
 

@@ -1,8 +1,8 @@
 /** Locks and temporary passwords by the ADMINs of a team: who is within their reach, and what becomes of the account. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { type Member, type People, peopleOf } from '../../support/people.ts';
-import { PASSWORD, type Person, trySignIn } from '../../support/person.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { type Member, type People, peopleOf } from '../../support/users/people.ts';
+import { PASSWORD, type Person, trySignIn } from '../../support/users/person.ts';
 
 const WAYS = ['lockMember', 'unlockMember', 'resetMemberPassword'] as const;
 

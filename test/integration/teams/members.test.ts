@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import type { UiEvent } from '../../../schemas/api/git-sync.ts';
 import type { TeamDetail } from '../../../schemas/api/people.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { openStream } from '../../support/http.ts';
-import { type Member, makeGroup, type People, peopleOf } from '../../support/people.ts';
-import type { Person } from '../../support/person.ts';
-import { until } from '../../support/until.ts';
+import { openStream } from '../../support/clients/http.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { type Member, makeGroup, type People, peopleOf } from '../../support/users/people.ts';
+import type { Person } from '../../support/users/person.ts';
 
 describe('the members of a team', () => {
   let test: TestController;

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import type { GraphEdge, GraphNode } from '../../../schemas/api/pipelines.ts';
 import type { Template, TemplateSummary } from '../../../schemas/api/templates.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { makePlaces, ONE_OF_TEN, type Places, refusal, tenAtOnce } from '../../support/places.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { makePlaces, ONE_OF_TEN, type Places, refusal, tenAtOnce } from '../../support/scenes/places.ts';
 
 type Created = Template & { strippedFields: string[] };
 

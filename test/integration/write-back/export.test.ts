@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { ExportedManifests } from '../../../schemas/api/git-words.ts';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { commit } from '../../support/fast-import.ts';
-import { makePlaces, type Places } from '../../support/places.ts';
-import { draftPipeline } from '../../support/rest.ts';
-import { until } from '../../support/until.ts';
+import { commit } from '../../support/clients/fast-import.ts';
+import { draftPipeline } from '../../support/clients/rest.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { makePlaces, type Places } from '../../support/scenes/places.ts';
 
 const FOLDER = 'environments/staging';
 

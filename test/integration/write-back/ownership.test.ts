@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { git } from '../../support/fast-import.ts';
-import { bindToGit, type GitPlace } from '../../support/git-place.ts';
-import { makePlaces, type Places, refusal } from '../../support/places.ts';
-import { makeKey, restClient } from '../../support/rest.ts';
-import { until } from '../../support/until.ts';
+import { git } from '../../support/clients/fast-import.ts';
+import { makeKey, restClient } from '../../support/clients/rest.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { bindToGit, type GitPlace } from '../../support/scenes/git-binding.ts';
+import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
 
 const PIPELINE = `# Owned by the platform team
 apiVersion: headgate/v1

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { commit, git } from '../../support/fast-import.ts';
-import { makePlaces, type Places } from '../../support/places.ts';
-import { draftPipeline } from '../../support/rest.ts';
-import { until } from '../../support/until.ts';
+import { commit, git } from '../../support/clients/fast-import.ts';
+import { draftPipeline } from '../../support/clients/rest.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { makePlaces, type Places } from '../../support/scenes/places.ts';
 
 const FOLDER = 'copies/staging';
 

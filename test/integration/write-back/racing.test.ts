@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { embeddedHandle } from '../../../controller/repository/embedded-handle.ts';
+import { embeddedHandle } from '../../../controller/delivery/repository/embedded-handle.ts';
 import { openRepository, type Repository } from '../../../reconcilers/source/index.ts';
-import { commitOnto } from '../../../reconcilers/write-back/commit.ts';
-import { ConfigRepository } from '../../support/config-repository.ts';
-import { GitClient } from '../../support/git-client.ts';
-import { patient } from '../../support/patience.ts';
+import { commitOnto } from '../../../reconcilers/write-back/commit/commit.ts';
+import { GitClient } from '../../support/clients/git-client.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { ConfigRepository } from '../../support/scenes/config-repository.ts';
 
 const WRITERS = 12;
 const PUSHES = 8;

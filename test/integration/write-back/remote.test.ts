@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { git } from '../../support/fast-import.ts';
-import { GitServer } from '../../support/git-server.ts';
-import { makePlaces, type Places, refusal } from '../../support/places.ts';
-import { until } from '../../support/until.ts';
+import { git } from '../../support/clients/fast-import.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
+import { GitServer } from '../../support/servers/git-server.ts';
 
 const FOLDER = 'environments/staging';
 const RULE = (threshold: number, name = 'errors') =>

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/controller.ts';
-import { git } from '../../support/fast-import.ts';
-import { bindToGit, type GitPlace } from '../../support/git-place.ts';
-import { makePlaces } from '../../support/places.ts';
-import { until } from '../../support/until.ts';
+import { git } from '../../support/clients/fast-import.ts';
+import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { until } from '../../support/harness/until.ts';
+import { bindToGit, type GitPlace } from '../../support/scenes/git-binding.ts';
+import { makePlaces } from '../../support/scenes/places.ts';
 
 const FILE = 'pipelines/orders.yaml';
 const pipeline = (interval: number, description: string): string => `# Owned by the platform team

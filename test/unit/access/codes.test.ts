@@ -7,8 +7,8 @@ import {
   newTotpSecret,
   stepOf,
   totpUri,
-} from '../../../controller/access/second-factor/codes.ts';
-import { codeOf, STEP_MS } from '../../support/authenticator.ts';
+} from '../../../controller/identity/access/second-factor/codes.ts';
+import { codeOf, STEP_MS } from '../../support/users/authenticator.ts';
 
 /** `12345678901234567890` in base 32: the secret of RFC 6238, appendix B. */
 const RFC_SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';

@@ -1,8 +1,12 @@
 /** Hashes of passwords, what a new password may not be, and from where attempts are counted together. */
 import { expect } from 'chai';
-import { refuseWeakPassword } from '../../../controller/access/password-rules.ts';
-import { hashPassword, isOutdated, verifyPassword } from '../../../controller/access/passwords.ts';
-import { DomainError } from '../../../controller/platform/errors.ts';
+import { refuseWeakPassword } from '../../../controller/identity/access/sign-in/password-rules.ts';
+import {
+  hashPassword,
+  isOutdated,
+  verifyPassword,
+} from '../../../controller/identity/access/sign-in/passwords.ts';
+import { DomainError } from '../../../controller/platform/operation/errors.ts';
 
 /** So that a test of many takes milliseconds. */
 const CHEAP = { memory: 64, passes: 1, parallelism: 1 };

@@ -1,6 +1,10 @@
 /** Who rests, and since when. */
 import { expect } from 'chai';
-import { type Confirmation, restOf, restsAt } from '../../../controller/access/rest.ts';
+import {
+  type Confirmation,
+  restOf,
+  restsAt,
+} from '../../../controller/identity/access/users/account-rest.ts';
 
 const DAY_MS = 86_400_000;
 const now = new Date('2026-03-31T12:00:00Z');

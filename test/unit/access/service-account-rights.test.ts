@@ -1,9 +1,9 @@
 /** What a service account may run: what its key was given, in its own environment, and nothing that no key is made for. */
 import { expect } from 'chai';
-import type { Actor } from '../../../controller/platform/context.ts';
-import { allows, type Needs, type Scope } from '../../../controller/platform/operation.ts';
+import type { Actor } from '../../../controller/platform/operation/context.ts';
+import { allows, type Needs, type Scope } from '../../../controller/platform/operation/operation.ts';
 import { PERMISSIONS, type Permission } from '../../../schemas/api/service-accounts.ts';
-import { OPERATIONS } from '../../support/operations.ts';
+import { OPERATIONS } from '../../support/procedures/operations.ts';
 
 const account = (...permissions: Permission[]): Actor => ({
   type: 'service_account',

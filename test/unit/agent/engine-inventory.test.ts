@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { createLogger } from '../../../agent/log.ts';
 import { EngineComponents, parseComponents } from '../../../agent/report/engine-inventory.ts';
 import { systemClock } from '../../../reconcilers/engine/clock.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 
 const LISTS = {
   sources: ['stdin', 'file'],

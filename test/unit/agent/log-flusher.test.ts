@@ -6,7 +6,7 @@ import { LogRing } from '../../../agent/report/log-ring.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
 import type { LogsRequest } from '../../../schemas/agent/protocol.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 
 const STORED: LogsOutcome = { type: 'stored', rejected: 0 };
 const failed = (status?: number, retryAfterMs?: number): LogsOutcome => ({

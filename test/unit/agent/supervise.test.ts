@@ -29,7 +29,7 @@ import { freePort } from '../../../controller/demo/free-ports.ts';
 import { systemClock } from '../../../reconcilers/engine/clock.ts';
 import { PipelineReport } from '../../../schemas/agent/protocol.ts';
 import { validator } from '../../../schemas/validate.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 
 describe('what an engine is given', () => {
   let folder: string;

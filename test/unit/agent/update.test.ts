@@ -20,8 +20,8 @@ import { checkSignature, checkVersion, readPublicKey } from '../../../agent/upda
 import { watch } from '../../../agent/update/watchdog.ts';
 import { AGENT_VERSION } from '../../../agent/version.ts';
 import { manualClock, systemClock } from '../../../reconcilers/engine/clock.ts';
-import { patient } from '../../support/patience.ts';
-import { until } from '../../support/until.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { until } from '../../support/harness/until.ts';
 
 const silent = createLogger('error', () => {});
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');

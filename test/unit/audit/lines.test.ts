@@ -1,7 +1,7 @@
 /** Events as lines of a file: what a spreadsheet or a program reads is what happened, and no formula runs. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { CSV_HEADER, csvLine, ndjsonLine } from '../../../api/audit/lines.ts';
+import { CSV_HEADER, csvLine, ndjsonLine } from '../../../api/audit/export-lines.ts';
 import type { AuditEntryView } from '../../../schemas/api/audit.ts';
 
 const ENTRY: AuditEntryView = {

@@ -1,8 +1,8 @@
 /** What may be in a PEM file, by what it claims to be. */
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
-import { inspectFile } from '../../../controller/certificates/pem.ts';
-import { DomainError } from '../../../controller/platform/errors.ts';
+import { DomainError } from '../../../controller/platform/operation/errors.ts';
+import { inspectFile } from '../../../controller/secrets/certificates/pem.ts';
 import type { CertificateFileType } from '../../../schemas/api/certificates.ts';
 import {
   AUTHORITY,
@@ -13,8 +13,8 @@ import {
   LEAF,
   LEAF_KEY,
   TRADITIONAL_ENCRYPTED_KEY,
-} from '../../support/certificates.ts';
-import { patient } from '../../support/patience.ts';
+} from '../../support/fixtures/certificates.ts';
+import { patient } from '../../support/harness/patience.ts';
 
 const inspect = (pem: string, fileType: CertificateFileType) => inspectFile(base64(pem), fileType);
 const der = Buffer.from(LEAF.split('\n').slice(1, -2).join(''), 'base64');

@@ -1,14 +1,14 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are what is tested here
 import { expect } from 'chai';
+import { checkVariables } from '../../../controller/pipelines/definition/checks.ts';
+import type { Definition } from '../../../controller/pipelines/definition/definition.ts';
 import {
   certificateReferences,
   filenameAfter,
   referenceTo,
   withoutCertificates,
-} from '../../../controller/certificates/reference.ts';
-import { checkVariables } from '../../../controller/pipelines/checks.ts';
-import type { Definition } from '../../../controller/pipelines/definition.ts';
-import { patient } from '../../support/patience.ts';
+} from '../../../controller/secrets/certificates/reference.ts';
+import { patient } from '../../support/harness/patience.ts';
 
 describe('references to certificate files', () => {
   const CASES: { text: string; names: string[]; reason: string }[] = [

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Command, EXIT, helpOf, parse, UsageError } from '../../../controller/commands/command.ts';
+import { type Command, EXIT, helpOf, parse, UsageError } from '../../../controller/cli/command.ts';
 
 const COMMAND: Command = {
   usage: ['headgate try [folder]'],

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseDocument } from 'yaml';
-import { type Command, parse } from '../../../controller/commands/command.ts';
-import { plan } from '../../../controller/commands/plan.ts';
-import { test } from '../../../controller/commands/test.ts';
-import { validate } from '../../../controller/commands/validate.ts';
+import { type Command, parse } from '../../../controller/cli/command.ts';
+import { plan } from '../../../controller/cli/plan.ts';
+import { test } from '../../../controller/cli/test.ts';
+import { validate } from '../../../controller/cli/validate.ts';
 
 const folder = join(import.meta.dirname, '../../../examples/deploy/ci');
 const COMMANDS: Readonly<Record<string, Command>> = { plan, test, validate };

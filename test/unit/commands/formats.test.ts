@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { annotation } from '../../../controller/commands/format/github.ts';
-import { type Finding, type Report, render } from '../../../controller/commands/format/report.ts';
+import { annotation } from '../../../controller/cli/format/github.ts';
+import { type Finding, type Report, render } from '../../../controller/cli/format/report.ts';
 
 const finding = (more: Partial<Finding> = {}): Finding => ({
   ...{ severity: 'error', message: 'it is wrong', hint: 'mend it' },

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { countNodes, countPipelines, stateOf } from '../../../controller/dashboard/counts.ts';
-import { type GitTroubles, problemsOf } from '../../../controller/dashboard/problems.ts';
-import { DEFAULT_FLEET_SETTINGS } from '../../../controller/settings/index.ts';
-import { type Joined, join } from '../../../controller/status/join.ts';
-import type { Observed } from '../../../controller/status/queries.ts';
-import { NOW, nodeRow, pipelineRow, reportRow, secondsAgo } from '../../support/status.ts';
+import { DEFAULT_FLEET_SETTINGS } from '../../../controller/fleet/settings/index.ts';
+import { type Joined, join } from '../../../controller/fleet/status/join-status.ts';
+import type { Observed } from '../../../controller/fleet/status/queries.ts';
+import { countNodes, countPipelines, stateOf } from '../../../controller/insight/dashboard/counts.ts';
+import { type GitTroubles, problemsOf } from '../../../controller/insight/dashboard/problems.ts';
+import { NOW, nodeRow, pipelineRow, reportRow, secondsAgo } from '../../support/fixtures/status.ts';
 
 const joined = (more: Partial<Observed> = {}): Joined =>
   join(

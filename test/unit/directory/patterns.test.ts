@@ -1,8 +1,12 @@
 /** Patterns of group paths that name the team. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { grantsOf } from '../../../controller/directory/grants.ts';
-import { ambiguitiesOf, pathsNamed, readPattern } from '../../../controller/directory/patterns.ts';
+import { grantsOf } from '../../../controller/identity/directory/grants.ts';
+import {
+  ambiguitiesOf,
+  pathsNamed,
+  readPattern,
+} from '../../../controller/identity/directory/team-patterns.ts';
 
 const teamOf = (pattern: string, group: string): string | null => {
   const match = readPattern(pattern);

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { Receiver } from '../../support/receiver.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
+import { Receiver } from '../../support/servers/receiver.ts';
 import { configErrors, startTopology } from './support.ts';
 
 const IN = { component_id: 'in' };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { Receiver } from '../../support/receiver.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
+import { Receiver } from '../../support/servers/receiver.ts';
 import { compileYaml, configErrors, startTopology } from './support.ts';
 
 const source = (count: number) =>

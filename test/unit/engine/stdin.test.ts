@@ -6,7 +6,7 @@ import { LINES } from '../../../examples/engine/sources/framing.ts';
 import { readStream, type StdinOptions } from '../../../examples/engine/sources/stdin.ts';
 import { ComponentMetrics } from '../../../examples/engine/telemetry/component-metrics.ts';
 import { Registry } from '../../../examples/engine/telemetry/registry.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 import { collectingLogger, compileYaml } from './support.ts';
 
 const { settings } = compileYaml(

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createBodyCache } from '../../../controller/fleet/body-cache.ts';
+import { createBodyCache } from '../../../controller/fleet/config/body-cache.ts';
 
 describe('config answers in memory', () => {
   const text = (bytes: number) => 'x'.repeat(bytes);

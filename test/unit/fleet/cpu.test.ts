@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type CpuSample, nextCpuSample } from '../../../controller/fleet/reports/cpu.ts';
+import { type CpuSample, nextCpuSample } from '../../../controller/fleet/heartbeats/cpu.ts';
 
 const host = (cpuSecondsTotal: number, cpuSecondsIdle: number) => ({ cpuSecondsTotal, cpuSecondsIdle });
 const sample = (more: Partial<CpuSample> = {}): CpuSample => ({

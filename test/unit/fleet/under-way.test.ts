@@ -12,7 +12,7 @@ import {
   sameVersion,
   TRY_MS,
   type UpdateUnderWay,
-} from '../../../controller/fleet/updates/under-way.ts';
+} from '../../../controller/fleet/updates/pending-update.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;

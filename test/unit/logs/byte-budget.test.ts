@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createByteBudget } from '../../../controller/logs/byte-budget.ts';
+import { createByteBudget } from '../../../controller/fleet/logs/byte-budget.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,7 +1,7 @@
 /** The level of a log line, by its own text. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { levelOf, levelsOf } from '../../../controller/logs/level.ts';
+import { levelOf, levelsOf } from '../../../controller/fleet/logs/log-level.ts';
 import { LOG_LEVELS, type LogLevel } from '../../../schemas/api/logs.ts';
 
 const ROWS: { reason: string; line: string; level: LogLevel | null }[] = [

@@ -1,6 +1,6 @@
 /** What is said of a pipeline whose component types nodes lack. */
 import { expect } from 'chai';
-import { checkTypes, type NodeEngine, type UsedType } from '../../../controller/node-engines/index.ts';
+import { checkTypes, type NodeEngine, type UsedType } from '../../../controller/fleet/engines/index.ts';
 
 const OLD = ['SOURCE kafka', 'TRANSFORM remap', 'SINK logdna', 'SINK http'];
 const NEW = ['SOURCE kafka', 'TRANSFORM remap', 'TRANSFORM window', 'SINK mezmo', 'SINK http'];

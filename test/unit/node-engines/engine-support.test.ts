@@ -1,6 +1,6 @@
 /** Which engines are supported, by the banner that they print. */
 import { expect } from 'chai';
-import { engineSupport, OLDEST_ENGINE } from '../../../controller/node-engines/index.ts';
+import { engineSupport, OLDEST_ENGINE } from '../../../controller/fleet/engines/index.ts';
 
 const CASES: readonly { banner: string | null; state: string; version: string | null }[] = [
   { banner: 'vector 0.57.0 (x86_64-unknown-linux-gnu)', state: 'supported', version: '0.57.0' },

@@ -1,7 +1,12 @@
 /** What is believed of the claims that a provider makes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { groupsAt, mergedProfile, type Profile, profileOf } from '../../../controller/oidc/claims.ts';
+import {
+  groupsAt,
+  mergedProfile,
+  type Profile,
+  profileOf,
+} from '../../../controller/identity/oidc/sign-in/claims.ts';
 
 describe('the profile in claims', () => {
   const EMPTY: Profile = { email: null, emailVerified: null, name: null };

@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import { decodeProtectedHeader } from 'jose';
-import { clientAuthOf } from '../../../controller/oidc/client-auth.ts';
+import { clientAuthOf } from '../../../controller/identity/oidc/provider/client-auth.ts';
 
 describe('a private key of the client', () => {
   for (const [type, key, alg] of [

@@ -1,8 +1,8 @@
 /** Whose account somebody from a provider is let into, for everything that may be so of it. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { User } from '../../../controller/access/index.ts';
-import { decide, type Found } from '../../../controller/oidc/linking.ts';
+import type { User } from '../../../controller/identity/access/index.ts';
+import { decide, type Found } from '../../../controller/identity/oidc/links/link-decision.ts';
 
 interface Kind {
   locked: boolean;

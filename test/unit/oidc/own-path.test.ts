@@ -1,7 +1,7 @@
 /** Where a sign-in ends: on a page of our own, whatever the address asked for. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ownPath } from '../../../controller/oidc/attempt.ts';
+import { ownPath } from '../../../controller/identity/oidc/sign-in/attempt.ts';
 
 const BASE = 'https://headgate.example.org';
 

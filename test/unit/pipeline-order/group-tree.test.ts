@@ -7,7 +7,7 @@ import {
   refuseDeepGroup,
   refuseMove,
   treeOf,
-} from '../../../controller/pipeline-order/group-tree.ts';
+} from '../../../controller/pipelines/order/group-tree.ts';
 import { MAX_GROUP_LEVELS } from '../../../schemas/api/pipeline-order.ts';
 
 const group = (id: string, parentId: string | null = null): GroupNode => ({ id, name: id, parentId });

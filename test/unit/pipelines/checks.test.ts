@@ -1,7 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders as they are written in manifests
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { EngineChecks, EngineValidation, ProgramResult } from '../../../controller/engine/index.ts';
 import {
   type CheckOptions,
   checkPipeline,
@@ -9,10 +8,15 @@ import {
   checkStructure,
   checkVariables,
   programsOf,
-} from '../../../controller/pipelines/checks.ts';
-import { componentsOf, type Definition } from '../../../controller/pipelines/definition.ts';
-import { definition, soundDefinition } from '../../support/definition.ts';
-import { patient } from '../../support/patience.ts';
+} from '../../../controller/pipelines/definition/checks.ts';
+import { componentsOf, type Definition } from '../../../controller/pipelines/definition/definition.ts';
+import type {
+  EngineChecks,
+  EngineValidation,
+  ProgramResult,
+} from '../../../controller/pipelines/engine/index.ts';
+import { definition, soundDefinition } from '../../support/fixtures/definition.ts';
+import { patient } from '../../support/harness/patience.ts';
 
 const sources: Definition['sources'] = { app: { type: 'file' } };
 const sinks: Definition['sinks'] = { out: { type: 'blackhole', inputs: ['app'] } };

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { compile } from '../../../controller/pipelines/compile.ts';
-import { componentsOf, type Definition } from '../../../controller/pipelines/definition.ts';
-import { definitionOf } from '../../../controller/pipelines/graph.ts';
-import { definition, soundDefinition } from '../../support/definition.ts';
+import { compile } from '../../../controller/pipelines/definition/compile.ts';
+import { componentsOf, type Definition } from '../../../controller/pipelines/definition/definition.ts';
+import { definitionOf } from '../../../controller/pipelines/graph/graph.ts';
+import { definition, soundDefinition } from '../../support/fixtures/definition.ts';
 
 type Config = Record<string, Record<string, { inputs?: string[] }> | undefined>;
 const configOf = (of: Definition): Config => parse(compile(of).configYaml) as Config;

@@ -6,8 +6,8 @@ import {
   globMatcher,
   outputsOf,
   resolveInput,
-} from '../../../controller/pipelines/definition.ts';
-import { definition, soundDefinition } from '../../support/definition.ts';
+} from '../../../controller/pipelines/definition/definition.ts';
+import { definition, soundDefinition } from '../../support/fixtures/definition.ts';
 
 const component = (type: string, options: Record<string, unknown> = {}): Component => ({
   key: 'x',

@@ -1,8 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables are what is tested here
 /** What of the tests of transforms an engine on the controller is given, and what not. */
 import { expect } from 'chai';
-import type { TransformCase } from '../../../controller/engine/transform-tests/case.ts';
-import { engineConfig, keptFromEngine } from '../../../controller/engine/transform-tests/engine-config.ts';
+import {
+  engineConfig,
+  keptFromEngine,
+} from '../../../controller/pipelines/engine/transform-tests/engine-config.ts';
+import type { TransformCase } from '../../../controller/pipelines/engine/transform-tests/test-case.ts';
 import { interpolate } from '../../../examples/engine/config/interpolate.ts';
 
 const caseOf = (source: string, more: Partial<TransformCase> = {}): TransformCase => ({

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { parseReport } from '../../../controller/engine/validate-config.ts';
+import { parseReport } from '../../../controller/pipelines/engine/validate-config.ts';
 
 interface Row {
   reason: string;

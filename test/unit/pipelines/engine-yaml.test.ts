@@ -2,12 +2,21 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { compile } from '../../../controller/pipelines/compile.ts';
-import { graphOfConfig, placeInConfig, readEngineConfig } from '../../../controller/pipelines/engine-yaml.ts';
-import { copyGraph, definitionOf, type Graph, normaliseGraph } from '../../../controller/pipelines/graph.ts';
-import { soundDefinition } from '../../support/definition.ts';
-import { component, edge } from '../../support/graphs.ts';
-import { patient } from '../../support/patience.ts';
+import { compile } from '../../../controller/pipelines/definition/compile.ts';
+import {
+  graphOfConfig,
+  placeInConfig,
+  readEngineConfig,
+} from '../../../controller/pipelines/graph/engine-yaml.ts';
+import {
+  copyGraph,
+  definitionOf,
+  type Graph,
+  normaliseGraph,
+} from '../../../controller/pipelines/graph/graph.ts';
+import { soundDefinition } from '../../support/fixtures/definition.ts';
+import { component, edge } from '../../support/fixtures/graphs.ts';
+import { patient } from '../../support/harness/patience.ts';
 
 const yamlOf = (graph: Graph) => compile(definitionOf(graph)).configYaml;
 const EMPTY: Graph = { nodes: [], edges: [], globalConfig: {} };

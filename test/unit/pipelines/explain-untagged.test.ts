@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { explainUntagged } from '../../../controller/engine/explain-untagged.ts';
+import { explainUntagged } from '../../../controller/pipelines/engine/schema/explain-untagged.ts';
 
 const SCHEMA = {
   type: 'object',

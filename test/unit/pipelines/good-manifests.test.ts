@@ -7,13 +7,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { createEngineChecks, type Engine } from '../../../controller/engine/index.ts';
-import { checkPipeline } from '../../../controller/pipelines/checks.ts';
-import { compile } from '../../../controller/pipelines/compile.ts';
-import { createLogger } from '../../../controller/platform/logger.ts';
-import { scriptedEngine } from '../../support/engine-schema/scripted-engine.ts';
-import { leaveOut, typesLacking } from '../../support/engine-types.ts';
-import { GOOD_MANIFESTS } from '../../support/good-manifests.ts';
+import { checkPipeline } from '../../../controller/pipelines/definition/checks.ts';
+import { compile } from '../../../controller/pipelines/definition/compile.ts';
+import { createEngineChecks, type Engine } from '../../../controller/pipelines/engine/index.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
+import { scriptedEngine } from '../../support/fixtures/engine-schema/scripted-engine.ts';
+import { leaveOut, typesLacking } from '../../support/fixtures/engine-types.ts';
+import { GOOD_MANIFESTS } from '../../support/fixtures/good-manifests.ts';
 
 const REAL = process.env.HEADGATE_ENGINE_BIN;
 

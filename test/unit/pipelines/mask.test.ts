@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { maskSensitive, maskYaml, withoutSensitive } from '../../../controller/pipelines/mask.ts';
+import { maskSensitive, maskYaml, withoutSensitive } from '../../../controller/pipelines/definition/mask.ts';
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: as the engine's config has it
 const PLACEHOLDER = '${SVC_SECRET_api}';

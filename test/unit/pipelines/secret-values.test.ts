@@ -4,10 +4,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { engineEnvironment } from '../../../agent/supervise/environment.ts';
 import { quoteSecrets } from '../../../agent/supervise/quoted-secrets.ts';
-import { compile } from '../../../controller/pipelines/compile.ts';
-import type { Definition } from '../../../controller/pipelines/definition.ts';
-import { readEngineConfig } from '../../../controller/pipelines/engine-yaml.ts';
-import { servedYaml } from '../../../controller/pipelines/served-yaml.ts';
+import { compile } from '../../../controller/pipelines/definition/compile.ts';
+import type { Definition } from '../../../controller/pipelines/definition/definition.ts';
+import { readEngineConfig } from '../../../controller/pipelines/graph/engine-yaml.ts';
+import { servedYaml } from '../../../controller/pipelines/versions/served-yaml.ts';
 import {
   escapeForVrl,
   secretReferences,
@@ -16,8 +16,8 @@ import {
 } from '../../../controller/secrets/index.ts';
 import { interpolate } from '../../../examples/engine/config/interpolate.ts';
 import { parseConfig } from '../../../examples/engine/config/load.ts';
-import { definition } from '../../support/definition.ts';
-import { HARD_VALUES, hardValue, needsUnicodeEscape } from '../../support/hard-values.ts';
+import { definition } from '../../support/fixtures/definition.ts';
+import { HARD_VALUES, hardValue, needsUnicodeEscape } from '../../support/fixtures/hard-values.ts';
 
 const VARIABLE = 'SVC_SECRET_X';
 

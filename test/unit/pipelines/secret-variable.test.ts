@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders as they are written in manifests
 import { expect } from 'chai';
-import { secretReferences, secretVariable } from '../../../controller/secrets/variable.ts';
+import { secretReferences, secretVariable } from '../../../controller/secrets/secrets/variable.ts';
 
 describe('the variable of a secret', () => {
   const rows: [name: string, variable: string][] = [

@@ -1,11 +1,11 @@
 /** Tests of transforms by the VRL compiler at hand, without an engine. */
 import { expect } from 'chai';
-import { createEngineChecks, type Engine } from '../../../controller/engine/index.ts';
-import { createTestRunner } from '../../../controller/engine/transform-tests/runner.ts';
+import { createEngineChecks, type Engine } from '../../../controller/pipelines/engine/index.ts';
+import { createTestRunner } from '../../../controller/pipelines/engine/transform-tests/runner.ts';
 import { runTests } from '../../../controller/pipelines/index.ts';
-import { createLogger } from '../../../controller/platform/logger.ts';
-import { patient } from '../../support/patience.ts';
-import { NOWHERE, ROWS, tested, testOf } from '../../support/transform-tests.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
+import { NOWHERE, ROWS, tested, testOf } from '../../support/fixtures/transform-tests.ts';
+import { patient } from '../../support/harness/patience.ts';
 
 describe('a test of a transform', function () {
   this.timeout(30_000);

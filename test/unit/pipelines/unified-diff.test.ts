@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { applyPatch } from 'diff';
 import fc from 'fast-check';
-import { unifiedDiff } from '../../../controller/pipelines/unified-diff.ts';
-import { patient } from '../../support/patience.ts';
+import { unifiedDiff } from '../../../controller/pipelines/versions/unified-diff.ts';
+import { patient } from '../../support/harness/patience.ts';
 
 const lines = (count: number, step: number) =>
   Array.from({ length: count }, (_, i) => `line ${(i * step) % 99_991}`);

@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders as they are written in manifests
 import { expect } from 'chai';
-import { checkPipeline, checkSecretPlaces } from '../../../controller/pipelines/checks.ts';
-import { vrlPlaceholders, withVrlForms } from '../../../controller/pipelines/vrl-placeholders.ts';
-import { definition } from '../../support/definition.ts';
+import { checkPipeline, checkSecretPlaces } from '../../../controller/pipelines/definition/checks.ts';
+import { vrlPlaceholders, withVrlForms } from '../../../controller/pipelines/definition/vrl-placeholders.ts';
+import { definition } from '../../support/fixtures/definition.ts';
 
 const placesIn = (source: string) => vrlPlaceholders(source).map(({ place }) => place);
 

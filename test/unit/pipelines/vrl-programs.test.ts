@@ -1,8 +1,8 @@
 /** What a push answers of programs where there is no engine on the controller. */
 import { expect } from 'chai';
-import { createEngineChecks, type Engine } from '../../../controller/engine/index.ts';
-import { createLogger } from '../../../controller/platform/logger.ts';
-import { PROGRAMS } from '../../support/vrl-programs.ts';
+import { createEngineChecks, type Engine } from '../../../controller/pipelines/engine/index.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
+import { PROGRAMS } from '../../support/fixtures/vrl-programs.ts';
 
 describe('a program in a push, without an engine', function () {
   this.timeout(30_000);

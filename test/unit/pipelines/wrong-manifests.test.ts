@@ -3,17 +3,17 @@
  * asked as well; without, what needs an engine has to pass the levels before it.
  */
 import { expect } from 'chai';
-import { buildConfig } from '../../../controller/engine/build-config.ts';
-import { createEngineChecks, type Engine } from '../../../controller/engine/index.ts';
-import { checkPipeline } from '../../../controller/pipelines/checks.ts';
-import { compile } from '../../../controller/pipelines/compile.ts';
-import type { Definition } from '../../../controller/pipelines/definition.ts';
-import { createLogger } from '../../../controller/platform/logger.ts';
-import { definition } from '../../support/definition.ts';
-import { scriptedEngine } from '../../support/engine-schema/scripted-engine.ts';
-import { leaveOut, typesLacking } from '../../support/engine-types.ts';
-import { patient } from '../../support/patience.ts';
-import { WRONG_MANIFESTS } from '../../support/wrong-manifests.ts';
+import { checkPipeline } from '../../../controller/pipelines/definition/checks.ts';
+import { compile } from '../../../controller/pipelines/definition/compile.ts';
+import type { Definition } from '../../../controller/pipelines/definition/definition.ts';
+import { buildConfig } from '../../../controller/pipelines/engine/build-config.ts';
+import { createEngineChecks, type Engine } from '../../../controller/pipelines/engine/index.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
+import { definition } from '../../support/fixtures/definition.ts';
+import { scriptedEngine } from '../../support/fixtures/engine-schema/scripted-engine.ts';
+import { leaveOut, typesLacking } from '../../support/fixtures/engine-types.ts';
+import { WRONG_MANIFESTS } from '../../support/fixtures/wrong-manifests.ts';
+import { patient } from '../../support/harness/patience.ts';
 
 const REAL = process.env.HEADGATE_ENGINE_BIN;
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { stringify } from 'yaml';
-import type { Catalogue } from '../../../controller/engine/index.ts';
-import type { NodeAfter, Running } from '../../../reconcilers/git/touched.ts';
+import type { Catalogue } from '../../../controller/pipelines/engine/index.ts';
+import type { NodeAfter, Running } from '../../../reconcilers/git/plan/affected-nodes.ts';
 import { addressOf, clash, configFacts } from '../../../reconcilers/plan-view/config-facts.ts';
-import { fleetFindings } from '../../../reconcilers/plan-view/fleet.ts';
-import { patient } from '../../support/patience.ts';
+import { fleetFindings } from '../../../reconcilers/plan-view/fleet-impact.ts';
+import { patient } from '../../support/harness/patience.ts';
 
 const running = (name: string, config: object, selector: Record<string, string> | null = null): Running => ({
   ...{ key: name, name, selector },

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { planMarkdown, planText } from '../../../reconcilers/plan-view/index.ts';
-import { FULL_PLAN, gitPlan, plannedChange } from '../../support/plans.ts';
+import { FULL_PLAN, gitPlan, plannedChange } from '../../support/fixtures/plans.ts';
 
 describe('a plan as text', () => {
   it('tells everything, the same way every time', () => {

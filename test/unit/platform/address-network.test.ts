@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { perMinuteByAddress } from '../../../api/middleware/rate-limit.ts';
-import { networkOf } from '../../../controller/platform/address-network.ts';
+import { networkOf } from '../../../controller/platform/net/address-network.ts';
 
 describe('the network that an address is counted by', () => {
   const CASES: { address: string; network: string }[] = [

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { forWhoeverAsks } from '../../../controller/platform/for-whoever-asks.ts';
+import { forWhoeverAsks } from '../../../controller/platform/operation/user-retry-message.ts';
 
 describe('what is wrong elsewhere, told to whoever asks', () => {
   for (const [told, here] of [

@@ -1,8 +1,8 @@
 /** Which queries take a slot of heavy work, by what they are asked. */
 import { expect } from 'chai';
-import { auditOperations } from '../../../controller/audit/index.ts';
 import { fleetOperations } from '../../../controller/fleet/index.ts';
-import { logOperations } from '../../../controller/logs/index.ts';
+import { logOperations } from '../../../controller/fleet/logs/index.ts';
+import { auditOperations } from '../../../controller/insight/audit/index.ts';
 
 interface Weighed {
   name: string;

@@ -1,7 +1,7 @@
 /** Who may do heavy work when others do, and who is told to come again. */
 import { expect } from 'chai';
-import { DomainError } from '../../../controller/platform/errors.ts';
-import { createHeavySlots } from '../../../controller/platform/heavy-slots.ts';
+import { DomainError } from '../../../controller/platform/operation/errors.ts';
+import { createHeavySlots } from '../../../controller/platform/operation/heavy-slots.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
 
 const LIMITS = { perKey: 2, total: 3, waitingPerKey: 2, waiting: 3, waitMs: 1_000, longMs: 5_000 };

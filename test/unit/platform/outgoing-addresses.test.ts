@@ -5,8 +5,8 @@ import {
   createTargetPolicy,
   isPrivateTarget,
   isPublic,
-} from '../../../controller/platform/outgoing/addresses.ts';
-import { OutgoingError, readTarget } from '../../../controller/platform/outgoing/target.ts';
+} from '../../../controller/platform/net/outgoing/addresses.ts';
+import { OutgoingError, readTarget } from '../../../controller/platform/net/outgoing/target.ts';
 
 const none = createTargetPolicy([]);
 const read = (address: string, policy = none) => readTarget(address, policy).url.href;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ProxyError, proxyFor } from '../../../controller/platform/proxies.ts';
+import { ProxyError, proxyFor } from '../../../controller/platform/net/proxies.ts';
 
 const settings = (except: string) => ({ http: null, https: 'http://proxy:3128', except });
 const goesBy = (host: string, except: string, port = 443) =>

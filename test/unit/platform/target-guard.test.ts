@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { createLogger } from '../../../controller/platform/logger.ts';
-import { createTargetGuard, TargetRefusedError } from '../../../controller/platform/outgoing/index.ts';
+import { createTargetGuard, TargetRefusedError } from '../../../controller/platform/net/outgoing/index.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 
 const guardOf = (...privateTargets: string[]) => createTargetGuard(privateTargets, createLogger('silent'));
 const resolved = (host: string, ...privateTargets: string[]): Promise<'refused' | string[]> =>

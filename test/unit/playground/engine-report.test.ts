@@ -1,6 +1,6 @@
 /** What an engine's report of a config means: what is wrong with it, and what only this engine lacks. */
 import { expect } from 'chai';
-import { parseReport } from '../../../controller/engine/validate-config.ts';
+import { parseReport } from '../../../controller/pipelines/engine/validate-config.ts';
 import { configErrors } from '../engine/support.ts';
 
 const SOURCE = 'sources: {in: {type: demo_logs, format: json}}';

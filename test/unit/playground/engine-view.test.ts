@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { engineView, fromBytes, positionAt } from '../../../controller/engine/engine-view.ts';
+import { engineView, fromBytes, positionAt } from '../../../controller/pipelines/engine/engine-view.ts';
 
 describe('what an engine sees of a text', () => {
   it('has one dollar for two, and a value for each variable', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { DomainError } from '../../../controller/platform/errors.ts';
-import { checkEvent } from '../../../controller/playground/event.ts';
-import { patient } from '../../support/patience.ts';
+import { checkEvent } from '../../../controller/pipelines/playground/event.ts';
+import { DomainError } from '../../../controller/platform/operation/errors.ts';
+import { patient } from '../../support/harness/patience.ts';
 
 function refusal(text: string): DomainError {
   try {

@@ -1,7 +1,7 @@
 /** The alternatives of an option, as a form shows them. */
 import { expect } from 'chai';
-import { simplifyArms } from '../../../controller/engine/form-arms.ts';
-import { FormSchemas, type Schema } from '../../../controller/engine/form-schema.ts';
+import { simplifyArms } from '../../../controller/pipelines/engine/schema/form-arms.ts';
+import { FormSchemas, type Schema } from '../../../controller/pipelines/engine/schema/form-schema.ts';
 
 const text = { type: 'string' };
 const object = (properties: Record<string, Schema>, required: string[] = []): Schema => ({

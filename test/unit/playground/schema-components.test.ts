@@ -1,13 +1,13 @@
 /** The schema of an engine, made ready for forms: of the reference engine, and in the lay-out that Vector's has. */
 import { expect } from 'chai';
-import type { Schema } from '../../../controller/engine/form-schema.ts';
-import { componentsOf } from '../../../controller/engine/schema-components.ts';
+import type { Schema } from '../../../controller/pipelines/engine/schema/form-schema.ts';
+import { componentsOf } from '../../../controller/pipelines/engine/schema/schema-components.ts';
 import type { ComponentType } from '../../../examples/engine/component.ts';
 import { schemaDocument } from '../../../examples/engine/config/schema-document.ts';
 import { SINKS } from '../../../examples/engine/sinks/index.ts';
 import { SOURCES } from '../../../examples/engine/sources/index.ts';
 import { TRANSFORMS } from '../../../examples/engine/transforms/index.ts';
-import { patient } from '../../support/patience.ts';
+import { patient } from '../../support/harness/patience.ts';
 
 const refer = (name: string) => ({ $ref: `#/definitions/${name}` });
 const SENSITIVE = 'core::option::Option<vector_common::sensitive_string::SensitiveString>';

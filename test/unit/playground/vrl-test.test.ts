@@ -1,8 +1,8 @@
 /** Programs on a test event, by the real compiler. */
 import verel from '@bpinternal/verel';
 import { expect } from 'chai';
-import { compileProgram } from '../../../controller/engine/vrl-compile.ts';
-import { testProgram } from '../../../controller/engine/vrl-test.ts';
+import { compileProgram } from '../../../controller/pipelines/engine/vrl/compile-program.ts';
+import { testProgram } from '../../../controller/pipelines/engine/vrl/vrl-test.ts';
 
 const EVENT = { message: 'hello', status: '500', list: [1, 2] };
 const run = (source: string, purpose: 'program' | 'condition' = 'program') =>

@@ -1,7 +1,7 @@
 /** What is read on the pull request of a promotion: names of people and fields, and nothing that acts. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { bodyFor, titleFor } from '../../../reconcilers/promotions/body.ts';
+import { bodyFor, titleFor } from '../../../reconcilers/promotions/pull-request-body.ts';
 
 const promotion = { pipelineName: 'orders', targetName: 'orders', sourceVersion: 3, requestedBy: 'Ada' };
 const draft = { path: 'p/orders.yaml', before: '', fields: [], conflicts: [], kept: [], notes: [] };

@@ -2,7 +2,7 @@
 /** Source, target and what was promoted last, put together field by field. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { editsBetween } from '../../../reconcilers/promotions/edits.ts';
+import { editsBetween } from '../../../reconcilers/promotions/field-edits.ts';
 import { mergePromotion, type Promotable } from '../../../reconcilers/promotions/merge.ts';
 import { promotableOf } from '../../../reconcilers/promotions/promotable.ts';
 import { fromRoot, relativeTo } from '../../../reconcilers/promotions/references.ts';

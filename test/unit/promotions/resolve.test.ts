@@ -1,6 +1,6 @@
 /** Manifests that a promotion's branch and its base both changed, put together by what they say. */
 import { expect } from 'chai';
-import { resolveManifests } from '../../../reconcilers/promotions/resolve.ts';
+import { resolveManifests } from '../../../reconcilers/promotions/resolve-conflict.ts';
 
 const PATH = 'environments/production/pipelines/a.yaml';
 const pipeline = (name: string, spec: string, metadata = '') => `apiVersion: headgate/v1

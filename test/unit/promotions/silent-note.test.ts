@@ -1,6 +1,6 @@
 /** What a promotion says of nodes that it did not wait for. */
 import { expect } from 'chai';
-import { silentNote } from '../../../reconcilers/promotions/standing.ts';
+import { silentNote } from '../../../reconcilers/promotions/progress.ts';
 
 describe('the note of nodes that were not waited for', () => {
   for (const { reason, names, count, says } of [

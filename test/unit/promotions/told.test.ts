@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { Context } from '../../../controller/platform/context.ts';
-import type { PromotionRow } from '../../../controller/promotions/queries.ts';
-import { told } from '../../../controller/promotions/told.ts';
+import { told } from '../../../controller/delivery/promotions/promotion-view.ts';
+import type { PromotionRow } from '../../../controller/delivery/promotions/queries.ts';
+import type { Context } from '../../../controller/platform/operation/context.ts';
 
 const ROW = {
   ...{ id: 'r1', status: 'DEPLOYED', pipelineId: 'p1', sourceVersion: 4, targetVersion: 2 },

@@ -1,10 +1,10 @@
 /** What is asked of pull requests runs processes of git: how many at a time, of one user and of all. */
 import { expect } from 'chai';
-import type { Binding } from '../../../controller/git-sync/index.ts';
-import type { Context } from '../../../controller/platform/context.ts';
+import type { Binding } from '../../../controller/delivery/bindings/index.ts';
+import type { Context } from '../../../controller/platform/operation/context.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
-import { atBench } from '../../../reconcilers/pull-requests/bench.ts';
-import { until } from '../../support/until.ts';
+import { atBench } from '../../../reconcilers/merge/workspace.ts';
+import { until } from '../../support/harness/until.ts';
 
 describe('work on pull requests', () => {
   const clock = manualClock();

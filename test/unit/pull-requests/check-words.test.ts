@@ -1,6 +1,10 @@
 import { expect } from 'chai';
-import { conflictVerdict, oneLine, verdictOfPlan } from '../../../reconcilers/pull-requests/check-words.ts';
-import { commentOf } from '../../../reconcilers/pull-requests/telling.ts';
+import {
+  conflictVerdict,
+  oneLine,
+  verdictOfPlan,
+} from '../../../reconcilers/pull-requests/check/check-messages.ts';
+import { commentOf } from '../../../reconcilers/pull-requests/check/publish-checks.ts';
 import type { GitPlan } from '../../../schemas/api/git-plan.ts';
 
 const NONE = {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import type { Binding } from '../../../controller/git-sync/index.ts';
-import type { Context } from '../../../controller/platform/context.ts';
-import type { PullRequestRecord } from '../../../controller/pull-requests/index.ts';
+import type { Binding } from '../../../controller/delivery/bindings/index.ts';
+import type { PullRequestRecord } from '../../../controller/delivery/pull-requests/index.ts';
+import type { Context } from '../../../controller/platform/operation/context.ts';
 import { ForgeError } from '../../../reconcilers/forges/forge.ts';
 import { createPullRequestGateway } from '../../../reconcilers/pull-requests/gateway.ts';
-import { MemoryForge } from '../../support/memory-forge.ts';
+import { MemoryForge } from '../../support/servers/memory-forge.ts';
 
 const COMMENT = { marker: '<!-- closed -->', body: 'Its source was deleted. <!-- closed -->' };
 const comment = (forge: MemoryForge) =>

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { standingOf, supersededBy } from '../../../reconcilers/pull-requests/commit-standing.ts';
+import { standingOf, supersededBy } from '../../../reconcilers/pull-requests/commits/commit-status.ts';
 import type { Condition } from '../../../schemas/api/common.ts';
 import type { GitSyncStatus, ManifestStatus } from '../../../schemas/api/git-sync.ts';
 

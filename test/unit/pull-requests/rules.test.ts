@@ -7,7 +7,7 @@ import {
   mergeRefusal,
   reviewRefusal,
   standingReviews,
-} from '../../../controller/pull-requests/rules.ts';
+} from '../../../controller/delivery/pull-requests/rules.ts';
 
 const HEAD = 'a'.repeat(40);
 const OLD = 'b'.repeat(40);

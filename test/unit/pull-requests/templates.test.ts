@@ -1,7 +1,7 @@
 /** Title and text of a pull request by the templates of its binding. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { renderPullRequest } from '../../../reconcilers/write-back/templates.ts';
+import { renderPullRequest } from '../../../reconcilers/write-back/propose/pull-request-text.ts';
 
 const REQUEST = {
   title: 'Promote orders from staging to production',

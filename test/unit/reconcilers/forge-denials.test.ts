@@ -1,6 +1,6 @@
 /** What people are advised to do where a forge does not allow something: by the headers and bodies that forges send. */
 import { expect } from 'chai';
-import { faultOf } from '../../../reconcilers/forges/faults.ts';
+import { faultOf } from '../../../reconcilers/forges/transport/faults.ts';
 
 const told = (status: number, body: unknown, headers: Record<string, string> = {}) => {
   const { fault, message } = faultOf({

@@ -1,6 +1,6 @@
 /** When tokens of forges end, as forges write it, and when people are told. */
 import { expect } from 'chai';
-import { endOf, endWarning, untilWords } from '../../../reconcilers/forges/token-end.ts';
+import { endOf, endWarning, untilWords } from '../../../reconcilers/forges/token-expiry.ts';
 
 describe('the end of a forge’s token', () => {
   for (const [text, at] of [

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { AddressError, readAddress, samePlace } from '../../../controller/repository/index.ts';
+import { AddressError, readAddress, samePlace } from '../../../controller/delivery/repository/index.ts';
 
 describe('the address of a repository', () => {
   for (const [given, url, host, port] of [

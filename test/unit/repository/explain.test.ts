@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readAddress } from '../../../controller/repository/address.ts';
-import { redactor } from '../../../controller/repository/credentials.ts';
-import { explainRun, statusError } from '../../../controller/repository/explain.ts';
-import type { OpenedCredentials } from '../../../controller/repository/index.ts';
-import type { Remote } from '../../../controller/repository/remote.ts';
-import { localGuard } from '../../support/local-targets.ts';
+import type { OpenedCredentials } from '../../../controller/delivery/repository/index.ts';
+import { readAddress } from '../../../controller/delivery/repository/remote/address.ts';
+import { redactor } from '../../../controller/delivery/repository/remote/credentials.ts';
+import { explainRun, statusError } from '../../../controller/delivery/repository/remote/explain-run.ts';
+import type { Remote } from '../../../controller/delivery/repository/remote/remote.ts';
+import { localGuard } from '../../support/fixtures/local-targets.ts';
 
 const PASSWORD = 'p/w %"\'ord+1';
 

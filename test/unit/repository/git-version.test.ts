@@ -1,7 +1,7 @@
 /** Which git keeps to the address that was checked. */
 import { expect } from 'chai';
-import { createPinCheck } from '../../../controller/repository/git-version.ts';
-import { RepositoryError } from '../../../controller/repository/repository-error.ts';
+import { createPinCheck } from '../../../controller/delivery/repository/process/git-version.ts';
+import { RepositoryError } from '../../../controller/delivery/repository/repository-error.ts';
 
 describe('the git of the controller', () => {
   const refusal = (told: string) =>

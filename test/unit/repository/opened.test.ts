@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MirrorScene } from '../../support/mirrors.ts';
+import { MirrorScene } from '../../support/scenes/mirrors.ts';
 
 describe('copies of remote repositories', () => {
   it('keep the credentials of a binding open as long as there is the binding', async () => {

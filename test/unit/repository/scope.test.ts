@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { normalizeFolder, refuseBadRef } from '../../../controller/git-sync/scope.ts';
+import { normalizeFolder, refuseBadRef } from '../../../controller/delivery/bindings/branch-and-folder.ts';
 
 const outcome = (read: () => string): string => {
   try {

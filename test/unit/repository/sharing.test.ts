@@ -1,9 +1,9 @@
 /** Who waits for whom when several bindings want something of one server. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { createSharedRuns } from '../../../controller/repository/shared-runs.ts';
-import { createSlots } from '../../../controller/repository/slots.ts';
-import { createTurns } from '../../../controller/repository/turns.ts';
+import { createSharedRuns } from '../../../controller/delivery/repository/process/shared-runs.ts';
+import { createSlots } from '../../../controller/delivery/repository/process/slots.ts';
+import { createTurns } from '../../../controller/delivery/repository/turns.ts';
 
 const never = new AbortController().signal;
 

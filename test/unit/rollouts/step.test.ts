@@ -1,8 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { judge } from '../../../controller/rollouts/judge.ts';
-import { NODES_WATCHED, type NodeSeen, type Observed } from '../../../controller/rollouts/observe.ts';
-import { type Rolling, type Step, step } from '../../../controller/rollouts/step.ts';
+import { type Rolling, type Step, step } from '../../../controller/delivery/rollouts/next-step.ts';
+import {
+  NODES_WATCHED,
+  type NodeSeen,
+  type Observed,
+} from '../../../controller/delivery/rollouts/observe-nodes.ts';
+import { judge } from '../../../controller/delivery/rollouts/verdict.ts';
 import type { RolloutFigures } from '../../../schemas/api/rollouts.ts';
 
 const START = Date.UTC(2026, 0, 1);

@@ -1,9 +1,9 @@
 /** Which node is asked for events. */
 import { expect } from 'chai';
-import { chooseNode } from '../../../controller/samples/choose-node.ts';
-import { join } from '../../../controller/status/join.ts';
-import type { NodeRow, ReportRow } from '../../../controller/status/queries.ts';
-import { NOW, nodeRow, pipelineRow, reportRow, secondsAgo } from '../../support/status.ts';
+import { chooseNode } from '../../../controller/fleet/samples/choose-node.ts';
+import { join } from '../../../controller/fleet/status/join-status.ts';
+import type { NodeRow, ReportRow } from '../../../controller/fleet/status/queries.ts';
+import { NOW, nodeRow, pipelineRow, reportRow, secondsAgo } from '../../support/fixtures/status.ts';
 
 const SETTINGS = {
   pollIntervalMs: 5_000,

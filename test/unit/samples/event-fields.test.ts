@@ -1,7 +1,12 @@
 /** Fields of sampled events, as nodes tell of them. */
 import { expect } from 'chai';
-import { keptFields, keysOfPath, mergeFields, mergeTypes } from '../../../controller/samples/event-fields.ts';
-import { createRedactor } from '../../../controller/samples/redact.ts';
+import {
+  keptFields,
+  keysOfPath,
+  mergeFields,
+  mergeTypes,
+} from '../../../controller/fleet/samples/event-fields.ts';
+import { createRedactor } from '../../../controller/fleet/samples/redact.ts';
 import { EVENT_FIELD_TYPES, type EventFieldType } from '../../../schemas/agent/protocol.ts';
 
 describe('the keys of a path', () => {

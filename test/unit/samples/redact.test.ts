@@ -1,11 +1,11 @@
 /** What is behind a hidden key must not survive, wherever in an event it stands. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { DEFAULT_REDACT_KEYS } from '../../../controller/environments/redact-keys.ts';
-import { boundEvent } from '../../../controller/samples/bounded-event.ts';
-import { keyMatcher } from '../../../controller/samples/key-patterns.ts';
-import { createRedactor, MASK } from '../../../controller/samples/redact.ts';
-import { patient } from '../../support/patience.ts';
+import { DEFAULT_REDACT_KEYS } from '../../../controller/fleet/environments/redact-keys.ts';
+import { boundEvent } from '../../../controller/fleet/samples/bounded-event.ts';
+import { keyMatcher } from '../../../controller/fleet/samples/key-patterns.ts';
+import { createRedactor, MASK } from '../../../controller/fleet/samples/redact.ts';
+import { patient } from '../../support/harness/patience.ts';
 
 const usual = createRedactor(DEFAULT_REDACT_KEYS);
 const CANARY = 'c4n4ry';

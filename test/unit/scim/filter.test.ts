@@ -1,12 +1,15 @@
 /** Filters and paths of SCIM: what is understood, what is refused, and that no text takes long. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { DomainError } from '../../../controller/platform/errors.ts';
-import { type Filter, parseFilter, parsePath } from '../../../controller/scim/filter.ts';
-import { GROUP_ATTRIBUTES, USER_ATTRIBUTES } from '../../../controller/scim/filter-attributes.ts';
-import { toCondition } from '../../../controller/scim/filter-sql.ts';
-import { patient } from '../../support/patience.ts';
-import { filterTrees, printFilter } from '../../support/scim/filters.ts';
+import { type Filter, parseFilter, parsePath } from '../../../controller/identity/scim/filter/filter.ts';
+import {
+  GROUP_ATTRIBUTES,
+  USER_ATTRIBUTES,
+} from '../../../controller/identity/scim/filter/filter-attributes.ts';
+import { toCondition } from '../../../controller/identity/scim/filter/filter-sql.ts';
+import { DomainError } from '../../../controller/platform/operation/errors.ts';
+import { patient } from '../../support/harness/patience.ts';
+import { filterTrees, printFilter } from '../../support/scenes/scim/filters.ts';
 
 const refusal = (work: () => unknown): string | null => {
   try {

@@ -1,10 +1,10 @@
 /** What an identity provider may run with the SCIM token: users and groups of SCIM, and nothing else; and who else may run that. */
 import { expect } from 'chai';
-import type { Actor } from '../../../controller/platform/context.ts';
-import { allows, ownScope } from '../../../controller/platform/operation.ts';
-import { scimGroupOperations, scimUserOperations } from '../../../controller/scim/index.ts';
-import { OPERATIONS } from '../../support/operations.ts';
-import { PROCEDURE_KINDS } from '../../support/procedures.ts';
+import { scimGroupOperations, scimUserOperations } from '../../../controller/identity/scim/index.ts';
+import type { Actor } from '../../../controller/platform/operation/context.ts';
+import { allows, ownScope } from '../../../controller/platform/operation/operation.ts';
+import { OPERATIONS } from '../../support/procedures/operations.ts';
+import { PROCEDURE_KINDS } from '../../support/procedures/procedures.ts';
 
 const SCIM: Actor = { type: 'scim' };
 const user = (isSuperAdmin: boolean): Actor => ({

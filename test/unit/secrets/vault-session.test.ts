@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { NO_PROXIES } from '../../../controller/platform/proxies.ts';
+import { NO_PROXIES } from '../../../controller/platform/net/proxies.ts';
 import type { Caller } from '../../../controller/secrets/backends/http-call.ts';
 import { createVaultSession } from '../../../controller/secrets/backends/vault-session.ts';
-import { localGuard } from '../../support/local-targets.ts';
+import { localGuard } from '../../support/fixtures/local-targets.ts';
 
 const LOGINS = 200;
 

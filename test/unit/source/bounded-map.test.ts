@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { BoundedMap } from '../../../reconcilers/source/bounded-map.ts';
+import { BoundedMap } from '../../../controller/platform/runtime/bounded-map.ts';
 
 describe('A bounded map', () => {
   it('forgets what was not used for longest', () => {

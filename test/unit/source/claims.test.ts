@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Claims } from '../../../reconcilers/source/claims.ts';
+import { Claims } from '../../../reconcilers/source/scope/claims.ts';
 
 describe('Claims', () => {
   it('are contested while two stand, and no longer', () => {

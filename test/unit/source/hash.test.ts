@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Document, parseDocument, Scalar, visit } from 'yaml';
-import { readManifest } from '../../support/read-manifests.ts';
+import { readManifest } from '../../support/clients/read-manifests.ts';
 
 const HEAD = 'apiVersion: headgate/v1\nkind: Pipeline\nmetadata: { name: one }\n';
 const hashOf = (spec: string, files: Record<string, string> = {}) =>

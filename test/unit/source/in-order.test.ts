@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { inOrder } from '../../../reconcilers/source/in-order.ts';
+import { inOrder } from '../../../reconcilers/source/git/ordered-lookup.ts';
 
 describe('Finding items in the order of a list', () => {
   it('finds what is there, and nothing else, in any order of questions', () => {

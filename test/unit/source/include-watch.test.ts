@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { IncludeWatch } from '../../../reconcilers/source/include-watch.ts';
+import { IncludeWatch } from '../../../reconcilers/source/scope/include-watch.ts';
 
 /** Answers with the keys at hand and notes what it was asked. */
 function reader(keys: Record<string, string>) {

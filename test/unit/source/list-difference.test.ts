@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { listDifference } from '../../../reconcilers/source/list-difference.ts';
+import { listDifference } from '../../../reconcilers/source/scope/list-difference.ts';
 
 describe('The difference of two lists', () => {
   it('is what only one of them holds, in order', () => {

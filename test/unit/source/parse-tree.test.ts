@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseTree } from '../../../reconcilers/source/parse-tree.ts';
+import { parseTree } from '../../../reconcilers/source/git/parse-tree.ts';
 
 type Entry = readonly [name: string, id: number];
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MANIFEST_PATH, readManifest } from '../../support/read-manifests.ts';
+import { MANIFEST_PATH, readManifest } from '../../support/clients/read-manifests.ts';
 
 const TEXT = `# a comment
 apiVersion: headgate/v1

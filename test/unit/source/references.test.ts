@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders as they are written in manifests
 import { expect } from 'chai';
-import { readManifest, readManifests } from '../../support/read-manifests.ts';
+import { readManifest, readManifests } from '../../support/clients/read-manifests.ts';
 
 const HEAD = 'apiVersion: headgate/v1\nkind: Pipeline\nmetadata: { name: one }\nspec:\n';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readManifests } from '../../support/read-manifests.ts';
+import { readManifests } from '../../support/clients/read-manifests.ts';
 
 function document(kind: string, spec: string, metadata = '{ name: one }'): string {
   return `apiVersion: headgate/v1\nkind: ${kind}\nmetadata: ${metadata}\nspec:\n${spec}`;

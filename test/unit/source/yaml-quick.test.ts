@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
-import { parseYamlTextByLibrary } from '../../../reconcilers/source/yaml-file.ts';
-import { quickDocuments } from '../../../reconcilers/source/yaml-quick.ts';
+import { parseYamlTextByLibrary } from '../../../reconcilers/source/yaml/yaml-file.ts';
+import { quickDocuments } from '../../../reconcilers/source/yaml/yaml-quick.ts';
 
 const MANIFEST = `# One of many
 apiVersion: headgate/v1

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readManifests } from '../../support/read-manifests.ts';
+import { readManifests } from '../../support/clients/read-manifests.ts';
 
 const HEAD = 'apiVersion: headgate/v1\nkind: Pipeline\nmetadata: { name: one }\n';
 const MIB = 1024 * 1024;

@@ -1,17 +1,24 @@
 /** Which version a node gets while a rollout is active, and what is said of it. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { DEFAULT_FLEET_SETTINGS } from '../../../controller/settings/index.ts';
-import { desiredPlaces } from '../../../controller/status/desired.ts';
-import { join } from '../../../controller/status/join.ts';
+import { DEFAULT_FLEET_SETTINGS } from '../../../controller/fleet/settings/index.ts';
+import { desiredPlaces } from '../../../controller/fleet/status/desired-pipelines.ts';
+import { join } from '../../../controller/fleet/status/join-status.ts';
 import {
   type Deployable,
   isCanary,
   type Target,
   versionForNode,
-} from '../../../controller/status/selection.ts';
+} from '../../../controller/fleet/status/version-for-node.ts';
 import type { LabelMap } from '../../../schemas/api/common.ts';
-import { NOW, nodeRow, pipelineRow, reportRow, rolloutRow, secondsAgo } from '../../support/status.ts';
+import {
+  NOW,
+  nodeRow,
+  pipelineRow,
+  reportRow,
+  rolloutRow,
+  secondsAgo,
+} from '../../support/fixtures/status.ts';
 
 const rolling: Deployable = {
   isDraft: false,

@@ -1,11 +1,23 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { DEFAULT_FLEET_SETTINGS } from '../../../controller/settings/index.ts';
-import { joinCells } from '../../../controller/status/cells.ts';
-import { join } from '../../../controller/status/join.ts';
-import type { NodeRow, PipelineRow, ReportRow, SaidByMany } from '../../../controller/status/queries.ts';
+import { DEFAULT_FLEET_SETTINGS } from '../../../controller/fleet/settings/index.ts';
+import { joinCells } from '../../../controller/fleet/status/cells.ts';
+import { join } from '../../../controller/fleet/status/join-status.ts';
+import type {
+  NodeRow,
+  PipelineRow,
+  ReportRow,
+  SaidByMany,
+} from '../../../controller/fleet/status/queries.ts';
 import type { LabelMap } from '../../../schemas/api/common.ts';
-import { NOW, nodeRow, pipelineRow, reportRow, rolloutRow, secondsAgo } from '../../support/status.ts';
+import {
+  NOW,
+  nodeRow,
+  pipelineRow,
+  reportRow,
+  rolloutRow,
+  secondsAgo,
+} from '../../support/fixtures/status.ts';
 
 const time = { now: NOW, listeningSince: NOW - 86_400_000, settings: DEFAULT_FLEET_SETTINGS };
 const labels = fc.constantFrom<LabelMap>({}, { role: 'edge' }, { role: 'core' });

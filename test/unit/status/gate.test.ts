@@ -7,8 +7,8 @@ import {
   pipelineGate,
   rolloutConditions,
   sumGates,
-} from '../../../controller/status/gate.ts';
-import type { BindingRow } from '../../../controller/status/queries.ts';
+} from '../../../controller/fleet/status/gate.ts';
+import type { BindingRow } from '../../../controller/fleet/status/queries.ts';
 import { type Condition, GATE_POINTS, type Gate } from '../../../schemas/api/common.ts';
 
 const AT = new Date(Date.UTC(2026, 0, 1));

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { pipelineGate, rolloutConditions } from '../../../controller/status/gate.ts';
-import { join } from '../../../controller/status/join.ts';
-import { namedIn } from '../../../controller/status/refusal.ts';
-import { NOW, nodeRow, pipelineRow, reportRow, secondsAgo } from '../../support/status.ts';
+import { pipelineGate, rolloutConditions } from '../../../controller/fleet/status/gate.ts';
+import { join } from '../../../controller/fleet/status/join-status.ts';
+import { namedIn } from '../../../controller/fleet/status/refusal.ts';
+import { NOW, nodeRow, pipelineRow, reportRow, secondsAgo } from '../../support/fixtures/status.ts';
 
 describe('what a message of an engine names', () => {
   const cases: [string, string | null, string | null][] = [

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { versionForNode } from '../../../controller/status/selection.ts';
+import { versionForNode } from '../../../controller/fleet/status/version-for-node.ts';
 import { matchesSelector } from '../../../schemas/pipelines/selector.ts';
 
 describe('which nodes run a pipeline', () => {

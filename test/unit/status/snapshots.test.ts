@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Bus, Signal } from '../../../controller/platform/bus.ts';
-import { createSnapshots, type Joined } from '../../../controller/status/index.ts';
+import { createSnapshots, type Joined } from '../../../controller/fleet/status/index.ts';
+import type { Bus, Signal } from '../../../controller/platform/runtime/bus.ts';
 
 /** Signals are handed on at once. */
 function listeners() {

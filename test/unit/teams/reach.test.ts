@@ -1,8 +1,8 @@
 /** Whose account the ADMIN of a team may lock, unlock and reset. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Actor } from '../../../controller/platform/context.ts';
-import { outOfReach } from '../../../controller/teams/reach.ts';
+import { outOfReach } from '../../../controller/identity/teams/mapping-reach.ts';
+import type { Actor } from '../../../controller/platform/operation/context.ts';
 import type { Role } from '../../../schemas/api/common.ts';
 
 const caller = (roles: Record<string, Role>, isSuperAdmin = false): Actor => ({

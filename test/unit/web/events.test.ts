@@ -12,7 +12,7 @@ import {
   withEvents,
 } from '../../../web/src/pages/pipeline/events/tap-buffer.ts';
 import { firstOf, neighboursOf, tapTargets } from '../../../web/src/pages/pipeline/events/tap-targets.ts';
-import { patient } from '../../support/patience.ts';
+import { patient } from '../../support/harness/patience.ts';
 
 const component = (
   componentKey: string,

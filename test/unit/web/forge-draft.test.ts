@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { derivedPlace, type KnownForge } from '../../../controller/git-sync/forge-address.ts';
-import { readAddress } from '../../../controller/repository/index.ts';
+import { derivedPlace, type KnownForge } from '../../../controller/delivery/bindings/forge/forge-address.ts';
+import { readAddress } from '../../../controller/delivery/repository/index.ts';
 import type { BoundForge } from '../../../schemas/api/git-sync.ts';
 import { REMOTE_FORGES } from '../../../schemas/api/pull-requests.ts';
 import {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { LogLine, LogPage } from '../../../schemas/api/logs.ts';
 import { isAfter, MAX_LINES } from '../../../web/src/components/logs/log-buffer.ts';
 import { LogFeed } from '../../../web/src/components/logs/log-feed.ts';
-import { until } from '../../support/until.ts';
+import { until } from '../../support/harness/until.ts';
 
 const REST_MS = 40;
 

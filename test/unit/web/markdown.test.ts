@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { blocksOf, inlinesOf } from '../../../web/src/components/markdown.ts';
-import { patient } from '../../support/patience.ts';
+import { patient } from '../../support/harness/patience.ts';
 
 const textsOf = (markdown: string): string => JSON.stringify(blocksOf(markdown));
 

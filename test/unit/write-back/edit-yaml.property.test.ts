@@ -2,10 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { pointerSegments } from '../../../controller/platform/yaml/pointer.ts';
-import { parseYamlTextByLibrary } from '../../../reconcilers/source/yaml-file.ts';
-import { CannotEdit } from '../../../reconcilers/write-back/cannot-edit.ts';
-import { type Edit, editDocument } from '../../../reconcilers/write-back/edit-yaml.ts';
-import { choicesOf, document, type Json, json, scalar, type as typeYaml } from '../../support/odd-yaml.ts';
+import { parseYamlTextByLibrary } from '../../../reconcilers/source/yaml/yaml-file.ts';
+import { CannotEdit } from '../../../reconcilers/write-back/yaml/cannot-edit.ts';
+import { type Edit, editDocument } from '../../../reconcilers/write-back/yaml/edit-document.ts';
+import {
+  choicesOf,
+  document,
+  type Json,
+  json,
+  scalar,
+  type as typeYaml,
+} from '../../support/fixtures/odd-yaml.ts';
 
 const RUNS = 1_000;
 

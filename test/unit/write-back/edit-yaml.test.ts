@@ -1,7 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders as they stand in manifests
 import { expect } from 'chai';
-import { CannotEdit } from '../../../reconcilers/write-back/cannot-edit.ts';
-import { type Edit, editDocument, removeDocument } from '../../../reconcilers/write-back/edit-yaml.ts';
+import { CannotEdit } from '../../../reconcilers/write-back/yaml/cannot-edit.ts';
+import {
+  type Edit,
+  editDocument,
+  removeDocument,
+} from '../../../reconcilers/write-back/yaml/edit-document.ts';
 
 type Row = [what: string, before: string, edit: Edit | Edit[], after: string];
 

@@ -1,14 +1,14 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders as they stand in manifests
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { StoredObject, StoredPipeline } from '../../../controller/git-sync/index.ts';
+import type { StoredObject, StoredPipeline } from '../../../controller/delivery/bindings/index.ts';
 import { compile, definitionOf } from '../../../controller/pipelines/index.ts';
 import { normaliseSpec, readText, specHash } from '../../../reconcilers/source/index.ts';
-import { exportObjects } from '../../../reconcilers/write-back/export.ts';
-import { plainObject, plainOfManifest } from '../../../reconcilers/write-back/plain.ts';
+import { exportObjects } from '../../../reconcilers/write-back/manifest/export.ts';
+import { plainObject, plainOfManifest } from '../../../reconcilers/write-back/manifest/plain-object.ts';
 import type { GraphNode } from '../../../schemas/api/pipelines.ts';
 import type { PipelineSpec } from '../../../schemas/manifests/index.ts';
-import { json } from '../../support/odd-yaml.ts';
+import { json } from '../../support/fixtures/odd-yaml.ts';
 
 const node = (
   key: string,

@@ -1,7 +1,6 @@
 /** What an approval is about: one plan, and what is left of it after a pass was killed in the middle. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { deedsOf } from '../../../../reconcilers/git/deeds.ts';
 import {
   acts,
   type Change,
@@ -9,10 +8,11 @@ import {
   objectIdOf,
   type Plan,
   type Recorded,
-} from '../../../../reconcilers/git/plan.ts';
-import { NOTHING_SAID, type Said, type UiObject } from '../../../../reconcilers/git/said.ts';
+} from '../../../../reconcilers/git/plan/plan.ts';
+import { deedsOf } from '../../../../reconcilers/git/plan/plan-hash.ts';
+import { NOTHING_SAID, type Said, type UiObject } from '../../../../reconcilers/git/read/overrides.ts';
 import type { DesiredManifest } from '../../../../reconcilers/source/index.ts';
-import { appliedRecord, desiredManifest, desiredState } from '../../../support/desired.ts';
+import { appliedRecord, desiredManifest, desiredState } from '../../../support/fixtures/desired.ts';
 
 interface World {
   manifests: readonly DesiredManifest[];

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { circlesAmong } from '../../../../reconcilers/git/dependency-circles.ts';
-import { inOrder, makePlan, type PlanInput } from '../../../../reconcilers/git/plan.ts';
+import { circlesAmong } from '../../../../reconcilers/git/plan/dependency-cycles.ts';
+import { inOrder, makePlan, type PlanInput } from '../../../../reconcilers/git/plan/plan.ts';
 import type { DesiredManifest } from '../../../../reconcilers/source/index.ts';
-import { appliedRecord, desiredManifest, desiredState } from '../../../support/desired.ts';
+import { appliedRecord, desiredManifest, desiredState } from '../../../support/fixtures/desired.ts';
 
 const pipeline = (name: string, ...dependsOn: string[]) => desiredManifest({ name, spec: { dependsOn } });
 const row = (name: string, more: { managedBy?: 'ui' | 'git'; dependsOn?: string[] } = {}) => ({

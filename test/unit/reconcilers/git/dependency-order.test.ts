@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type DependencyNode, orderOf } from '../../../../reconcilers/git/dependency-order.ts';
+import { type DependencyNode, orderOf } from '../../../../reconcilers/git/plan/dependency-order.ts';
 
 /** Whether a way leads from the key back to it, found without the code under test. */
 function isInCircle(key: string, dependenciesOf: (key: string) => readonly string[]): boolean {

@@ -5,11 +5,11 @@ import {
   type GuardFacts,
   type Guards,
   stopsPlan,
-} from '../../../../reconcilers/git/guards.ts';
-import { makePlan, type Plan } from '../../../../reconcilers/git/plan.ts';
-import { NOTHING_SAID } from '../../../../reconcilers/git/said.ts';
-import { verdictOf } from '../../../../reconcilers/git/verdict.ts';
-import { appliedRecord, desiredManifest, desiredState } from '../../../support/desired.ts';
+} from '../../../../reconcilers/git/plan/guards.ts';
+import { makePlan, type Plan } from '../../../../reconcilers/git/plan/plan.ts';
+import { verdictOf } from '../../../../reconcilers/git/plan/verdict.ts';
+import { NOTHING_SAID } from '../../../../reconcilers/git/read/overrides.ts';
+import { appliedRecord, desiredManifest, desiredState } from '../../../support/fixtures/desired.ts';
 
 const named = (name: string, description = '') => desiredManifest({ name, spec: { description } });
 const kept = named('kept');

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
+import type { PruneHold } from '../../../../reconcilers/git/plan/plan.ts';
 import {
   conditionsOf,
   keptCondition,
   type ManifestOutcome,
   STORED_CONDITIONS,
-} from '../../../../reconcilers/git/outcome.ts';
-import type { PruneHold } from '../../../../reconcilers/git/plan.ts';
+} from '../../../../reconcilers/git/record/outcome.ts';
 import type { CheckResult } from '../../../../reconcilers/kinds/index.ts';
 import type { Stage } from '../../../../reconcilers/source/index.ts';
-import { desiredManifest, sourceProblem } from '../../../support/desired.ts';
+import { desiredManifest, sourceProblem } from '../../../support/fixtures/desired.ts';
 
 const place = { path: 'pipelines/web.yaml', line: 4, commit: 'abcdef0123456789' };
 const sound: CheckResult = {

@@ -8,11 +8,21 @@ import {
   type Plan,
   type PlanInput,
   type Recorded,
-} from '../../../../reconcilers/git/plan.ts';
-import { NOTHING_SAID, type Said, saidOf, type UiObject } from '../../../../reconcilers/git/said.ts';
+} from '../../../../reconcilers/git/plan/plan.ts';
+import {
+  NOTHING_SAID,
+  type Said,
+  saidOf,
+  type UiObject,
+} from '../../../../reconcilers/git/read/overrides.ts';
 import type { DesiredManifest } from '../../../../reconcilers/source/index.ts';
 import { DEFAULT_POLICY, type GitPolicy } from '../../../../schemas/api/git-policy.ts';
-import { appliedRecord, desiredManifest, desiredState, sourceProblem } from '../../../support/desired.ts';
+import {
+  appliedRecord,
+  desiredManifest,
+  desiredState,
+  sourceProblem,
+} from '../../../support/fixtures/desired.ts';
 
 const at = new Date(0);
 const word = (name: string, which: 'adopt' | 'suspend' | 'prune') => ({

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { namesThere, withoutBlocked } from '../../../../reconcilers/git/plan/blocked-manifests.ts';
 import {
   acts,
   allowedDeletes,
@@ -10,10 +11,14 @@ import {
   type Plan,
   type PlanInput,
   type Recorded,
-} from '../../../../reconcilers/git/plan.ts';
-import { namesThere, withoutBlocked } from '../../../../reconcilers/git/refusals.ts';
+} from '../../../../reconcilers/git/plan/plan.ts';
 import type { DesiredManifest, Problem } from '../../../../reconcilers/source/index.ts';
-import { appliedRecord, desiredManifest, desiredState, sourceProblem } from '../../../support/desired.ts';
+import {
+  appliedRecord,
+  desiredManifest,
+  desiredState,
+  sourceProblem,
+} from '../../../support/fixtures/desired.ts';
 
 const plan = (
   manifests: readonly DesiredManifest[],

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import type { PruneHold } from '../../../../reconcilers/git/plan.ts';
 import {
   type Counts,
   type Line,
   noCounts,
   problemPlace,
   renderReport,
-} from '../../../../reconcilers/git/report.ts';
+} from '../../../../reconcilers/git/pass-report.ts';
+import type { PruneHold } from '../../../../reconcilers/git/plan/plan.ts';
 import type { CommitInfo } from '../../../../reconcilers/source/index.ts';
-import { sourceProblem } from '../../../support/desired.ts';
+import { sourceProblem } from '../../../support/fixtures/desired.ts';
 
 const commit: CommitInfo = {
   sha: '0123456789abcdef0123456789abcdef01234567',

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { testedAgain, testedOf } from '../../../../reconcilers/git/tested.ts';
+import { testedAgain, testedOf } from '../../../../reconcilers/git/record/test-results.ts';
 import type { DesiredManifest } from '../../../../reconcilers/source/index.ts';
 import type { Condition } from '../../../../schemas/api/common.ts';
 import type { TestResult } from '../../../../schemas/api/git-plan.ts';
-import { desiredManifest } from '../../../support/desired.ts';
+import { desiredManifest } from '../../../support/fixtures/desired.ts';
 
 const described = (count: number): DesiredManifest => {
   const manifest = desiredManifest({ name: 'web' });

@@ -1,10 +1,10 @@
 /** What a push is told of a pipeline although nothing is refused. */
 import { expect } from 'chai';
-import { createEngineChecks } from '../../../../controller/engine/index.ts';
-import { createLogger } from '../../../../controller/platform/logger.ts';
+import { createEngineChecks } from '../../../../controller/pipelines/engine/index.ts';
+import { createLogger } from '../../../../controller/platform/runtime/logger.ts';
 import { pipelineKind } from '../../../../reconcilers/kinds/pipeline.ts';
 import type { DesiredManifest } from '../../../../reconcilers/source/index.ts';
-import { definition } from '../../../support/definition.ts';
+import { definition } from '../../../support/fixtures/definition.ts';
 
 describe('the notes of a pipeline', () => {
   it('name file, line and column, and what to do', async () => {

@@ -1,10 +1,10 @@
 /** The fields of all components of Vector 0.57, from a schema of the shapes that its own has. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { componentsOf } from '../../../../controller/engine/schema-components.ts';
+import { componentsOf } from '../../../../controller/pipelines/engine/schema/schema-components.ts';
 import { fieldOf } from '../../../../web/src/components/schema-form/field-model.ts';
 import type { FormSchema } from '../../../../web/src/components/schema-form/schema.ts';
-import { VECTOR_SCHEMA } from '../../../support/engine-schema/scripted-engine.ts';
+import { VECTOR_SCHEMA } from '../../../support/fixtures/engine-schema/scripted-engine.ts';
 
 /** Each place of a form, with the kind of its field. */
 function* fieldsOf(schema: FormSchema, place: string): Generator<{ place: string; kind: string }> {

@@ -1,0 +1,78 @@
+/** What every route needs to get from a request to a use case. */
+import type { Knex } from 'knex';
+import type { Context as KoaContext } from 'koa';
+import type { Actor, Context, Services } from '../controller/platform/operation/context.ts';
+import { unavailable } from '../controller/platform/operation/errors.ts';
+import type { Execute } from '../controller/platform/operation/operation.ts';
+import type { Logger } from '../controller/platform/runtime/logger.ts';
+import type { Clock } from '../reconcilers/engine/clock.ts';
+import { strangersLimit } from './middleware/anonymous-rate-limit.ts';
+import { type Cookie, createCookie } from './middleware/cookie.ts';
+import { perMinute, type RateLimit } from './middleware/rate-limit.ts';
+import { createSessionCookie, readActor } from './middleware/session.ts';
+
+/** Of one person, over all their sessions: a page that is open asks some hundred times a minute. */
+const CALLS_PER_MINUTE = 12_000;
+
+export interface Door {
+  baseUrl: string;
+  cookie: Cookie;
+  /** Tells a browser in which somebody has signed in before; it opens nothing, and signing out keeps it. */
+  deviceCookie: Cookie;
+  execute: Execute;
+  log: Logger;
+  db: Knex;
+  /** Sessions and keys are looked up here, so that requests which are slow or many lock nobody out. */
+  essential: Knex;
+  services: Services;
+  /** Taken by the address of whoever is turned away for want of a session, a key or a token. */
+  strangers: RateLimit;
+  /** Of procedures, taken by the id of whoever calls. */
+  calls: RateLimit;
+  actor(ctx: KoaContext): Promise<Actor>;
+  context(ctx: KoaContext, actor: Actor): Context;
+}
+
+export interface DoorOptions {
+  baseUrl: string;
+  db: Knex;
+  essential: Knex;
+  clock: Clock;
+  log: Logger;
+  services: Services;
+  execute: Execute;
+}
+
+export function createDoor(options: DoorOptions): Door {
+  const cookie = createSessionCookie(options.baseUrl);
+  return {
+    baseUrl: options.baseUrl,
+    cookie,
+    deviceCookie: createCookie(options.baseUrl, 'headgate.known-device'),
+    execute: options.execute,
+    log: options.log,
+    db: options.db,
+    essential: options.essential,
+    services: options.services,
+    strangers: strangersLimit(),
+    calls: perMinute(CALLS_PER_MINUTE),
+    actor: (ctx) => readActor(options.essential, cookie, ctx),
+    context(ctx, actor) {
+      const gone = new AbortController();
+      ctx.res.once('close', () => {
+        // Nobody reads the answer, and it is no fault of the server that belongs in its log.
+        if (!ctx.res.writableFinished) gone.abort(unavailable('the client went away'));
+      });
+      return {
+        db: options.db,
+        actor,
+        clock: options.clock,
+        log: options.log,
+        signal: gone.signal,
+        requestId: ctx.state.requestId,
+        ipAddress: ctx.state.ipAddress,
+        services: options.services,
+      };
+    },
+  };
+}

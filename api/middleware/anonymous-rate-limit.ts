@@ -1,0 +1,31 @@
+/**
+ * What one address may ask while nobody stands behind it: documents and pages that are open to all, and calls that are turned
+ * away for want of a session, a key or a token. Whoever is known is counted by that instead, so that a stranger behind the
+ * same address takes nothing away. Nodes have limits of their own.
+ */
+import type { Middleware } from 'koa';
+import { DomainError } from '../../controller/platform/operation/errors.ts';
+import { perMinuteByAddress, type RateLimit } from './rate-limit.ts';
+
+/** A hundred browsers that load a page at once are below it, and so is a fleet that installs itself. */
+export const STRANGERS_PER_MINUTE = 3_000;
+
+const OPEN = ['/api/health', '/api/auth/', '/api/v1/openapi.json', '/schemas/', '/agent/'];
+
+export const strangersLimit = (): RateLimit => perMinuteByAddress(STRANGERS_PER_MINUTE);
+
+/** Counts what is open to all, whoever asks, and whoever is turned away by a door that leaves its refusals to others. */
+export function countStrangers(strangers: RateLimit): Middleware {
+  return async (ctx, next) => {
+    const { path } = ctx;
+    if (OPEN.some((prefix) => path.startsWith(prefix))) strangers.take(ctx.state.ipAddress);
+    try {
+      await next();
+    } catch (error) {
+      const unknown = error instanceof DomainError && error.code === 'UNAUTHORIZED';
+      // Agents are counted apart: api/agent/authenticate.ts.
+      if (unknown && !path.startsWith('/api/agent/')) strangers.take(ctx.state.ipAddress);
+      throw error;
+    }
+  };
+}

@@ -1,5 +1,0 @@
-import type { MutationContext } from '../platform/context.ts';
-
-export async function rulesChanged(ctx: MutationContext, environmentId: string): Promise<void> {
-  await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['alerts'] });
-}

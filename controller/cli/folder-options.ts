@@ -1,0 +1,53 @@
+/** Checking a folder, for the commands that do it. */
+import { openFolder, SHARED_PATHS } from '../../reconcilers/offline/folder.ts';
+import { type Validation, validateFolder } from '../../reconcilers/offline/validate.ts';
+import { readEngineBin } from '../config.ts';
+import { createEngineChecks } from '../pipelines/engine/index.ts';
+import { createLogger } from '../platform/runtime/logger.ts';
+import { EXIT, type ExitCode, FORMAT_OPTION, type Given, type Io, type OptionSpec } from './command.ts';
+import type { Report } from './format/report.ts';
+
+/** Each starts a process of the engine. */
+const ENGINE_LIMIT = 24;
+
+export const FOLDER_OPTIONS: Readonly<Record<string, OptionSpec>> = {
+  path: {
+    value: '<folder>',
+    repeated: true,
+    help: 'of an environment, from the root of the repository; may be repeated',
+  },
+  shared: { value: '<folder>', repeated: true, help: 'that $file may reach beside it [shared, tests]' },
+  engine: {
+    value: '<when>',
+    oneOf: ['auto', 'all', 'none'],
+    help: `whether the engine is asked: auto, for up to ${ENGINE_LIMIT} pipelines; all; none`,
+  },
+  'allow-outside': {
+    help: 'a name that is not in the tree may be that of an object which git does not hold',
+  },
+  format: FORMAT_OPTION,
+};
+
+export async function checked(given: Given, io: Io): Promise<Validation> {
+  const folder = openFolder(given.positionals[0] ?? io.cwd, given.values('path'));
+  const shared = given.values('shared');
+  const engineBin = given.value('engine') === 'none' ? null : readEngineBin(io.env);
+  const engine = createEngineChecks({ engineBin, log: createLogger('silent') });
+  // It comes up while files are read.
+  void engine.compilePrograms([{ source: '.', purpose: 'program' }]);
+  try {
+    return await validateFolder(folder, {
+      sharedPaths: shared.length > 0 ? shared : SHARED_PATHS,
+      engine,
+      engineBin,
+      engineLimit: given.value('engine') === 'all' ? Number.POSITIVE_INFINITY : ENGINE_LIMIT,
+      allowOutside: given.flag('allow-outside'),
+      signal: new AbortController().signal,
+    });
+  } finally {
+    await engine.stop();
+  }
+}
+
+export const exitOf = ({ suites }: Report): ExitCode =>
+  suites.some(({ cases }) => cases.some(({ outcome }) => outcome === 'failed')) ? EXIT.findings : EXIT.fine;

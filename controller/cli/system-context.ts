@@ -1,0 +1,38 @@
+/** For commands that run the use cases of the controller beside it, as the system. */
+import { systemClock } from '../../reconcilers/engine/clock.ts';
+import type { Config } from '../config.ts';
+import { connect } from '../database/connect.ts';
+import { writeAudit } from '../insight/audit/index.ts';
+import type { Context, Services } from '../platform/operation/context.ts';
+import { DomainError } from '../platform/operation/errors.ts';
+import { createExecute, type Execute } from '../platform/operation/operation.ts';
+import { createBus } from '../platform/runtime/bus.ts';
+import { createLogger } from '../platform/runtime/logger.ts';
+import { CannotRun } from './command.ts';
+import { withDatabaseUrl } from './database-url.ts';
+
+/** `name` stands in the log: `headgate recover`. What a use case refuses is thrown as `CannotRun`. */
+export const asSystem = <T>(
+  config: Config,
+  name: string,
+  work: (ctx: Context, execute: Execute) => Promise<T>,
+): Promise<T> =>
+  withDatabaseUrl(config, { existing: true }, async (url) => {
+    const db = connect(url, { poolSize: 2, name: name.replaceAll(' ', '-') });
+    const log = createLogger('error');
+    // Use cases that are run here need no more of the services than to publish to controllers.
+    const services = { bus: createBus({ url, log }) } satisfies Partial<Services> as unknown as Services;
+    const ctx: Context = {
+      ...{ db, log, services, clock: systemClock, requestId: name, ipAddress: null },
+      actor: { type: 'system', name },
+      signal: new AbortController().signal,
+    };
+    try {
+      return await work(ctx, createExecute(writeAudit));
+    } catch (error) {
+      if (error instanceof DomainError) throw new CannotRun(error.message);
+      throw error;
+    } finally {
+      await db.destroy();
+    }
+  });

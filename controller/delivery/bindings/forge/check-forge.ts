@@ -1,0 +1,36 @@
+/** The forge of a binding, as administrators try it. */
+import { CheckedForge, OfEnvironment } from '../../../../schemas/api/git-sync.ts';
+import { environmentScope } from '../../../identity/access/index.ts';
+import { preconditionFailed } from '../../../platform/operation/errors.ts';
+import { mutation } from '../../../platform/operation/operation.ts';
+import { findBinding, setForgeTrouble } from '../store.ts';
+
+export const checkForge = mutation({
+  name: 'gitSync.checkForge',
+  summary: 'Ask the forge whether its token is good for pull requests, comments and statuses',
+  // Of whoever may give it another token.
+  role: 'ADMIN',
+  audit: 'gitSync.forgeChecked',
+  input: OfEnvironment,
+  output: CheckedForge,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async prepare(ctx, { environmentId }) {
+    const binding = await findBinding(ctx.db, environmentId);
+    if (!binding || binding.forge === 'none')
+      throw preconditionFailed('This environment has no forge; name it when you bind its repository');
+    return { binding, checked: await ctx.services.forges.check(binding) };
+  },
+  async run(ctx, { environmentId }, { binding, checked }) {
+    const now = await findBinding(ctx.db, environmentId);
+    // What another token was told is not told of this one.
+    if (now?.revision === binding.revision)
+      await setForgeTrouble(ctx.db, binding.id, checked.ok ? null : checked.message);
+    ctx.audit({
+      entityType: 'GitBinding',
+      entityId: binding.id,
+      metadata: { forge: binding.forge, ok: checked.ok },
+    });
+    await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['git'] });
+    return checked;
+  },
+});

@@ -1,0 +1,82 @@
+export { speakerOf } from './bound-environment.ts';
+export { dated as datedCommit } from './commit-text.ts';
+export * as gitSyncDrift from './drift/drift.ts';
+export * as gitSyncToGit from './export-operation.ts';
+export * as gitSyncForge from './forge/check-forge.ts';
+export type { ForgeGateway } from './forge/forge-gateway.ts';
+export { openForgeToken } from './forge/forge-secrets.ts';
+export type { GitGateway, OwnedChange, PlainManifest, RolledBack, Written } from './gateway.ts';
+export { gateEnds, type ManifestCounts, UNBOUND } from './inventory/gate-ends.ts';
+export {
+  deleteManifests,
+  followNames,
+  type ImportErrorWrite,
+  type InventoryRecord,
+  isLeftBehind,
+  listFaults,
+  type ManifestRecord,
+  readInventory,
+  readLine,
+  replaceImportErrors,
+  upsertManifests,
+} from './inventory/inventory-store.ts';
+export {
+  findObject,
+  listObjects,
+  type StoredConfig,
+  type StoredObject,
+  type StoredPipeline,
+} from './inventory/objects-queries.ts';
+export { readManifestStatus, readSyncStatus } from './inventory/sync-status.ts';
+export {
+  allCounts,
+  finishJobs,
+  insertPendingJob,
+  type JobQueue,
+  type JobResult,
+  readJobQueue,
+  reportOfPass,
+  type SkippedCommits,
+} from './jobs/jobs-store.ts';
+export * as gitSyncRetries from './jobs/retry-operations.ts';
+export * as gitSyncOperations from './operations.ts';
+export * as gitSyncApprovals from './overrides/approve-plan.ts';
+export * as gitSyncHolds from './overrides/hold-operations.ts';
+export { deleteReleasedHolds } from './overrides/hold-retention-store.ts';
+export { gitSyncOrphan } from './overrides/orphan-job.ts';
+export * as gitSyncWords from './overrides/override-operations.ts';
+export {
+  beginApproved,
+  deleteWords,
+  dropApprovals,
+  findApproval,
+  type HoldRecord,
+  listHolds,
+  readSpoken,
+  renameHolds,
+  type Spoken,
+  type WordRecord,
+} from './overrides/overrides-store.ts';
+export * as gitSyncPlanning from './plan-operation.ts';
+export { intervalOf, type ManifestPolicy, type PolicyParts, policiesOf } from './policy/policy.ts';
+export { policyWords } from './policy/policy-text.ts';
+export { pullRequestSettings, VARIABLE } from './policy/pull-request-settings.ts';
+export { gitPageUrl } from './remote-setting.ts';
+export { gitSyncProposeRollback } from './rollback-job.ts';
+export {
+  type Binding,
+  BindingChangedError,
+  environmentsBeside,
+  type ForgeChoice,
+  type ForgeTrouble,
+  fenceBinding,
+  findBinding,
+  type GitMode,
+  listBindings,
+  setForgeTrouble,
+  updateBindingStatus,
+  updateRedirect,
+  type WaitingPlan,
+} from './store.ts';
+export { type Admitted, openWebhook } from './webhooks/open-webhook.ts';
+export { deleteOldDeliveries } from './webhooks/webhook-store.ts';

@@ -1,0 +1,34 @@
+/** An ADMIN's word for one exact plan, and no other. */
+import { ApprovedPlan, ApprovePlan } from '../../../../schemas/api/git-plan.ts';
+import { environmentScope } from '../../../identity/access/index.ts';
+import { preconditionFailed } from '../../../platform/operation/errors.ts';
+import { mutation } from '../../../platform/operation/operation.ts';
+import { boundEnvironment, speakerOf, wake } from '../bound-environment.ts';
+import { lockWaitingPlan } from '../store.ts';
+import { approve } from './overrides-store.ts';
+
+export const approvePlan = mutation({
+  name: 'gitSync.approvePlan',
+  summary: 'Let the plan that waits be applied: exactly the one with this hash',
+  role: 'ADMIN',
+  audit: 'gitSync.planApproved',
+  input: ApprovePlan,
+  output: ApprovedPlan,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId, hash }) {
+    const binding = await boundEnvironment(ctx, environmentId);
+    const waiting = await lockWaitingPlan(ctx.db, binding.id);
+    if (!waiting) throw preconditionFailed('No plan waits for an approval here');
+    if (waiting.hash !== hash)
+      throw preconditionFailed('The plan has changed since: look at it again', { hash: waiting.hash });
+    const by = speakerOf(ctx);
+    await approve(ctx.db, binding.id, hash, by);
+    ctx.audit({
+      entityType: 'GitBinding',
+      entityId: binding.id,
+      metadata: { hash, guards: waiting.guards.map(({ guard }) => guard) },
+    });
+    await wake(ctx, environmentId, 'plan approved');
+    return { hash, approvedBy: by.name };
+  },
+});

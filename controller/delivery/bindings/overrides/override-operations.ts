@@ -1,0 +1,149 @@
+/** What operators say of the loop and of single objects: suspend and resume, adopt, delete after all. */
+import type { OwnableKind } from '../../../../schemas/api/git-policy.ts';
+import { AdoptObject, ConfirmPrune, ResumeGit, Said, SuspendGit } from '../../../../schemas/api/git-words.ts';
+import { nameKeyOf } from '../../../../schemas/manifests/index.ts';
+import { environmentScope } from '../../../identity/access/index.ts';
+import type { MutationContext } from '../../../platform/operation/context.ts';
+import { badRequest, preconditionFailed } from '../../../platform/operation/errors.ts';
+import { mutation } from '../../../platform/operation/operation.ts';
+import { listOwnedByUi } from '../../ownership/index.ts';
+import { boundEnvironment, manifestOf, speakerOf, wake } from '../bound-environment.ts';
+import { readLine } from '../inventory/inventory-store.ts';
+import { type Binding, setSuspended } from '../store.ts';
+import { sayWord, takeBackWord } from './overrides-store.ts';
+
+interface MaybeObject {
+  kind?: OwnableKind | undefined;
+  name?: string | undefined;
+}
+
+/** Null for the whole environment. @throws BAD_REQUEST where only one of the two is there. */
+function objectOf({ kind, name }: MaybeObject): { kind: OwnableKind; name: string } | null {
+  if (kind === undefined && name === undefined) return null;
+  if (kind === undefined || name === undefined)
+    throw badRequest('give kind and name, or neither of them for the whole environment');
+  return { kind, name };
+}
+
+const keyOf = (binding: Binding, { kind, name }: { kind: OwnableKind; name: string }) => ({
+  bindingId: binding.id,
+  kind,
+  nameKey: nameKeyOf(name),
+});
+
+/** Of a manifest that has no object yet, the binding is what is told of. */
+function told(
+  ctx: MutationContext,
+  binding: Binding,
+  of: { kind: OwnableKind; name: string; objectId: string | null } | null,
+  more: Record<string, unknown> = {},
+): void {
+  ctx.audit({
+    entityType: of?.objectId ? of.kind : 'GitBinding',
+    entityId: of?.objectId ?? binding.id,
+    metadata: { ...(of ? { kind: of.kind, name: of.name } : {}), ...more },
+  });
+}
+
+export const suspend = mutation({
+  name: 'gitSync.suspend',
+  summary: 'Stop git from changing the environment, or one object in it, until somebody resumes it',
+  role: 'EDITOR',
+  permission: 'gitops.manage',
+  audit: 'gitSync.suspended',
+  input: SuspendGit,
+  output: Said,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId, reason = '', ...input }) {
+    const of = objectOf(input);
+    const binding = await boundEnvironment(ctx, environmentId);
+    const by = speakerOf(ctx);
+    if (of) {
+      const { name, objectId } = await manifestOf(ctx, binding, of);
+      await sayWord(ctx.db, keyOf(binding, of), 'suspend', { by, reason });
+      told(ctx, binding, { ...of, name, objectId }, { reason });
+    } else {
+      if (!(await setSuspended(ctx.db, binding, { by: by.name, reason })))
+        throw preconditionFailed('Git is suspended here already');
+      told(ctx, binding, null, { reason });
+    }
+    await wake(ctx, environmentId, 'suspended');
+    return { environmentId, ...of };
+  },
+});
+
+export const resume = mutation({
+  name: 'gitSync.resume',
+  summary: 'End a suspension',
+  role: 'EDITOR',
+  permission: 'gitops.manage',
+  audit: 'gitSync.resumed',
+  input: ResumeGit,
+  output: Said,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId, ...input }) {
+    const of = objectOf(input);
+    const binding = await boundEnvironment(ctx, environmentId);
+    if (of) {
+      if (!(await takeBackWord(ctx.db, keyOf(binding, of), 'suspend')))
+        throw preconditionFailed(
+          `"${of.name}" was not suspended here; where its manifest says suspend: true, take it out of the manifest`,
+        );
+    } else if (!(await setSuspended(ctx.db, binding, null)))
+      throw preconditionFailed('Git is not suspended here');
+    const line = of && (await readLine(ctx.db, binding.id, of.kind, nameKeyOf(of.name)));
+    told(ctx, binding, of && { ...of, objectId: line?.objectId ?? null });
+    await wake(ctx, environmentId, 'resumed');
+    return { environmentId, ...of };
+  },
+});
+
+export const adopt = mutation({
+  name: 'gitSync.adopt',
+  summary: 'Let git take over an object of the UI that has the name of a manifest',
+  role: 'EDITOR',
+  permission: 'gitops.manage',
+  audit: 'gitSync.adoptionAllowed',
+  input: AdoptObject,
+  output: Said,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId, kind, name }) {
+    const binding = await boundEnvironment(ctx, environmentId);
+    const line = await manifestOf(ctx, binding, { kind, name });
+    const owned = await listOwnedByUi(ctx.db, environmentId);
+    const object = owned.find((one) => one.kind === kind && one.nameKey === line.nameKey);
+    if (line.objectName !== null || !object)
+      throw preconditionFailed(
+        `There is nothing to adopt: no object of the UI has the name of the manifest "${line.name}"`,
+      );
+    const by = speakerOf(ctx);
+    await sayWord(ctx.db, keyOf(binding, { kind, name }), 'adopt', { by, reason: '' });
+    ctx.audit({ entityType: kind, entityId: object.id, metadata: { name: object.name } });
+    await wake(ctx, environmentId, 'adopt');
+    return { environmentId, kind, name: line.name };
+  },
+});
+
+export const confirmPrune = mutation({
+  name: 'gitSync.confirmPrune',
+  summary: 'Let the next pass delete an object whose manifest has left git and that waits for this word',
+  role: 'ADMIN',
+  audit: 'gitSync.pruneConfirmed',
+  input: ConfirmPrune,
+  output: Said,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId, kind, name }) {
+    const binding = await boundEnvironment(ctx, environmentId);
+    const line = await manifestOf(ctx, binding, { kind, name });
+    if (!line.prunePending) throw preconditionFailed(`"${line.name}" does not wait to be deleted`);
+    if (line.prunePolicy === 'never')
+      throw preconditionFailed(
+        `"${line.name}" is never deleted by git (headgate/prune: never); delete it by hand, or take the annotation away in git first`,
+      );
+    const by = speakerOf(ctx);
+    await sayWord(ctx.db, keyOf(binding, { kind, name }), 'prune', { by, reason: '' });
+    told(ctx, binding, { kind, name: line.name, objectId: line.objectId });
+    await wake(ctx, environmentId, 'prune confirmed');
+    return { environmentId, kind, name: line.name };
+  },
+});

@@ -1,0 +1,394 @@
+/** Bindings of environments to git. */
+import type { Knex } from 'knex';
+import type { GuardResult } from '../../../schemas/api/git-plan.ts';
+import type { BoundForge, CommitInfo, ReviewRules } from '../../../schemas/api/git-sync.ts';
+import { newId } from '../../platform/operation/ids.ts';
+import { releaseFromGit } from '../ownership/index.ts';
+import { commitText, dated } from './commit-text.ts';
+import type { ManifestPolicy, PolicyParts } from './policy/policy.ts';
+import type { PullRequestSettingsParts } from './policy/pull-request-settings.ts';
+
+export type GitMode = 'off' | 'observe' | 'sync' | 'push';
+
+export interface Binding {
+  id: string;
+  environmentId: string;
+  /** Counts what people change of it. */
+  revision: number;
+  environmentName: string;
+  teamId: string;
+  mode: GitMode;
+  repositoryUrl: string;
+  /** Branch or tag. */
+  ref: string;
+  /** What `ref`, or the one before it, was when it was last found: `refs/heads/…` or `refs/tags/…`. */
+  resolvedRef: string | null;
+  path: string;
+  sharedPaths: string[];
+  intervalSeconds: number;
+  /** What was set of the binding's own policy. */
+  policy: PolicyParts;
+  /** Of the Environment and Repository manifests of the applied commit. */
+  manifestPolicy: ManifestPolicy;
+  /** Sealed by the keyring; null for none. Never to be logged or answered. */
+  sealedCredentials: string | null;
+  knownHosts: string | null;
+  caCertificate: string | null;
+  /** Where the pull requests of a remote live; `none`: here. */
+  forge: ForgeChoice;
+  forgeUrl: string | null;
+  forgeProject: string | null;
+  /** Sealed by the keyring, both. Never to be logged or answered. */
+  sealedForgeToken: string | null;
+  /** GitHub: the app whose private key is sealed in the place of a token. */
+  forgeAppId: string | null;
+  sealedWebhookSecret: string | null;
+  forgeError: ForgeTrouble | null;
+  /** Of the embedded repository: the branch takes merged pull requests only, and how many have to approve one. */
+  protectBranch: boolean;
+  requiredApprovals: number;
+  /** What was set of how its pull requests are opened. */
+  pullRequestSettings: PullRequestSettingsParts;
+  /** When the first plan was empty or approved; nothing is applied before. */
+  begunAt: Date | null;
+  /** The applied commit, where it did not come after the one before it: deletions wait for a commit on top. */
+  rewrittenCommit: string | null;
+  waitingPlan: WaitingPlan | null;
+  suspendedAt: Date | null;
+  suspendedBy: string | null;
+  suspendReason: string | null;
+  /** When a pass first read the remote with its present address and credentials. Null: not yet. Of no use for the embedded one. */
+  readAt: Date | null;
+  headCommit: CommitInfo | null;
+  appliedCommit: CommitInfo | null;
+  lastPassAt: Date | null;
+  lastError: string | null;
+  /** Where the server redirects to, within its origin; null where the address holds. */
+  redirectedTo: string | null;
+}
+
+export type ForgeChoice = BoundForge['name'];
+
+/** Why the forge did not do what it was asked last. */
+export interface ForgeTrouble {
+  message: string;
+  at: Date;
+}
+
+/** A plan that is not applied before somebody approves exactly it. */
+export interface WaitingPlan {
+  hash: string;
+  guards: GuardResult[];
+  since: Date;
+}
+
+const SELECT_BINDING = `SELECT b.id, b.environment_id AS "environmentId", b.revision, e.name AS "environmentName", e.team_id AS "teamId",
+    b.mode, b.repository_url AS "repositoryUrl", b.ref, b.resolved_ref AS "resolvedRef", b.path, b.shared_paths AS "sharedPaths",
+    b.interval_seconds AS "intervalSeconds", b.policy,
+    b.manifest_policy AS "manifestPolicy", b.sealed_credentials AS "sealedCredentials", b.known_hosts AS "knownHosts",
+    b.ca_certificate AS "caCertificate", b.forge, b.forge_url AS "forgeUrl", b.forge_project AS "forgeProject",
+    b.sealed_forge_token AS "sealedForgeToken", b.forge_app_id AS "forgeAppId", b.sealed_webhook_secret AS "sealedWebhookSecret", b.forge_error AS "forgeError",
+    b.protect_branch AS "protectBranch", b.required_approvals AS "requiredApprovals", b.pull_request_settings AS "pullRequestSettings", b.begun_at AS "begunAt", b.rewritten_commit AS "rewrittenCommit", b.waiting_plan AS "waitingPlan",
+    b.suspended_at AS "suspendedAt", b.suspended_by AS "suspendedBy", b.suspend_reason AS "suspendReason", b.read_at AS "readAt", b.head_commit AS "headCommit",
+    b.applied_commit AS "appliedCommit", b.last_pass_at AS "lastPassAt", b.last_error AS "lastError",
+    b.redirected_to AS "redirectedTo"
+  FROM git_bindings b JOIN environments e ON e.id = b.environment_id`;
+
+function toBinding(row: Binding): Binding {
+  const { waitingPlan, forgeError } = row;
+  return {
+    ...row,
+    forgeError: forgeError && { ...forgeError, at: new Date(forgeError.at) },
+    waitingPlan: waitingPlan && { ...waitingPlan, since: new Date(waitingPlan.since) },
+    headCommit: dated(row.headCommit),
+    appliedCommit: dated(row.appliedCommit),
+  };
+}
+
+export async function findBinding(db: Knex, environmentId: string): Promise<Binding | null> {
+  const { rows } = await db.raw<{ rows: Binding[] }>(`${SELECT_BINDING} WHERE b.environment_id = ?`, [
+    environmentId,
+  ]);
+  return rows[0] ? toBinding(rows[0]) : null;
+}
+
+/** Of one that need not be bound. */
+export async function environmentNameOf(db: Knex, environmentId: string): Promise<string> {
+  return (await db('environments').where({ id: environmentId }).first('name'))?.name ?? '';
+}
+
+export async function listBindings(db: Knex): Promise<Binding[]> {
+  const { rows } = await db.raw<{ rows: Binding[] }>(`${SELECT_BINDING} ORDER BY e.name, b.id`);
+  return rows.map(toBinding);
+}
+
+export interface BindingWrite {
+  /** As `lockBinding` gave it; what is sealed is sealed for this one. */
+  id?: string;
+  environmentId: string;
+  mode: GitMode;
+  repositoryUrl: string;
+  ref: string;
+  path: string;
+  sharedPaths: string[];
+  intervalSeconds: number;
+  /** Left out: as it was. */
+  policy?: PolicyParts;
+  /** Left out: none. */
+  sealedCredentials?: string | null;
+  knownHosts?: string | null;
+  caCertificate?: string | null;
+  /** Left out: as it was; of a new one, none. */
+  forge?: ForgeColumns;
+  /** Left out: as it was. */
+  review?: ReviewRules;
+  /** Left out: as it was. */
+  pullRequestSettings?: PullRequestSettingsParts;
+}
+
+/** Where the pull requests of a remote live, and what is sealed for it. */
+export interface ForgeColumns {
+  forge: ForgeChoice;
+  forgeUrl: string | null;
+  forgeProject: string | null;
+  /** Of an app its private key. */
+  sealedForgeToken: string | null;
+  forgeAppId: string | null;
+  sealedWebhookSecret: string | null;
+}
+
+export const NO_FORGE: ForgeColumns = {
+  forge: 'none',
+  forgeUrl: null,
+  forgeProject: null,
+  sealedForgeToken: null,
+  forgeAppId: null,
+  sealedWebhookSecret: null,
+};
+
+const passLock = (environmentId: string) => `git pass of ${environmentId}`;
+
+/**
+ * To be called first in a transaction that changes what passes go by: no pass writes until it ends, and one that has begun
+ * does not go on after it.
+ */
+async function lockOutPasses(tx: Knex, environmentId: string): Promise<void> {
+  await tx.raw('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [passLock(environmentId)]);
+}
+
+/** Somebody has bound the environment in another way, or suspended it, since the pass began. */
+export class BindingChangedError extends Error {
+  override readonly name = 'BindingChangedError';
+}
+
+/** First in each transaction of a pass. @throws BindingChangedError */
+export async function fenceBinding(
+  tx: Knex,
+  { id, environmentId, revision }: Pick<Binding, 'id' | 'environmentId' | 'revision'>,
+): Promise<void> {
+  await tx.raw('SELECT pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [passLock(environmentId)]);
+  const row = await tx('git_bindings').where({ id }).first('revision');
+  if (row?.revision !== revision) throw new BindingChangedError('the binding was changed meanwhile');
+}
+
+/** The id that the binding of the environment has or is to have. Nobody else configures it until the transaction ends. */
+export async function lockBinding(tx: Knex, environmentId: string): Promise<string> {
+  await lockOutPasses(tx, environmentId);
+  await tx('environments').where({ id: environmentId }).forNoKeyUpdate().first('id');
+  const found = await tx('git_bindings').where({ environment_id: environmentId }).first('id');
+  return found?.id ?? newId();
+}
+
+/**
+ * Its own environment, and those of the bindings that have read the same repository as it has, by credentials where it has
+ * some; none where it is unknown.
+ */
+export async function environmentsBeside(db: Knex, bindingId: string): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `SELECT o.environment_id AS id FROM git_bindings b JOIN git_bindings o ON o.repository_url = b.repository_url
+     WHERE b.id = ? AND (o.id = b.id OR o.repository_url = 'embedded' OR (b.read_at IS NOT NULL AND o.read_at IS NOT NULL
+         AND (o.sealed_credentials IS NOT NULL OR b.sealed_credentials IS NULL))) ORDER BY 1`,
+    [bindingId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+const forgeColumns = (forge: ForgeColumns) => ({
+  forge: forge.forge,
+  forge_url: forge.forgeUrl,
+  forge_project: forge.forgeProject,
+  sealed_forge_token: forge.sealedForgeToken,
+  forge_app_id: forge.forgeAppId,
+  sealed_webhook_secret: forge.sealedWebhookSecret,
+});
+
+/** Ids of the teams, but for that of this environment, that have an environment bound to the repository. */
+export async function otherTeamsOf(db: Knex, repository: string, environmentId: string): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `SELECT DISTINCT e.team_id AS id FROM git_bindings b JOIN environments e ON e.id = b.environment_id
+     WHERE b.repository_url = ? AND b.mode <> 'off' AND e.team_id <> (SELECT team_id FROM environments WHERE id = ?)`,
+    [repository, environmentId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+export async function saveBinding(db: Knex, write: BindingWrite): Promise<string> {
+  const columns = {
+    mode: write.mode,
+    repository_url: write.repositoryUrl,
+    sealed_credentials: write.sealedCredentials ?? null,
+    known_hosts: write.knownHosts ?? null,
+    ca_certificate: write.caCertificate ?? null,
+    ref: write.ref,
+    path: write.path,
+    shared_paths: JSON.stringify(write.sharedPaths),
+    interval_seconds: write.intervalSeconds,
+    ...(write.policy ? { policy: JSON.stringify(write.policy) } : {}),
+    ...(write.forge ? forgeColumns(write.forge) : {}),
+    ...(write.review
+      ? { protect_branch: write.review.protectBranch, required_approvals: write.review.requiredApprovals }
+      : {}),
+    ...(write.pullRequestSettings
+      ? { pull_request_settings: JSON.stringify(write.pullRequestSettings) }
+      : {}),
+    updated_at: db.fn.now(),
+  };
+  // Another tree is bound as if for the first time: what it does to the objects that are there is looked at before.
+  const sameTree = db.raw(
+    'CASE WHEN git_bindings.path = excluded.path AND git_bindings.repository_url = excluded.repository_url THEN git_bindings.begun_at END',
+  );
+  // What was read of another repository says nothing of this one.
+  const ofSameRepository = (column: string) =>
+    db.raw('CASE WHEN git_bindings.repository_url = excluded.repository_url THEN git_bindings.?? END', [
+      column,
+    ]);
+  // Neither does what was read with other credentials say that these let anybody in.
+  const sameAccess = db.raw(
+    `CASE WHEN (git_bindings.repository_url, git_bindings.sealed_credentials, git_bindings.known_hosts, git_bindings.ca_certificate)
+       IS NOT DISTINCT FROM (excluded.repository_url, excluded.sealed_credentials, excluded.known_hosts, excluded.ca_certificate)
+     THEN git_bindings.read_at END`,
+  );
+  const [row] = await db('git_bindings')
+    .insert({ id: write.id ?? newId(), environment_id: write.environmentId, ...columns })
+    .onConflict('environment_id')
+    .merge({
+      ...columns,
+      begun_at: sameTree,
+      head_commit: ofSameRepository('head_commit'),
+      resolved_ref: ofSameRepository('resolved_ref'),
+      read_at: sameAccess,
+      revision: db.raw('git_bindings.revision + 1'),
+    })
+    .returning('id');
+  return row.id;
+}
+
+/** What git owned here belongs to the UI from now on; nothing is deleted. */
+export async function orphanObjects(db: Knex, binding: { id: string; environmentId: string }): Promise<void> {
+  await db('git_manifests').where({ binding_id: binding.id }).delete();
+  await db('git_import_errors').where({ binding_id: binding.id }).delete();
+  await releaseFromGit(db, binding.environmentId);
+  await db('git_bindings').where({ id: binding.id }).update({
+    read_at: null,
+    head_commit: null,
+    applied_commit: null,
+    last_error: null,
+    begun_at: null,
+    rewritten_commit: null,
+    waiting_plan: null,
+    waiting_deeds: [],
+    manifest_policy: '{}',
+  });
+  for (const table of ['git_object_words', 'git_approvals', 'git_holds'])
+    await db(table).where({ binding_id: binding.id }).delete();
+}
+
+export async function updateRedirect(
+  db: Knex,
+  bindingId: string,
+  redirectedTo: string | null,
+): Promise<void> {
+  await db('git_bindings').where({ id: bindingId }).update({ redirected_to: redirectedTo });
+}
+
+export async function updateBindingStatus(
+  tx: Knex,
+  bindingId: string,
+  status: {
+    headCommit?: CommitInfo;
+    resolvedRef?: string;
+    appliedCommit?: CommitInfo;
+    /** What the applied commit says of the policy. */
+    manifestPolicy?: ManifestPolicy;
+    begunAt?: Date;
+    rewrittenCommit?: string | null;
+    /** Null: none waits. Absent: nobody has looked. */
+    waitingPlan?: (Omit<WaitingPlan, 'since'> & { deeds: readonly string[] }) | null;
+    lastError: string | null;
+  },
+): Promise<void> {
+  const { waitingPlan } = status;
+  // A plan that waits on is as old as it was.
+  const waiting = waitingPlan && {
+    waiting_plan: tx.raw(
+      `?::jsonb || jsonb_build_object('since',
+         CASE WHEN waiting_plan->>'hash' = ? THEN waiting_plan->'since' ELSE to_jsonb(now()) END)`,
+      [JSON.stringify({ hash: waitingPlan.hash, guards: waitingPlan.guards }), waitingPlan.hash],
+    ),
+    waiting_deeds: waitingPlan.deeds,
+  };
+  await tx('git_bindings')
+    .where({ id: bindingId })
+    .update({
+      last_pass_at: tx.fn.now(),
+      last_error: status.lastError,
+      ...(status.resolvedRef === undefined ? {} : { resolved_ref: status.resolvedRef }),
+      ...(status.headCommit
+        ? { head_commit: commitText(status.headCommit), read_at: tx.raw('coalesce(read_at, now())') }
+        : {}),
+      ...(status.appliedCommit ? { applied_commit: commitText(status.appliedCommit) } : {}),
+      ...(status.manifestPolicy ? { manifest_policy: JSON.stringify(status.manifestPolicy) } : {}),
+      ...(status.begunAt ? { begun_at: status.begunAt } : {}),
+      ...(status.rewrittenCommit === undefined ? {} : { rewritten_commit: status.rewrittenCommit }),
+      ...(waiting ?? (waitingPlan === null ? { waiting_plan: null, waiting_deeds: [] } : {})),
+    });
+}
+
+/** False where it is so already. */
+export async function setSuspended(
+  tx: Knex,
+  { id, environmentId }: Pick<Binding, 'id' | 'environmentId'>,
+  said: { by: string; reason: string } | null,
+): Promise<boolean> {
+  await lockOutPasses(tx, environmentId);
+  const rows = tx('git_bindings').where({ id }).increment('revision');
+  const changed = said
+    ? await rows
+        .whereNull('suspended_at')
+        .update({ suspended_at: tx.fn.now(), suspended_by: said.by, suspend_reason: said.reason })
+    : await rows
+        .whereNotNull('suspended_at')
+        .update({ suspended_at: null, suspended_by: null, suspend_reason: null });
+  return changed > 0;
+}
+
+/** The plan that waits; no pass replaces it until the transaction ends. */
+export async function lockWaitingPlan(tx: Knex, bindingId: string): Promise<WaitingPlan | null> {
+  const row: { plan: WaitingPlan | null } | undefined = await tx('git_bindings')
+    .where({ id: bindingId })
+    .forUpdate()
+    .first({ plan: 'waiting_plan' });
+  return row?.plan ?? null;
+}
+
+/** Why the forge did not do what it was asked last; null: it did. False where that is known already. */
+export async function setForgeTrouble(db: Knex, bindingId: string, message: string | null): Promise<boolean> {
+  const rows = db('git_bindings').where({ id: bindingId });
+  const changed =
+    message === null
+      ? await rows.whereNotNull('forge_error').update({ forge_error: null })
+      : await rows.whereRaw("forge_error->>'message' IS DISTINCT FROM ?", [message]).update({
+          forge_error: db.raw("jsonb_build_object('message', ?::text, 'at', now())", [message]),
+        });
+  return changed > 0;
+}

@@ -1,0 +1,87 @@
+/** Deciding against what git says of one object, at once: the change is made in the database, and git does not undo it. */
+import type { Knex } from 'knex';
+import { nameOfActor } from '../../platform/operation/actor-name.ts';
+import type { MutationContext } from '../../platform/operation/context.ts';
+import { notFound, preconditionFailed } from '../../platform/operation/errors.ts';
+import { newId } from '../../platform/operation/ids.ts';
+import { lockRow, NOUNS, type OwnedTable } from './store.ts';
+
+/** Proposes to git what a pipeline was rolled back to. */
+export const ROLLED_BACK_JOB = 'propose-rollback';
+
+interface Described {
+  bindingId: string;
+  kind: string;
+  nameKey: string;
+  name: string;
+  seenHash: string | null;
+  appliedHash: string | null;
+}
+
+/**
+ * Locks the row until the transaction ends. Where git describes it, the spec that git has now is held, so that what is
+ * done next stays; a newer one is taken. `only`: the
+ * hash of the one spec to be held, where git may have a newer one by now. Answers whether git describes it.
+ * @throws NOT_FOUND; PRECONDITION_FAILED where a pass that is under way has not recorded the object yet.
+ */
+export async function lockHolding(
+  ctx: MutationContext,
+  table: OwnedTable,
+  id: string,
+  reason: string,
+  only?: string,
+): Promise<boolean> {
+  const noun = NOUNS[table];
+  const row = await lockRow(ctx.db, table, id);
+  if (!row) throw notFound(`${noun[0]?.toUpperCase()}${noun.slice(1)}`);
+  if (row.managedBy !== 'git') return false;
+  const line = await findDescribed(ctx.db, id);
+  const said = only === undefined ? [line?.seenHash, line?.appliedHash] : [only];
+  const hashes = new Set(said.filter((hash) => hash != null));
+  if (!line || hashes.size === 0)
+    throw preconditionFailed(
+      `The ${noun} "${row.name}" is just being applied from git; try again in a moment`,
+    );
+  // Git may go back to what it said before the newest commit.
+  for (const specHash of hashes) await insertHold(ctx, line, specHash, reason);
+  const { environmentId } = row;
+  ctx.audit({
+    action: 'gitSync.held',
+    entityType: line.kind,
+    entityId: id,
+    environmentId,
+    metadata: { name: line.name, specHash: only ?? line.seenHash ?? line.appliedHash, reason },
+  });
+  const { bus } = ctx.services;
+  await bus.publish(ctx.db, { type: 'wake', loop: 'git', key: environmentId, trigger: 'held' });
+  await bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['git'] });
+  return true;
+}
+
+async function findDescribed(tx: Knex, objectId: string): Promise<Described | undefined> {
+  return tx('git_manifests').where({ object_id: objectId }).first('kind', 'name', {
+    bindingId: 'binding_id',
+    nameKey: 'name_key',
+    seenHash: 'seen_hash',
+    appliedHash: 'applied_hash',
+  });
+}
+
+async function insertHold(
+  { db, actor }: MutationContext,
+  { bindingId, kind, nameKey, name }: Described,
+  specHash: string,
+  reason: string,
+): Promise<void> {
+  await db.raw(
+    `INSERT INTO git_holds (id, binding_id, kind, name_key, name, spec_hash, reason, created_by_id, created_by)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (binding_id, kind, name_key, spec_hash) WHERE released_at IS NULL
+     DO UPDATE SET reason = excluded.reason`,
+    [
+      ...[newId(), bindingId, kind, nameKey, name, specHash, reason],
+      actor.type === 'user' ? actor.userId : null,
+      nameOfActor(actor),
+    ],
+  );
+}

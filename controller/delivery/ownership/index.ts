@@ -1,0 +1,27 @@
+export { Converged, convergeInput, convergeOperation, outcomeOf } from './converge.ts';
+export { lockHolding, ROLLED_BACK_JOB } from './holds-store.ts';
+export {
+  describedInGit,
+  type EditableRow,
+  lockEditable,
+  lockHandmade,
+  refuseUneditable,
+} from './lock-editable.ts';
+export { PURGE_JOB, pruneOperation, TOMBSTONE_HOURS } from './prune.ts';
+export { purgeOldTombstones, thinObjectChanges } from './retention-store.ts';
+export {
+  type ColumnTypes,
+  lockClaimed,
+  lockRow,
+  namesOwnedByUi,
+  OWNED_TABLES,
+  type OwnedRow,
+  type OwnedTable,
+  type OwnedWrite,
+  purgeTombstone,
+  releaseFromGit,
+  takeObjectChanges,
+  writeAsReconciler,
+  writeOwned,
+} from './store.ts';
+export { giveToUi, listOwnedByUi, TABLE_OF, type UiOwned } from './ui-objects-store.ts';

@@ -1,0 +1,115 @@
+/** Changes that people make: in the database of what the UI owns, and by the environment's policy of what git describes. */
+import type { Knex } from 'knex';
+import type { OwnableKind } from '../../../schemas/api/git-policy.ts';
+import type { Context, MutationContext, Redirected } from '../../platform/operation/context.ts';
+import { DomainError, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
+import { findManifestOf, lockRow, NOUNS, type OwnedTable } from './store.ts';
+
+export interface EditableRow {
+  id: string;
+  environmentId: string;
+  name: string;
+}
+
+const KINDS: Record<OwnedTable, OwnableKind> = {
+  pipelines: 'Pipeline',
+  alert_rules: 'AlertRule',
+  node_groups: 'NodeGroup',
+};
+
+/**
+ * The row, locked until the transaction ends. Where git describes it and the policy lets changes become commits or
+ * proposals, the work goes on as if the row were the UI's: it is undone, and written to git instead.
+ * @throws NOT_FOUND where it is gone; PRECONDITION_FAILED with path and line where a manifest describes it and the policy
+ * refuses
+ */
+export async function lockEditable(
+  ctx: MutationContext,
+  table: OwnedTable,
+  id: string,
+): Promise<EditableRow> {
+  const row = await lockLiving(ctx, table, id);
+  if (row.managedBy === 'git') await toGit(ctx, table, row);
+  return row;
+}
+
+/** The same for changes that no manifest can say: what git describes is refused, whatever the policy. */
+export async function lockHandmade(
+  ctx: MutationContext,
+  table: OwnedTable,
+  id: string,
+): Promise<EditableRow> {
+  const row = await lockLiving(ctx, table, id);
+  if (row.managedBy === 'git') throw await describedInGit(ctx.db, table, row);
+  return row;
+}
+
+async function lockLiving(ctx: MutationContext, table: OwnedTable, id: string) {
+  const noun = NOUNS[table];
+  const row = await lockRow(ctx.db, table, id);
+  if (!row) throw notFound(`${noun[0]?.toUpperCase()}${noun.slice(1)}`);
+  return row;
+}
+
+/** Before any work is done: refuses what `lockEditable` would refuse. */
+export async function refuseUneditable(
+  ctx: Context,
+  table: OwnedTable,
+  row: EditableRow & { managedBy: 'ui' | 'git' },
+): Promise<void> {
+  if (row.managedBy !== 'git') return;
+  if ((await ctx.services.git.editsBecome(ctx.db, row.environmentId)) === 'refuse')
+    throw await describedInGit(ctx.db, table, row);
+}
+
+async function toGit(ctx: MutationContext, table: OwnedTable, row: EditableRow): Promise<void> {
+  const { git } = ctx.services;
+  const { id, environmentId } = row;
+  const become = await git.editsBecome(ctx.db, environmentId);
+  if (become === 'refuse') throw await describedInGit(ctx.db, table, row);
+  const kind = KINDS[table];
+  const before = await git.manifestOf(ctx.db, kind, id);
+  if (!before) throw notFound(kind);
+  ctx.redirect(id, async (inside) => {
+    const after = await git.manifestOf(inside.db, kind, id);
+    return async (outside): Promise<Redirected> => {
+      const change = { objectId: id, operation: ctx.operation, before, after };
+      const entry = { entityType: kind, entityId: id, environmentId };
+      const metadata = { name: row.name, operation: ctx.operation };
+      try {
+        if (become === 'commit') {
+          const { committed, fields } = await git.writeBack(outside, environmentId, change);
+          const where = { path: committed.path, line: committed.line, fields };
+          return {
+            action: 'gitSync.committed',
+            entry: { ...entry, commitSha: committed.sha, metadata: { ...metadata, ...where } },
+            result: { output: { committed } },
+          };
+        }
+        const { proposed, fields } = await git.propose(outside, environmentId, change);
+        return {
+          action: 'gitSync.proposed',
+          entry: {
+            ...entry,
+            metadata: { ...metadata, number: proposed.number, branch: proposed.branch, fields },
+          },
+          result: { output: { proposed } },
+        };
+      } catch (error) {
+        // Two people wanted different things of one field: that is told to more than the one who lost.
+        if (!(error instanceof DomainError) || error.code !== 'CONFLICT') throw error;
+        return { action: 'gitSync.conflict', entry: { ...entry, metadata }, result: { refusal: error } };
+      }
+    };
+  });
+}
+
+/** What is said to whoever wants to change by hand what git describes. */
+export async function describedInGit(db: Knex, table: OwnedTable, row: { id: string; name: string }) {
+  const manifest = await findManifestOf(db, row.id);
+  const where = manifest ? ` (${manifest.path}:${manifest.line})` : '';
+  return preconditionFailed(
+    `The ${NOUNS[table]} "${row.name}" is described in git${where}; change it there and push, and it follows`,
+    { managedBy: 'git', path: manifest?.path ?? null, line: manifest?.line ?? null },
+  );
+}

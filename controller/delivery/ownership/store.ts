@@ -1,0 +1,283 @@
+/**
+ * Rows that git may own, a table a kind. Each has a name and perhaps a uid in its environment, knows who owns it, carries
+ * the hash of the spec that git applied, and stays for a day after it was deleted. All of it is done for many rows at once.
+ */
+import type { Knex } from 'knex';
+import type { LabelMap } from '../../../schemas/api/common.ts';
+import { nameKeyOf } from '../../../schemas/manifests/index.ts';
+import { brokeUnique } from '../../database/errors.ts';
+import { conflict, preconditionFailed } from '../../platform/operation/errors.ts';
+
+export const OWNED_TABLES = ['pipelines', 'alert_rules', 'node_groups'] as const;
+export type OwnedTable = (typeof OWNED_TABLES)[number];
+
+/** What people call a row of the table. */
+export const NOUNS: Record<OwnedTable, string> = {
+  pipelines: 'pipeline',
+  alert_rules: 'alert rule',
+  node_groups: 'node group',
+};
+
+/** What says which row a manifest stands for. */
+export interface Claim {
+  /** The row that the manifest's identity stands for; null when git has not applied it before. */
+  objectId: string | null;
+  name: string;
+  uid: string | null;
+}
+
+export interface OwnedRow {
+  id: string;
+  name: string;
+  uid: string | null;
+  labels: LabelMap;
+  managedBy: 'ui' | 'git';
+  tombstonedAt: Date | null;
+}
+
+/**
+ * Until the transaction ends, what it writes is the reconciler's own: no drift, and nothing that it has to look at again
+ * (the triggers of migration 0002).
+ */
+export async function writeAsReconciler(tx: Knex): Promise<void> {
+  await tx.raw("SELECT set_config('headgate.reconciler', 'on', true)");
+}
+
+/**
+ * The row of each claim, locked until the transaction ends: the known one; one that git made in a pass that did not live
+ * to record it; or a tombstone that comes back. Null for one that has to be made.
+ * @throws PRECONDITION_FAILED, reason Conflict, for a living namesake that the UI owns.
+ */
+export async function lockClaimed(
+  tx: Knex,
+  table: OwnedTable,
+  environmentId: string,
+  claims: readonly Claim[],
+): Promise<(OwnedRow | null)[]> {
+  await writeAsReconciler(tx);
+  const { rows } = await tx.raw<{ rows: (OwnedRow & { recorded: boolean })[] }>(
+    `SELECT id, name, uid, labels, managed_by AS "managedBy", tombstoned_at AS "tombstonedAt",
+       EXISTS (SELECT 1 FROM git_manifests m WHERE m.object_id = o.id) AS recorded
+     FROM ?? o WHERE environment_id = ? AND (tombstoned_at IS NULL OR managed_by = 'git') AND (id = ANY(?) OR lower(name) IN (SELECT lower(n) FROM unnest(?::text[]) n)
+       OR uid = ANY(?))
+     ORDER BY id FOR UPDATE OF o`,
+    [
+      table,
+      environmentId,
+      claims.flatMap(({ objectId }) => objectId ?? []),
+      claims.map(({ name }) => name),
+      claims.flatMap(({ uid }) => uid ?? []),
+    ],
+  );
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const taken = new Set(claims.map(({ objectId }) => objectId));
+  const living = new Map<string, (typeof rows)[number]>();
+  const buried: OwnedRow[] = [];
+  for (const row of rows) {
+    if (taken.has(row.id)) continue;
+    if (row.tombstonedAt === null) living.set(nameKeyOf(row.name), row);
+    else buried.push(row);
+  }
+  // A uid outranks a name here as it does in a plan.
+  const byUid = new Map<string, OwnedRow>();
+  for (const row of living.values())
+    if (
+      row.uid !== null &&
+      row.managedBy === 'git' &&
+      !row.recorded &&
+      claims.some(({ uid }) => uid === row.uid)
+    )
+      byUid.set(row.uid, row);
+  for (const row of byUid.values()) living.delete(nameKeyOf(row.name));
+  const uids = new Set(claims.map(({ uid }) => uid));
+  buried.sort((a, b) => Number(b.tombstonedAt) - Number(a.tombstonedAt));
+  return claims.map((claim) => {
+    const known = claim.objectId === null ? undefined : byId.get(claim.objectId);
+    if (known) return known;
+    const itself = claim.uid === null ? undefined : byUid.get(claim.uid);
+    if (itself) return itself;
+    const namesake = living.get(nameKeyOf(claim.name));
+    if (namesake?.managedBy === 'git' && !namesake.recorded) return namesake;
+    if (namesake?.managedBy === 'git') {
+      throw preconditionFailed(
+        `the name "${namesake.name}" is still that of another ${NOUNS[table]} that git owns; this one follows once that one is renamed or deleted`,
+        { reason: 'Blocked' },
+      );
+    }
+    if (namesake) {
+      throw preconditionFailed(
+        `a ${NOUNS[table]} named "${namesake.name}" exists already and is owned by the UI; rename one of the two, or delete that one in the UI`,
+        { reason: 'Conflict' },
+      );
+    }
+    const byItsUid = claim.uid === null ? undefined : buried.find((row) => row.uid === claim.uid);
+    const isFree = ({ uid }: OwnedRow) => uid === null || !uids.has(uid);
+    const back =
+      byItsUid ?? buried.find((row) => isFree(row) && nameKeyOf(row.name) === nameKeyOf(claim.name));
+    if (back) buried.splice(buried.indexOf(back), 1);
+    return back ?? null;
+  });
+}
+
+/** The columns that a kind has beside the common ones, with their SQL types. */
+export type ColumnTypes = Readonly<Record<string, string>>;
+
+export interface OwnedWrite {
+  /** As `lockClaimed` answered it. */
+  row: OwnedRow | null;
+  /** Used where the row has to be made. */
+  newId: string;
+  name: string;
+  uid: string | null;
+  labels: LabelMap;
+  specHash: string;
+  /** By column name; JSON values as they are. */
+  columns: Readonly<Record<string, unknown>>;
+}
+
+const COMMON: ColumnTypes = { id: 'text', name: 'text', uid: 'text', labels: 'jsonb', spec_hash: 'text' };
+
+/** Makes the rows what the writes say, owned by git and alive. */
+export async function writeOwned(
+  tx: Knex,
+  table: OwnedTable,
+  environmentId: string,
+  types: ColumnTypes,
+  writes: readonly OwnedWrite[],
+): Promise<void> {
+  const columns = Object.entries({ ...COMMON, ...types });
+  const names = columns.map(([column]) => column);
+  const source = `jsonb_to_recordset(?::jsonb) AS r(${columns.map(([column, type]) => `${column} ${type}`).join(', ')})`;
+  const record = (write: OwnedWrite) => ({
+    id: write.row?.id ?? write.newId,
+    name: write.name,
+    uid: write.uid,
+    labels: write.labels,
+    spec_hash: write.specHash,
+    ...write.columns,
+  });
+  const made = writes.filter(({ row }) => row === null);
+  const kept = writes.filter(({ row }) => row !== null);
+  try {
+    await stepAside(tx, table, kept);
+    if (kept.length > 0) {
+      await forgetApplied(
+        tx,
+        kept.flatMap(({ row }) => row?.id ?? []),
+      );
+      const set = names.filter((column) => column !== 'id').map((column) => `${column} = r.${column}`);
+      await tx.raw(
+        `UPDATE ${table} t SET ${set.join(', ')}, managed_by = 'git', tombstoned_at = NULL, updated_at = now()
+         FROM ${source} WHERE t.id = r.id`,
+        [JSON.stringify(kept.map(record))],
+      );
+    }
+    if (made.length > 0) {
+      await tx.raw(
+        `INSERT INTO ${table} (environment_id, managed_by, ${names.join(', ')})
+         SELECT ?, 'git', ${names.map((column) => `r.${column}`).join(', ')} FROM ${source}`,
+        [environmentId, JSON.stringify(made.map(record))],
+      );
+    }
+  } catch (error) {
+    throw explained(error, table, writes);
+  }
+}
+
+/**
+ * Until the pass records what it did, nobody knows what these rows say: a pass that ends before that, and a manifest that is
+ * then set back, would look as if nothing was to be done.
+ */
+async function forgetApplied(tx: Knex, ids: readonly string[]): Promise<void> {
+  await tx('git_manifests').whereIn('object_id', ids).update({ applied_hash: null });
+}
+
+/** Names are unique at every moment: rows that trade names with one another give up the old ones first. */
+async function stepAside(tx: Knex, table: OwnedTable, kept: readonly OwnedWrite[]): Promise<void> {
+  const wanted = new Set(kept.map(({ name }) => nameKeyOf(name)));
+  const moving = kept.flatMap(({ row, name }) =>
+    row &&
+    row.tombstonedAt === null &&
+    nameKeyOf(row.name) !== nameKeyOf(name) &&
+    wanted.has(nameKeyOf(row.name))
+      ? [row.id]
+      : [],
+  );
+  if (moving.length > 0)
+    await tx(table)
+      .whereIn('id', moving)
+      .update({ name: tx.ref('id') });
+}
+
+function explained(error: unknown, table: OwnedTable, writes: readonly OwnedWrite[]): unknown {
+  if (brokeUnique(error, `${table}_name_unique`)) {
+    const which = writes.length === 1 ? `named "${writes[0]?.name}"` : 'of one of these names';
+    return conflict(`A ${NOUNS[table]} ${which} exists already in this environment`);
+  }
+  if (brokeUnique(error, `${table}_uid_unique`))
+    return conflict(`Another ${NOUNS[table]} of this environment has the same uid`);
+  return error;
+}
+
+/** Names of the living rows that the UI owns: manifests may refer to them. */
+export async function namesOwnedByUi(db: Knex, table: OwnedTable, environmentId: string): Promise<string[]> {
+  return db(table)
+    .where({ environment_id: environmentId, managed_by: 'ui', tombstoned_at: null })
+    .pluck('name');
+}
+
+/**
+ * Takes away the notes of what others have changed in the environment since the last call; true when there were any. The
+ * caller then reads everything again.
+ */
+export async function takeObjectChanges(db: Knex, environmentId: string): Promise<boolean> {
+  return (await db('object_changes').where({ environment_id: environmentId }).delete()) > 0;
+}
+
+/** Locks the row; null where it is gone or was deleted already. */
+export async function lockRow(
+  tx: Knex,
+  table: OwnedTable,
+  id: string,
+): Promise<{ id: string; environmentId: string; name: string; managedBy: 'ui' | 'git' } | null> {
+  const row = await tx(table)
+    .where({ id, tombstoned_at: null })
+    .forUpdate()
+    .first({ id: 'id', environmentId: 'environment_id', name: 'name', managedBy: 'managed_by' });
+  return row ?? null;
+}
+
+/** Where the manifest of an object that git owns stands. */
+export async function findManifestOf(
+  db: Knex,
+  objectId: string,
+): Promise<{ path: string; line: number } | null> {
+  return (await db('git_manifests').where({ object_id: objectId }).first('path', 'line')) ?? null;
+}
+
+/** Hidden, and kept for its day; `more` are further columns to set. */
+export async function bury(
+  tx: Knex,
+  table: OwnedTable,
+  id: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  await writeAsReconciler(tx);
+  await tx(table)
+    .where({ id })
+    .update({ ...more, tombstoned_at: tx.fn.now(), updated_at: tx.fn.now() });
+}
+
+/** Deletes for good, if nothing has brought it back in the meantime. */
+export async function purgeTombstone(db: Knex, table: OwnedTable, id: string): Promise<boolean> {
+  return (await db(table).where({ id }).whereNotNull('tombstoned_at').delete()) > 0;
+}
+
+/** Unbinding: what git owned in an environment belongs to the UI from now on. */
+export async function releaseFromGit(db: Knex, environmentId: string): Promise<void> {
+  for (const table of OWNED_TABLES) {
+    await db(table)
+      .where({ environment_id: environmentId, managed_by: 'git', tombstoned_at: null })
+      .update({ managed_by: 'ui' });
+  }
+}

@@ -1,0 +1,41 @@
+/** Who may decide on a promotion, and as long as what. */
+import type { Context } from '../../platform/operation/context.ts';
+import { forbidden, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
+import { findPromotion, lockPromotion, type PromotionRecord } from './store.ts';
+
+const OVER: Partial<Record<PromotionRecord['status'], string>> = {
+  DEPLOYED: 'is deployed already',
+  REJECTED: 'was rejected; promote again to ask anew',
+  CANCELLED: 'was cancelled; promote again to ask anew',
+};
+
+/** @throws NOT_FOUND */
+export async function existing(ctx: Context, requestId: string, locked = false): Promise<PromotionRecord> {
+  const found = await (locked ? lockPromotion : findPromotion)(ctx.db, requestId);
+  if (!found) throw notFound('Promotion');
+  return found;
+}
+
+/** @throws PRECONDITION_FAILED for what nobody has to decide on */
+export function refuseOver({ status, targetName }: PromotionRecord, mayAwait: boolean): void {
+  if (status === 'AWAITING_PR_MERGE' && !mayAwait)
+    throw preconditionFailed(
+      `The promotion of "${targetName}" is decided on by its pull request: merge that, or close it`,
+    );
+  if (OVER[status]) throw preconditionFailed(`The promotion of "${targetName}" ${OVER[status]}`);
+}
+
+/** Whoever asked does not decide, through whatever door they come; and only people do. @throws FORBIDDEN */
+export function refuseOwn({ actor }: Context, { requestedById }: PromotionRecord): void {
+  if (actor.type !== 'user') throw forbidden('Only people approve promotions; sign in as a user');
+  if (actor.userId === requestedById)
+    throw forbidden('You asked for this promotion yourself; another member of the team has to approve it');
+}
+
+/** @throws FORBIDDEN */
+export function refuseOthers({ actor }: Context, { requestedById, requestedBy }: PromotionRecord): void {
+  if (actor.type !== 'user' || actor.userId !== requestedById)
+    throw forbidden(
+      `Only ${requestedBy}, who asked for it, may cancel a promotion; reject it, or close its pull request`,
+    );
+}

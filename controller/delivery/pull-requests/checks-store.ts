@@ -1,0 +1,171 @@
+/** What pull requests would do to environments, and how far that was told to their forge. */
+import type { Knex } from 'knex';
+import type { GitPlan } from '../../../schemas/api/git-plan.ts';
+import type { CheckState } from '../../../schemas/api/pull-requests.ts';
+
+/** Without the plan, which may be large. */
+export interface CheckRecord {
+  pullRequestId: string;
+  environmentId: string;
+  environmentName: string;
+  headSha: string;
+  baseSha: string;
+  state: CheckState;
+  /** One line of at most 140 characters. */
+  summary: string;
+  /** What kept a plan from being made, or what was looked at instead; plain text of several lines. Null beside a plan. */
+  reason: string | null;
+  /** Null while nothing was looked at, also of this head: then `state` is `pending`. */
+  computedAt: Date | null;
+}
+
+export interface Check extends CheckRecord {
+  /** Of the merge; null where there is none. */
+  plan: GitPlan | null;
+}
+
+const COLUMNS = {
+  pullRequestId: 'c.pull_request_id',
+  environmentId: 'c.environment_id',
+  environmentName: 'e.name',
+  headSha: 'c.head_sha',
+  baseSha: 'c.base_sha',
+  state: 'c.state',
+  summary: 'c.summary',
+  reason: 'c.reason',
+  computedAt: 'c.computed_at',
+} as const;
+
+const checks = (db: Knex) =>
+  db('pull_request_checks as c').join('environments as e', 'e.id', 'c.environment_id');
+
+const shown = <T extends CheckRecord>(row: T): T =>
+  row.state === 'pending' ? { ...row, computedAt: null } : row;
+
+/** With the plan. */
+export async function readCheck(
+  db: Knex,
+  pullRequestId: string,
+  environmentId: string,
+): Promise<Check | null> {
+  const row: Check | undefined = await checks(db)
+    .where({ 'c.pull_request_id': pullRequestId, 'c.environment_id': environmentId })
+    .first({ ...COLUMNS, plan: 'c.plan' });
+  return row ? shown(row) : null;
+}
+
+/** Of all environments, by their name. */
+export async function listChecks(db: Knex, pullRequestIds: readonly string[]): Promise<CheckRecord[]> {
+  if (pullRequestIds.length === 0) return [];
+  const rows: CheckRecord[] = await checks(db)
+    .whereIn('c.pull_request_id', [...pullRequestIds])
+    .orderBy(['e.name', 'c.pull_request_id'])
+    .select(COLUMNS);
+  return rows.map(shown);
+}
+
+/** As the loop knows it. */
+export interface KnownCheck {
+  pullRequestId: string;
+  headSha: string;
+  state: CheckState;
+  summary: string;
+  /** Digest of all that the check was made from; empty where it was not made yet at this head. */
+  inputs: string;
+  computedAt: Date | null;
+  postedStatus: string | null;
+  postedComment: string | null;
+  commentId: string | null;
+}
+
+/** Of one environment. */
+export const knownChecks = async (
+  db: Knex,
+  environmentId: string,
+  pullRequestIds: readonly string[],
+): Promise<KnownCheck[]> =>
+  db('pull_request_checks')
+    .where({ environment_id: environmentId })
+    .whereIn('pull_request_id', [...pullRequestIds])
+    .select({
+      pullRequestId: 'pull_request_id',
+      headSha: 'head_sha',
+      state: 'state',
+      summary: 'summary',
+      inputs: 'inputs',
+      computedAt: 'computed_at',
+      postedStatus: 'posted_status',
+      postedComment: 'posted_comment',
+      commentId: 'comment_id',
+    });
+
+export interface NewCheck
+  extends Pick<Check, 'pullRequestId' | 'environmentId' | 'headSha' | 'baseSha' | 'state' | 'summary'> {
+  inputs: string;
+  reason: string | null;
+  plan: GitPlan | null;
+}
+
+/** False where the pull request has gone on or is over meanwhile: then nothing is written. */
+export async function saveCheck(tx: Knex, check: NewCheck, at: Date): Promise<boolean> {
+  const { rows } = await tx.raw<{ rows: unknown[] }>(
+    `INSERT INTO pull_request_checks (pull_request_id, environment_id, head_sha, base_sha, state, summary, reason, plan, inputs, computed_at)
+     SELECT p.id, :environmentId, p.head_sha, :baseSha, :state, :summary, :reason, :plan::jsonb, :inputs, :at
+     FROM pull_requests p WHERE p.id = :pullRequestId AND p.head_sha = :headSha AND p.state = 'open'
+     ON CONFLICT (pull_request_id, environment_id) DO UPDATE SET
+       head_sha = excluded.head_sha, base_sha = excluded.base_sha, state = excluded.state, summary = excluded.summary,
+       reason = excluded.reason, plan = excluded.plan, inputs = excluded.inputs, computed_at = excluded.computed_at
+     RETURNING 1`,
+    { ...check, plan: check.plan === null ? null : JSON.stringify(check.plan), at },
+  );
+  return rows.length > 0;
+}
+
+/** Nothing is known of these heads yet; what was known of others is forgotten, but not how it was told. */
+export async function markPending(
+  tx: Knex,
+  environmentId: string,
+  pulls: readonly { id: string; headSha: string }[],
+  { baseSha, summary }: { baseSha: string; summary: string },
+): Promise<void> {
+  if (pulls.length === 0) return;
+  await tx.raw(
+    `INSERT INTO pull_request_checks (pull_request_id, environment_id, head_sha, base_sha, state, summary, inputs)
+     SELECT p.id, :environmentId, p.head_sha, :baseSha, 'pending', :summary, ''
+     FROM pull_requests p JOIN unnest(:ids::text[], :heads::text[]) AS seen(id, head_sha)
+       ON seen.id = p.id AND seen.head_sha = p.head_sha
+     WHERE p.state = 'open'
+     ON CONFLICT (pull_request_id, environment_id) DO UPDATE SET
+       head_sha = excluded.head_sha, base_sha = excluded.base_sha, state = 'pending', summary = excluded.summary,
+       reason = NULL, plan = NULL, inputs = ''`,
+    {
+      environmentId,
+      baseSha,
+      summary,
+      ids: pulls.map(({ id }) => id),
+      heads: pulls.map(({ headSha }) => headSha),
+    },
+  );
+}
+
+/** By the database's clock, as `updated_at` has it. */
+export async function databaseTime(db: Knex): Promise<Date> {
+  const { rows } = await db.raw<{ rows: { now: Date }[] }>('SELECT clock_timestamp() AS now');
+  return rows[0]?.now ?? new Date(0);
+}
+
+/** What the forge has taken. */
+export async function noteTold(
+  tx: Knex,
+  { pullRequestId, environmentId }: Pick<Check, 'pullRequestId' | 'environmentId'>,
+  told: { status?: string; comment?: string; commentId?: string },
+): Promise<void> {
+  const columns = {
+    ...(told.status === undefined ? {} : { posted_status: told.status }),
+    ...(told.comment === undefined ? {} : { posted_comment: told.comment }),
+    ...(told.commentId === undefined ? {} : { comment_id: told.commentId }),
+  };
+  await tx('pull_request_checks')
+    .where({ pull_request_id: pullRequestId, environment_id: environmentId })
+    .update(columns);
+}

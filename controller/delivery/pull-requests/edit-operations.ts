@@ -1,0 +1,142 @@
+/** Pull requests that are kept here: opened, edited, spoken about. */
+import {
+  ChangedPullRequest,
+  CommentPullRequest,
+  EditPullRequest,
+  OpenPullRequest,
+  ReviewPullRequest,
+} from '../../../schemas/api/pull-requests.ts';
+import { environmentScope } from '../../identity/access/index.ts';
+import type { Context, MutationContext } from '../../platform/operation/context.ts';
+import { conflict, preconditionFailed } from '../../platform/operation/errors.ts';
+import { mutation } from '../../platform/operation/operation.ts';
+import { type Binding, findBinding } from '../bindings/index.ts';
+import { asPusher, audited, authorColumns, lockPull, lockPullHere, tell, whoIs } from './access.ts';
+import { forgeOf, pullRequestsOf } from './bound-repository.ts';
+import { countSaid, insertComment, insertReview, MOST_SAID } from './comments-store.ts';
+import { mergeable, reviewRefusal } from './rules.ts';
+import {
+  AlreadyOpenError,
+  findOpen,
+  insertPullRequest,
+  notePullRequest,
+  type PullRequestRecord,
+  updatePullRequest,
+} from './store.ts';
+
+export const open = mutation({
+  name: 'pullRequest.open',
+  summary: 'Asks for a branch to be merged into the one that the environment is bound to',
+  role: 'EDITOR',
+  audit: 'pullRequest.opened',
+  input: OpenPullRequest,
+  output: ChangedPullRequest,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async prepare(ctx, { environmentId, branch: given }) {
+    const binding = await findBinding(ctx.db, environmentId);
+    if (!binding || binding.mode === 'off')
+      throw preconditionFailed('This environment is not bound to git; configure it first');
+    await asPusher(ctx, binding);
+    if (forgeOf(binding) !== 'headgate')
+      throw preconditionFailed(`Pull requests of this repository live on ${binding.forge}; open it there`);
+    const branch = given.replace(/^refs\/heads\//, '');
+    if (branch === binding.ref)
+      throw preconditionFailed(`"${branch}" is the branch itself; push a commit to another branch first`);
+    await refuseSecond(ctx, binding, branch);
+    const standing = await ctx.services.pullRequests.look(ctx, binding, { branch, base: binding.ref });
+    return { binding, branch, standing: mergeable(standing, branch, binding.ref) };
+  },
+  async run(ctx, { title, body = '' }, { binding, branch, standing }) {
+    const { headSha } = standing;
+    const made = await insertPullRequest(ctx.db, {
+      ...{ bindingId: binding.id, repository: binding.repositoryUrl, base: binding.ref, branch, headSha },
+      ...{ title: title.trim(), body, subject: {}, ...authorColumns(ctx) },
+    }).catch(async (error: unknown) => {
+      if (error instanceof AlreadyOpenError) await refuseSecond(ctx, binding, branch);
+      throw error;
+    });
+    await notePullRequest(ctx.db, made.id, standing);
+    audited(ctx, made, { headSha });
+    await tell(ctx, made, 'opened');
+    return { number: made.number };
+  },
+});
+
+/** @throws CONFLICT */
+async function refuseSecond(ctx: Context, binding: Binding, branch: string): Promise<void> {
+  const known = await findOpen(ctx.db, pullRequestsOf(binding), branch);
+  if (known) throw conflict(`#${known.number} asks for "${branch}" already; go on there`);
+}
+
+export const edit = mutation({
+  name: 'pullRequest.edit',
+  summary: 'Changes the title or the text of a pull request',
+  role: 'EDITOR',
+  audit: 'pullRequest.edited',
+  input: EditPullRequest,
+  output: ChangedPullRequest,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { title, body, ...which }) {
+    const { pull } = await lockPullHere(ctx, which);
+    const change = {
+      ...(title === undefined ? {} : { title: title.trim() }),
+      ...(body === undefined ? {} : { body }),
+    };
+    await updatePullRequest(ctx.db, pull.id, change);
+    audited(ctx, pull, { changed: Object.keys(change) });
+    await tell(ctx, pull, 'edited');
+    return { number: pull.number };
+  },
+});
+
+export const comment = mutation({
+  name: 'pullRequest.comment',
+  summary: 'Writes a comment on a pull request',
+  role: 'EDITOR',
+  audit: 'pullRequest.commented',
+  input: CommentPullRequest,
+  output: ChangedPullRequest,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { body, ...which }) {
+    const { pull } = await lockPullHere(ctx, which);
+    await refuseMore(ctx, 'pull_request_comments', pull);
+    await insertComment(ctx.db, { pullRequestId: pull.id, body, ...authorColumns(ctx) });
+    audited(ctx, pull);
+    await tell(ctx, pull, 'commented');
+    return { number: pull.number };
+  },
+});
+
+async function refuseMore(
+  ctx: MutationContext,
+  table: Parameters<typeof countSaid>[1],
+  { id, number }: PullRequestRecord,
+): Promise<void> {
+  if ((await countSaid(ctx.db, table, id)) >= MOST_SAID)
+    throw preconditionFailed(`#${number} has ${MOST_SAID} of them already; go on in a new pull request`);
+}
+
+export const review = mutation({
+  name: 'pullRequest.review',
+  summary: 'Approves a pull request at the commit that was looked at, or asks for changes',
+  role: 'EDITOR',
+  permission: 'pulls.review',
+  audit: 'pullRequest.reviewed',
+  input: ReviewPullRequest,
+  output: ChangedPullRequest,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { verdict, headSha, body = '', ...which }) {
+    const { pull } = await lockPull(ctx, which);
+    const refusal = reviewRefusal(pull, { who: whoIs(ctx), isEditor: true });
+    if (refusal) throw refusal;
+    if (headSha !== pull.headSha)
+      throw conflict(`#${pull.number} stands at ${pull.headSha.slice(0, 7)} by now; look at it again`);
+    await refuseMore(ctx, 'pull_request_reviews', pull);
+    const { id, name } = whoIs(ctx);
+    const said = { verdict, headSha, body, reviewer: name, reviewerId: id };
+    await insertReview(ctx.db, { pullRequestId: pull.id, ...said });
+    audited(ctx, pull, { verdict, headSha });
+    await tell(ctx, pull, 'reviewed');
+    return { number: pull.number };
+  },
+});

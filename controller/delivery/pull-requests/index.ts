@@ -1,0 +1,63 @@
+export { tell as tellOfPullRequest } from './access.ts';
+export { forgeOf, projectOf, pullRequestsOf, pullRequestUrl } from './bound-repository.ts';
+export {
+  type Check,
+  type CheckRecord,
+  databaseTime,
+  type KnownCheck,
+  knownChecks,
+  listChecks,
+  markPending,
+  type NewCheck,
+  noteTold,
+  readCheck,
+  saveCheck,
+} from './checks-store.ts';
+export { insertComment } from './comments-store.ts';
+export {
+  type CommitStatus,
+  commitStatusOf,
+  type KnownCommitStatus,
+  listCommitStatuses,
+  noteCommitTold,
+  saveCommitStatus,
+  sweepCommitStatuses,
+} from './commit-statuses-store.ts';
+export * as pullRequestChanging from './edit-operations.ts';
+export type { Merge, Merged, PullRequestGateway, Standing } from './gateway.ts';
+export * as pullRequestEnding from './merge-operations.ts';
+export * as pullRequestOperations from './operations.ts';
+export {
+  type BoundPlace,
+  boundTo,
+  isProtectedByOthers,
+  protectedBranches,
+  teamsOf,
+} from './repository-queries.ts';
+export { clearOldPlans, deleteOldMirrored } from './retention-store.ts';
+export { conflictRefusal } from './rules.ts';
+export {
+  AlreadyOpenError,
+  addContributor,
+  claimBranch,
+  closePullRequest,
+  endPullRequest,
+  findByNumber,
+  findOpen,
+  findOwnProposal,
+  findPullRequest,
+  insertPullRequest,
+  isWanted,
+  listPullRequests,
+  listUnsettledBranches,
+  lockPullRequest,
+  type MirroredPullRequest,
+  mirrorPullRequest,
+  type NewPullRequest,
+  notePullRequest,
+  type PullRequestRecord,
+  type PullRequestState,
+  type PullRequestsOf,
+  releaseBranch,
+  updatePullRequest,
+} from './store.ts';

@@ -1,0 +1,137 @@
+/** How a remote lets us in: what is sealed, what may be shown of it, and what must never be seen anywhere. */
+import type { Static } from 'typebox';
+import type { ShownGitCredentials } from '../../../../schemas/api/git-sync.ts';
+import type { Keyring } from '../../../platform/crypto/keyring.ts';
+import { sealedPlace } from '../../../platform/crypto/sealed-columns.ts';
+import type { RemoteAddress } from './address.ts';
+import type { OpenedCredentials } from './github-app.ts';
+import { readSshKey } from './ssh-key.ts';
+
+/** The message says what to give instead. */
+export class CredentialsError extends Error {
+  override readonly name = 'CredentialsError';
+}
+
+const NONE: OpenedCredentials = { type: 'none' };
+
+/** Null where there is nothing to seal. */
+export function sealCredentials(
+  keyring: Keyring,
+  bindingId: string,
+  credentials: OpenedCredentials,
+): string | null {
+  if (credentials.type === 'none') return null;
+  return keyring.seal(JSON.stringify(credentials), sealedPlace('git_bindings', bindingId));
+}
+
+/** @throws KeyringError where no key opens them. */
+export function openCredentials(
+  keyring: Keyring,
+  binding: { id: string; sealedCredentials: string | null },
+): OpenedCredentials {
+  if (binding.sealedCredentials === null) return NONE;
+  return JSON.parse(keyring.open(binding.sealedCredentials, sealedPlace('git_bindings', binding.id)));
+}
+
+/** @throws CredentialsError where they cannot be used for the address. SshKeyError where the key is none. */
+export function refuseUnfit(
+  credentials: OpenedCredentials | { type: 'app' },
+  { transport }: RemoteAddress,
+): void {
+  if (transport === 'ssh') {
+    if (credentials.type !== 'ssh')
+      throw new CredentialsError(
+        'an ssh address needs a private key as credentials: {"type":"ssh","privateKey":"…"}',
+      );
+    readSshKey(credentials.privateKey);
+    return;
+  }
+  if (credentials.type === 'ssh')
+    throw new CredentialsError(
+      `an ${transport} address needs a user name and a token as credentials: {"type":"basic","username":"…","password":"…"}`,
+    );
+  if (credentials.type === 'basic' && /[\0\r\n:]/.test(credentials.username))
+    throw new CredentialsError('the user name of the credentials holds a colon or a control character');
+  if (credentials.type === 'basic' && /[\0\r\n]/.test(credentials.password))
+    throw new CredentialsError('the password of the credentials holds a line break; was it copied with one?');
+}
+
+export function shownCredentials(credentials: OpenedCredentials): Static<typeof ShownGitCredentials> {
+  switch (credentials.type) {
+    case 'none':
+    case 'app':
+      return { type: credentials.type, username: null, publicKey: null };
+    case 'basic':
+      return { type: 'basic', username: credentials.username, publicKey: null };
+    case 'ssh':
+      return { type: 'ssh', username: null, publicKey: readSshKey(credentials.privateKey).publicKey };
+  }
+}
+
+/** The value of an Authorization header; null for none. */
+export function authorizationOf(credentials: OpenedCredentials): string | null {
+  if (credentials.type !== 'basic') return null;
+  const { username, password } = credentials;
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+/** Of texts this short, every other word would be taken for the secret. */
+const SHORTEST = 4;
+
+/** Takes credentials out of a text, in every form in which git, curl, ssh or a shell could have written them. */
+export function redactor(credentials: OpenedCredentials, proxy: URL | null = null): (text: string) => string {
+  const secrets = [...formsOf(credentials), ...formsOf(credentialsOf(proxy))].filter(
+    (form) => form.length >= SHORTEST,
+  );
+  const longestFirst = [...new Set(secrets)].sort((a, b) => b.length - a.length);
+  return (text) => {
+    let safe = text;
+    for (const secret of longestFirst) safe = safe.replaceAll(secret, '***');
+    return safe
+      .replaceAll(/(\w+:\/\/)[^\s/@]+@/g, (whole, scheme: string) =>
+        scheme === 'ssh://' && !whole.slice(scheme.length).includes(':') ? whole : `${scheme}***@`,
+      )
+      .replaceAll(/(authorization:\s*\w+\s+)\S+/gi, '$1***');
+  };
+}
+
+function credentialsOf(proxy: URL | null): OpenedCredentials {
+  if (!proxy?.password) return NONE;
+  return { type: 'basic', username: plain(proxy.username), password: plain(proxy.password) };
+}
+
+/** A text that is not well encoded stands for itself. */
+function plain(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return encoded;
+  }
+}
+
+function formsOf(credentials: OpenedCredentials): string[] {
+  if (credentials.type === 'none') return [];
+  if (credentials.type === 'ssh' || credentials.type === 'app')
+    return credentials.privateKey
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => !line.startsWith('---') && line.length >= 16);
+  const { username, password } = credentials;
+  return [password, `${username}:${password}`].flatMap((text) => {
+    const bytes = Buffer.from(text);
+    const encoded = encodeURIComponent(text);
+    return [
+      text,
+      encoded,
+      encoded.replaceAll(/%../g, (code) => code.toLowerCase()),
+      encoded.replaceAll(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`),
+      bytes.toString('base64'),
+      bytes.toString('base64').replace(/=+$/, ''),
+      bytes.toString('base64url'),
+      bytes.toString('hex'),
+      text.replaceAll("'", "'\\''"),
+      text.replaceAll(/([^\w@%+=:,./-])/g, '\\$1'),
+      JSON.stringify(text).slice(1, -1),
+    ];
+  });
+}

@@ -1,0 +1,27 @@
+export { type Step, step } from './next-step.ts';
+export { type NodeSeen, type Observed, type ObservedNode, observe } from './observe-nodes.ts';
+export { recordObserved } from './record-observed.ts';
+export { deleteOldRollouts } from './retention-store.ts';
+export {
+  ACTIVE_ROLLOUT,
+  AUTO_REVERTS,
+  beginHealthCheck,
+  findActiveRollout,
+  findRollout,
+  isActive,
+  listActiveRollouts,
+  listRollouts,
+  type NewRollout,
+  type RolloutRecord,
+  SERVED_VERSIONS,
+} from './store.ts';
+export { summaryOf } from './summary.ts';
+export {
+  ALL_ROLLOUTS,
+  carryOn,
+  endActive,
+  ROLLOUTS_LOOP,
+  refuseDuringRollout,
+  startRollouts,
+} from './transitions.ts';
+export { type Judgement, judge } from './verdict.ts';

@@ -1,0 +1,21 @@
+export {
+  effectiveLabels,
+  type GroupRule,
+  groupsOf,
+  labelsOf,
+  missingLabels,
+  type NodeLabels,
+} from '../../../schemas/node-groups/membership.ts';
+export { convergeNodeGroups, pruneNodeGroup } from './converge.ts';
+export { groupsChanged } from './publish-change.ts';
+export {
+  countGroups,
+  deleteGroup,
+  findGroup,
+  type GroupDefinition,
+  insertGroup,
+  listGroupRules,
+  listGroups,
+  type StoredGroup,
+  updateGroup,
+} from './store.ts';

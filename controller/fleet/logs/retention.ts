@@ -1,0 +1,48 @@
+/** Days of log lines: made ahead, and dropped whole once all their lines are too old, or once all days are too large. */
+import type { Knex } from 'knex';
+import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Logger } from '../../platform/runtime/logger.ts';
+import { readFleetSettings } from '../settings/index.ts';
+import { dayAfter, dayOf, dropDay, dropDaysBefore, ensureDays, listDaySizes } from './store.ts';
+
+/** Days that are there before they begin, so that no insert has to wait for one. */
+const DAYS_AHEAD = 2;
+
+const MIB = 1024 * 1024;
+
+/** May run as often as wanted, and in several replicas at once. */
+export async function keepLogDays(options: { db: Knex; clock: Clock; log: Logger }): Promise<void> {
+  const { db, clock, log } = options;
+  const today = dayOf(clock.now());
+  await ensureDays(
+    db,
+    Array.from({ length: DAYS_AHEAD + 1 }, (_, days) => dayAfter(today, days)),
+  );
+  const { logsRetentionDays } = await readFleetSettings(db);
+  // The youngest line of a day is one day younger than its start.
+  const dropped = await dropDaysBefore(db, dayAfter(today, -logsRetentionDays));
+  if (dropped > 0) log.info({ days: dropped, logsRetentionDays }, 'old log lines dropped');
+}
+
+/**
+ * Drops the oldest days until all of them together are below the setting. Where today alone is above it, today goes too:
+ * a full disk would stop everything else. May run as often as wanted, and in several replicas at once.
+ */
+export async function limitLogSize(options: { db: Knex; clock: Clock; log: Logger }): Promise<void> {
+  const { db, clock, log } = options;
+  const today = dayOf(clock.now());
+  const { logsMibTotal } = await readFleetSettings(db);
+  const sizes = await listDaySizes(db);
+  let total = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
+  for (const { day, bytes } of sizes) {
+    if (total <= logsMibTotal * MIB || day > today) return;
+    await dropDay(db, day);
+    total -= bytes;
+    const mib = Math.round(bytes / MIB);
+    log.warn(
+      { day: new Date(day).toISOString().slice(0, 10), mib, logsMibTotal },
+      'log lines take more than the setting allows, the oldest day was dropped',
+    );
+    if (day === today) await ensureDays(db, [today]);
+  }
+}

@@ -1,0 +1,74 @@
+/** Archived nodes whose agents call again: they come back by themselves, beside the request that told of them. */
+import type { Knex } from 'knex';
+import type { Clock } from '../../../../reconcilers/engine/clock.ts';
+import { writeAudit } from '../../../platform/operation/audit-writer.ts';
+import { messageOf } from '../../../platform/operation/errors.ts';
+import type { Bus } from '../../../platform/runtime/bus.ts';
+import type { Logger } from '../../../platform/runtime/logger.ts';
+import type { KnownNode } from '../directory/node-directory.ts';
+import { unarchive } from './archive-store.ts';
+
+export interface NodeReturns {
+  /** An agent has called; free of any cost for a node that is not archived. */
+  called(node: KnownNode): void;
+  /** Waits for what is being written. */
+  stop(): Promise<void>;
+}
+
+export function createNodeReturns(options: { db: Knex; bus: Bus; clock: Clock; log: Logger }): NodeReturns {
+  const { db, bus, clock, log } = options;
+  const writing = new Set<Promise<void>>();
+
+  async function bringBack(nodeId: string): Promise<void> {
+    await db.transaction(async (tx) => {
+      const node = await unarchive(tx, nodeId, new Date(clock.now()));
+      if (!node) return;
+      const { environmentId, teamId, name, maxNodes, nodeCount } = node;
+      // It runs already, so refusing it would only hide it.
+      const isOverLimit = maxNodes !== null && nodeCount > maxNodes;
+      if (isOverLimit)
+        log.warn(
+          { nodeId, environmentId, nodes: nodeCount, maxNodes },
+          'an archived node is back, and its environment has more nodes than its limit; delete nodes or raise the limit',
+        );
+      await writeAudit(
+        { db: tx, actor: { type: 'system', name: 'agent' }, ipAddress: null, services: { bus } },
+        { teamId, environmentId },
+        [
+          {
+            entityType: 'Node',
+            entityId: nodeId,
+            metadata: {
+              ...{ name, archivedAt: node.archivedAt.toISOString() },
+              ...(isOverLimit ? { nodeCount, maxNodes } : {}),
+            },
+          },
+        ],
+        'node.unarchived',
+      );
+      await bus.publish(tx, { type: 'node', nodeId, environmentId });
+      await bus.publish(tx, { type: 'ui', environmentId, topics: ['fleet', 'pipelines', 'environments'] });
+    });
+  }
+
+  return {
+    called(node) {
+      if (!node.archived) return;
+      // Shared by all requests of the node until it is read again: the next ones need not write.
+      node.archived = false;
+      const done = bringBack(node.nodeId)
+        .catch((error: unknown) => {
+          node.archived = true;
+          log.warn(
+            { nodeId: node.nodeId, reason: messageOf(error) },
+            'an archived node was not brought back',
+          );
+        })
+        .finally(() => writing.delete(done));
+      writing.add(done);
+    },
+    async stop() {
+      await Promise.all(writing);
+    },
+  };
+}

@@ -1,0 +1,157 @@
+import {
+  CreateNode,
+  DeletedNode,
+  NodeId,
+  NodeSummary,
+  RevokedNode,
+  UpdateNode,
+} from '../../../schemas/api/fleet.ts';
+import { environmentScope, objectScope } from '../../identity/access/index.ts';
+import type { Context, MutationContext } from '../../platform/operation/context.ts';
+import { notFound, preconditionFailed } from '../../platform/operation/errors.ts';
+import { mutation } from '../../platform/operation/operation.ts';
+import { readStatus } from '../status/index.ts';
+import {
+  deleteNode,
+  holdNodeLimit,
+  insertWaitingNode,
+  type LockedNode,
+  lockNode,
+  revokeToken,
+  writeNode,
+} from './edit-store.ts';
+import { countNodes } from './store.ts';
+import { summary } from './summary.ts';
+
+async function locked(ctx: MutationContext, id: string): Promise<LockedNode> {
+  const node = await lockNode(ctx.db, id);
+  if (!node) throw notFound('Node');
+  return node;
+}
+
+async function seen(ctx: Context, environmentId: string, nodeId: string): Promise<NodeSummary> {
+  const { nodes } = await readStatus(ctx, { environmentId, nodeId });
+  const status = nodes[0];
+  if (!status) throw notFound('Node');
+  return summary(status);
+}
+
+/** For whoever remembers the node, and for its push stream. */
+const nodeChanged = (ctx: MutationContext, { id, environmentId }: LockedNode) =>
+  ctx.services.bus.publish(ctx.db, { type: 'node', nodeId: id, environmentId });
+
+const shown = (ctx: MutationContext, environmentId: string) =>
+  ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['fleet', 'pipelines'] });
+
+export const create = mutation({
+  name: 'fleet.create',
+  summary: 'Make a node by hand: the first agent that enrolls from its host takes it over',
+  role: 'EDITOR',
+  audit: 'node.created',
+  input: CreateNode,
+  output: NodeSummary,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId, host, apiPort = null, ...input }) {
+    const limit = await holdNodeLimit(ctx.db, environmentId);
+    if (limit !== null && (await countNodes(ctx.db, environmentId)) >= limit)
+      throw preconditionFailed(
+        `The environment has reached its limit of ${limit} nodes; delete one, or raise the limit in its settings`,
+      );
+    const name = input.name.trim();
+    const id = await insertWaitingNode(ctx.db, { environmentId, name, host, apiPort });
+    ctx.audit({ entityType: 'Node', entityId: id, metadata: { name, host } });
+    await ctx.services.bus.publish(ctx.db, {
+      type: 'ui',
+      environmentId,
+      topics: ['fleet', 'environments'],
+    });
+    return seen(ctx, environmentId, id);
+  },
+});
+
+export const update = mutation({
+  name: 'fleet.update',
+  summary: 'Rename a node, or set the labels that it is given here',
+  role: 'EDITOR',
+  audit: 'node.updated',
+  input: UpdateNode,
+  output: NodeSummary,
+  scope: (ctx, input) => objectScope(ctx, 'Node', input.id),
+  async run(ctx, { id, ...change }) {
+    const before = await locked(ctx, id);
+    const name = change.name?.trim() ?? before.name;
+    const labels = change.labels && sorted(change.labels) !== sorted(before.uiLabels) ? change.labels : null;
+    const diff: Record<string, [unknown, unknown]> = {
+      ...(name === before.name ? {} : { name: [before.name, name] }),
+      ...(labels ? { labels: [before.uiLabels, labels] } : {}),
+    };
+    ctx.audit({
+      entityType: 'Node',
+      entityId: id,
+      metadata: { name },
+      ...(Object.keys(diff).length > 0 ? { diff } : {}),
+    });
+    if (Object.keys(diff).length > 0) {
+      await writeNode(ctx.db, id, { name, labels });
+      if (labels) await nodeChanged(ctx, before);
+      await shown(ctx, before.environmentId);
+    }
+    return seen(ctx, before.environmentId, id);
+  },
+});
+
+/** The database has an order of its own for the keys of an object. */
+const sorted = (labels: Record<string, string>) =>
+  JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+export const remove = mutation({
+  name: 'fleet.delete',
+  summary: 'Delete a node with what it has reported; its agent is refused from then on',
+  role: 'EDITOR',
+  audit: 'node.deleted',
+  input: NodeId,
+  output: DeletedNode,
+  scope: (ctx, input) => objectScope(ctx, 'Node', input.id),
+  async run(ctx, { id }) {
+    const node = await locked(ctx, id);
+    await deleteNode(ctx.db, id);
+    ctx.audit({ entityType: 'Node', entityId: id, metadata: { name: node.name, host: node.host } });
+    await nodeChanged(ctx, node);
+    await shown(ctx, node.environmentId);
+    await ctx.services.bus.publish(ctx.db, {
+      type: 'ui',
+      environmentId: node.environmentId,
+      topics: ['environments'],
+    });
+    return { deleted: true as const, id, name: node.name };
+  },
+});
+
+export const revokeNode = mutation({
+  name: 'fleet.revokeNode',
+  summary: 'Take back the token of a node: its agent is refused until it enrolls again, as a new node',
+  role: 'ADMIN',
+  audit: 'node.revoked',
+  input: NodeId,
+  output: RevokedNode,
+  scope: (ctx, input) => objectScope(ctx, 'Node', input.id),
+  async run(ctx, { id }) {
+    const node = await locked(ctx, id);
+    if (node.enrolledAt === null)
+      throw preconditionFailed(
+        `The node "${node.name}" has not enrolled yet, so it has no token; delete it instead`,
+      );
+    ctx.audit({
+      entityType: 'Node',
+      entityId: id,
+      metadata: { name: node.name },
+      ...(node.revokedAt === null ? { diff: { revoked: [false, true] } } : {}),
+    });
+    if (node.revokedAt === null) {
+      await revokeToken(ctx.db, id, new Date(ctx.clock.now()));
+      await nodeChanged(ctx, node);
+      await shown(ctx, node.environmentId);
+    }
+    return { id, name: node.name, revoked: true as const };
+  },
+});

@@ -1,0 +1,106 @@
+/** Nodes as people edit them: made by hand, named, labelled, revoked, deleted. */
+import type { Knex } from 'knex';
+import type { LabelMap } from '../../../schemas/api/common.ts';
+import { brokeUnique } from '../../database/errors.ts';
+import { conflict } from '../../platform/operation/errors.ts';
+import { newId } from '../../platform/operation/ids.ts';
+
+export interface LockedNode {
+  id: string;
+  environmentId: string;
+  name: string;
+  host: string;
+  channel: 'stable' | 'dev';
+  uiLabels: LabelMap;
+  /** Null for one that waits for its host. */
+  enrolledAt: Date | null;
+  revokedAt: Date | null;
+}
+
+/** Locked until the transaction ends; null where there is no such node. */
+export async function lockNode(tx: Knex, id: string): Promise<LockedNode | null> {
+  const row = await tx('nodes').where({ id }).forUpdate().first({
+    id: 'id',
+    environmentId: 'environment_id',
+    name: 'name',
+    host: 'host',
+    channel: 'channel',
+    uiLabels: 'ui_labels',
+    enrolledAt: 'enrolled_at',
+    revokedAt: 'token_revoked_at',
+  });
+  return row ?? null;
+}
+
+/** How many nodes the environment may have; null for any number. Nobody enrolls in it until the transaction ends. */
+export async function holdNodeLimit(tx: Knex, environmentId: string): Promise<number | null> {
+  const row: { limit: number | null } | undefined = await tx('environments')
+    .where({ id: environmentId })
+    .forNoKeyUpdate()
+    .first({ limit: 'max_nodes' });
+  if (typeof row?.limit === 'number')
+    await tx('enrollment_tokens')
+      .where({ environment_id: environmentId })
+      .orderBy('id')
+      .forUpdate()
+      .select('id');
+  return row?.limit ?? null;
+}
+
+/** @throws CONFLICT where another node waits for that host already. */
+export async function insertWaitingNode(
+  tx: Knex,
+  node: { environmentId: string; name: string; host: string; apiPort: number | null },
+): Promise<string> {
+  const id = newId();
+  await tx('nodes')
+    .insert({
+      id,
+      environment_id: node.environmentId,
+      name: node.name,
+      host: node.host,
+      api_port: node.apiPort,
+    })
+    .catch((error: unknown) => {
+      throw brokeUnique(error, 'nodes_waiting_unique')
+        ? conflict(
+            `A node waits for the host "${node.host}" already; start its agent, or delete that node first`,
+          )
+        : error;
+    });
+  return id;
+}
+
+/** New labels change what the node is served. */
+export async function writeNode(
+  tx: Knex,
+  id: string,
+  change: { name: string; labels: LabelMap | null },
+): Promise<void> {
+  await tx('nodes')
+    .where({ id })
+    .update({
+      name: change.name,
+      ...(change.labels
+        ? { ui_labels: JSON.stringify(change.labels), config_revision: tx.raw('config_revision + 1') }
+        : {}),
+    });
+}
+
+/** What is under way to it ends too: nobody will hear how. */
+export async function revokeToken(tx: Knex, id: string, at: Date): Promise<void> {
+  await tx('nodes').where({ id }).update({
+    token_revoked_at: at,
+    pending_action: null,
+    pending_action_at: null,
+    pending_action_tries: 0,
+    pending_action_tried_at: null,
+    pending_action_error_before: null,
+  });
+}
+
+/** With what it has reported; the lines of its logs go with their day. */
+export async function deleteNode(tx: Knex, id: string): Promise<void> {
+  await tx('node_pipelines').where({ node_id: id }).delete();
+  await tx('nodes').where({ id }).delete();
+}

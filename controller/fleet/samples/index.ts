@@ -1,0 +1,6 @@
+export { keepSamples, keepTaps } from './expire.ts';
+export { createSampleIngest, type SampleIngest } from './ingest.ts';
+export * as sampleOperations from './operations.ts';
+export * as tapOperations from './tap-operations.ts';
+export { findTap, type TapRecord } from './tap-store.ts';
+export { createTaps, type Taps } from './taps.ts';

@@ -1,0 +1,116 @@
+/** Samples as the nodes bring them: bounded and redacted before anything is stored, and stored before they are acknowledged. */
+import type { Knex } from 'knex';
+import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
+import type { SampleResult, SamplesRequest } from '../../../schemas/agent/protocol.ts';
+import type { Bus } from '../../platform/runtime/bus.ts';
+import { effectiveRedactKeys } from '../environments/index.ts';
+import { boundEvent, boundText } from './bounded-event.ts';
+import { keptFields } from './event-fields.ts';
+import { createRedactor, type Redactor } from './redact.ts';
+import type { SampledNode } from './sampled-node.ts';
+import {
+  bumpNode,
+  finishRequest,
+  insertResults,
+  lockOpenRequests,
+  type NewResult,
+  type OpenRequest,
+} from './store.ts';
+
+/** Characters of all events of a request: its components share them. */
+const REQUEST_CHARS = 8 * 1024 * 1024;
+const ERROR_CHARS = 500;
+
+export interface Rejection {
+  requestId: string;
+  reason: string;
+}
+export interface SamplesResponse {
+  ok: true;
+  rejected?: Rejection[];
+}
+
+export interface SampleIngest {
+  take(node: SampledNode, request: SamplesRequest): Promise<SamplesResponse>;
+}
+
+export function createSampleIngest({ db, bus, clock }: { db: Knex; bus: Bus; clock: Clock }): SampleIngest {
+  return {
+    take: (node, { results }) =>
+      db.transaction(async (tx) => {
+        const at = new Date(clock.now());
+        const since = new Date(at.getTime() - AGENT_LIMITS.sampleRequestMs);
+        const ids = [...new Set(results.map(({ requestId }) => requestId))];
+        const { nodeId } = node;
+        const open = ids.length === 0 ? [] : await lockOpenRequests(tx, { nodeId, ids, since });
+        const { accepted, rejected } = judge(results, open);
+        await insertResults(tx, accepted, at);
+        for (const request of open) {
+          if (!accepted.some(({ requestId }) => requestId === request.requestId)) continue;
+          if (request.answered.length === request.componentKeys.length) {
+            await finishRequest(tx, request.requestId, at);
+            // It is not asked again.
+            if (request.nodeId !== null) {
+              await bumpNode(tx, request.nodeId);
+              const { environmentId } = request;
+              await bus.publish(tx, { type: 'node', nodeId: request.nodeId, environmentId });
+            }
+          }
+        }
+        if (accepted.length > 0)
+          await bus.publish(tx, { type: 'ui', environmentId: node.environmentId, topics: ['samples'] });
+        return { ok: true, ...(rejected.length > 0 ? { rejected } : {}) };
+      }),
+  };
+}
+
+/** What is taken of each open request, noted as answered there. The first result of a component counts. */
+function judge(
+  results: readonly SampleResult[],
+  open: readonly OpenRequest[],
+): { accepted: NewResult[]; rejected: Rejection[] } {
+  const requests = new Map(
+    open.map((request) => [
+      request.requestId,
+      { request, redactor: createRedactor(effectiveRedactKeys(request.redactKeys)) },
+    ]),
+  );
+  const accepted: NewResult[] = [];
+  const rejected: Rejection[] = [];
+  for (const result of results) {
+    const { requestId, componentKey } = result;
+    const found = requests.get(requestId);
+    const refuse = (reason: string) => rejected.push({ requestId, reason });
+    if (!found) {
+      refuse('no such request is open for this node');
+    } else if (!found.request.componentKeys.includes(componentKey)) {
+      refuse('the request does not ask for this component');
+    } else if (result.events === undefined && typeof result.error !== 'string') {
+      refuse('events: is required where there is no error');
+    } else if (found.request.answered.includes(componentKey)) {
+      refuse('this component has been answered already');
+    } else {
+      accepted.push(kept(result, found.request, found.redactor));
+      found.request.answered.push(componentKey);
+    }
+  }
+  return { accepted, rejected };
+}
+
+function kept(
+  { requestId, componentKey, events = [], schema = [], error }: SampleResult,
+  { limit, componentKeys, redactKeys }: OpenRequest,
+  redactor: Redactor,
+): NewResult {
+  const share = Math.floor(REQUEST_CHARS / componentKeys.length / limit);
+  const chars = Math.min(AGENT_LIMITS.samples.eventChars, share);
+  return {
+    requestId,
+    componentKey,
+    events: events.slice(0, limit).map((event) => redactor.value(boundEvent(event, chars))),
+    fields: keptFields(schema, redactor),
+    error: error === undefined || error === null ? null : redactor.text(boundText(error, ERROR_CHARS)),
+    redactKeys,
+  };
+}

@@ -1,0 +1,5 @@
+/** The node that sends events. */
+export interface SampledNode {
+  nodeId: string;
+  environmentId: string;
+}

@@ -1,0 +1,74 @@
+import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
+import { Done } from '../../../schemas/api/people.ts';
+import { StartedTap, StartTap, TapId } from '../../../schemas/api/samples.ts';
+import { objectScope } from '../../identity/access/index.ts';
+import { forbidden, notFound } from '../../platform/operation/errors.ts';
+import { newId } from '../../platform/operation/ids.ts';
+import { mutation } from '../../platform/operation/operation.ts';
+import { lockEnvironment } from '../environments/index.ts';
+import { aim, pipelineScope, tooMany, userOf } from './sample-scope.ts';
+import { endTap, startMessage } from './tap-messages.ts';
+import { countTaps, findTap, insertTap, lockUser } from './tap-store.ts';
+
+const OPEN_IN_ENVIRONMENT = 20;
+const OPEN_OF_USER = 3;
+
+export const startTap = mutation({
+  name: 'pipeline.startTap',
+  summary: 'Watch the events of a component live, for five minutes at most; they come by /api/taps/<tapId>',
+  role: 'EDITOR',
+  audit: 'pipeline.tapStarted',
+  input: StartTap,
+  output: StartedTap,
+  scope: pipelineScope,
+  prepare: (ctx, input) => aim(ctx, input, [input.componentKey], { byPush: true }),
+  async run(ctx, { pipelineId, componentKey }, { environmentId, pipelineName, sinkKeys, node }) {
+    const { nodeId, nodeName } = node;
+    const userId = userOf(ctx);
+    if (userId === null) throw forbidden('A live tap is for a signed-in user, who watches it');
+    const createdAt = new Date(ctx.clock.now());
+    const endsAt = new Date(createdAt.getTime() + AGENT_LIMITS.tapMs);
+    await lockEnvironment(ctx.db, environmentId);
+    await lockUser(ctx.db, userId);
+    const open = await countTaps(ctx.db, { environmentId, userId, now: createdAt });
+    if (open.ofUser >= OPEN_OF_USER)
+      throw tooMany(`You have ${OPEN_OF_USER} live taps open; stop one of them`);
+    if (open.inEnvironment >= OPEN_IN_ENVIRONMENT) {
+      throw tooMany(
+        `${OPEN_IN_ENVIRONMENT} live taps of this environment are open; wait until one of them ends`,
+      );
+    }
+    const tapId = newId();
+    const isSink = sinkKeys.length > 0;
+    await insertTap(ctx.db, {
+      ...{ tapId, environmentId, pipelineId, componentKey, nodeId, userId, isSink, createdAt, endsAt },
+    });
+    ctx.audit({
+      entityType: 'Pipeline',
+      entityId: pipelineId,
+      metadata: { name: pipelineName, componentKey, node: nodeName },
+    });
+    const message = startMessage({ tapId, pipelineId, componentKey, isSink });
+    await ctx.services.bus.publish(ctx.db, { type: 'push', nodeId, message });
+    return { tapId, nodeId, nodeName, endsAt };
+  },
+});
+
+export const stopTap = mutation({
+  name: 'pipeline.stopTap',
+  summary: 'End a live tap of yours',
+  role: 'EDITOR',
+  audit: 'pipeline.tapStopped',
+  input: TapId,
+  output: Done,
+  scope: (ctx, input) => objectScope(ctx, 'Tap', input.tapId),
+  async run(ctx, { tapId }) {
+    const tap = await findTap(ctx.db, tapId);
+    // Another one's is not there, whatever else he may.
+    if (!tap || tap.userId !== userOf(ctx)) throw notFound('Tap');
+    if (!(await endTap(ctx.db, ctx.services.bus, tapId, 'It was stopped'))) throw notFound('Tap');
+    const { pipelineId, componentKey } = tap;
+    ctx.audit({ entityType: 'Pipeline', entityId: pipelineId, metadata: { componentKey } });
+    return { ok: true as const };
+  },
+});

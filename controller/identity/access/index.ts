@@ -1,0 +1,76 @@
+export {
+  type AccessPolicy,
+  accessPolicyOf,
+  changeAccessPolicy,
+  readAccessPolicy,
+} from './access-policy.ts';
+export {
+  deleteOidcFileState,
+  type OidcFileState,
+  readOidcFileState,
+  refuseIfSetByFile,
+  type SetByFile,
+  writeOidcFileState,
+} from './oidc-file-store.ts';
+export { mayPush, mayRead } from './repository-rights.ts';
+export { environmentScope, mayEnter, objectScope, teamScope } from './scope-queries.ts';
+export * as twoFactorOperations from './second-factor/operations.ts';
+export { turnOffTwoFactor } from './second-factor/store.ts';
+export { actorOfApiKey, type ServiceAccountActor } from './service-accounts/api-key.ts';
+export * as serviceAccountOperations from './service-accounts/operations.ts';
+export * as sessionOperations from './sessions/session-operations.ts';
+export {
+  actorOfPersonalToken,
+  actorOfSession,
+  deleteSessionsAtProvider,
+  endSessions,
+  openSession,
+  SESSION_MS,
+  type SignedIn,
+  signOut,
+  type UserActor,
+} from './sessions/sessions.ts';
+export {
+  deleteExpiredSessions,
+  deletePasswordSessions,
+  findSessionOwner,
+} from './sessions/sessions-store.ts';
+export { forgetFailures } from './sign-in/attempts.ts';
+export { signIn } from './sign-in/sign-in.ts';
+export {
+  makeTemporaryPassword,
+  signsInByPassword,
+  type TemporaryPassword,
+} from './sign-in/temporary-password.ts';
+export { deleteOldThrottles } from './sign-in/throttle-store.ts';
+export { deletePersonalTokensOf, shortenPersonalTokens } from './tokens/personal-tokens-store.ts';
+export * as accessOperations from './tokens/token-operations.ts';
+export { deleteExpiredTokens } from './tokens/token-retention-store.ts';
+export * as accountOperations from './users/account-operations.ts';
+export { restsAt } from './users/account-rest.ts';
+export {
+  CONFIRMATION,
+  confirmationOf,
+  STORED_POLICY,
+  type StoredConfirmation,
+} from './users/account-rest-store.ts';
+export { ensureFirstAdmin } from './users/first-admin.ts';
+export {
+  countSuperAdmins,
+  countSuperAdminsWithPassword,
+  deleteUser,
+  findUser,
+  findUserByEmail,
+  insertUser,
+  type LockedBy,
+  listBreakGlass,
+  lockUserRow,
+  lockUsers,
+  passwordOpens,
+  replaceBreakGlass,
+  setLocked,
+  setTemporaryPassword,
+  setUnlocked,
+  type User,
+  updateUser,
+} from './users/users-store.ts';

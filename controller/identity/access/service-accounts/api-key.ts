@@ -1,0 +1,34 @@
+/** From the key of a service account back to an actor. */
+
+import { parseToken, sameHash } from '../../../platform/crypto/tokens.ts';
+import type { Actor, Context } from '../../../platform/operation/context.ts';
+import { findKeyOwner, touchServiceAccount } from './store.ts';
+
+export type ServiceAccountActor = Extract<Actor, { type: 'service_account' }>;
+
+/** One write an hour a key: a program may ask many times a second. */
+const TOUCH_MS = 3_600_000;
+
+/** Null for a key that is unknown, expired or revoked. Asks the database each time, so that a revoked one ends at once. */
+export async function actorOfApiKey(
+  ctx: Pick<Context, 'db' | 'clock'>,
+  key: string,
+): Promise<ServiceAccountActor | null> {
+  const parsed = parseToken('svc', key);
+  if (!parsed) return null;
+  const now = ctx.clock.now();
+  const owner = await findKeyOwner(ctx.db, parsed.id, new Date(now));
+  if (!owner || !sameHash(owner.keyHash, parsed.hash)) return null;
+  const before = now - TOUCH_MS;
+  if (owner.lastUsedAt === null || owner.lastUsedAt.getTime() <= before) {
+    await touchServiceAccount(ctx.db, owner.id, { now: new Date(now), before: new Date(before) });
+  }
+  return {
+    type: 'service_account',
+    id: owner.id,
+    name: owner.name,
+    environmentId: owner.environmentId,
+    teamId: owner.teamId,
+    permissions: new Set(owner.permissions),
+  };
+}

@@ -1,0 +1,114 @@
+/** Service accounts of environments. Their keys are here as hashes only. */
+import type { Knex } from 'knex';
+import type { Permission, ServiceAccount } from '../../../../schemas/api/service-accounts.ts';
+import { brokeUnique } from '../../../database/errors.ts';
+import { conflict } from '../../../platform/operation/errors.ts';
+
+const COLUMNS = `
+  a.id, a.environment_id AS "environmentId", a.name, a.description, a.permissions,
+  a.created_by_id AS "createdById", u.name AS "createdByName", a.created_at AS "createdAt",
+  a.expires_at AS "expiresAt", a.revoked_at AS "revokedAt", a.last_used_at AS "lastUsedAt"`;
+const FROM = 'FROM service_accounts a LEFT JOIN users u ON u.id = a.created_by_id';
+
+/** Those that work first. */
+export async function listServiceAccounts(db: Knex, environmentId: string): Promise<ServiceAccount[]> {
+  const { rows } = await db.raw<{ rows: ServiceAccount[] }>(
+    `SELECT ${COLUMNS} ${FROM} WHERE a.environment_id = ?
+     ORDER BY a.revoked_at IS NOT NULL, lower(a.name), a.created_at`,
+    [environmentId],
+  );
+  return rows;
+}
+
+export async function findServiceAccount(db: Knex, id: string): Promise<ServiceAccount | null> {
+  const { rows } = await db.raw<{ rows: ServiceAccount[] }>(`SELECT ${COLUMNS} ${FROM} WHERE a.id = ?`, [id]);
+  return rows[0] ?? null;
+}
+
+/** Revoked ones count too. */
+export async function countServiceAccounts(db: Knex, environmentId: string): Promise<number> {
+  const row = await db('service_accounts')
+    .where({ environment_id: environmentId })
+    .count({ count: '*' })
+    .first();
+  return Number(row?.count ?? 0);
+}
+
+export async function insertServiceAccount(
+  db: Knex,
+  account: {
+    id: string;
+    environmentId: string;
+    name: string;
+    description: string | null;
+    keyHash: Buffer;
+    permissions: readonly Permission[];
+    createdById: string | null;
+    createdAt: Date;
+    expiresAt: Date | null;
+  },
+): Promise<void> {
+  try {
+    await db('service_accounts').insert({
+      id: account.id,
+      environment_id: account.environmentId,
+      name: account.name,
+      description: account.description,
+      key_hash: account.keyHash,
+      permissions: JSON.stringify(account.permissions),
+      created_by_id: account.createdById,
+      created_at: account.createdAt,
+      expires_at: account.expiresAt,
+    });
+  } catch (error) {
+    if (brokeUnique(error, 'service_accounts_name_unique')) {
+      throw conflict(
+        `A service account named "${account.name}" exists already in this environment; revoke it first, or choose another name`,
+      );
+    }
+    throw error;
+  }
+}
+
+/** The time of the first revocation stays. */
+export async function revokeServiceAccount(db: Knex, id: string, at: Date): Promise<void> {
+  await db('service_accounts').where({ id, revoked_at: null }).update({ revoked_at: at });
+}
+
+export async function deleteServiceAccount(db: Knex, id: string): Promise<boolean> {
+  return (await db('service_accounts').where({ id }).delete()) > 0;
+}
+
+export interface KeyOwner {
+  id: string;
+  name: string;
+  environmentId: string;
+  teamId: string;
+  keyHash: Buffer;
+  permissions: Permission[];
+  lastUsedAt: Date | null;
+}
+
+/** The account behind a key that is neither revoked nor, at `now`, expired. */
+export async function findKeyOwner(db: Knex, id: string, now: Date): Promise<KeyOwner | null> {
+  const { rows } = await db.raw<{ rows: KeyOwner[] }>(
+    `SELECT a.id, a.name, a.environment_id AS "environmentId", e.team_id AS "teamId", a.key_hash AS "keyHash",
+       a.permissions, a.last_used_at AS "lastUsedAt"
+     FROM service_accounts a JOIN environments e ON e.id = a.environment_id
+     WHERE a.id = ? AND a.revoked_at IS NULL AND (a.expires_at IS NULL OR a.expires_at > ?)`,
+    [id, now],
+  );
+  return rows[0] ?? null;
+}
+
+/** Writes only where the last use was before `before`: requests that come at once make one write. */
+export async function touchServiceAccount(
+  db: Knex,
+  id: string,
+  use: { now: Date; before: Date },
+): Promise<void> {
+  await db('service_accounts')
+    .where({ id })
+    .where((q) => q.whereNull('last_used_at').orWhere('last_used_at', '<=', use.before))
+    .update({ last_used_at: use.now });
+}

@@ -1,0 +1,141 @@
+/** The settings of the whole installation, from where each is kept. */
+import { NoInput } from '../../../schemas/api/common.ts';
+import type { OidcView } from '../../../schemas/api/identity-providers.ts';
+import {
+  AccessView,
+  FleetView,
+  type GroupsView,
+  SettingsView,
+  UpdateAccess,
+  UpdateFleet,
+} from '../../../schemas/api/settings.ts';
+import { changeFleetSettings, readFleetSettings } from '../../fleet/settings/index.ts';
+import { readAuditSetting } from '../../insight/audit/index.ts';
+import type { Context } from '../../platform/operation/context.ts';
+import { mutation, ownScope, query } from '../../platform/operation/operation.ts';
+import {
+  changeAccessPolicy,
+  listBreakGlass,
+  readAccessPolicy,
+  readOidcFileState,
+  refuseIfSetByFile,
+  shortenPersonalTokens,
+} from '../access/index.ts';
+import {
+  readAmbiguities,
+  readGroupSettings,
+  readTeamMappings,
+  readTeamPatterns,
+} from '../directory/index.ts';
+import { listOidcProviders, readReports } from '../oidc/index.ts';
+import { readScimSettings, scimBaseUrl } from '../scim/index.ts';
+import { changeBreakGlass, keepToProviders } from './provider-only-sign-in.ts';
+
+const MASK = '********';
+
+export const get = query({
+  name: 'settings.get',
+  summary: 'Settings of the whole installation, with secrets masked',
+  role: 'SUPER_ADMIN',
+  input: NoInput,
+  output: SettingsView,
+  scope: () => ownScope,
+  async run(ctx) {
+    const { baseUrl } = ctx.services;
+    const { enabled, tokenCreatedAt, lastUsedAt } = await readScimSettings(ctx.db);
+    return {
+      oidcProviders: await providersView(ctx),
+      oidcFile: await oidcFileView(ctx),
+      oidcRedirectUri: `${baseUrl}/api/auth/oidc/callback`,
+      groups: await groupsView(ctx),
+      scim: { enabled, baseUrl: scimBaseUrl(baseUrl), tokenCreatedAt, lastUsedAt },
+      access: await readAccessPolicy(ctx.db),
+      breakGlass: await listBreakGlass(ctx.db),
+      fleet: await readFleetSettings(ctx.db),
+      audit: await readAuditSetting(ctx.db),
+    };
+  },
+});
+
+async function providersView({ db }: Context): Promise<OidcView[]> {
+  const reports = await readReports(db);
+  return (await listOidcProviders(db)).map(({ sealedClientSecret, ...rest }) => ({
+    ...rest,
+    clientSecret: sealedClientSecret === null ? null : MASK,
+    lastFailure: reports.get(rest.id)?.failure ?? null,
+    lastWarning: reports.get(rest.id)?.warning ?? null,
+  }));
+}
+
+async function oidcFileView({ db }: Context): Promise<SettingsView['oidcFile']> {
+  const state = await readOidcFileState(db);
+  return state && { sets: state.sets, error: state.error };
+}
+
+async function groupsView({ db }: Context): Promise<GroupsView> {
+  const settings = await readGroupSettings(db);
+  return {
+    ...settings,
+    defaultRole: settings.defaultRole ?? 'VIEWER',
+    mappings: await readTeamMappings(db),
+    patterns: await readTeamPatterns(db),
+    ambiguities: await readAmbiguities(db),
+  };
+}
+
+export const updateFleet = mutation({
+  name: 'settings.updateFleet',
+  summary:
+    'How often nodes poll, when a silent one is unreachable, how long and how many metrics and logs are kept',
+  role: 'SUPER_ADMIN',
+  audit: 'settings.fleetUpdated',
+  input: UpdateFleet,
+  output: FleetView,
+  scope: () => ownScope,
+  async run(ctx, input) {
+    const { before, after } = await changeFleetSettings(ctx.db, input);
+    const fields = (Object.keys(after) as (keyof typeof after)[]).filter((key) => before[key] !== after[key]);
+    ctx.audit({
+      entityType: 'Settings',
+      entityId: 'fleet',
+      diff: Object.fromEntries(fields.map((key) => [key, [before[key], after[key]]])),
+    });
+    if (fields.length > 0) await ctx.services.bus.publish(ctx.db, { type: 'fleet' });
+    await ctx.services.bus.publish(ctx.db, {
+      type: 'ui',
+      environmentId: null,
+      topics: ['settings', 'fleet', 'pipelines'],
+    });
+    return after;
+  },
+});
+
+const DAY_MS = 86_400_000;
+
+export const updateAccess = mutation({
+  name: 'settings.updateAccess',
+  summary: 'After how many days accounts rest that no provider confirms, and how long personal tokens last',
+  role: 'SUPER_ADMIN',
+  audit: 'settings.accessUpdated',
+  input: UpdateAccess,
+  output: AccessView,
+  scope: () => ownScope,
+  async run(ctx, input) {
+    await refuseIfSetByFile(ctx, 'access');
+    const { breakGlassUserIds, ...policy } = input;
+    const { before, after } = await changeAccessPolicy(ctx.db, policy);
+    const breakGlass = breakGlassUserIds ? await changeBreakGlass(ctx, breakGlassUserIds) : {};
+    const passwordSessionsEnded = await keepToProviders(ctx, before, after);
+    const latest = new Date(ctx.clock.now() + after.tokenMaxDays * DAY_MS);
+    const tokensShortened = await shortenPersonalTokens(ctx.db, latest);
+    const fields = (Object.keys(after) as (keyof typeof after)[]).filter((key) => before[key] !== after[key]);
+    ctx.audit({
+      ...{ entityType: 'Settings', entityId: 'access', metadata: { tokensShortened, passwordSessionsEnded } },
+      diff: { ...breakGlass, ...Object.fromEntries(fields.map((key) => [key, [before[key], after[key]]])) },
+    });
+    await ctx.services.bus.publish(ctx.db, {
+      ...{ type: 'ui', environmentId: null, topics: ['settings', 'teams'] },
+    });
+    return after;
+  },
+});

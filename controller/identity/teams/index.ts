@@ -1,0 +1,22 @@
+export { outOfReach } from './mapping-reach.ts';
+export {
+  addMember,
+  deleteMembership,
+  listMemberIds,
+  listTeamsLedBy,
+  listWithoutAdmin,
+  lockMembership,
+  type Membership,
+  readStanding,
+  setRole,
+} from './members-store.ts';
+export * as teamOperations from './operations.ts';
+export {
+  deleteTeam,
+  findTeam,
+  findTeamsByName,
+  listEnvironmentsOf,
+  lockTeam,
+  lockTeamWhole,
+  type Team,
+} from './store.ts';

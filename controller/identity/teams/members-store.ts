@@ -1,0 +1,110 @@
+/** Who is in a team, and with which role. */
+import type { Knex } from 'knex';
+import type { Role } from '../../../schemas/api/common.ts';
+import type { TeamMember } from '../../../schemas/api/people.ts';
+import { brokeUnique } from '../../database/errors.ts';
+import { conflict } from '../../platform/operation/errors.ts';
+import type { Reached } from './mapping-reach.ts';
+
+export interface Membership {
+  role: Role;
+  /** `group`: by group sync, and changed by it. */
+  source: 'manual' | 'group';
+}
+
+/** `vouched`: by a super admin. @throws CONFLICT for a member. */
+export async function addMember(
+  db: Knex,
+  teamId: string,
+  userId: string,
+  role: string,
+  vouched = true,
+): Promise<void> {
+  try {
+    await db('team_members').insert({ team_id: teamId, user_id: userId, role, vouched });
+  } catch (error) {
+    if (brokeUnique(error)) throw conflict('This person is in the team already');
+    throw error;
+  }
+}
+
+/** Until the transaction ends nobody else changes it. */
+export async function lockMembership(
+  tx: Knex,
+  of: { teamId: string; userId: string },
+): Promise<Membership | null> {
+  const row: Membership | undefined = await tx('team_members')
+    .where({ team_id: of.teamId, user_id: of.userId })
+    .forUpdate()
+    .first('role', 'source');
+  return row ?? null;
+}
+
+/** From now on group sync leaves it alone. `vouched`: by a super admin. */
+export async function setRole(
+  tx: Knex,
+  of: { teamId: string; userId: string },
+  role: Role,
+  vouched: boolean,
+): Promise<void> {
+  await tx('team_members')
+    .where({ team_id: of.teamId, user_id: of.userId })
+    .update({ role, source: 'manual', ...(vouched ? { vouched } : {}) });
+}
+
+export async function deleteMembership(tx: Knex, of: { teamId: string; userId: string }): Promise<void> {
+  await tx('team_members').where({ team_id: of.teamId, user_id: of.userId }).delete();
+}
+
+export type Standing = Pick<Reached, 'teamIds' | 'vouched'>;
+
+export type MemberRow = Omit<TeamMember, 'accountOutOfReach'> & Standing;
+
+export async function listMembers(db: Knex, teamId: string): Promise<MemberRow[]> {
+  const { rows } = await db.raw<{ rows: MemberRow[] }>(
+    `SELECT m.user_id AS "userId", u.name, u.email, m.role, m.source, u.auth_method AS "authMethod",
+       u.totp_enabled AS "twoFactorEnabled", u.is_super_admin AS "isSuperAdmin", u.locked_at AS "lockedAt",
+       CASE WHEN u.locked_at IS NOT NULL THEN COALESCE(u.locked_by, 'admin') END AS "lockedBy",
+       u.last_sign_in_at AS "lastSignInAt",
+       (SELECT array_agg(o.team_id) FROM team_members o WHERE o.user_id = m.user_id) AS "teamIds",
+       (SELECT bool_or(o.vouched) FROM team_members o WHERE o.user_id = m.user_id) AS vouched
+     FROM team_members m JOIN users u ON u.id = m.user_id WHERE m.team_id = ? ORDER BY lower(u.name), lower(u.email)`,
+    [teamId],
+  );
+  return rows;
+}
+
+/** What an ADMIN's reach depends on. */
+export async function readStanding(db: Knex, userId: string): Promise<Standing> {
+  const rows: { team_id: string; vouched: boolean }[] = await db('team_members')
+    .where({ user_id: userId })
+    .select('team_id', 'vouched');
+  return { teamIds: rows.map(({ team_id }) => team_id), vouched: rows.some(({ vouched }) => vouched) };
+}
+
+/** Ids. */
+export async function listMemberIds(db: Knex, teamId: string): Promise<string[]> {
+  const rows: { user_id: string }[] = await db('team_members').where({ team_id: teamId }).select('user_id');
+  return rows.map(({ user_id }) => user_id);
+}
+
+/** Teams in which this person is ADMIN, in the order of their ids: to be locked in. */
+export async function listTeamsLedBy(db: Knex, userId: string): Promise<string[]> {
+  const rows: { team_id: string }[] = await db('team_members')
+    .where({ user_id: userId, role: 'ADMIN' })
+    .orderBy('team_id')
+    .select('team_id');
+  return rows.map(({ team_id }) => team_id);
+}
+
+/** Names of those of these teams that have no ADMIN who could sign in. Of interest under `lockTeam`. */
+export async function listWithoutAdmin(db: Knex, teamIds: readonly string[]): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { name: string }[] }>(
+    `SELECT t.name FROM teams t WHERE t.id = ANY(?::text[]) AND NOT EXISTS (
+       SELECT 1 FROM team_members m JOIN users u ON u.id = m.user_id
+       WHERE m.team_id = t.id AND m.role = 'ADMIN' AND u.locked_at IS NULL)
+     ORDER BY lower(t.name)`,
+    [[...teamIds]],
+  );
+  return rows.map(({ name }) => name);
+}

@@ -1,0 +1,200 @@
+/** Reads over all environments that somebody sees, a fixed number of statements whatever their number. */
+import type { Knex } from 'knex';
+import {
+  MAX_NODE_CARDS,
+  MAX_OVERVIEW_ENVIRONMENTS,
+  MAX_PASSES,
+  MAX_PROBLEMS,
+  type Pass,
+  type RecentAuditEntry,
+  type RecentPipeline,
+} from '../../../schemas/api/dashboard.ts';
+import type { CommitInfo } from '../../../schemas/api/git-sync.ts';
+import { allCounts, datedCommit, type GitMode } from '../../delivery/bindings/index.ts';
+
+/** Whose environments: those of teams, or every one for a super admin. */
+export interface Viewer {
+  userId: string;
+  /** Null is every one. */
+  teamIds: readonly string[] | null;
+}
+
+const SEEN = '(:all OR e.team_id = ANY(:teamIds))';
+const seenBy = ({ teamIds }: Viewer) => ({ all: teamIds === null, teamIds: [...(teamIds ?? [])] });
+
+export interface Place {
+  environmentId: string;
+  environmentName: string;
+  teamId: string;
+  teamName: string;
+}
+const PLACE = `e.id AS "environmentId", e.name AS "environmentName", e.team_id AS "teamId"`;
+/** Of whoever gathers rows by place. */
+const IN_ORDER = 'lower(t.name), lower(e.name), e.id';
+
+/** The first of them by team and name, and how many there are. */
+export async function listPlaces(db: Knex, viewer: Viewer): Promise<{ total: number; places: Place[] }> {
+  const { rows } = await db.raw<{ rows: (Place & { total: number })[] }>(
+    `SELECT ${PLACE}, t.name AS "teamName", count(*) OVER () AS total
+     FROM environments e JOIN teams t ON t.id = e.team_id WHERE ${SEEN}
+     ORDER BY ${IN_ORDER} LIMIT ${MAX_OVERVIEW_ENVIRONMENTS}`,
+    seenBy(viewer),
+  );
+  return { total: rows[0]?.total ?? 0, places: rows.map(({ total, ...place }) => place) };
+}
+
+export type NodePlace = Omit<Place, 'teamName'> & { id: string };
+
+/** The first of them by team, environment and name, and how many there are. */
+export async function listNodePlaces(
+  db: Knex,
+  viewer: Viewer,
+): Promise<{ total: number; nodes: NodePlace[] }> {
+  const { rows } = await db.raw<{ rows: (NodePlace & { total: number })[] }>(
+    `SELECT n.id, ${PLACE}, count(*) OVER () AS total
+     FROM nodes n JOIN environments e ON e.id = n.environment_id JOIN teams t ON t.id = e.team_id
+     WHERE n.archived_at IS NULL AND ${SEEN} ORDER BY ${IN_ORDER}, n.name, n.id LIMIT ${MAX_NODE_CARDS}`,
+    seenBy(viewer),
+  );
+  return { total: rows[0]?.total ?? 0, nodes: rows.map(({ total, ...node }) => node) };
+}
+
+export async function listRecentPipelines(
+  db: Knex,
+  viewer: Viewer,
+  limit: number,
+): Promise<RecentPipeline[]> {
+  const { rows } = await db.raw<{ rows: RecentPipeline[] }>(
+    `SELECT p.id, p.name, ${PLACE}, p.is_draft AS "isDraft", p.managed_by AS "managedBy",
+       v.version AS "deployedVersionNumber", p.updated_at AS "updatedAt"
+     FROM pipelines p JOIN environments e ON e.id = p.environment_id
+       LEFT JOIN pipeline_versions v ON v.id = p.deployed_version_id
+     WHERE p.tombstoned_at IS NULL AND ${SEEN} ORDER BY p.updated_at DESC, p.id DESC LIMIT :limit`,
+    { ...seenBy(viewer), limit },
+  );
+  return rows;
+}
+
+const AUDIT_COLUMNS = `a.id, a.actor_type AS "actorType", a.user_id AS "userId", a.user_email AS "userEmail", a.action,
+  a.entity_type AS "entityType", a.entity_id AS "entityId",
+  left(coalesce(a.metadata->>'name', a.diff->'name'->>1), 200) AS "entityName",
+  a.team_id AS "teamId", a.environment_id AS "environmentId", a.commit_sha AS "commitSha", a.created_at AS "createdAt"`;
+
+/**
+ * Of teams, of what git does in their environments, and one's own. The last few of each are looked up by index, so that a
+ * small team's page does not read the log of a large one.
+ */
+export async function listRecentAudit(db: Knex, viewer: Viewer, limit: number): Promise<RecentAuditEntry[]> {
+  const latest = (where: string) =>
+    `(SELECT * FROM audit_log l WHERE ${where} ORDER BY l.created_at DESC LIMIT :limit)`;
+  const { rows } = await db.raw<{ rows: RecentAuditEntry[] }>(
+    viewer.teamIds === null
+      ? `SELECT ${AUDIT_COLUMNS} FROM audit_log a ORDER BY a.created_at DESC, a.id DESC LIMIT :limit`
+      : `SELECT ${AUDIT_COLUMNS} FROM (
+           SELECT l.* FROM unnest(:teamIds::text[]) AS team (id),
+             LATERAL ${latest('l.team_id = team.id')} l
+           UNION ALL
+           SELECT l.* FROM environments e, LATERAL ${latest('l.environment_id = e.id')} l
+             WHERE ${SEEN} AND l.team_id IS NULL
+           UNION ALL
+           SELECT l.* FROM ${latest('l.user_id = :userId AND l.team_id IS NULL AND l.environment_id IS NULL')} l
+         ) a ORDER BY a.created_at DESC, a.id DESC LIMIT :limit`,
+    { ...seenBy(viewer), userId: viewer.userId, limit },
+  );
+  return rows;
+}
+
+export async function countAlertRules(
+  db: Knex,
+  environmentId: string,
+): Promise<{ total: number; enabled: number }> {
+  const { rows } = await db.raw<{ rows: { total: number; enabled: number }[] }>(
+    `SELECT count(*) AS total, count(*) FILTER (WHERE enabled) AS enabled FROM alert_rules
+     WHERE environment_id = ? AND tombstoned_at IS NULL`,
+    [environmentId],
+  );
+  return rows[0] ?? { total: 0, enabled: 0 };
+}
+
+export interface GitFacts {
+  environmentId: string;
+  bindingId: string;
+  mode: GitMode;
+  ref: string;
+  path: string;
+  suspendedAt: Date | null;
+  planWaits: boolean;
+  headCommit: CommitInfo | null;
+  appliedCommit: CommitInfo | null;
+  lastPassAt: Date | null;
+  lastError: string | null;
+  importErrorCount: number;
+  manifests: number;
+  /** Deletions that wait for somebody's word. */
+  waiting: number;
+}
+
+/** By environment; none for one that was never bound. */
+export async function readGitFacts(
+  db: Knex,
+  environmentIds: readonly string[],
+): Promise<Map<string, GitFacts>> {
+  const { rows } = await db.raw<{ rows: GitFacts[] }>(
+    `SELECT b.environment_id AS "environmentId", b.id AS "bindingId", b.mode, b.ref, b.path,
+       b.suspended_at AS "suspendedAt", b.waiting_plan IS NOT NULL AS "planWaits", b.head_commit AS "headCommit", b.applied_commit AS "appliedCommit",
+       b.last_pass_at AS "lastPassAt", b.last_error AS "lastError", m.manifests, m.waiting,
+       (SELECT count(*) FROM git_import_errors i WHERE i.binding_id = b.id) AS "importErrorCount"
+     FROM git_bindings b, LATERAL (SELECT count(*) AS manifests, count(*) FILTER (WHERE prune_pending) AS waiting
+       FROM git_manifests m WHERE m.binding_id = b.id) m
+     WHERE b.environment_id = ANY(?)`,
+    [[...environmentIds]],
+  );
+  return new Map(
+    rows.map((row) => [
+      row.environmentId,
+      { ...row, headCommit: datedCommit(row.headCommit), appliedCommit: datedCommit(row.appliedCommit) },
+    ]),
+  );
+}
+
+export interface ImportErrorRow {
+  id: string;
+  bindingId: string;
+  path: string;
+  line: number | null;
+  message: string;
+}
+
+/** The first few of each binding. */
+export async function listFirstImportErrors(
+  db: Knex,
+  bindingIds: readonly string[],
+): Promise<ImportErrorRow[]> {
+  const { rows } = await db.raw<{ rows: ImportErrorRow[] }>(
+    `SELECT i.id, i.binding_id AS "bindingId", i.path, i.line, i.message
+     FROM unnest(?::text[]) AS b (id), LATERAL (SELECT * FROM git_import_errors i WHERE i.binding_id = b.id
+       ORDER BY i.path, i.line LIMIT ${MAX_PROBLEMS}) i`,
+    [[...bindingIds]],
+  );
+  return rows;
+}
+
+/** The last few of each binding, newest first. */
+export async function listLastPasses(
+  db: Knex,
+  bindingIds: readonly string[],
+): Promise<(Pass & { bindingId: string })[]> {
+  const { rows } = await db.raw<{ rows: (Pass & { bindingId: string })[] }>(
+    `SELECT j.id, j.binding_id AS "bindingId", j.status, j.outcome, j.trigger, j.counts, j.commit_info AS commit,
+       j.error, j.queued_at AS "queuedAt", j.finished_at AS "finishedAt"
+     FROM unnest(?::text[]) AS b (id), LATERAL (SELECT * FROM git_jobs j WHERE j.binding_id = b.id
+       ORDER BY j.seq DESC LIMIT ${MAX_PASSES}) j
+     ORDER BY j.seq DESC`,
+    [[...bindingIds]],
+  );
+  return rows.map((row) => ({
+    ...row,
+    commit: datedCommit(row.commit),
+    counts: allCounts(row.counts),
+  }));
+}

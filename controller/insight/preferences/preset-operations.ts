@@ -1,0 +1,178 @@
+import { Deleted } from '../../../schemas/api/common.ts';
+import { Done } from '../../../schemas/api/people.ts';
+import {
+  CreateFilterPreset,
+  FilterPreset,
+  FilterPresetId,
+  FilterPresetList,
+  MAX_PRESETS,
+  PresetsOfScope,
+  SetDefaultPreset,
+  UpdateFilterPreset,
+} from '../../../schemas/api/preferences.ts';
+import { lockEnvironment } from '../../fleet/environments/index.ts';
+import { environmentScope } from '../../identity/access/index.ts';
+import type { MutationContext } from '../../platform/operation/context.ts';
+import { badRequest, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
+import { mutation, query } from '../../platform/operation/operation.ts';
+import {
+  clearDefaultPreset,
+  countPresets,
+  deletePreset,
+  findPreset,
+  insertPreset,
+  listPresets,
+  markDefaultPreset,
+  updatePreset,
+} from './preset-store.ts';
+
+const MAX_FILTER_BYTES = 4_096;
+
+function refuseLarge(filters: FilterPreset['filters']): void {
+  const bytes = Buffer.byteLength(JSON.stringify(filters));
+  if (bytes > MAX_FILTER_BYTES)
+    throw badRequest(
+      `filters has ${bytes} bytes as JSON, the limit is ${MAX_FILTER_BYTES}; keep fewer of them`,
+    );
+}
+
+async function existing(ctx: MutationContext, environmentId: string, id: string): Promise<FilterPreset> {
+  const preset = await findPreset(ctx.db, environmentId, id);
+  if (!preset) throw notFound('Filter preset');
+  return preset;
+}
+
+const changed = (ctx: MutationContext, environmentId: string) =>
+  ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['presets'] });
+
+export const list = query({
+  name: 'filterPreset.list',
+  summary: 'Filter presets of a list, shared by the people of the environment',
+  role: 'VIEWER',
+  input: PresetsOfScope,
+  output: FilterPresetList,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  run: (ctx, input) => listPresets(ctx.db, input.environmentId, input.scope),
+});
+
+export const create = mutation({
+  name: 'filterPreset.create',
+  summary: 'Keep filters under a name; as the default it takes the place of the earlier one',
+  role: 'EDITOR',
+  audit: 'filterPreset.created',
+  input: CreateFilterPreset,
+  output: FilterPreset,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, input) {
+    const { environmentId, scope, filters } = input;
+    const name = input.name.trim();
+    refuseLarge(filters);
+    await lockEnvironment(ctx.db, environmentId);
+    if ((await countPresets(ctx.db, environmentId, scope)) >= MAX_PRESETS)
+      throw preconditionFailed(`There are ${MAX_PRESETS} presets in this scope; delete one first`);
+    const createdById = ctx.actor.type === 'user' ? ctx.actor.userId : null;
+    const id = await insertPreset(ctx.db, { environmentId, scope, name, filters, createdById });
+    if (input.isDefault) {
+      await clearDefaultPreset(ctx.db, environmentId, scope);
+      await markDefaultPreset(ctx.db, id);
+    }
+    ctx.audit({
+      entityType: 'FilterPreset',
+      entityId: id,
+      metadata: { name, scope, isDefault: input.isDefault ?? false },
+    });
+    await changed(ctx, environmentId);
+    return existing(ctx, environmentId, id);
+  },
+});
+
+export const update = mutation({
+  name: 'filterPreset.update',
+  summary: 'Rename a preset, or replace its filters',
+  role: 'EDITOR',
+  audit: 'filterPreset.updated',
+  input: UpdateFilterPreset,
+  output: FilterPreset,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId, id, ...change }) {
+    if (change.filters) refuseLarge(change.filters);
+    await lockEnvironment(ctx.db, environmentId);
+    const before = await existing(ctx, environmentId, id);
+    const name = change.name?.trim() ?? before.name;
+    await updatePreset(ctx.db, id, { name, filters: change.filters ?? before.filters });
+    ctx.audit({
+      entityType: 'FilterPreset',
+      entityId: id,
+      ...(before.name === name ? {} : { diff: { name: [before.name, name] } }),
+      metadata: { name, scope: before.scope, filtersChanged: change.filters !== undefined },
+    });
+    await changed(ctx, environmentId);
+    return existing(ctx, environmentId, id);
+  },
+});
+
+export const remove = mutation({
+  name: 'filterPreset.delete',
+  summary: 'Delete a preset',
+  role: 'EDITOR',
+  audit: 'filterPreset.deleted',
+  input: FilterPresetId,
+  output: Deleted,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId, id }) {
+    await lockEnvironment(ctx.db, environmentId);
+    const { name, scope } = await existing(ctx, environmentId, id);
+    await deletePreset(ctx.db, id);
+    ctx.audit({ entityType: 'FilterPreset', entityId: id, metadata: { name, scope } });
+    await changed(ctx, environmentId);
+    return { deleted: true as const };
+  },
+});
+
+export const setDefault = mutation({
+  name: 'filterPreset.setDefault',
+  summary: 'Make a preset the one that its list begins with',
+  role: 'EDITOR',
+  audit: 'filterPreset.defaultSet',
+  input: SetDefaultPreset,
+  output: FilterPreset,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId, id, scope }) {
+    await lockEnvironment(ctx.db, environmentId);
+    const preset = await existing(ctx, environmentId, id);
+    // One of the other list is none of this one.
+    if (preset.scope !== scope) throw notFound('Filter preset');
+    const was = await clearDefaultPreset(ctx.db, environmentId, scope);
+    await markDefaultPreset(ctx.db, id);
+    ctx.audit({
+      entityType: 'FilterPreset',
+      entityId: id,
+      ...(was === id ? {} : { diff: { default: [was, id] } }),
+      metadata: { name: preset.name, scope },
+    });
+    await changed(ctx, environmentId);
+    return { ...preset, isDefault: true };
+  },
+});
+
+export const clearDefault = mutation({
+  name: 'filterPreset.clearDefault',
+  summary: 'Let a list begin without a preset',
+  role: 'EDITOR',
+  audit: 'filterPreset.defaultCleared',
+  input: PresetsOfScope,
+  output: Done,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId, scope }) {
+    await lockEnvironment(ctx.db, environmentId);
+    const was = await clearDefaultPreset(ctx.db, environmentId, scope);
+    ctx.audit({
+      entityType: was === null ? 'Environment' : 'FilterPreset',
+      entityId: was ?? environmentId,
+      ...(was === null ? {} : { diff: { default: [was, null] } }),
+      metadata: { scope },
+    });
+    await changed(ctx, environmentId);
+    return { ok: true as const };
+  },
+});

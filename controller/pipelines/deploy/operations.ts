@@ -1,0 +1,203 @@
+/** New versions: by a deploy, from an engine config, and back to an earlier one. Each is numbered and never changes. */
+import type { Static } from 'typebox';
+import { OrGit } from '../../../schemas/api/git-words.ts';
+import {
+  CreateVersion,
+  Deployed,
+  DeployPipeline,
+  Retried,
+  RetryVersion,
+  RollbackPipeline,
+  Undeployed,
+  UndeployPipeline,
+} from '../../../schemas/api/pipelines.ts';
+import { ROLLED_BACK_JOB } from '../../delivery/ownership/index.ts';
+import { refuseDuringRollout } from '../../delivery/rollouts/index.ts';
+import { objectScope } from '../../identity/access/index.ts';
+import { nameOfActor } from '../../platform/operation/actor-name.ts';
+import type { Context } from '../../platform/operation/context.ts';
+import { conflict, notFound } from '../../platform/operation/errors.ts';
+import { mutation } from '../../platform/operation/operation.ts';
+import { graphOfConfig } from '../graph/engine-yaml.ts';
+import { refuseOversized } from '../graph/graph.ts';
+import { existing, lockPipeline, lockPipelineHolding, renderStored } from '../lifecycle/lock-pipeline.ts';
+import { pipelineChanged } from '../lifecycle/publish-change.ts';
+import { findVersionContent, updatePipeline } from '../lifecycle/store.ts';
+import { withLiveLinks } from '../shared-components/links.ts';
+import { addVersion, checked, editable, rolledBackBy } from '../versions/create-version.ts';
+import { deleteReverts } from '../versions/reverts-store.ts';
+
+const answer = (version: { id: string; number: number }): Static<typeof Deployed> => ({
+  success: true,
+  versionId: version.id,
+  versionNumber: version.number,
+});
+
+export const deployAgent = mutation({
+  name: 'deploy.agent',
+  summary: 'Check a pipeline, make a version of it and deploy that',
+  role: 'EDITOR',
+  permission: 'pipelines.deploy',
+  audit: 'pipeline.deployed',
+  input: DeployPipeline,
+  output: OrGit(Deployed),
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async prepare(ctx, { pipelineId }) {
+    const pipeline = await editable(ctx, pipelineId);
+    return checked(ctx, pipeline.environmentId, pipeline);
+  },
+  async run(ctx, { pipelineId, changelog, supersede = false }, configYaml) {
+    const pipeline = await lockPipeline(ctx, pipelineId);
+    if (renderStored(pipeline) !== configYaml)
+      throw conflict('The pipeline was changed while it was being checked; deploy it again');
+    const active = await refuseDuringRollout(ctx, pipelineId, supersede);
+    const version = await addVersion(ctx, pipeline, pipeline, { configYaml, changelog });
+    if (active) await rolledBackBy(ctx, pipeline, `Superseded by version ${version.number}`);
+    await updatePipeline(ctx.db, pipelineId, {
+      isDraft: false,
+      latestVersionId: version.id,
+      deployedVersionId: version.id,
+      deployedAt: new Date(ctx.clock.now()),
+    });
+    const metadata = { name: pipeline.name, version: version.number, changelog };
+    await pipelineChanged(ctx, pipeline, { reason: 'deployed', served: true, metadata });
+    return answer(version);
+  },
+});
+
+export const undeploy = mutation({
+  name: 'deploy.undeploy',
+  summary: 'Take a pipeline off its nodes; it is a draft again',
+  role: 'EDITOR',
+  permission: 'pipelines.deploy',
+  audit: 'pipeline.undeployed',
+  input: UndeployPipeline,
+  output: OrGit(Undeployed),
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, { pipelineId, hold = false, reason = 'Undeployed by hand' }) {
+    const pipeline = hold
+      ? (await lockPipelineHolding(ctx, pipelineId, reason)).pipeline
+      : await lockPipeline(ctx, pipelineId);
+    const { name, isDraft } = pipeline;
+    // Undeployed already: whoever repeats a request has what was wanted.
+    if (isDraft) {
+      ctx.audit({ entityType: 'Pipeline', entityId: pipelineId, metadata: { name, changed: false } });
+      return { success: true };
+    }
+    await rolledBackBy(ctx, pipeline, 'The pipeline was undeployed');
+    await updatePipeline(ctx.db, pipelineId, { isDraft: true, deployedVersionId: null, deployedAt: null });
+    await pipelineChanged(ctx, pipeline, { reason: 'undeployed', served: true, metadata: { name } });
+    return { success: true };
+  },
+});
+
+export const retryVersion = mutation({
+  name: 'deploy.retryVersion',
+  summary: 'Serve a version again on nodes where it was taken back, on all or on one',
+  role: 'EDITOR',
+  permission: 'pipelines.deploy',
+  audit: 'pipeline.versionRetried',
+  input: RetryVersion,
+  output: Retried,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, { pipelineId, nodeId = null }) {
+    const { name, environmentId } = await existing(ctx, pipelineId);
+    const nodeIds = await deleteReverts(ctx.db, pipelineId, nodeId);
+    ctx.audit({
+      entityType: 'Pipeline',
+      entityId: pipelineId,
+      environmentId,
+      metadata: { name, nodes: nodeIds.length, ...(nodeId === null ? {} : { nodeId }) },
+    });
+    if (nodeIds.length === 0) return { success: true as const, nodes: 0 };
+    await ctx.services.bus.publish(ctx.db, [
+      { type: 'reverts', environmentId },
+      ...nodeIds.map((id) => ({ type: 'node' as const, nodeId: id, environmentId })),
+      { type: 'ui', environmentId, topics: ['pipelines', 'fleet', 'rollouts'] },
+    ]);
+    return { success: true as const, nodes: nodeIds.length };
+  },
+});
+
+export const createVersion = mutation({
+  name: 'pipeline.createVersion',
+  summary: 'Make a version from an engine config in YAML, without deploying it',
+  role: 'EDITOR',
+  permission: 'pipelines.edit',
+  audit: 'pipeline.versionCreated',
+  input: CreateVersion,
+  output: OrGit(Deployed),
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, { pipelineId, configYaml, changelog }) {
+    const pipeline = await lockPipeline(ctx, pipelineId);
+    const graph = graphOfConfig(configYaml, pipeline);
+    refuseOversized(graph);
+    await updatePipeline(ctx.db, pipelineId, graph);
+    // As it is stored: a deploy of this graph makes the same text.
+    const stored = await existing(ctx, pipelineId);
+    const version = await addVersion(ctx, stored, stored, {
+      configYaml: renderStored(stored),
+      changelog: changelog ?? null,
+    });
+    await updatePipeline(ctx.db, pipelineId, { latestVersionId: version.id });
+    const metadata = { name: pipeline.name, version: version.number, changelog: changelog ?? null };
+    await pipelineChanged(ctx, pipeline, { reason: 'version created', served: false, metadata });
+    return answer(version);
+  },
+});
+
+async function versionOf(ctx: Pick<Context, 'db'>, pipelineId: string, versionId: string) {
+  const version = await findVersionContent(ctx.db, versionId);
+  if (version?.pipelineId !== pipelineId) throw notFound('Version');
+  return version;
+}
+
+export const rollback = mutation({
+  name: 'pipeline.rollback',
+  summary: 'Make a new version of what an earlier one was; a deployed pipeline runs it, a draft stays one',
+  role: 'EDITOR',
+  permission: 'pipelines.deploy',
+  audit: 'pipeline.rolledBack',
+  input: RollbackPipeline,
+  output: Deployed,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async prepare(ctx, { pipelineId, targetVersionId }) {
+    const pipeline = await existing(ctx, pipelineId);
+    const target = await versionOf(ctx, pipelineId, targetVersionId);
+    // What was sound then may miss a secret now.
+    if (!pipeline.isDraft) await checked(ctx, pipeline.environmentId, target);
+    return pipeline.isDraft;
+  },
+  async run(ctx, { pipelineId, targetVersionId }, wasDraft) {
+    const then = await versionOf(ctx, pipelineId, targetVersionId);
+    const why = `Rolled back to version ${then.version}`;
+    const { pipeline, held } = await lockPipelineHolding(ctx, pipelineId, why);
+    if (wasDraft && !pipeline.isDraft)
+      throw conflict('The pipeline was deployed while it was being rolled back; try again');
+    const target = { ...then, nodes: await withLiveLinks(ctx.db, pipeline.environmentId, then.nodes) };
+    const changelog = `Rollback to version ${target.version}`;
+    const version = await addVersion(ctx, pipeline, target, { configYaml: target.configYaml, changelog });
+    const served = !pipeline.isDraft;
+    await rolledBackBy(ctx, pipeline, why);
+    await updatePipeline(ctx.db, pipelineId, {
+      nodes: target.nodes,
+      edges: target.edges,
+      globalConfig: target.globalConfig,
+      logLevel: target.logLevel,
+      drainSeconds: target.drainSeconds,
+      nodeSelector: target.nodeSelector,
+      latestVersionId: version.id,
+      ...(served ? { deployedVersionId: version.id, deployedAt: new Date(ctx.clock.now()) } : {}),
+    });
+    const metadata = { name: pipeline.name, version: version.number, target: target.version };
+    await pipelineChanged(ctx, pipeline, { reason: 'rolled back', served, metadata });
+    if (held) {
+      const { environmentId } = pipeline;
+      const payload = { environmentId, pipelineId, reason: `${why} by ${nameOfActor(ctx.actor)}` };
+      await ctx.services.jobs.add(ctx.db, ROLLED_BACK_JOB, payload, {
+        key: `${ROLLED_BACK_JOB}:${pipelineId}`,
+      });
+    }
+    return answer(version);
+  },
+});

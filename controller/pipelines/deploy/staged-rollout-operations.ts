@@ -1,0 +1,194 @@
+/** Rollouts by stages: some nodes get a version first, the others once it was broadened, by a person or by the verdict. */
+import type { Static } from 'typebox';
+import { ChangedRollout, CreateRollout, WhichRollout } from '../../../schemas/api/rollouts.ts';
+import { matchesSelector, selectorText } from '../../../schemas/pipelines/selector.ts';
+import {
+  describedInGit,
+  lockHandmade,
+  lockRow,
+  ROLLED_BACK_JOB,
+  writeAsReconciler,
+} from '../../delivery/ownership/index.ts';
+import {
+  endActive,
+  findRollout,
+  isActive,
+  type RolloutRecord,
+  refuseDuringRollout,
+  startRollouts,
+} from '../../delivery/rollouts/index.ts';
+import { readStatus } from '../../fleet/status/index.ts';
+import { objectScope } from '../../identity/access/index.ts';
+import { nameOfActor } from '../../platform/operation/actor-name.ts';
+import type { Context, MutationContext } from '../../platform/operation/context.ts';
+import { badRequest, conflict, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
+import { mutation } from '../../platform/operation/operation.ts';
+import { existing, lockPipelineHolding, renderStored } from '../lifecycle/lock-pipeline.ts';
+import { pipelineChanged } from '../lifecycle/publish-change.ts';
+import { findVersionContent, type PipelineRecord, updatePipeline } from '../lifecycle/store.ts';
+import { addVersion, checked, rolledBackBy } from '../versions/create-version.ts';
+
+/** @throws PRECONDITION_FAILED: a canary of what git describes is written in the manifest */
+async function refuseOfGit(ctx: Pick<Context, 'db'>, pipeline: PipelineRecord): Promise<void> {
+  if (pipeline.managedBy !== 'git') return;
+  const { message, details } = await describedInGit(ctx.db, 'pipelines', pipeline);
+  throw preconditionFailed(`${message}. Its canary is spec.rollout of the manifest`, details);
+}
+
+type Selection = Pick<Static<typeof CreateRollout>, 'canarySelector'>;
+
+/** @throws BAD_REQUEST unless some nodes are canary nodes and others are not */
+async function refusePointless(
+  ctx: Context,
+  pipeline: PipelineRecord,
+  { canarySelector }: Selection,
+): Promise<void> {
+  if (Object.keys(canarySelector).length === 0)
+    throw badRequest(
+      'canarySelector is empty and would mean every node; name labels of some nodes, or deploy without a rollout',
+    );
+  const { id, environmentId, nodeSelector } = pipeline;
+  const { nodes } = await readStatus(ctx, { environmentId, pipelineId: id });
+  const all = nodes.filter(({ labels }) => matchesSelector(nodeSelector, labels));
+  const canaries = all.filter(({ labels }) => matchesSelector(canarySelector, labels));
+  const told = selectorText(canarySelector);
+  if (canaries.length === 0)
+    throw badRequest(
+      `No node of the pipeline carries ${told}; choose labels that some of its ${all.length} nodes have`,
+    );
+  if (canaries.length === all.length)
+    throw badRequest(
+      `All ${all.length} nodes of the pipeline carry ${told}: nothing would be left to compare with; choose fewer, or deploy without a rollout`,
+    );
+}
+
+export const create = mutation({
+  name: 'stagedRollout.create',
+  summary: 'Check a pipeline, make a version of it and deploy that to some nodes first',
+  role: 'EDITOR',
+  permission: 'pipelines.deploy',
+  audit: 'rollout.created',
+  input: CreateRollout,
+  output: ChangedRollout,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async prepare(ctx, { pipelineId, canarySelector }) {
+    const pipeline = await existing(ctx, pipelineId);
+    await refuseOfGit(ctx, pipeline);
+    await refusePointless(ctx, pipeline, { canarySelector });
+    return checked(ctx, pipeline.environmentId, pipeline);
+  },
+  async run(ctx, input, configYaml) {
+    const { pipelineId, canarySelector, changelog, supersede = false } = input;
+    await lockHandmade(ctx, 'pipelines', pipelineId);
+    const pipeline = await existing(ctx, pipelineId);
+    if (renderStored(pipeline) !== configYaml)
+      throw conflict('The pipeline was changed while it was being checked; start the rollout again');
+    const active = await refuseDuringRollout(ctx, pipelineId, supersede);
+    const version = await addVersion(ctx, pipeline, pipeline, { configYaml, changelog });
+    if (active) await rolledBackBy(ctx, pipeline, `Superseded by version ${version.number}`);
+    await updatePipeline(ctx.db, pipelineId, { isDraft: false, latestVersionId: version.id });
+    const [rolloutId = ''] = await startRollouts(ctx, pipeline.environmentId, [
+      {
+        ...{ pipelineId, canarySelector, changelog, commit: null },
+        previousVersionId: pipeline.deployedVersionId,
+        canaryVersionId: version.id,
+        windowMinutes: input.healthCheckWindowMinutes,
+        onPass: input.onPass ?? 'broaden',
+        onFail: input.onFail ?? 'rollback',
+        source: 'ui',
+      },
+    ]);
+    const metadata = { name: pipeline.name, rolloutId, version: version.number, canarySelector, changelog };
+    await pipelineChanged(ctx, pipeline, { reason: 'canary deployed', served: true, metadata });
+    return { rolloutId, status: 'CANARY_DEPLOYED' as const };
+  },
+});
+
+/**
+ * The rollout, with the row of its pipeline locked: whoever ends one locks that first.
+ * @throws NOT_FOUND; PRECONDITION_FAILED where it has ended
+ */
+async function lockActive(ctx: MutationContext, id: string): Promise<RolloutRecord> {
+  const found = await findRollout(ctx.db, id);
+  if (!found || !(await lockRow(ctx.db, 'pipelines', found.pipelineId))) throw notFound('Rollout');
+  const rollout = (await findRollout(ctx.db, id)) ?? found;
+  if (!isActive(rollout))
+    throw preconditionFailed(
+      `This rollout has ended already: ${rollout.status === 'BROADENED' ? 'every node got the version' : 'it was rolled back'} (${rollout.endReason})`,
+    );
+  return rollout;
+}
+
+const metadataOf = (pipeline: PipelineRecord, rollout: RolloutRecord, reason: string) => ({
+  name: pipeline.name,
+  rolloutId: rollout.id,
+  version: rollout.canaryVersion,
+  previousVersion: rollout.previousVersion,
+  reason,
+});
+
+export const broaden = mutation({
+  name: 'stagedRollout.broaden',
+  summary: 'Deploy the version of a rollout to all nodes',
+  role: 'EDITOR',
+  permission: 'pipelines.deploy',
+  audit: 'rollout.broadened',
+  input: WhichRollout,
+  output: ChangedRollout,
+  scope: (ctx, input) => objectScope(ctx, 'Rollout', input.rolloutId),
+  async run(ctx, { rolloutId, reason = 'Broadened by hand' }) {
+    const rollout = await lockActive(ctx, rolloutId);
+    const { pipelineId, environmentId, canaryVersionId } = rollout;
+    const pipeline = await existing(ctx, pipelineId);
+    await endActive(ctx, environmentId, [{ pipelineId, status: 'BROADENED', reason }]);
+    // What git has accepted, only on more nodes: it is no drift.
+    if (pipeline.managedBy === 'git') await writeAsReconciler(ctx.db);
+    await updatePipeline(ctx.db, pipelineId, {
+      isDraft: false,
+      deployedVersionId: canaryVersionId,
+      deployedAt: new Date(ctx.clock.now()),
+    });
+    const metadata = metadataOf(pipeline, rollout, reason);
+    await pipelineChanged(ctx, pipeline, { reason: 'broadened', served: true, metadata });
+    return { rolloutId, status: 'BROADENED' as const };
+  },
+});
+
+export const rollback = mutation({
+  name: 'stagedRollout.rollback',
+  summary:
+    'Give the canary nodes back what the other nodes run; where git describes the pipeline, hold its spec',
+  role: 'EDITOR',
+  permission: 'pipelines.deploy',
+  audit: 'rollout.rolledBack',
+  input: WhichRollout,
+  output: ChangedRollout,
+  scope: (ctx, input) => objectScope(ctx, 'Rollout', input.rolloutId),
+  async run(ctx, { rolloutId, reason = 'Rolled back by hand' }) {
+    const rollout = await lockActive(ctx, rolloutId);
+    const { pipelineId, environmentId } = rollout;
+    const why = `The rollout of version ${rollout.canaryVersion} was rolled back: ${reason}`.slice(0, 1_000);
+    const before = await existing(ctx, pipelineId);
+    const { pipeline, held } =
+      before.managedBy === 'git'
+        ? await lockPipelineHolding(ctx, pipelineId, why, rollout.canarySpecHash ?? undefined)
+        : { pipeline: before, held: false };
+    await endActive(ctx, environmentId, [{ pipelineId, status: 'ROLLED_BACK', reason }]);
+    const previous = pipeline.deployedVersionId
+      ? await findVersionContent(ctx.db, pipeline.deployedVersionId)
+      : null;
+    // Where nothing was deployed before, it is a draft again. What people draw stays as they drew it.
+    if (!previous) await updatePipeline(ctx.db, pipelineId, { isDraft: true });
+    else if (held) {
+      const { nodes, edges, globalConfig, logLevel, drainSeconds, nodeSelector } = previous;
+      const settings = { logLevel, drainSeconds, nodeSelector };
+      await updatePipeline(ctx.db, pipelineId, { nodes, edges, globalConfig, ...settings });
+      const payload = { environmentId, pipelineId, reason: `${why} (${nameOfActor(ctx.actor)})` };
+      const key = `${ROLLED_BACK_JOB}:${pipelineId}`;
+      await ctx.services.jobs.add(ctx.db, ROLLED_BACK_JOB, payload, { key });
+    }
+    const metadata = metadataOf(pipeline, rollout, reason);
+    await pipelineChanged(ctx, pipeline, { reason: 'rollout rolled back', served: true, metadata });
+    return { rolloutId, status: 'ROLLED_BACK' as const };
+  },
+});

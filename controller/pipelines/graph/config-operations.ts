@@ -1,0 +1,57 @@
+/** The configuration of a pipeline as one text: read, and replaced without a version or a deploy. */
+import { isDeepStrictEqual } from 'node:util';
+import { OrGit } from '../../../schemas/api/git-words.ts';
+import { OfPipeline, PipelineConfig, SaveConfig } from '../../../schemas/api/pipelines.ts';
+import { objectScope } from '../../identity/access/index.ts';
+import type { Context } from '../../platform/operation/context.ts';
+import { mutation, query } from '../../platform/operation/operation.ts';
+import { existing, hasConfigChanges, lockPipeline, renderStored } from '../lifecycle/lock-pipeline.ts';
+import { pipelineChanged } from '../lifecycle/publish-change.ts';
+import { type PipelineRecord, updatePipeline } from '../lifecycle/store.ts';
+import { graphOfConfig } from './engine-yaml.ts';
+import { refuseOversized } from './graph.ts';
+
+const shown = async (ctx: Pick<Context, 'db'>, pipeline: PipelineRecord) => ({
+  pipelineId: pipeline.id,
+  configYaml: renderStored(pipeline),
+  graphRevision: pipeline.graphRevision,
+  hasConfigChanges: await hasConfigChanges(ctx, pipeline),
+});
+
+/** Nothing is blanked: what is read here is sent back changed. */
+export const getConfig = query({
+  name: 'pipeline.getConfig',
+  summary: 'The engine config of a pipeline as it is saved',
+  role: 'EDITOR',
+  permission: 'pipelines.edit',
+  input: OfPipeline,
+  output: PipelineConfig,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  run: async (ctx, input) => shown(ctx, await existing(ctx, input.pipelineId)),
+});
+
+export const saveConfig = mutation({
+  name: 'pipeline.saveConfig',
+  summary: 'Replace the graph of a pipeline by that of an engine config; what is deployed stays',
+  role: 'EDITOR',
+  permission: 'pipelines.edit',
+  audit: 'pipeline.graphSaved',
+  input: SaveConfig,
+  output: OrGit(PipelineConfig),
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, { pipelineId, configYaml }) {
+    const before = await lockPipeline(ctx, pipelineId);
+    const graph = graphOfConfig(configYaml, before);
+    refuseOversized(graph);
+    const { nodes, edges, globalConfig } = before;
+    if (!isDeepStrictEqual({ nodes, edges, globalConfig }, graph))
+      await updatePipeline(ctx.db, pipelineId, graph);
+    await pipelineChanged(ctx, before, {
+      reason: 'graph saved',
+      served: false,
+      diff: { nodes: [nodes.length, graph.nodes.length], edges: [edges.length, graph.edges.length] },
+      metadata: { name: before.name },
+    });
+    return shown(ctx, await existing(ctx, pipelineId));
+  },
+});

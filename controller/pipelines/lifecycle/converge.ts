@@ -1,0 +1,191 @@
+/**
+ * What git does to pipelines: two operations, each one transaction with its audit rows, each safe to repeat. Nothing else
+ * writes a git-owned pipeline.
+ */
+import type { PipelineSpec } from '../../../schemas/manifests/index.ts';
+import {
+  Converged,
+  convergeInput,
+  lockClaimed,
+  outcomeOf,
+  pruneOperation,
+  writeOwned,
+} from '../../delivery/ownership/index.ts';
+import { newId } from '../../platform/operation/ids.ts';
+import { mutation } from '../../platform/operation/operation.ts';
+import { compile } from '../definition/compile.ts';
+import type { Definition } from '../definition/definition.ts';
+import { servedByStages, servesTheSame, stagesOf } from '../deploy/git-rollouts.ts';
+import { assertNoCircles, lockOrder } from '../order/index.ts';
+import { rolledBackBy } from '../versions/create-version.ts';
+import { pipelinesChanged } from './publish-change.ts';
+import {
+  insertVersions,
+  type NewVersion,
+  PIPELINE_COLUMNS,
+  pipelineColumns,
+  readStanding,
+  type Standing,
+  stampVersion,
+} from './store.ts';
+
+export const convergePipelines = mutation({
+  name: 'pipeline.converge',
+  summary: 'Make pipelines what their manifests say',
+  role: 'EDITOR',
+  audit: 'pipeline.converged',
+  input: convergeInput<PipelineSpec>(),
+  output: Converged,
+  scope: (_ctx, input) => ({ teamId: null, environmentId: input.environmentId }),
+  async run(ctx, { environmentId, commit, items }) {
+    const dependent = items.some(({ spec }) => spec.dependsOn.length > 0);
+    // Before any pipeline, as everybody else who changes the order.
+    if (dependent) await lockOrder(ctx.db, environmentId);
+    const rows = await lockClaimed(ctx.db, 'pipelines', environmentId, items);
+    const standings = await readStanding(
+      ctx.db,
+      rows.flatMap((row) => row?.id ?? []),
+    );
+    const servedNow = await servedByStages(ctx.db, items, rows, standings);
+    const now = new Date(ctx.clock.now());
+    const stages = stagesOf(commit);
+    const versions: NewVersion[] = [];
+    /** Made by people before git adopted the pipeline, and what git says now. */
+    const stamped: { id: string; specHash: string }[] = [];
+    /** Whether any node is served something else than before. */
+    let served = false;
+    const done = items.map((item, index) => {
+      const row = rows[index] ?? null;
+      const { spec } = item;
+      const compiled = compile(spec as Definition);
+      const pipelineId = row?.id ?? newId();
+      const standing = row ? standings.get(row.id) : undefined;
+      const write = {
+        description: spec.description ?? null,
+        nodeSelector: spec.nodeSelector ?? null,
+        logLevel: spec.logLevel,
+        drainSeconds: spec.drainSeconds ?? null,
+        nodes: compiled.nodes,
+        edges: compiled.edges,
+        globalConfig: spec.global,
+        dependsOn: spec.dependsOn,
+      };
+      const latest = standing?.latest ?? null;
+      const adopted =
+        row?.managedBy === 'ui' &&
+        latest?.specHash === null &&
+        saysTheSame(latest, spec, compiled.configYaml);
+      let version: { id: string; version: number };
+      if (latest && (adopted || latest.specHash === item.specHash)) {
+        version = latest;
+        if (adopted) stamped.push({ id: latest.id, specHash: item.specHash });
+      } else {
+        version = { id: newId(), version: (latest?.version ?? 0) + 1 };
+        versions.push({
+          ...write,
+          ...version,
+          specHash: item.specHash,
+          pipelineId,
+          configYaml: compiled.configYaml,
+          changelog: commit.subject,
+          source: 'git',
+          createdById: null,
+          commit: { sha: commit.sha, author: commit.author, message: commit.message, path: item.path },
+        });
+      }
+      const ran = standing?.deployedVersionId ?? null;
+      const stage = stages.decide({
+        ...{ pipelineId, spec, version, ran },
+        canary: standing?.canary ?? null,
+        served: {
+          configYaml: compiled.configYaml,
+          logLevel: spec.logLevel,
+          drainSeconds: write.drainSeconds,
+          nodeSelector: write.nodeSelector,
+        },
+        servedBy: servedNow,
+      });
+      const { runs } = stage;
+      const renamed = row !== null && row.name !== item.name;
+      if (runs !== ran || stage.changes || (spec.deployed && renamed)) served = true;
+      const outcome = outcomeOf(row);
+      ctx.audit({
+        action: `pipeline.${outcome}`,
+        entityType: 'Pipeline',
+        entityId: pipelineId,
+        environmentId,
+        diff: {
+          version: [standing?.latest?.version ?? null, version.version],
+          deployed: [ran !== null, spec.deployed],
+          ...(renamed ? { name: [row.name, item.name] } : {}),
+        },
+        metadata: { name: item.name, path: item.path, ...(stage.canary ? { canary: true } : {}) },
+      });
+      return {
+        answer: { objectId: pipelineId, outcome, version: version.version, canary: stage.canary },
+        write: {
+          row,
+          newId: pipelineId,
+          name: item.name,
+          uid: item.uid,
+          labels: item.labels,
+          specHash: item.specHash,
+          columns: {
+            ...pipelineColumns(write),
+            auto_revert: spec.autoRevert ?? null,
+            is_draft: !spec.deployed,
+            latest_version_id: version.id,
+            deployed_version_id: runs,
+            deployed_at: runs !== null && runs === ran ? (standing?.deployedAt ?? now) : runs && now,
+          },
+        },
+      };
+    });
+    await writeOwned(
+      ctx.db,
+      'pipelines',
+      environmentId,
+      PIPELINE_COLUMNS,
+      done.map(({ write }) => write),
+    );
+    if (dependent)
+      await assertNoCircles(
+        ctx,
+        environmentId,
+        done.flatMap(({ answer }, index) => (items[index]?.spec.dependsOn.length ? answer.objectId : [])),
+      );
+    if (versions.length > 0) await insertVersions(ctx.db, versions);
+    for (const { id, specHash } of stamped) await stampVersion(ctx.db, id, specHash);
+    await stages.write(ctx, environmentId);
+    const only = done.length === 1 ? done[0]?.answer.objectId : undefined;
+    await pipelinesChanged(ctx, environmentId, { pipelineId: only, reason: 'git', served });
+    return done.map(({ answer }) => answer);
+  },
+});
+
+/** Nodes would get the very same. */
+function saysTheSame(
+  version: NonNullable<Standing['latest']>,
+  { logLevel, drainSeconds, nodeSelector }: PipelineSpec,
+  configYaml: string,
+): boolean {
+  return (
+    version.configYaml !== null &&
+    servesTheSame(
+      { ...version, configYaml: version.configYaml },
+      { configYaml, logLevel, drainSeconds: drainSeconds ?? null, nodeSelector: nodeSelector ?? null },
+    )
+  );
+}
+
+export const prunePipeline = pruneOperation({
+  name: 'pipeline.prune',
+  audit: 'pipeline.pruned',
+  entityType: 'Pipeline',
+  table: 'pipelines',
+  columns: { is_draft: true, deployed_version_id: null, deployed_at: null },
+  async changed(ctx, environmentId, pipelineId) {
+    await rolledBackBy(ctx, { id: pipelineId, environmentId }, 'Its manifest is gone from git');
+    await pipelinesChanged(ctx, environmentId, { pipelineId, reason: 'pruned', served: true });
+  },
+});

@@ -1,0 +1,145 @@
+import {
+  CreatePipelineGroup,
+  DeletedPipelineGroup,
+  ListPipelineGroups,
+  PipelineGroup,
+  PipelineGroupId,
+  PipelineGroupList,
+  UpdatePipelineGroup,
+} from '../../../schemas/api/pipeline-order.ts';
+import { environmentScope, objectScope } from '../../identity/access/index.ts';
+import type { Context, MutationContext } from '../../platform/operation/context.ts';
+import { notFound, preconditionFailed } from '../../platform/operation/errors.ts';
+import { mutation, query } from '../../platform/operation/operation.ts';
+import { deleteGroup, insertGroup, listGroups, updateGroup } from './group-store.ts';
+import { depthOf, freeName, refuseDeepGroup, refuseMove, treeOf } from './group-tree.ts';
+import { lockOrder } from './lock-store.ts';
+
+/** In one environment: the list is not paged. */
+const MAX_GROUPS = 500;
+
+async function read(ctx: Context, environmentId: string): Promise<PipelineGroup[]> {
+  const groups = await listGroups(ctx.db, environmentId);
+  const tree = treeOf(groups);
+  return groups.map((group) => ({ ...group, depth: depthOf(tree, group.id) }));
+}
+
+async function lockAll(ctx: MutationContext, environmentId: string): Promise<PipelineGroup[]> {
+  await lockOrder(ctx.db, environmentId);
+  return read(ctx, environmentId);
+}
+
+function pick(groups: readonly PipelineGroup[], id: string): PipelineGroup {
+  const group = groups.find((one) => one.id === id);
+  if (!group) throw notFound('Pipeline group');
+  return group;
+}
+
+/** The environment of a group that is there. */
+async function placeOf(ctx: Context, id: string): Promise<string> {
+  const { environmentId } = await objectScope(ctx, 'Pipeline group', id);
+  if (!environmentId) throw notFound('Pipeline group');
+  return environmentId;
+}
+
+const changed = (ctx: MutationContext, environmentId: string) =>
+  ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['pipelines'] });
+
+export const list = query({
+  name: 'pipelineGroup.list',
+  summary: 'Groups of pipelines of an environment',
+  role: 'VIEWER',
+  input: ListPipelineGroups,
+  output: PipelineGroupList,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  run: (ctx, input) => read(ctx, input.environmentId),
+});
+
+export const create = mutation({
+  name: 'pipelineGroup.create',
+  summary: 'Make a group to file pipelines in, perhaps in another group',
+  role: 'EDITOR',
+  audit: 'pipelineGroup.created',
+  input: CreatePipelineGroup,
+  output: PipelineGroup,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId, parentId = null, color = null, ...input }) {
+    const groups = await lockAll(ctx, environmentId);
+    if (groups.length >= MAX_GROUPS)
+      throw preconditionFailed(`This environment has ${MAX_GROUPS} groups; delete some first`);
+    if (parentId !== null) pick(groups, parentId);
+    refuseDeepGroup(treeOf(groups), parentId);
+    const name = input.name.trim();
+    const id = await insertGroup(ctx.db, environmentId, { name, color, parentId });
+    ctx.audit({ entityType: 'PipelineGroup', entityId: id, metadata: { name, parentId } });
+    await changed(ctx, environmentId);
+    return pick(await read(ctx, environmentId), id);
+  },
+});
+
+export const update = mutation({
+  name: 'pipelineGroup.update',
+  summary: 'Rename, colour or move a group, with all that is in it',
+  role: 'EDITOR',
+  audit: 'pipelineGroup.updated',
+  input: UpdatePipelineGroup,
+  output: PipelineGroup,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline group', input.id),
+  async run(ctx, { id, ...change }) {
+    const environmentId = await placeOf(ctx, id);
+    const groups = await lockAll(ctx, environmentId);
+    const before = pick(groups, id);
+    const after = {
+      name: change.name?.trim() ?? before.name,
+      color: change.color === undefined ? before.color : change.color,
+      parentId: change.parentId === undefined ? before.parentId : change.parentId,
+    };
+    if (after.parentId !== null) pick(groups, after.parentId);
+    if (after.parentId !== before.parentId) refuseMove(treeOf(groups), id, after.parentId);
+    await updateGroup(ctx.db, id, after);
+    ctx.audit({
+      entityType: 'PipelineGroup',
+      entityId: id,
+      diff: {
+        ...(before.name === after.name ? {} : { name: [before.name, after.name] }),
+        ...(before.parentId === after.parentId ? {} : { parentId: [before.parentId, after.parentId] }),
+      },
+      metadata: { name: after.name },
+    });
+    await changed(ctx, environmentId);
+    return pick(await read(ctx, environmentId), id);
+  },
+});
+
+export const remove = mutation({
+  name: 'pipelineGroup.delete',
+  summary: 'Delete a group: the groups in it move to the root, its pipelines are in no group then',
+  role: 'ADMIN',
+  audit: 'pipelineGroup.deleted',
+  input: PipelineGroupId,
+  output: DeletedPipelineGroup,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline group', input.id),
+  async run(ctx, { id }) {
+    const environmentId = await placeOf(ctx, id);
+    const groups = await lockAll(ctx, environmentId);
+    const { name, pipelineCount: ungrouped } = pick(groups, id);
+    const taken = new Set(
+      groups.filter((one) => one.parentId === null && one.id !== id).map((one) => one.name.toLowerCase()),
+    );
+    const moved = groups
+      .filter((one) => one.parentId === id)
+      .map((child) => {
+        const free = freeName(child.name, taken);
+        taken.add(free.toLowerCase());
+        return { id: child.id, name: free };
+      });
+    await deleteGroup(ctx.db, id, moved);
+    ctx.audit({
+      entityType: 'PipelineGroup',
+      entityId: id,
+      metadata: { name, ungrouped, moved: moved.map((child) => child.name) },
+    });
+    await changed(ctx, environmentId);
+    return { deleted: true as const, moved, ungrouped };
+  },
+});

@@ -1,0 +1,202 @@
+/**
+ * The only way to an address that people gave the controller to ask: over http(s), to a host that may be asked, at the very
+ * address that was checked, bounded in time and size. What a fetch is elsewhere.
+ */
+import { hash } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
+import type { Logger } from '../../runtime/logger.ts';
+import { secureContextWith } from '../certificate-authorities.ts';
+import { ProxyError, type ProxySettings, proxyFor } from '../proxies.ts';
+import { failureOf } from './failure.ts';
+import { checkedLookup, type TargetGuard } from './guard.ts';
+import { OutgoingError, readTarget, type Target, unreachable } from './target.ts';
+
+export { createTargetGuard, isUntrusted, type TargetGuard, TargetRefusedError } from './guard.ts';
+export { OutgoingError, type OutgoingFault } from './target.ts';
+
+export const OUTGOING_LIMITS = { deadlineMs: 10_000, replyBytes: 1024 * 1024, redirects: 3 };
+/** Of looking a name up before an address is stored. */
+const LOOKUP_MS = 3_000;
+/** Each authority that was ever given makes one. */
+const MOST_WAYS = 50;
+/** Connections are given up before the other side does so just as one is used. */
+const IDLE_MS = 2_000;
+
+export interface Asking {
+  method?: 'GET' | 'POST';
+  headers?: Readonly<Record<string, string>>;
+  body?: string | null;
+  signal?: AbortSignal;
+  deadlineMs?: number;
+  /** Of the answer's body. */
+  replyBytes?: number;
+  /** PEM: authorities that are trusted beside the usual ones. */
+  caCertificate?: string;
+}
+
+export interface Outgoing {
+  /** Whatever the status. A GET follows up to three redirects. @throws OutgoingError */
+  ask(address: string | URL, how?: Asking): Promise<Response>;
+  /** For an address that is to be stored: refuses what will never be asked. One whose name leads nowhere yet passes. @throws OutgoingError */
+  check(address: string | URL): Promise<void>;
+  close(): Promise<void>;
+}
+
+declare module '../../operation/context.ts' {
+  interface Services {
+    outgoing: Outgoing;
+  }
+}
+
+export interface OutgoingOptions {
+  guard: TargetGuard;
+  proxies: ProxySettings;
+  log: Logger;
+}
+
+export function createOutgoing({ guard, proxies, log }: OutgoingOptions): Outgoing {
+  const { policy } = guard;
+  const ways = new Map<string, Dispatcher>();
+  const common = { keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS };
+
+  /** Names are looked up as the connection is made, and the addresses that were checked are the ones connected to. */
+  function direct({ listedOnly }: Target, tls: object): Dispatcher {
+    const lookup = checkedLookup((host, address) => policy.permits(host, address, listedOnly));
+    return new Agent({ ...common, connect: { lookup, ...tls } });
+  }
+
+  function wayTo(target: Target, caCertificate: string): Dispatcher {
+    const proxy = proxyTo(target, proxies);
+    // The proxy looks names up; whoever runs it says where it leads to.
+    if (proxy && !policy.permitsUnseen(target.host, target.listedOnly)) throw unreachable(target.url);
+    const proxyTunnel = target.transport === 'https';
+    const way = proxy ? `${proxy.href} ${proxyTunnel}` : `direct ${target.listedOnly}`;
+    const key = `${way} ${caCertificate && hash('sha256', caCertificate)}`;
+    const known = ways.get(key);
+    if (known) return known;
+    const tls = caCertificate === '' ? {} : { secureContext: secureContextWith(caCertificate) };
+    const made = proxy
+      ? new ProxyAgent({ ...common, uri: proxy.href, proxyTunnel, requestTls: tls })
+      : direct(target, tls);
+    const [oldest] = ways.keys();
+    if (ways.size >= MOST_WAYS && oldest !== undefined) {
+      void ways.get(oldest)?.close();
+      ways.delete(oldest);
+    }
+    ways.set(key, made);
+    return made;
+  }
+
+  async function once(target: Target, how: Asking, signal: AbortSignal): Promise<Response> {
+    const method = how.method ?? 'GET';
+    const answer = await request(target.url, {
+      dispatcher: wayTo(target, how.caCertificate ?? ''),
+      method,
+      // Compressed answers would have a size of their own choice.
+      headers: {
+        accept: 'application/json',
+        ...how.headers,
+        'accept-encoding': 'identity',
+        'user-agent': 'headgate',
+      },
+      body: how.body ?? null,
+      signal,
+    }).catch((error: unknown) => {
+      const failure = failureOf(error);
+      log.debug({ host: target.host, method, reason: failure.code }, 'not reached');
+      throw unreachable(target.url, failure, policy.lists(target.host, failure.address));
+    });
+    const { statusCode: status } = answer;
+    log.debug({ host: target.host, method, path: target.url.pathname, status }, 'asked');
+    const text = await readBody(answer, how.replyBytes ?? OUTGOING_LIMITS.replyBytes, target.url);
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(answer.headers))
+      if (value !== undefined && !/^(content-length|content-encoding|transfer-encoding)$/.test(name))
+        headers.set(name, String(value));
+    // There are no others, and what is made of them would be an error of ours.
+    if (status < 200 || status > 599) throw unreachable(target.url);
+    return new Response([204, 205, 304].includes(status) ? null : text, { status, headers });
+  }
+
+  return {
+    async ask(address, how = {}) {
+      const late = AbortSignal.timeout(how.deadlineMs ?? OUTGOING_LIMITS.deadlineMs);
+      const signal = how.signal ? AbortSignal.any([late, how.signal]) : late;
+      let target = readTarget(address, policy);
+      let { headers } = how;
+      for (let followed = 0; ; followed += 1) {
+        const answer = await once(target, { ...how, ...(headers ? { headers } : {}) }, signal);
+        const location = isRedirect(answer.status) ? answer.headers.get('location') : null;
+        if (location === null) return answer;
+        const next = URL.parse(location, target.url.href);
+        const downgraded = target.transport === 'https' && next?.protocol !== 'https:';
+        if ((how.method ?? 'GET') !== 'GET' || !next || downgraded || followed === OUTGOING_LIMITS.redirects)
+          throw new OutgoingError(
+            'redirected',
+            `${target.url.origin} leads elsewhere, which is not followed; give the address that it goes by`,
+          );
+        if (next.origin !== target.url.origin) headers = withoutCredentials(headers);
+        target = readTarget(next, policy);
+      }
+    },
+    async check(address) {
+      const target = readTarget(address, policy);
+      const { host, listedOnly, url } = target;
+      if (proxyTo(target, proxies)) {
+        if (!policy.permitsUnseen(host, listedOnly)) throw unreachable(url);
+        return;
+      }
+      if (isIP(host) !== 0) return;
+      const given = new Promise<[]>((resolve) => setTimeout(resolve, LOOKUP_MS, []).unref());
+      const found = await Promise.race([lookup(host, { all: true }).catch(() => []), given]);
+      // What only a listed network could permit has to be seen to be in it.
+      const unseen = found.length === 0 && !policy.permitsUnseen(host, listedOnly);
+      if (unseen || found.some((one) => !policy.permits(host, one.address, listedOnly)))
+        throw unreachable(url);
+    },
+    close: async () => {
+      await Promise.all([...ways.values()].map((way) => way.destroy()));
+    },
+  };
+}
+
+function proxyTo(target: Target, proxies: ProxySettings): URL | null {
+  try {
+    return proxyFor(target, proxies);
+  } catch (error) {
+    if (error instanceof ProxyError) throw new OutgoingError('unreachable', error.message);
+    throw error;
+  }
+}
+
+const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status);
+
+const CREDENTIALS = /^(authorization|cookie|proxy-authorization|.*signature.*)$/i;
+const withoutCredentials = (headers: Asking['headers'] = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !CREDENTIALS.test(name)));
+
+async function readBody(answer: Dispatcher.ResponseData, mostBytes: number, url: URL): Promise<string> {
+  const { body, headers } = answer;
+  const tooLarge = () => {
+    // What is destroyed tells of it by an error, for which nobody waits any longer.
+    body.on('error', () => {});
+    body.destroy();
+    return new OutgoingError('too-large', `${url.origin} answers with more than ${mostBytes} bytes`);
+  };
+  if (Number(headers['content-length'] ?? 0) > mostBytes) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > mostBytes) break;
+      chunks.push(chunk);
+    }
+  } catch {
+    throw new OutgoingError('slow', `${url.origin} began to answer and did not come to an end in time`);
+  }
+  if (size > mostBytes) throw tooLarge();
+  return Buffer.concat(chunks).toString('utf8');
+}

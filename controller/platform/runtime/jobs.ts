@@ -1,0 +1,173 @@
+/** Durable jobs, by graphile-worker: work that must survive a restart, queued in the transaction that asks for it. */
+import { EventEmitter } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  makeWorkerUtils,
+  type Runner,
+  run,
+  type WorkerEvents,
+  Logger as WorkerLogger,
+} from 'graphile-worker';
+import type { Knex } from 'knex';
+import pg from 'pg';
+import { backoff } from '../../../reconcilers/engine/backoff.ts';
+import { messageOf } from '../operation/errors.ts';
+import type { Logger } from './logger.ts';
+
+export type JobHandler = (payload: Record<string, unknown>) => Promise<void>;
+export interface Jobs {
+  /** Queues in `db`'s transaction. `key` makes a later job of the same key replace an earlier one. */
+  add(
+    db: Knex,
+    task: string,
+    payload: Record<string, unknown>,
+    options?: { runAt?: Date; key?: string },
+  ): Promise<void>;
+  start(handlers: Record<string, JobHandler>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export const JOBS_SCHEMA = 'graphile_worker';
+
+/** A lock that is not had within `lockTimeoutMs` fails it with SQLSTATE 55P03. */
+export async function migrateJobs(url: string, lockTimeoutMs = 0): Promise<void> {
+  const quiet = new WorkerLogger(() => () => {});
+  const pool = openPool(url, 1, lockTimeoutMs);
+  try {
+    const utils = await makeWorkerUtils({ pgPool: pool, schema: JOBS_SCHEMA, logger: quiet });
+    await utils.migrate();
+    await utils.release();
+  } finally {
+    await pool.end();
+  }
+}
+
+/** A connection of a pool that breaks while nobody listens would end the process. The queue's own pools stop to listen too soon. */
+function openPool(url: string, max: number, lockTimeoutMs = 0): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    application_name: 'headgate-jobs',
+    // Waited for before the connection is handed out. No limit of the role holds for the statements of the queue.
+    onConnect: (client: pg.ClientBase) =>
+      client.query(`SET statement_timeout = 0; SET lock_timeout = ${lockTimeoutMs}`),
+  });
+  pool.on('error', () => {});
+  pool.on('connect', (client) => void client.on('error', () => {}));
+  return pool;
+}
+
+const delayAfter = backoff({ firstMs: 1_000, capMs: 30_000 });
+
+export function createJobs(options: { url: string; log: Logger }): Jobs {
+  const { log } = options;
+  const stopping = new AbortController();
+  let current: { runner: Runner; id: string } | null = null;
+  let pool: pg.Pool | null = null;
+  let kept: Promise<void> = Promise.resolve();
+  /** Ids of runners that gave up, under which jobs may still be locked; the queue itself waits four hours with those. */
+  const abandoned: string[] = [];
+
+  async function startRunner(pgPool: pg.Pool, handlers: Record<string, JobHandler>) {
+    if (abandoned.length > 0) {
+      await pgPool.query(`SELECT ${JOBS_SCHEMA}.force_unlock_workers($1)`, [abandoned]);
+      abandoned.length = 0;
+    }
+    const events: WorkerEvents = new EventEmitter();
+    let id = '';
+    events.on('pool:create', ({ workerPool }) => {
+      id = workerPool.id;
+    });
+    // What a runner asks first it asks once, and keeps a failure as the answer: it would never look again.
+    const firstLook = Promise.withResolvers<boolean>();
+    events.on('worker:getJob:empty', () => firstLook.resolve(true));
+    events.on('job:start', () => firstLook.resolve(true));
+    events.on('worker:getJob:error', () => firstLook.resolve(false));
+    const runner = await run({
+      pgPool,
+      schema: JOBS_SCHEMA,
+      concurrency: 2,
+      noHandleSignals: true,
+      logger: forward(log),
+      events,
+      // Unbatched, the end of a job is written by a promise that nobody awaits: one lost connection would end the process.
+      preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
+      taskList: Object.fromEntries(
+        Object.entries(handlers).map(([name, handler]) => [
+          name,
+          async (payload: unknown) => handler((payload ?? {}) as Record<string, unknown>),
+        ]),
+      ),
+    });
+    runner.promise.catch(() => {});
+    void firstLook.promise.then(async (found) => {
+      if (!found) await runner.stop().catch(() => {});
+    });
+    return { runner, id };
+  }
+
+  /** A runner that could not write the end of a job stops for good, and another one takes its place. */
+  async function keepRunning(pgPool: pg.Pool, handlers: Record<string, JobHandler>): Promise<void> {
+    for (let failures = 0; !stopping.signal.aborted; ) {
+      if (current) {
+        const reason = await current.runner.promise.then(() => 'it ended', messageOf);
+        abandoned.push(current.id);
+        current = null;
+        if (stopping.signal.aborted) return;
+        log.warn({ reason }, 'the job runner gave up, another one is started');
+      }
+      try {
+        current = await startRunner(pgPool, handlers);
+        failures = 0;
+      } catch (error) {
+        failures += 1;
+        log.warn({ reason: messageOf(error) }, 'the job runner does not start yet, it is tried again');
+      }
+      await pause(delayAfter(failures), stopping.signal);
+    }
+  }
+
+  return {
+    async add(db, task, payload, extra = {}) {
+      await db.raw(
+        `SELECT ${JOBS_SCHEMA}.add_job(?, payload := ?::json, run_at := ?, job_key := ?, max_attempts := 12)`,
+        [task, JSON.stringify(payload), extra.runAt ?? null, extra.key ?? null],
+      );
+    },
+    async start(handlers) {
+      pool = openPool(options.url, 3);
+      current = await startRunner(pool, handlers);
+      kept = keepRunning(pool, handlers);
+    },
+    async stop() {
+      stopping.abort();
+      await current?.runner.stop().catch(() => {});
+      await kept;
+      // One that was just being started.
+      await current?.runner.stop().catch(() => {});
+      await pool?.end().catch(() => {});
+    },
+  };
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {});
+}
+
+/** Deletes jobs that failed for the last time before `before`. At most `limit`; answers how many. */
+export async function deleteFailedJobs(tx: Knex, before: Date, limit: number): Promise<number> {
+  const { rowCount } = await tx.raw<{ rowCount: number }>(
+    `DELETE FROM ${JOBS_SCHEMA}._private_jobs WHERE id IN (SELECT id FROM ${JOBS_SCHEMA}._private_jobs
+       WHERE attempts >= max_attempts AND locked_at IS NULL AND updated_at < ? ORDER BY id LIMIT ?)`,
+    [before, limit],
+  );
+  return rowCount;
+}
+
+/** graphile-worker's own lines: warnings and errors as ours, the rest left out. */
+function forward(log: Logger): WorkerLogger {
+  return new WorkerLogger(() => (level, message) => {
+    if (level === 'error') log.error({ jobs: true }, message);
+    if (level === 'warning') log.warn({ jobs: true }, message);
+  });
+}

@@ -1,6 +1,0 @@
-export { createSampleIngest, type SampleIngest } from './ingest.ts';
-export * as sampleOperations from './operations.ts';
-export * as tapOperations from './tap-operations.ts';
-export { findTap, type TapRecord } from './tap-store.ts';
-export { createTaps, type Taps } from './taps.ts';
-export { keepSamples, keepTaps } from './upkeep.ts';

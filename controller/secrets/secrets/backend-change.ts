@@ -1,0 +1,230 @@
+/** An environment moves to another store, or its store is set up otherwise. */
+import type { Knex } from 'knex';
+import type {
+  SecretBackend as BackendKind,
+  ShownBackendConfig,
+} from '../../../schemas/api/secret-backends.ts';
+import { bumpConfigRevision } from '../../fleet/environments/index.ts';
+import { type Keyring, KeyringError } from '../../platform/crypto/keyring.ts';
+import { sealedPlace } from '../../platform/crypto/sealed-columns.ts';
+import type { Context, MutationContext } from '../../platform/operation/context.ts';
+import { badRequest, forbidden, messageOf, notFound } from '../../platform/operation/errors.ts';
+import { BackendError, type SecretBackend } from '../backends/backend.ts';
+import type { BackendSetting } from '../backends/open.ts';
+import type { SecretRef } from '../backends/secret-ref.ts';
+import {
+  isBelowOwn,
+  ownPrefixOf,
+  settingOf,
+  shownSetting,
+  usesOwnIdentity,
+  withStoredCredentials,
+} from './backend-setting.ts';
+import { type BackendState, changedMeanwhile, sameStore, toDomainError } from './backend-state.ts';
+import {
+  type FetchState,
+  forgetFetches,
+  lockBackend,
+  readBackend,
+  readFetchState,
+  writeBackend,
+} from './backend-store.ts';
+import { assertListed } from './exec-commands.ts';
+import { type FetchedRow, listFetched, markFailed } from './fetch-store.ts';
+import type { BackendInput } from './secret-stores.ts';
+
+export const SECRETS_LOOP = 'secrets';
+
+interface Tools {
+  keyring: Keyring;
+  execCommands: readonly string[];
+  openSetting(setting: BackendSetting): SecretBackend;
+  settingIn(environmentId: string, state: BackendState): BackendSetting;
+}
+
+export interface BackendChange {
+  environmentId: string;
+  before: BackendState;
+  after: BackendState;
+  /** Fields of the configuration that are other ones, by name. */
+  fields: string[];
+  /** What was asked, with its session: a login may be good for a few times alone. Null for BUILTIN. */
+  opened: SecretBackend | null;
+  /** What it lacks of that which is registered. */
+  failed: readonly FailedRow[];
+}
+
+type FailedRow = Parameters<typeof markFailed>[1][number];
+
+export interface DescribedStore extends FetchState {
+  /** Null where it cannot be opened; then `error` says why. */
+  config: ShownBackendConfig | null;
+}
+
+export async function prepareChange(
+  ctx: Context,
+  tools: Tools,
+  { id, secretBackend, secretBackendConfig: config }: BackendInput,
+): Promise<BackendChange | null> {
+  if (secretBackend === undefined && config === undefined) return null;
+  const before = await readBackend(ctx.db, id);
+  if (!before) throw notFound('Environment');
+  const kind = secretBackend ?? before.kind;
+  if (config === undefined && kind === before.kind) return null;
+  if (kind === 'BUILTIN' && config === undefined)
+    return { environmentId: id, before, after: { kind, sealed: null }, fields: [], opened: null, failed: [] };
+  if (config === undefined)
+    throw badRequest(`secretBackendConfig is required for ${kind}: ${EXAMPLES[kind]}`);
+  const stored = storedSetting(tools, id, before);
+  const setting = withStoredCredentials(settingOf(kind, config), stored);
+  refuseUnlessAllowed(ctx, tools, setting);
+  const registered = await listFetched(ctx.db, id);
+  refuseWiderPaths(registered, { before: stored && ownPrefixOf(stored), after: ownPrefixOf(setting) });
+  const opened = tools.openSetting(setting);
+  const failed = await ask(opened, { kind, registered }, ctx.signal);
+  return {
+    ...{ opened, failed },
+    environmentId: id,
+    before,
+    after: { kind, sealed: tools.keyring.seal(JSON.stringify(setting), sealedPlace('environments', id)) },
+    fields: changedFields(stored, setting),
+  };
+}
+
+const EXAMPLES: Record<BackendKind, string> = {
+  BUILTIN: 'none',
+  VAULT: '{"address":"https://…","auth":{"method":"token","token":"…"}}',
+  CLOUD_SM: '{"region":"eu-central-1","accessKeyId":"…","secretAccessKey":"…"}',
+  EXEC: '{"command":"/…","args":["…"]}, one of those that the operator lists',
+};
+
+/** One that cannot be opened any longer has no credentials to keep. */
+function storedSetting(tools: Tools, environmentId: string, state: BackendState): BackendSetting | null {
+  try {
+    return tools.settingIn(environmentId, state);
+  } catch (error) {
+    if (error instanceof KeyringError || error instanceof BackendError) return null;
+    throw error;
+  }
+}
+
+/** Editors may set their team's secrets, and do not act as the controller; its machine is its operator's alone. */
+function refuseUnlessAllowed(ctx: Context, { execCommands }: Tools, setting: BackendSetting): void {
+  const { actor } = ctx;
+  const trusted = actor.type === 'system' || (actor.type === 'user' && actor.isSuperAdmin);
+  if (setting.kind === 'EXEC') {
+    try {
+      assertListed(execCommands, setting.config);
+    } catch (error) {
+      if (error instanceof BackendError && error.fault === 'forbidden') throw forbidden(error.message);
+      throw toDomainError(error);
+    }
+  }
+  if (usesOwnIdentity(setting) && !trusted) {
+    throw forbidden(
+      `This would use the controller's own identity, which may reach more than this team may: ask a super admin, or give ${
+        setting.kind === 'VAULT' ? 'a token or an AppRole' : 'accessKeyId and secretAccessKey'
+      }`,
+    );
+  }
+}
+
+const MOST_NAMED = 10;
+
+/**
+ * What editors registered while the team's own credentials decided is not read with the controller's identity, which may
+ * reach more; what a super admin let in while that was so already stays. Prefixes are null where it is not the controller's.
+ */
+function refuseWiderPaths(
+  registered: readonly SecretRef[],
+  { before, after }: { before: string | null; after: string | null },
+): void {
+  if (after === null) return;
+  const wider = registered.filter(
+    ({ path }) => path !== null && !isBelowOwn(path, after) && (before === null || isBelowOwn(path, before)),
+  );
+  if (wider.length === 0) return;
+  const names = wider.slice(0, MOST_NAMED).map(({ name, path }) => `${name} (${path})`);
+  const more = wider.length > MOST_NAMED ? ` and ${wider.length - MOST_NAMED} more` : '';
+  throw badRequest(
+    `secretBackendConfig: with the controller's own identity these would be read outside of ${
+      after === '' ? 'what is opened to the team' : after
+    }: ${names.join(', ')}${more}. Delete them here first, and register them again as a super admin where they are to be read`,
+  );
+}
+
+const MOST_READ = 100;
+
+/**
+ * Whether it lets us in, and has what is registered. One that has some of it is taken: what is missing keeps its last good
+ * value, and is answered.
+ */
+async function ask(
+  backend: SecretBackend,
+  { kind, registered }: { kind: BackendKind; registered: readonly FetchedRow[] },
+  signal: AbortSignal,
+): Promise<FailedRow[]> {
+  try {
+    await backend.check(signal);
+    const rows = registered.slice(0, MOST_READ);
+    if (rows.length === 0 || !backend.outside) return [];
+    const readings = await backend.read(rows, signal);
+    const failed = rows.flatMap((row) => {
+      const reading = readings.get(row.name);
+      return reading && 'error' in reading ? [{ row, error: reading.error }] : [];
+    });
+    const [first] = failed;
+    if (first && failed.length === readings.size)
+      throw new BackendError(
+        'refused',
+        `${kind} gives none of the ${registered.length} secrets that are registered: ${first.error}`,
+      );
+    return failed;
+  } catch (error) {
+    backend.close();
+    throw error instanceof BackendError ? badRequest(`secretBackendConfig: ${error.message}`) : error;
+  }
+}
+
+function changedFields(before: BackendSetting | null, after: BackendSetting): string[] {
+  const earlier: Record<string, unknown> = before && 'config' in before ? before.config : {};
+  const later: Record<string, unknown> = 'config' in after ? after.config : {};
+  return [...new Set([...Object.keys(earlier), ...Object.keys(later)])]
+    .filter((field) => JSON.stringify(earlier[field]) !== JSON.stringify(later[field]))
+    .sort();
+}
+
+export async function applyChange(ctx: MutationContext, change: BackendChange): Promise<void> {
+  const { environmentId, before, after } = change;
+  const now = await lockBackend(ctx.db, environmentId);
+  if (!now) throw notFound('Environment');
+  if (!sameStore(now, before)) throw changedMeanwhile();
+  await writeBackend(ctx.db, environmentId, after);
+  if (after.kind === 'BUILTIN') await forgetFetches(ctx.db, environmentId);
+  await markFailed(ctx.db, change.failed);
+  const { bus } = ctx.services;
+  await bumpConfigRevision(ctx.db, environmentId);
+  await bus.publish(ctx.db, { type: 'config', environmentId, reason: 'secret backend changed' });
+  await bus.publish(ctx.db, {
+    type: 'wake',
+    loop: SECRETS_LOOP,
+    key: environmentId,
+    trigger: 'secret backend changed',
+  });
+  await bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['secrets'] });
+}
+
+export async function describeStore(
+  db: Knex,
+  tools: Tools,
+  environmentId: string,
+): Promise<DescribedStore | null> {
+  const state = await readBackend(db, environmentId);
+  if (!state || state.kind === 'BUILTIN') return null;
+  const fetched = await readFetchState(db, environmentId);
+  try {
+    return { ...fetched, config: shownSetting(tools.settingIn(environmentId, state)) };
+  } catch (error) {
+    return { ...fetched, config: null, error: `its configuration cannot be opened: ${messageOf(error)}` };
+  }
+}

@@ -1,0 +1,313 @@
+import {
+  CreateSecret,
+  DeletedSecret,
+  DeleteSecret,
+  EnvironmentId,
+  RegisterSecret,
+  RelocateSecret,
+  SecretList,
+  SecretSummary,
+  UpdateSecret,
+} from '../../../schemas/api/environments.ts';
+import { Done } from '../../../schemas/api/people.ts';
+import { bumpConfigRevision } from '../../fleet/environments/index.ts';
+import { environmentScope } from '../../identity/access/index.ts';
+import type { Context, MutationContext } from '../../platform/operation/context.ts';
+import { badRequest, forbidden, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
+import { newId } from '../../platform/operation/ids.ts';
+import { mutation, query } from '../../platform/operation/operation.ts';
+import { objectionTo } from '../backends/backend.ts';
+import { refTo, type SecretRef } from '../backends/secret-ref.ts';
+import { SECRETS_LOOP } from './backend-change.ts';
+import { isBelowOwn } from './backend-setting.ts';
+import { type BackendState, toDomainError } from './backend-state.ts';
+import { readBackend } from './backend-store.ts';
+import type { OpenStore } from './secret-stores.ts';
+import {
+  deleteSecret,
+  deployedUsers,
+  findSecret,
+  insertSecret,
+  listSecrets,
+  refuseTaken,
+  type StoredSecret,
+  updateSecretLocation,
+  updateSecretValue,
+} from './store.ts';
+import { secretVariable } from './variable.ts';
+
+/** The engine takes secrets by environment variable. */
+function refuseUnsendable(value: string): void {
+  if (value.includes('\0') || !value.isWellFormed()) {
+    throw badRequest(
+      'A secret is text without NUL: it travels to the engine as an environment variable. Encode other bytes (for example with base64) and decode them in the pipeline',
+    );
+  }
+}
+
+/** The environment's store, with its faults told to whoever asked. */
+async function withStore<T>(
+  ctx: Context,
+  environmentId: string,
+  work: (store: OpenStore) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(await ctx.services.secretStores.open(ctx.db, environmentId));
+  } catch (error) {
+    throw toDomainError(error);
+  }
+}
+
+/** What the values of a store outside must be, too. */
+function refuseUnstorable({ backend }: OpenStore, value: string): void {
+  const objection = backend.outside ? objectionTo(value) : null;
+  if (objection !== null) throw badRequest(`value: ${objection}`);
+}
+
+const isOutside = (state: BackendState): boolean => state.kind !== 'BUILTIN';
+
+/** Nodes of the environment fetch anew, and the manifests that missed the secret are looked at again. */
+async function secretsChanged(ctx: MutationContext, environmentId: string, reason: string): Promise<void> {
+  const { bus } = ctx.services;
+  await bumpConfigRevision(ctx.db, environmentId);
+  await bus.publish(ctx.db, { type: 'config', environmentId, reason });
+  await bus.publish(ctx.db, { type: 'wake', loop: 'git', key: environmentId, trigger: reason });
+  await bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['secrets'] });
+}
+
+export const list = query({
+  name: 'secret.list',
+  summary: 'Names and times of the secrets of an environment, never values',
+  role: 'VIEWER',
+  permission: 'secrets.read',
+  input: EnvironmentId,
+  output: SecretList,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, input) {
+    const users = await deployedUsers(ctx.db, input.environmentId);
+    const secrets = await listSecrets(ctx.db, input.environmentId);
+    return secrets.map((secret) => ({ ...secret, usedBy: users.get(secret.variable) ?? [] }));
+  },
+});
+
+export const create = mutation({
+  name: 'secret.create',
+  summary: 'Store a secret, encrypted; where the environment has a store outside, it is written there',
+  role: 'EDITOR',
+  permission: 'secrets.manage',
+  audit: 'secret.created',
+  input: CreateSecret,
+  output: SecretSummary,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async prepare(ctx, { environmentId, name, value }) {
+    refuseUnsendable(value);
+    return withStore(ctx, environmentId, async (store) => {
+      refuseUnstorable(store, value);
+      if (isOutside(store.state)) await refuseTaken(ctx.db, environmentId, secretVariable(name));
+      await store.backend.write(refTo(name), value, 'create', ctx.signal);
+      return store.state;
+    });
+  },
+  async run(ctx, input, state) {
+    await ctx.services.secretStores.confirm(ctx.db, input.environmentId, state);
+    return insertNamed(ctx, input, { fetched: isOutside(state), reason: 'secret created' });
+  },
+});
+
+/** What a store outside has there. @throws PRECONDITION_FAILED without one; FORBIDDEN; BAD_REQUEST where it has nothing of use */
+function readFromStore(
+  ctx: Context,
+  environmentId: string,
+  ref: SecretRef,
+): Promise<{ state: BackendState; value: string }> {
+  return withStore(ctx, environmentId, async ({ backend, state, ownPrefix }) => {
+    if (!backend.outside) {
+      throw preconditionFailed(
+        'This environment keeps its secrets in Headgate itself: give the value with secret.create, or name a store outside in environment.update first',
+      );
+    }
+    if (ref.path !== null) assertOwnPath(ctx, ref.path, ownPrefix);
+    const reading = (await backend.read([ref], ctx.signal)).get(ref.name);
+    if (!reading || 'error' in reading)
+      throw badRequest(
+        `${ref.path === null ? 'name' : 'path'}: ${reading?.error ?? 'the store does not have it'}`,
+      );
+    return { state, value: reading.value };
+  });
+}
+
+export const register = mutation({
+  name: 'secret.register',
+  summary: 'Name a secret that is in the store of the environment already; its value is fetched from there',
+  role: 'EDITOR',
+  permission: 'secrets.manage',
+  audit: 'secret.registered',
+  input: RegisterSecret,
+  output: SecretSummary,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async prepare(ctx, { environmentId, name, path = null, property = null, version = null }) {
+    await refuseTaken(ctx.db, environmentId, secretVariable(name));
+    return readFromStore(ctx, environmentId, { name, path, property, version });
+  },
+  async run(ctx, input, { state, value }) {
+    await ctx.services.secretStores.confirm(ctx.db, input.environmentId, state);
+    return insertNamed(ctx, { ...input, value }, { fetched: true, reason: 'secret registered' });
+  },
+});
+
+export const relocate = mutation({
+  name: 'secret.relocate',
+  summary:
+    'Say where in the store outside a secret is from now on; it is read there before anything is changed',
+  role: 'EDITOR',
+  permission: 'secrets.manage',
+  audit: 'secret.relocated',
+  input: RelocateSecret,
+  output: SecretSummary,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async prepare(ctx, { environmentId, id, path = null, property = null, version = null }) {
+    const secret = await findSecret(ctx.db, environmentId, id);
+    if (!secret) throw notFound('Secret');
+    return readFromStore(ctx, environmentId, { name: secret.name, path, property, version });
+  },
+  async run(ctx, { id, environmentId, path = null, property = null, version = null }, { state, value }) {
+    await ctx.services.secretStores.confirm(ctx.db, environmentId, state);
+    const before = await findSecret(ctx.db, environmentId, id);
+    if (!before) throw notFound('Secret');
+    const after = { path, property, version };
+    await updateSecretLocation(ctx.db, id, after);
+    await updateSecretValue(ctx.db, ctx.services.keyring, { id, value, fetched: true });
+    ctx.audit({
+      ...{ entityType: 'Secret', entityId: id, metadata: { name: before.name } },
+      diff: Object.fromEntries(
+        LOCATION.filter((part) => before[part] !== after[part]).map((part) => [
+          part,
+          [before[part], after[part]],
+        ]),
+      ),
+    });
+    await secretsChanged(ctx, environmentId, 'secret relocated');
+    return withUsers(ctx, environmentId, before);
+  },
+});
+
+const LOCATION = ['path', 'property', 'version'] as const;
+
+/** As it stands now. */
+async function withUsers(ctx: Context, environmentId: string, before: StoredSecret): Promise<SecretSummary> {
+  const after = (await findSecret(ctx.db, environmentId, before.id)) ?? before;
+  const users = await deployedUsers(ctx.db, environmentId);
+  return { ...after, usedBy: users.get(after.variable) ?? [] };
+}
+
+interface NewSecret {
+  environmentId: string;
+  name: string;
+  value: string;
+  path?: string | undefined;
+  property?: string | undefined;
+  version?: string | undefined;
+}
+
+/** Read as the controller, a store has more in it than the team's: a path does not lead out of what was opened to it. */
+function assertOwnPath({ actor }: Context, path: string, ownPrefix: string | null): void {
+  if (ownPrefix === null || (actor.type === 'user' && actor.isSuperAdmin)) return;
+  if (isBelowOwn(path, ownPrefix)) return;
+  throw forbidden(
+    `This store is read with the controller's own identity: ${
+      ownPrefix === '' ? 'a path is' : `a path that does not begin with ${ownPrefix} is`
+    } for super admins to register and to write`,
+  );
+}
+
+async function insertNamed(
+  ctx: MutationContext,
+  { environmentId, name, value, ...place }: NewSecret,
+  { fetched, reason }: { fetched: boolean; reason: string },
+): Promise<SecretSummary> {
+  const variable = secretVariable(name);
+  const made = { id: newId(), environmentId, name, variable, value, fetched, ...place };
+  const secret = await insertSecret(ctx.db, ctx.services.keyring, made);
+  ctx.audit({ entityType: 'Secret', entityId: secret.id, metadata: { name, ...place } });
+  await secretsChanged(ctx, environmentId, reason);
+  return { ...secret, usedBy: [] };
+}
+
+export const update = mutation({
+  name: 'secret.update',
+  summary: 'Replace the value of a secret; the pipelines that use it restart with the new one',
+  role: 'EDITOR',
+  permission: 'secrets.manage',
+  audit: 'secret.updated',
+  input: UpdateSecret,
+  output: SecretSummary,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async prepare(ctx, { environmentId, id, value }) {
+    refuseUnsendable(value);
+    return withStore(ctx, environmentId, async (store) => {
+      const secret = await findSecret(ctx.db, environmentId, id);
+      if (!secret) throw notFound('Secret');
+      refuseUnstorable(store, value);
+      if (secret.path !== null) assertOwnPath(ctx, secret.path, store.ownPrefix);
+      await store.backend.write(secret, value, 'replace', ctx.signal);
+      return store.state;
+    });
+  },
+  async run(ctx, input, state) {
+    await ctx.services.secretStores.confirm(ctx.db, input.environmentId, state);
+    const before = await findSecret(ctx.db, input.environmentId, input.id);
+    if (!before) throw notFound('Secret');
+    const { id, value } = input;
+    await updateSecretValue(ctx.db, ctx.services.keyring, { id, value, fetched: isOutside(state) });
+    ctx.audit({ entityType: 'Secret', entityId: input.id, metadata: { name: before.name } });
+    await secretsChanged(ctx, input.environmentId, 'secret updated');
+    return withUsers(ctx, input.environmentId, before);
+  },
+});
+
+export const remove = mutation({
+  name: 'secret.delete',
+  summary: 'Delete a secret here; in a store outside it stays',
+  role: 'EDITOR',
+  permission: 'secrets.manage',
+  audit: 'secret.deleted',
+  input: DeleteSecret,
+  output: DeletedSecret,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, input) {
+    const secret = await findSecret(ctx.db, input.environmentId, input.id);
+    if (!secret) throw notFound('Secret');
+    const users = (await deployedUsers(ctx.db, input.environmentId)).get(secret.variable) ?? [];
+    if (users.length > 0) {
+      throw preconditionFailed(
+        `${secret.variable} is used by what is deployed: ${users.join(', ')}. Take the reference out of these pipelines first, or replace the value`,
+      );
+    }
+    await deleteSecret(ctx.db, input.id);
+    ctx.audit({ entityType: 'Secret', entityId: input.id, metadata: { name: secret.name } });
+    await secretsChanged(ctx, input.environmentId, 'secret deleted');
+    return { deleted: true as const, stillInStore: secret.fetchedAt !== null };
+  },
+});
+
+export const refresh = mutation({
+  name: 'secret.refresh',
+  summary: 'Look at once for other values in the store outside, and not only when it is time to',
+  role: 'EDITOR',
+  audit: 'secret.refreshAsked',
+  input: EnvironmentId,
+  output: Done,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId }) {
+    const state = await readBackend(ctx.db, environmentId);
+    if (!state || !isOutside(state))
+      throw preconditionFailed(
+        'This environment keeps its secrets here: there is nothing to look for elsewhere',
+      );
+    ctx.audit({ entityType: 'Environment', entityId: environmentId, environmentId });
+    await ctx.services.bus.publish(ctx.db, {
+      ...{ type: 'wake', loop: SECRETS_LOOP, key: environmentId, trigger: 'asked for' },
+    });
+    return { ok: true as const };
+  },
+});

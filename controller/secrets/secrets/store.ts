@@ -1,0 +1,165 @@
+import type { Knex } from 'knex';
+import type { SecretSummary } from '../../../schemas/api/environments.ts';
+import { brokeUnique } from '../../database/errors.ts';
+import { SERVED_VERSIONS } from '../../delivery/rollouts/index.ts';
+import type { Keyring } from '../../platform/crypto/keyring.ts';
+import { sealedPlace } from '../../platform/crypto/sealed-columns.ts';
+import { conflict } from '../../platform/operation/errors.ts';
+import { secretReferences } from './variable.ts';
+
+const COLUMNS = [
+  'id',
+  'name',
+  'variable',
+  'path',
+  'property',
+  'version',
+  'created_at as createdAt',
+  'updated_at as updatedAt',
+  'fetched_at as fetchedAt',
+  'fetch_error as fetchError',
+] as const;
+
+const place = (id: string) => sealedPlace('secrets', id);
+
+export type StoredSecret = Omit<SecretSummary, 'usedBy'>;
+
+export async function listSecrets(db: Knex, environmentId: string): Promise<StoredSecret[]> {
+  return db('secrets')
+    .where({ environment_id: environmentId })
+    .orderBy('name')
+    .select(...COLUMNS);
+}
+
+export async function findSecret(db: Knex, environmentId: string, id: string): Promise<StoredSecret | null> {
+  return (
+    (await db('secrets')
+      .where({ id, environment_id: environmentId })
+      .first(...COLUMNS)) ?? null
+  );
+}
+
+export async function findSecretId(db: Knex, environmentId: string, name: string): Promise<string | null> {
+  const row = await db('secrets').where({ name, environment_id: environmentId }).first('id');
+  return row?.id ?? null;
+}
+
+export async function insertSecret(
+  db: Knex,
+  keyring: Keyring,
+  secret: {
+    id: string;
+    environmentId: string;
+    name: string;
+    variable: string;
+    /** Where a store outside has it. */
+    path?: string | undefined;
+    property?: string | undefined;
+    version?: string | undefined;
+    value: string;
+    /** The value stands in a store outside. */
+    fetched?: boolean;
+  },
+): Promise<StoredSecret> {
+  try {
+    const [row] = await db('secrets')
+      .insert({
+        id: secret.id,
+        environment_id: secret.environmentId,
+        name: secret.name,
+        variable: secret.variable,
+        path: secret.path ?? null,
+        property: secret.property ?? null,
+        version: secret.version ?? null,
+        sealed_value: keyring.seal(secret.value, place(secret.id)),
+        fetched_at: secret.fetched ? db.fn.now() : null,
+      })
+      .returning([...COLUMNS]);
+    return row;
+  } catch (error) {
+    if (brokeUnique(error)) throw taken(secret.variable);
+    throw error;
+  }
+}
+
+const taken = (variable: string) =>
+  conflict(
+    `A secret that becomes ${variable} exists already; choose a name that differs in letters or digits`,
+  );
+
+/** Before anything is written elsewhere. */
+export async function refuseTaken(db: Knex, environmentId: string, variable: string): Promise<void> {
+  if (await db('secrets').where({ environment_id: environmentId, variable }).first('id'))
+    throw taken(variable);
+}
+
+export async function updateSecretValue(
+  db: Knex,
+  keyring: Keyring,
+  secret: { id: string; value: string; fetched: boolean },
+): Promise<void> {
+  const { id, value, fetched } = secret;
+  await db('secrets')
+    .where({ id })
+    .update({
+      sealed_value: keyring.seal(value, place(id)),
+      updated_at: db.fn.now(),
+      fetched_at: fetched ? db.fn.now() : null,
+      fetch_error: null,
+    });
+}
+
+export async function updateSecretLocation(
+  db: Knex,
+  id: string,
+  location: { path: string | null; property: string | null; version: string | null },
+): Promise<void> {
+  await db('secrets').where({ id }).update(location);
+}
+
+export async function deleteSecret(db: Knex, id: string): Promise<void> {
+  await db('secrets').where({ id }).delete();
+}
+
+/** Variable names that an environment has, for the check that a manifest's references exist. */
+export async function secretVariables(db: Knex, environmentId: string): Promise<Set<string>> {
+  const rows: { variable: string }[] = await db('secrets')
+    .where({ environment_id: environmentId })
+    .select('variable');
+  return new Set(rows.map((row) => row.variable));
+}
+
+/**
+ * By variable, what opens the value, which throws where the stored text is damaged. Only for what is sent to a node that
+ * needs it.
+ */
+export async function readSecrets(
+  db: Knex,
+  keyring: Keyring,
+  environmentId: string,
+): Promise<Map<string, () => string>> {
+  const rows: { id: string; variable: string; sealed_value: string }[] = await db('secrets')
+    .where({ environment_id: environmentId })
+    .select('id', 'variable', 'sealed_value');
+  return new Map(rows.map((row) => [row.variable, () => keyring.open(row.sealed_value, place(row.id))]));
+}
+
+/** By variable, the names of the deployed pipelines whose config refers to it. */
+export async function deployedUsers(db: Knex, environmentId: string): Promise<Map<string, string[]>> {
+  const rows: { name: string; config: string }[] = await db('pipelines as p')
+    .joinRaw(SERVED_VERSIONS)
+    .join('pipeline_versions as v', 'v.id', 'served.version_id')
+    .where({ 'p.environment_id': environmentId })
+    .whereRaw("position('SVC_SECRET_' in v.config_yaml) > 0")
+    .orderBy('p.name')
+    .select({ name: 'p.name', config: 'v.config_yaml' });
+  const users = new Map<string, string[]>();
+  for (const { name, config } of rows) {
+    for (const { variable } of secretReferences(config)) {
+      const known = users.get(variable) ?? [];
+      // Both versions of a rollout may refer to it.
+      if (known.at(-1) !== name) users.set(variable, [...known, name]);
+    }
+  }
+  return users;
+}

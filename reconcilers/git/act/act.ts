@@ -1,0 +1,44 @@
+/** Acting on a plan: what would change is checked, then applied in order, then what left the tree is pruned. */
+import type { CommitInfo } from '../../source/index.ts';
+import type { Acted, Looked, PassOptions } from '../pass-types.ts';
+import { type Applying, applies } from '../plan/change.ts';
+import type { Plan } from '../plan/plan.ts';
+import { applyAll } from './apply-changes.ts';
+import { noteStanding } from './record-unwritten.ts';
+import { clearNames, orphanAll, pruneAll } from './remove-objects.ts';
+import { openWork } from './work.ts';
+
+/** @param guarded Why nothing of the plan is to be applied; null where it may be. */
+export async function act(
+  given: PassOptions,
+  looked: Looked,
+  plan: Plan,
+  guarded: string | null,
+): Promise<Acted> {
+  const options: PassOptions = { ...given, ctx: { ...given.ctx, actor: gitActor(given, looked.commit) } };
+  const work = openWork(options, looked, plan, guarded);
+  const due: Applying[] = [];
+  for (const change of plan.changes) {
+    if (applies(change)) due.push(change);
+    else noteStanding(work, change);
+  }
+  const prunes = plan.changes.filter((change) => change.action === 'prune');
+  await orphanAll(
+    work,
+    plan.changes.filter((change) => change.action === 'orphan'),
+  );
+  await clearNames(work, prunes, due);
+  await applyAll(work, due);
+  await pruneAll(work, prunes);
+  return work.acted;
+}
+
+export const gitActor = (
+  { binding }: Pick<PassOptions, 'binding'>,
+  { sha, author }: Pick<CommitInfo, 'sha' | 'author'>,
+) => ({
+  type: 'git' as const,
+  commit: sha,
+  author,
+  environmentId: binding.environmentId,
+});

@@ -1,0 +1,60 @@
+/** Which line of the inventory stands for which manifest, under the same or an earlier name. */
+import { nameKeyOf } from '../../../schemas/manifests/index.ts';
+import type { DesiredManifest } from '../../source/index.ts';
+import { identity, identityOf } from '../read/identity.ts';
+import type { Said } from '../read/overrides.ts';
+import type { Recorded } from './change.ts';
+import { sorted } from './order.ts';
+
+export interface Matched {
+  previousOf: ReadonlyMap<DesiredManifest, Recorded>;
+  /** Lines that stand for a manifest. */
+  taken: ReadonlySet<Recorded>;
+  /** Identities of the manifests. */
+  wanted: ReadonlySet<string>;
+}
+
+/** A line without an object is none. */
+export const isObject = (record: Recorded | undefined): Recorded | undefined =>
+  record?.objectId == null ? undefined : record;
+
+export function matchLines(
+  manifests: readonly DesiredManifest[],
+  recorded: readonly Recorded[],
+  said: Said,
+): Matched {
+  const byName = new Map(recorded.map((record) => [identityOf(record), record]));
+  // In an order of their own: rows come as the database gives them, and equal plans must be equal.
+  const withUid = sorted(recorded.filter(({ uid, objectId }) => uid !== null && objectId !== null));
+  const byUid = new Map(withUid.map((record) => [identity(record.kind, record.uid ?? ''), record]));
+  const wanted = new Set(manifests.map(identityOf));
+  const taken = new Set<Recorded>();
+  const previousOf = new Map<DesiredManifest, Recorded>();
+  const claim = (manifest: DesiredManifest, found: Recorded | undefined) => {
+    if (!found || taken.has(found) || previousOf.has(manifest)) return;
+    taken.add(found);
+    previousOf.set(manifest, found);
+  };
+  // A uid outranks a name: what was renamed stays itself, though another manifest has taken its old name.
+  for (const manifest of manifests)
+    if (manifest.uid !== null) claim(manifest, byUid.get(identity(manifest.kind, manifest.uid)));
+  const namesake = (manifest: DesiredManifest) => byName.get(identityOf(manifest));
+  for (const manifest of manifests) claim(manifest, isObject(namesake(manifest)));
+  for (const manifest of sorted(manifests.filter(({ previousName }) => previousName !== null))) {
+    const former = identity(manifest.kind, nameKeyOf(manifest.previousName ?? ''));
+    if (!wanted.has(former)) claim(manifest, byName.get(former));
+  }
+  // A rename that waits since its spec is held waits on, though later commits have dropped previousName.
+  const held = sorted(
+    recorded.filter((record) => isObject(record) && said.holds.has(identityOf(record))),
+  ).filter((record) => !wanted.has(identityOf(record)));
+  const isOf = (manifest: DesiredManifest) => (record: Recorded) =>
+    record.kind === manifest.kind &&
+    record.seenHash === manifest.hash &&
+    !taken.has(record) &&
+    said.holds.get(identityOf(record))?.has(manifest.hash) === true;
+  if (held.length > 0) for (const manifest of sorted(manifests)) claim(manifest, held.find(isOf(manifest)));
+  // Last: a line that never became an object must not keep one from its rename.
+  for (const manifest of manifests) claim(manifest, namesake(manifest));
+  return { previousOf, taken, wanted };
+}

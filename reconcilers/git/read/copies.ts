@@ -1,0 +1,40 @@
+/** The repositories that bindings are read from. Bindings of one folder share its reader, which ends with the last of them. */
+import { openRepository, type Repository } from '../../source/index.ts';
+
+export interface Copies {
+  of(environmentId: string, gitdir: string): Repository;
+  forget(environmentId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function openCopies(): Copies {
+  const open = new Map<string, Repository>();
+  const used = new Map<string, string>();
+
+  async function closeUnused(gitdir: string | undefined): Promise<void> {
+    if (gitdir === undefined || [...used.values()].includes(gitdir)) return;
+    const repository = open.get(gitdir);
+    open.delete(gitdir);
+    await repository?.close();
+  }
+
+  return {
+    of(environmentId, gitdir) {
+      const before = used.get(environmentId);
+      used.set(environmentId, gitdir);
+      // Nobody waits for the reader of a folder that was left; it ends by itself.
+      if (before !== gitdir) void closeUnused(before);
+      const known = open.get(gitdir) ?? openRepository(gitdir);
+      open.set(gitdir, known);
+      return known;
+    },
+    async forget(environmentId) {
+      const gitdir = used.get(environmentId);
+      used.delete(environmentId);
+      await closeUnused(gitdir);
+    },
+    async close() {
+      await Promise.all([...open.values()].map((repository) => repository.close()));
+    },
+  };
+}

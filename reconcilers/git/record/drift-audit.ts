@@ -1,0 +1,32 @@
+/** Audit entries of what somebody has changed past git: once when it is found, and once when it is put back. */
+import type { AuditEntry } from '../../../controller/platform/operation/audit-entry.ts';
+import type { Acted, Looked } from '../pass-types.ts';
+import type { Plan } from '../plan/plan.ts';
+import { identityOf } from '../read/identity.ts';
+import { DRIFTED } from './outcome.ts';
+
+export function driftNews(
+  { inventory }: Pick<Looked, 'inventory'>,
+  plan: Plan,
+  acted: Pick<Acted, 'outcomes'>,
+): AuditEntry[] {
+  return plan.changes.flatMap((change): AuditEntry[] => {
+    const isDrift = change.action === 'drifted' || (change.action === 'update' && change.drifted);
+    if (!isDrift) return [];
+    const { manifest, previous } = change;
+    const known =
+      inventory.get(identityOf(previous))?.conditions.some(({ reason }) => reason === DRIFTED) ?? false;
+    const healed = acted.outcomes.get(change)?.type === 'applied';
+    // What is neither left nor put back now is found again.
+    if (change.action === 'update' && !healed) return [];
+    const entry = {
+      entityType: manifest.kind,
+      entityId: previous.objectId,
+      metadata: { name: manifest.name, path: manifest.path },
+    };
+    return [
+      ...(known ? [] : [{ ...entry, action: 'gitSync.driftFound' }]),
+      ...(healed ? [{ ...entry, action: 'gitSync.driftHealed' }] : []),
+    ];
+  });
+}

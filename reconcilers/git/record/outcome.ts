@@ -1,0 +1,237 @@
+/** From what happened to a manifest in a pass to its conditions. */
+import type { ConditionFact } from '../../engine/conditions.ts';
+import type { CheckResult } from '../../kinds/index.ts';
+import type { DesiredManifest, Problem } from '../../source/index.ts';
+import type { PruneHold } from '../plan/plan.ts';
+import type { Hold, Word } from '../read/overrides.ts';
+import { testedOf } from './test-results.ts';
+
+export type StoredCondition = 'Parsed' | 'Validated' | 'Tested' | 'Applied';
+export const STORED_CONDITIONS: readonly StoredCondition[] = ['Parsed', 'Validated', 'Tested', 'Applied'];
+type Fact = ConditionFact<StoredCondition>;
+
+export type ManifestOutcome =
+  | { type: 'applied'; check: CheckResult | null; detail: string }
+  | { type: 'unchanged' }
+  /** The document or what it describes is wrong. */
+  | { type: 'refused'; problems: readonly Problem[]; kept: string; check?: CheckResult }
+  | {
+      type: 'failed';
+      /** Null where it was not even asked for. */
+      check: CheckResult | null;
+      reason: 'Conflict' | 'Blocked' | 'ApplyFailed';
+      message: string;
+    }
+  | { type: 'observed'; check: CheckResult }
+  /** `why`: what the plan as a whole waits for. */
+  | { type: 'guarded'; check: CheckResult; why: string }
+  | { type: 'held'; hold: Hold }
+  | { type: 'drifted' }
+  | { type: 'ignored' }
+  /** `waits`: why it does not hold yet; null where it does, from the next commit on. */
+  | { type: 'policy'; words: string; waits: 'observing' | 'guarded' | 'unread' | null }
+  /** Null: the manifest itself says so. */
+  | { type: 'suspended'; word: Word | null };
+
+/** The reason of Applied while somebody's change past git is left as it is. */
+export const DRIFTED = 'Drifted';
+
+const saidBy = (what: string, { by, at, reason }: Word): string =>
+  `${what} by ${by} at ${at.toISOString().slice(0, 16).replace('T', ' ')} UTC${reason ? `: ${reason}` : ''}`;
+
+const POLICY_WAITS: Record<'observing' | 'guarded' | 'unread', [reason: string, message: string]> = {
+  observing: ['Observing', 'The binding only observes: what it says does not hold'],
+  guarded: ['Guarded', 'Holds once an ADMIN has approved the plan; until then the policy stays as it was'],
+  unread: ['Blocked', 'A file that may be policy cannot be read: until then the policy stays as it was'],
+};
+
+const DOCUMENT_STAGES = new Set(['source', 'parse']);
+
+/** Conditions that the outcome says nothing about stay as they were. */
+export function conditionsOf(
+  outcome: ManifestOutcome,
+  place: { path: string; line: number; commit: string },
+  manifest: DesiredManifest | null,
+): Fact[] {
+  const fact = (
+    type: StoredCondition,
+    status: Fact['status'],
+    reason: string,
+    message: string,
+    line = place.line,
+  ): Fact => ({
+    type,
+    status,
+    reason,
+    message,
+    file: place.path,
+    line,
+    commit: place.commit,
+  });
+  const parsed = fact('Parsed', 'True', 'Parsed', 'The document is well-formed');
+  const tested = (check: CheckResult | null): Fact[] => {
+    const found = testedOf(manifest, check?.tests ?? null);
+    return found ? [fact('Tested', found.status, found.reason, found.message, found.line)] : [];
+  };
+  const validated = (check: CheckResult) =>
+    check.unknown.length > 0
+      ? fact(
+          'Validated',
+          'Unknown',
+          'NotKnownHere',
+          `Not known to the checker at hand: ${check.unknown.join(', ')}. The nodes' engine decides`,
+        )
+      : fact('Validated', 'True', 'Valid', check.detail);
+
+  switch (outcome.type) {
+    case 'applied': {
+      const facts = [parsed, ...tested(outcome.check), fact('Applied', 'True', 'Applied', outcome.detail)];
+      return outcome.check ? [...facts, validated(outcome.check)] : facts;
+    }
+    case 'unchanged':
+      return [parsed, fact('Applied', 'True', 'Applied', 'What git holds is what was accepted')];
+    case 'refused': {
+      const first = outcome.problems[0];
+      const message = first ? `${first.message}; ${first.hint}` : 'The document was refused';
+      const inDocument = outcome.problems.some((problem) => DOCUMENT_STAGES.has(problem.stage));
+      const applied = fact(
+        'Applied',
+        'False',
+        'Invalid',
+        `Refused at ${place.commit.slice(0, 7)}; ${outcome.kept}`,
+      );
+      if (first?.stage === 'tests' && outcome.check) {
+        return [parsed, ...tested(outcome.check), validated(outcome.check), applied];
+      }
+      return inDocument
+        ? [fact('Parsed', 'False', 'Malformed', message, first?.line), applied]
+        : [parsed, fact('Validated', 'False', stageReason(first?.stage), message, first?.line), applied];
+    }
+    case 'failed': {
+      const applied = fact('Applied', 'False', outcome.reason, outcome.message);
+      return outcome.check
+        ? [parsed, ...tested(outcome.check), validated(outcome.check), applied]
+        : [parsed, applied];
+    }
+    case 'observed':
+      return [
+        parsed,
+        ...tested(outcome.check),
+        validated(outcome.check),
+        fact('Applied', 'False', 'Observing', 'The binding only observes: nothing is applied'),
+      ];
+    case 'guarded':
+      return [
+        parsed,
+        ...tested(outcome.check),
+        validated(outcome.check),
+        fact('Applied', 'False', 'Guarded', `Waits until an ADMIN approves the plan: it ${outcome.why}`),
+      ];
+    case 'held':
+      return [
+        parsed,
+        fact('Applied', 'False', 'Held', `${saidBy('Held', outcome.hold)}. A newer spec is taken`),
+      ];
+    case 'drifted':
+      return [
+        parsed,
+        fact(
+          'Applied',
+          'True',
+          DRIFTED,
+          'It was applied and has been changed past git since; the policy leaves it so (selfHeal: false)',
+        ),
+      ];
+    case 'suspended':
+      return [
+        parsed,
+        fact(
+          'Applied',
+          'False',
+          'Suspended',
+          outcome.word
+            ? `${saidBy('Suspended', outcome.word)}: git leaves it alone`
+            : 'spec.suspend is true: git leaves it alone',
+        ),
+      ];
+    case 'ignored':
+      return [
+        parsed,
+        fact('Applied', 'Unknown', 'NotOwned', 'Read and checked; git does not own this kind here'),
+      ];
+    case 'policy':
+      return [
+        parsed,
+        fact('Validated', 'True', 'Valid', 'checked: schema'),
+        outcome.waits === null
+          ? fact('Applied', 'True', 'Applied', outcome.words)
+          : fact('Applied', 'False', ...POLICY_WAITS[outcome.waits]),
+      ];
+  }
+}
+
+function stageReason(stage: Problem['stage'] | undefined): string {
+  switch (stage) {
+    case 'schema':
+      return 'SchemaInvalid';
+    case 'identity':
+      return 'IdentityClash';
+    case 'references':
+      return 'ReferenceMissing';
+    case 'graph':
+      return 'GraphInvalid';
+    case 'secrets':
+      return 'SecretMissing';
+    case 'options':
+      return 'OptionInvalid';
+    case 'vrl':
+      return 'ProgramInvalid';
+    case 'engine':
+      return 'EngineRefused';
+    default:
+      return 'Invalid';
+  }
+}
+
+/** For one whose manifest left the tree and that is kept. */
+export function keptCondition(
+  reason: PruneHold,
+  place: { path: string; line: number; commit: string },
+): Fact {
+  const MESSAGES: Record<PruneHold, string> = {
+    'broken-manifests': 'Its manifest is gone; nothing is pruned while other manifests are broken',
+    'rewritten-history':
+      'Its manifest is gone, but history was rewritten: it is pruned with the next commit on top, or once an ADMIN confirms it',
+    'missing-path':
+      'The path of the binding does not exist in this commit: everything is kept. To delete it, let an ADMIN approve the plan, or say so in the commit: Headgate-Allow-Delete: <count>',
+    'empty-path':
+      'No manifest is left at all: everything is kept. To delete it, let an ADMIN approve the plan, or say so in the commit: Headgate-Allow-Delete: <count>',
+    confirm: 'Its manifest is gone; headgate/prune: confirm keeps it until an ADMIN confirms the deletion',
+    never: 'Its manifest is gone; headgate/prune: never keeps it',
+    'no-prune': 'Its manifest is gone; the policy of this environment deletes nothing (prune: false)',
+    suspended: 'Its manifest is gone; it is suspended, and kept until it is resumed',
+    guarded: 'Its manifest is gone; it is deleted once an ADMIN approves the plan',
+    observing: 'Its manifest is gone; the binding only observes: nothing is pruned',
+  };
+  const REASONS: Record<PruneHold, string> = {
+    'broken-manifests': 'PruneWaits',
+    'rewritten-history': 'HistoryRewritten',
+    'missing-path': 'Guarded',
+    'empty-path': 'Guarded',
+    confirm: 'PruneWaits',
+    never: 'PruneRefused',
+    'no-prune': 'PruneRefused',
+    suspended: 'Suspended',
+    guarded: 'Guarded',
+    observing: 'Observing',
+  };
+  return {
+    type: 'Applied',
+    status: 'False',
+    reason: REASONS[reason],
+    message: MESSAGES[reason],
+    file: place.path,
+    line: place.line,
+    commit: place.commit,
+  };
+}

@@ -1,0 +1,209 @@
+/** What is kept of a pass. */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  beginApproved,
+  deleteManifests,
+  deleteWords,
+  dropApprovals,
+  finishJobs,
+  type JobQueue,
+  renameHolds,
+  replaceImportErrors,
+  updateBindingStatus,
+  upsertManifests,
+} from '../../../controller/delivery/bindings/index.ts';
+import { writeAsReconciler } from '../../../controller/delivery/ownership/index.ts';
+import { RepositoryError } from '../../../controller/delivery/repository/index.ts';
+import { writeAudit } from '../../../controller/insight/audit/index.ts';
+import { messageOf } from '../../../controller/platform/operation/errors.ts';
+import { GitRepositoryError } from '../../source/index.ts';
+import { gitActor } from '../act/act.ts';
+import { type Line, noCounts, renderReport } from '../pass-report.ts';
+import type { Acted, Looked, PassOptions, PassResult } from '../pass-types.ts';
+import { SourceProblem } from '../plan/compute-plan.ts';
+import { attribute, groupByIdentity, keptOf } from '../plan/last-good.ts';
+import type { Plan } from '../plan/plan.ts';
+import { manifestPolicyOf } from '../plan/policy-manifests.ts';
+import type { Verdict } from '../plan/verdict.ts';
+import type { PassMemory } from '../read/pass-memory.ts';
+import { skippedCommits } from '../read/skipped-commits.ts';
+import { wordsThatAreDone } from './completed-overrides.ts';
+import { driftNews } from './drift-audit.ts';
+import { manifestWrites } from './inventory.ts';
+
+interface Done {
+  looked: Looked;
+  plan: Plan;
+  verdict: Verdict;
+  acted: Acted;
+}
+
+/** Conditions, import errors, the job and its report, in one transaction. What did not change is not written. */
+export async function record(
+  options: PassOptions,
+  queue: JobQueue,
+  { looked, plan, verdict, acted }: Done,
+  memory: PassMemory,
+): Promise<PassResult> {
+  const { ctx, binding } = options;
+  const { guarded } = verdict;
+  const { commit, desired } = looked;
+  // A path that was deleted on purpose, as the commit says, is no fault.
+  const meant = !desired.pathExists && plan.changes.some((change) => change.action === 'prune');
+  const attributed = (meant ? [] : desired.problems).map((problem) =>
+    attribute(problem, looked.inventory, desired.manifests),
+  );
+  const problems = [...attributed, ...acted.problems];
+  const refusedDocuments = groupByIdentity(attributed);
+  acted.counts.refused += refusedDocuments.length + attributed.filter((problem) => !problem.name).length;
+  acted.lines.push(
+    ...attributed.map(
+      (problem): Line => ({ type: 'problem', problem, kept: keptOf(problem, looked.inventory) }),
+    ),
+  );
+  const { writes, removals } = manifestWrites(options, looked, plan, acted, refusedDocuments);
+  const worked = plan.changes.some((change) => acted.outcomes.get(change)?.type === 'applied');
+  const outcome: PassResult['outcome'] =
+    guarded !== null
+      ? 'guarded'
+      : problems.length > 0 || acted.counts.refused > 0
+        ? 'partial'
+        : binding.mode !== 'sync' && !plan.empty
+          ? 'observed'
+          : worked
+            ? 'applied'
+            : 'unchanged';
+  const lines = [...verdict.lines, ...acted.lines];
+  const skipped = await skippedCommits(options, commit);
+  const report = renderReport(binding.environmentName, commit, lines, acted.counts, skipped?.count ?? 0);
+  const isApplied = binding.mode === 'sync' && guarded === null;
+  const manifestPolicy = isApplied ? manifestPolicyOf(binding, desired) : binding.manifestPolicy;
+  const again = !isDeepStrictEqual(manifestPolicy, binding.manifestPolicy);
+  const wordsDone = isApplied ? wordsThatAreDone(looked, plan, acted) : [];
+  // Where nothing is left to do, what was approved is done or was about another state.
+  const used =
+    isApplied && looked.said.approved.size > 0 && (worked || (plan.empty && verdict.waiting === null));
+  const moved = (looked.said.holds.size === 0 ? [] : plan.changes).flatMap((change) =>
+    change.action === 'update' && change.renamedFrom !== null && acted.applied.has(change)
+      ? [{ kind: change.manifest.kind, from: change.previous.nameKey, name: change.manifest.name }]
+      : [],
+  );
+  const drifts = driftNews(looked, plan, acted);
+  const news =
+    worked ||
+    commit.sha !== binding.headCommit?.sha ||
+    binding.lastError !== null ||
+    verdict.waiting?.hash !== binding.waitingPlan?.hash;
+  const waiting = news || queue.pending.length > 0;
+  await ctx.db.transaction(async (tx) => {
+    await ctx.fence?.(tx);
+    await writeAsReconciler(tx);
+    if (removals.length > 0) await deleteManifests(tx, binding.id, removals);
+    if (writes.length > 0) await upsertManifests(tx, binding.id, writes);
+    await replaceImportErrors(
+      tx,
+      binding.id,
+      problems.slice(0, 2_000).map((problem) => ({
+        path: problem.path,
+        line: problem.line ?? null,
+        column: problem.column ?? null,
+        kind: problem.kind,
+        name: problem.name,
+        stage: problem.stage,
+        message: problem.message,
+        hint: problem.hint,
+        commit: commit.sha,
+      })),
+    );
+    await updateBindingStatus(tx, binding.id, {
+      headCommit: commit,
+      ...(looked.refName === null ? {} : { resolvedRef: looked.refName }),
+      ...(isApplied
+        ? { appliedCommit: commit, manifestPolicy, rewrittenCommit: looked.descends ? null : commit.sha }
+        : {}),
+      ...(verdict.begins ? { begunAt: queue.startedAt } : {}),
+      waitingPlan: verdict.waiting,
+      lastError: null,
+    });
+    await deleteWords(tx, binding.id, wordsDone);
+    await renameHolds(tx, binding.id, moved);
+    if (used) await dropApprovals(tx, binding.id);
+    else if (plan.approval !== null) await beginApproved(tx, binding.id, null);
+    if (drifts.length > 0) {
+      const inside = { ...ctx, db: tx, actor: gitActor(options, commit) };
+      const scope = { teamId: binding.teamId, environmentId: binding.environmentId };
+      await writeAudit(inside, scope, drifts, 'gitSync.driftFound');
+    }
+    if (waiting) {
+      await finishJobs(tx, binding.id, {
+        status: 'completed',
+        outcome,
+        trigger: options.trigger,
+        commit,
+        counts: acted.counts,
+        report,
+        error: null,
+        planHash: plan.empty && !verdict.waiting ? null : plan.hash,
+        queue,
+        skipped,
+      });
+    }
+    if (waiting || writes.length > 0) {
+      await ctx.services.bus.publish(tx, {
+        type: 'ui',
+        environmentId: binding.environmentId,
+        topics: ['git', 'pipelines'],
+      });
+    }
+  });
+  memory.recorded(writes, removals);
+  if (wordsDone.length > 0 || moved.length > 0 || used || plan.approval !== null) memory.forget();
+  const nothingLeft = problems.length === 0 && acted.counts.refused + acted.counts.waiting === 0;
+  memory.settled = nothingLeft ? desired : null;
+  return { outcome, commit, counts: acted.counts, report, error: null, again };
+}
+
+function messageOfFailure({ remote }: PassOptions, error: unknown): string {
+  if (error instanceof SourceProblem) return error.message;
+  if (error instanceof RepositoryError) return `${error.message}. Everything runs on as it was`;
+  const what = messageOf(error).replace(/^the repository cannot be read: /, '');
+  const folder = remote ? 'mirrors' : 'config.git';
+  const advice =
+    error instanceof GitRepositoryError
+      ? remote
+        ? 'the copy of it is made anew'
+        : error.advice
+      : `let the controller's user read ${folder}, in the folder git of the data directory`;
+  return `the repository cannot be read: ${what}; ${advice}. Everything runs on as it was`;
+}
+
+export async function recordFailure(
+  options: PassOptions,
+  queue: JobQueue,
+  error: unknown,
+): Promise<PassResult> {
+  const { ctx, binding } = options;
+  const message = messageOfFailure(options, error);
+  const counts = noCounts();
+  const report = [`${binding.environmentName}: ${message}`];
+  const repeated = binding.lastError === message && options.trigger === 'timer';
+  await ctx.db.transaction(async (tx) => {
+    await ctx.fence?.(tx);
+    await updateBindingStatus(tx, binding.id, { lastError: message });
+    if (!repeated) {
+      await finishJobs(tx, binding.id, {
+        status: 'failed',
+        outcome: 'failed',
+        trigger: options.trigger,
+        commit: null,
+        counts,
+        report,
+        error: message,
+        planHash: null,
+        queue,
+      });
+    }
+    await ctx.services.bus.publish(tx, { type: 'ui', environmentId: binding.environmentId, topics: ['git'] });
+  });
+  return { outcome: 'failed', commit: null, counts, report, error: message };
+}

@@ -1,0 +1,59 @@
+/** What the condition Tested says of the tests that a manifest describes. */
+import type { Condition } from '../../../schemas/api/common.ts';
+import type { TestResult } from '../../../schemas/api/git-plan.ts';
+import type { ConditionFact } from '../../engine/conditions.ts';
+import type { DesiredManifest } from '../../source/index.ts';
+
+type Tested = Pick<ConditionFact<'Tested'>, 'status' | 'reason' | 'message'> & { line?: number };
+
+/** Of what failed or was skipped so many are named. */
+const NAMED = 3;
+const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+const named = (results: readonly TestResult[]): string => {
+  const texts = results.slice(0, NAMED).map(({ name, message }) => `"${name}": ${message}`);
+  const more = results.length > NAMED ? [`${results.length - NAMED} more`] : [];
+  return [...texts, ...more].join('; ');
+};
+
+/** `results` is null where the manifest was not checked, and empty where its tests were not reached. */
+export function testedOf(
+  manifest: DesiredManifest | null,
+  results: readonly TestResult[] | null,
+): Tested | null {
+  const described =
+    manifest?.kind === 'Pipeline' ? (manifest as DesiredManifest<'Pipeline'>).spec.tests.length : 0;
+  if (described === 0) {
+    return { status: 'Unknown', reason: 'NoTests', message: 'The manifest describes no tests' };
+  }
+  if (results === null) return null;
+  if (results.length === 0) {
+    const message = `${plural(described, 'test')} described; they run once the rest is correct`;
+    return { status: 'Unknown', reason: 'NotRun', message };
+  }
+  const failures = results.filter(({ status }) => status === 'failed');
+  const skips = results.filter(({ status }) => status === 'skipped');
+  const passed = results.length - failures.length - skips.length;
+  const first = failures[0];
+  if (first) {
+    const message = `${failures.length} of ${plural(results.length, 'test')} failed: ${named(failures)}`;
+    return { status: 'False', reason: 'TestFailed', message, ...(first.line ? { line: first.line } : {}) };
+  }
+  if (skips.length > 0) {
+    const message = `${plural(passed, 'test')} passed, ${skips.length} not run: ${named(skips)}`;
+    return { status: 'Unknown', reason: 'Skipped', message };
+  }
+  return { status: 'True', reason: 'Passed', message: `${plural(passed, 'test')} passed` };
+}
+
+/** For one that is again what was accepted, after a manifest whose tests failed. */
+export function testedAgain({ conditions }: { conditions: readonly Condition[] }, manifest: DesiredManifest) {
+  if (!conditions.some(({ type, status }) => type === 'Tested' && status === 'False')) return [];
+  const none = testedOf(manifest, null);
+  const tested = none ?? {
+    status: 'True' as const,
+    reason: 'Passed',
+    message: 'As it was when it was accepted',
+  };
+  return [{ type: 'Tested' as const, ...tested }];
+}

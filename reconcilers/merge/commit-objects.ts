@@ -1,0 +1,66 @@
+/** Commits of a pull request, read and written. */
+import type { Person } from '../write-back/commit/commit.ts';
+import type { LocalGit } from './local-git.ts';
+
+export interface NewCommit {
+  tree: string;
+  parents: readonly string[];
+  message: string;
+  author: Person;
+  /** `<seconds> <zone>`, where the commit stands for one that was made before. */
+  authorDate?: string;
+  committer: Person;
+  committerDate?: string;
+}
+
+export async function writeCommit(git: LocalGit, commit: NewCommit): Promise<string> {
+  const { author, committer } = commit;
+  const parents = commit.parents.flatMap((parent) => ['-p', parent]);
+  const { stdout } = await git(['commit-tree', commit.tree, ...parents, '-F', '-'], {
+    input: commit.message,
+    env: {
+      GIT_AUTHOR_NAME: clean(author.name),
+      GIT_AUTHOR_EMAIL: clean(author.email),
+      GIT_COMMITTER_NAME: clean(committer.name),
+      GIT_COMMITTER_EMAIL: clean(committer.email),
+      ...(commit.authorDate ? { GIT_AUTHOR_DATE: `@${commit.authorDate}` } : {}),
+      ...(commit.committerDate ? { GIT_COMMITTER_DATE: `@${commit.committerDate}` } : {}),
+    },
+  });
+  return stdout.trim();
+}
+
+/** What git takes for the end of a name. */
+const clean = (text: string): string => text.replace(/[<>\n\r\0]/g, ' ').trim() || 'unknown';
+
+export interface OldCommit {
+  sha: string;
+  parents: string[];
+  tree: string;
+  author: Person;
+  /** `<seconds> <zone>` */
+  authorDate: string;
+  message: string;
+}
+
+const FIELDS = ['%H', '%P', '%T', '%an', '%ae', '%ad', '%B'];
+
+/** Oldest first. `range` as `git rev-list` takes it. */
+export async function readCommits(git: LocalGit, range: readonly string[]): Promise<OldCommit[]> {
+  const { stdout } = await git([
+    ...['log', '-z', '--reverse', '--topo-order', '--date=raw', `--format=${FIELDS.join('%x00')}`],
+    ...range,
+  ]);
+  if (stdout === '') return [];
+  const parts = stdout.split('\0');
+  const commits: OldCommit[] = [];
+  for (let at = 0; at + FIELDS.length <= parts.length; at += FIELDS.length) {
+    const [sha = '', parents = '', tree = '', name = '', email = '', authorDate = '', message = ''] =
+      parts.slice(at, at + FIELDS.length);
+    commits.push({
+      ...{ sha, tree, authorDate, message, author: { name, email } },
+      parents: parents.split(' ').filter((parent) => parent !== ''),
+    });
+  }
+  return commits;
+}

@@ -1,0 +1,164 @@
+/** One change of a plan as it is shown. */
+import { compile, type Definition, maskYaml, unifiedDiff } from '../../controller/pipelines/index.ts';
+import type { PlanFinding, PlannedChange, TouchedNodes } from '../../schemas/api/git-plan.ts';
+import type { Touch } from '../git/plan/affected-nodes.ts';
+import { type Applying, renamedFromOf } from '../git/plan/plan.ts';
+import type { CheckResult } from '../kinds/index.ts';
+import type { DesiredManifest, Problem } from '../source/index.ts';
+import { plainOfManifest } from '../write-back/manifest/plain-object.ts';
+import type { Before } from './base-state.ts';
+import { fieldChanges, MAX_FIELDS } from './field-changes.ts';
+
+const HOSTS_TOLD = 20;
+/** What the difference of the config shows better. */
+const IN_CONFIG = new Set(['sources', 'transforms', 'sinks', 'global']);
+
+export const toFinding = ({ stage, message, hint, path, line, column }: Problem): PlanFinding => ({
+  ...{ stage, message, hint, path },
+  line: line ?? null,
+  column: column ?? null,
+});
+
+/** The parts that are the same for all; to be overlaid. */
+export const blank = (
+  action: PlannedChange['action'],
+  { kind, name, path, line }: { kind: string; name: string; path: string; line: number },
+): PlannedChange => ({
+  ...{ action, kind, name, path, line },
+  renamedFrom: null,
+  objectId: null,
+  reason: null,
+  fields: [],
+  engineDiff: null,
+  nodes: null,
+  tests: [],
+  findings: [],
+  notes: [],
+});
+
+export function actionOf(change: Applying): PlannedChange['action'] {
+  switch (change.action) {
+    case 'create':
+    case 'adopt':
+      return change.action;
+    case 'update':
+      // By another name in git, or back to the one that git has.
+      if (change.previous.name !== change.manifest.name) return 'rename';
+      return change.drifted || change.renamedFrom !== null ? 'heal' : 'update';
+  }
+}
+
+export function fieldsOf(
+  change: Applying,
+  before: Before | undefined,
+): Pick<PlannedChange, 'fields' | 'notes'> {
+  const { manifest } = change;
+  if (!before) {
+    if (change.action === 'create') return { fields: fieldChanges({}, madeOf(manifest)), notes: [] };
+    return {
+      fields: [],
+      notes: ['what was applied before cannot be read any more, so fields are not compared'],
+    };
+  }
+  const { form, name, labels, annotations } = before;
+  const spec = form === 'manifest' ? manifest.spec : plainOfManifest(manifest).spec;
+  const known = annotations !== null;
+  const fields = fieldChanges(
+    { ...before.spec, metadata: { name, labels, ...(known ? { annotations } : {}) } },
+    {
+      ...spec,
+      metadata: {
+        name: manifest.name,
+        labels: manifest.labels,
+        ...(known ? { annotations: manifest.annotations } : {}),
+      },
+    },
+  );
+  return {
+    fields,
+    notes:
+      fields.length >= MAX_FIELDS ? [`more than ${MAX_FIELDS} fields differ; the others are not shown`] : [],
+  };
+}
+
+/** Of something new: what it says itself, without the parts that the config shows. */
+function madeOf({ kind, labels, spec }: DesiredManifest): Record<string, unknown> {
+  const said = Object.entries(spec).filter(
+    ([field, value]) => !(kind === 'Pipeline' && IN_CONFIG.has(field)) && !isEmpty(value),
+  );
+  return { ...Object.fromEntries(said), ...(isEmpty(labels) ? {} : { metadata: { labels } }) };
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+
+/** Between what nodes run now and what they would run; a draft runs nowhere. */
+export function engineDiffOf(
+  change: Applying,
+  runsNow: string | null,
+): Pick<PlannedChange, 'engineDiff' | 'notes'> {
+  if (change.manifest.kind !== 'Pipeline') return { engineDiff: null, notes: [] };
+  const { spec } = change.manifest as DesiredManifest<'Pipeline'>;
+  const after = spec.deployed ? compile(spec as Definition).configYaml : '';
+  const before = runsNow ?? '';
+  if (before === after) return { engineDiff: null, notes: [] };
+  const diff = unifiedDiff('deployed', 'planned', maskYaml(before), maskYaml(after));
+  return diff === ''
+    ? { engineDiff: null, notes: ['the engine config differs only in values that are not shown'] }
+    : { engineDiff: diff, notes: [] };
+}
+
+export function touchedOf(touches: readonly Touch[], hostOf: ReadonlyMap<string, string>): TouchedNodes {
+  const all = (effect: keyof Touch) => new Set(touches.flatMap((touch) => touch[effect]));
+  const [starts, restarts, stops] = [all('starts'), all('restarts'), all('stops')];
+  const ids = new Set([...starts, ...restarts, ...stops]);
+  const hosts = [...ids].map((id) => hostOf.get(id) ?? id).sort();
+  return {
+    count: ids.size,
+    starts: starts.size,
+    restarts: restarts.size,
+    stops: stops.size,
+    hosts: hosts.slice(0, HOSTS_TOLD),
+  };
+}
+
+const nodesText = (count: number): string => `${count} node${count === 1 ? '' : 's'}`;
+
+const stagesText = ({ first, later }: { first: number; later: number }): string =>
+  first === 0
+    ? `canary: waits for a node that matches its selector, then ${nodesText(later)}`
+    : `canary on ${nodesText(first)} first, then ${later} more`;
+
+export function ofApplying(
+  change: Applying,
+  facts: {
+    before: Before | undefined;
+    runsNow: string | null;
+    check: CheckResult | undefined;
+    nodes: TouchedNodes | null;
+    /** Where canary nodes get it first. */
+    stages: { first: number; later: number } | null;
+  },
+): PlannedChange {
+  const { check } = facts;
+  const { fields, notes } = fieldsOf(change, facts.before);
+  const engine = engineDiffOf(change, facts.runsNow);
+  return {
+    ...blank(actionOf(change), change.manifest),
+    renamedFrom: renamedFromOf(change),
+    objectId: change.action === 'adopt' ? change.object.id : (change.previous?.objectId ?? null),
+    fields,
+    engineDiff: engine.engineDiff,
+    nodes: facts.nodes,
+    tests: check?.tests ?? [],
+    notes: [
+      ...(facts.stages ? [stagesText(facts.stages)] : []),
+      ...(check?.notes ?? []),
+      ...(check?.unknown ?? []).map(
+        (what) => `not known to the checker at hand: ${what}; the nodes' engine decides`,
+      ),
+      ...notes,
+      ...engine.notes,
+    ],
+  };
+}

@@ -1,0 +1,159 @@
+/** What of a plan a pass would carry out, what it would refuse, and what it would leave alone. */
+import type { GitPlan, PlannedChange } from '../../schemas/api/git-plan.ts';
+import { nameKeyOf } from '../../schemas/manifests/index.ts';
+import { conflictText } from '../git/act/record-unwritten.ts';
+import { namesRefused, namesThere, withoutBlocked } from '../git/plan/blocked-manifests.ts';
+import type { Computed } from '../git/plan/compute-plan.ts';
+import { attribute, groupByIdentity } from '../git/plan/last-good.ts';
+import { type Applying, applies, type Change } from '../git/plan/plan.ts';
+import { identity, identityOf } from '../git/read/identity.ts';
+import { conditionsOf, keptCondition, type ManifestOutcome } from '../git/record/outcome.ts';
+import type { Problem } from '../source/index.ts';
+import { blank, toFinding } from './change-view.ts';
+
+export interface Judged {
+  /** What would be applied. */
+  sound: Applying[];
+  /** What would be deleted, or left to the UI. */
+  deletes: Change[];
+  refused: PlannedChange[];
+  others: PlannedChange[];
+  findings: GitPlan['findings'];
+  unchanged: number;
+}
+
+/** What of the plan a pass would carry out, and why not the rest. */
+export function judge({ looked, plan, checks }: Computed): Judged {
+  const { desired, inventory } = looked;
+  // A path that was deleted on purpose, as the commit says, is no fault.
+  const meant = !desired.pathExists && plan.changes.some(({ action }) => action === 'prune');
+  const problems = (meant ? [] : desired.problems).map((one) => attribute(one, inventory, desired.manifests));
+  const refused: PlannedChange[] = groupByIdentity(problems).map(
+    ({ kind, name, nameKey, problems: [first, ...more] }) => {
+      const line = inventory.get(identity(kind, nameKey));
+      return {
+        ...blank('refuse', { kind, name, path: first?.path ?? '', line: first?.line ?? line?.line ?? 1 }),
+        objectId: line?.objectId ?? null,
+        reason: { code: 'Invalid', message: first?.message ?? 'The document was refused' },
+        findings: (first ? [first, ...more] : []).map(toFinding),
+      };
+    },
+  );
+  const refuse = (
+    change: Extract<Change, { manifest: object }>,
+    code: string,
+    message: string,
+    found: readonly Problem[],
+  ) =>
+    refused.push({
+      ...blank('refuse', change.manifest),
+      objectId: change.previous?.objectId ?? null,
+      reason: { code, message },
+      findings: found.map(toFinding),
+      tests: checks.get(change)?.tests ?? [],
+    });
+  const due: Applying[] = [];
+  const prunes: Extract<Change, { action: 'prune' }>[] = [];
+  const orphans: Change[] = [];
+  const others: PlannedChange[] = [];
+  let unchanged = looked.focus?.untouched ?? 0;
+  for (const change of plan.changes) {
+    if (applies(change)) {
+      const found = checks.get(change)?.problems ?? [];
+      if (found.length === 0) due.push(change);
+      else refuse(change, 'Invalid', found[0]?.message ?? 'refused', found);
+      continue;
+    }
+    switch (change.action) {
+      case 'none': {
+        const found = plan.faults.get(change.manifest);
+        if (found) refuse(change, 'Invalid', found[0]?.message ?? 'refused', found);
+        else unchanged += 1;
+        break;
+      }
+      case 'conflict':
+        refuse(change, 'Conflict', conflictText(change.manifest, change.object.name), []);
+        break;
+      case 'prune':
+        prunes.push(change);
+        break;
+      case 'orphan':
+        orphans.push(change);
+        others.push({
+          ...blank('keep', {
+            ...change.previous,
+            line: inventory.get(identityOf(change.previous))?.line ?? 1,
+          }),
+          objectId: change.previous.objectId,
+          reason: {
+            code: 'Orphaned',
+            message: "Git does not own this kind here any more: it becomes the UI's, as it is",
+          },
+        });
+        break;
+      case 'forget':
+      case 'policy':
+        break;
+      default:
+        others.push(leftAlone(change, looked.commit.sha, inventory));
+    }
+  }
+  const { sound, blocked } = withoutBlocked(
+    due,
+    namesThere({ ui: looked.ui, recorded: inventory.values() }),
+    [...namesRefused(looked), ...refused.map(({ kind, name }) => identity(kind, nameKeyOf(name)))],
+  );
+  for (const { change, why } of blocked) refuse(change, 'Blocked', why, []);
+  // What only the checks have found.
+  const broken = refused.length > 0;
+  if (broken) {
+    for (const { previous } of prunes)
+      others.push(kept(previous, 'broken-manifests', looked.commit.sha, inventory));
+  }
+  return {
+    ...{ sound, refused, others, unchanged },
+    deletes: [...(broken ? [] : prunes), ...orphans],
+    findings: problems.filter(({ kind, name }) => kind === null || name === null).map(toFinding),
+  };
+}
+
+type Inventory = Computed['looked']['inventory'];
+
+function kept(
+  previous: Extract<Change, { action: 'keep' }>['previous'],
+  reason: Parameters<typeof keptCondition>[0],
+  commit: string,
+  inventory: Inventory,
+): PlannedChange {
+  const line = inventory.get(identityOf(previous))?.line ?? 1;
+  const said = keptCondition(reason, { path: previous.path, line, commit });
+  return {
+    ...blank('keep', { ...previous, line }),
+    objectId: previous.objectId,
+    reason: { code: said.reason, message: said.message },
+  };
+}
+
+function leftAlone(
+  change: Extract<Change, { action: 'drifted' | 'ignore' | 'suspended' | 'held' | 'keep' }>,
+  commit: string,
+  inventory: Inventory,
+): PlannedChange {
+  if (change.action === 'keep') return kept(change.previous, change.reason, commit, inventory);
+  const { manifest, previous } = change;
+  const outcome: ManifestOutcome =
+    change.action === 'held'
+      ? { type: 'held', hold: change.hold }
+      : change.action === 'suspended'
+        ? { type: 'suspended', word: change.word }
+        : change.action === 'drifted'
+          ? { type: 'drifted' }
+          : { type: 'ignored' };
+  const place = { path: manifest.path, line: manifest.line, commit };
+  const said = conditionsOf(outcome, place, manifest).find(({ type }) => type === 'Applied');
+  return {
+    ...blank('keep', manifest),
+    objectId: previous?.objectId ?? null,
+    reason: said ? { code: said.reason, message: said.message } : null,
+  };
+}

@@ -1,0 +1,142 @@
+/** A plan for pull requests. */
+
+import { escaped } from '../../controller/platform/text/markdown.ts';
+import { visible as clean } from '../../controller/platform/text/visible-text.ts';
+import type { GitPlan, PlannedChange } from '../../schemas/api/git-plan.ts';
+import {
+  counted,
+  fleetBeside,
+  nodesText,
+  placeOf,
+  planSummary,
+  severityOf,
+  short,
+  stateSentence,
+  testsText,
+  WORDS,
+} from './plan-text.ts';
+
+/** GitHub takes 65,536 characters, others more. */
+const MOST_CHARACTERS = 60_000;
+const MOST_ROWS = 100;
+const MOST_FIELDS = 50;
+const MOST_DIFF_CHARACTERS = 8_000;
+
+/** In code, where nothing but a longer run of backticks ends it; a pipe would end a table's cell. */
+export function code(text: string): string {
+  const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  const inner = clean(text).replaceAll('|', '\\|');
+  return inner === ''
+    ? ''
+    : longest > 0 || inner.startsWith(' ')
+      ? `${fence} ${inner} ${fence}`
+      : `${fence}${inner}${fence}`;
+}
+
+function fenced(text: string, language: string): string[] {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return [`${fence}${language}`, ...text.split('\n').map(clean), fence];
+}
+
+export function planMarkdown(plan: GitPlan): string {
+  const head = [
+    `### Plan for ${escaped(plan.environmentName)}`,
+    '',
+    `**${planSummary(plan)}.** ${escaped(stateSentence(plan))}`,
+  ];
+  const parts = [
+    changesTable(plan),
+    findings(plan),
+    guards(plan),
+    fleet(plan),
+    plan.nodes.count > 0 ? ['', `Nodes: ${escaped(nodesText(plan.nodes))}`] : [],
+    plan.changes.flatMap(details),
+    [
+      '',
+      `<sub>Plan ${code(plan.hash)}${plan.commit ? ` of ${code(plan.commit.sha.slice(0, 7))}` : ''}</sub>`,
+    ],
+  ];
+  let text = head.join('\n');
+  let cut = false;
+  for (const part of parts) {
+    // A part is written whole or not at all, so that no fence is left open.
+    const block = part.join('\n');
+    if (text.length + block.length > MOST_CHARACTERS) cut = true;
+    else if (part.length > 0) text += `\n${block}`;
+  }
+  return `${text}${cut ? '\n\nThere is more than fits here; `headgate plan` shows all of it.' : ''}\n`;
+}
+
+function changesTable({ changes, changesTotal }: GitPlan): string[] {
+  if (changes.length === 0) return [];
+  const rows = changes.slice(0, MOST_ROWS).map((change) => {
+    const { action, kind, name, renamedFrom, nodes, tests, reason } = change;
+    const called = renamedFrom === null ? code(name) : `${code(renamedFrom)} → ${code(name)}`;
+    const about = [
+      ...(reason ? [`${reason.code}: ${escaped(short(reason.message, 200))}`] : []),
+      ...(nodes && nodes.count > 0 ? [escaped(nodesText(nodes))] : []),
+      ...(tests.length > 0 ? [`tests: ${testsText(tests)}`] : []),
+    ];
+    return `| ${WORDS[action]} | ${kind} | ${called} | ${about.join('<br>')} |`;
+  });
+  const more = changesTotal > rows.length ? ['', `… and ${changesTotal - rows.length} more`] : [];
+  return ['', '| | Kind | Name | |', '|---|---|---|---|', ...rows, ...more];
+}
+
+const findings = (plan: GitPlan): string[] => {
+  const all = [...plan.findings, ...plan.changes.flatMap((change) => change.findings)].slice(0, MOST_ROWS);
+  if (all.length === 0) return [];
+  return [
+    '',
+    '#### What is wrong',
+    '',
+    ...all.map(
+      (one) =>
+        `- ${code(placeOf(one))}: ${escaped(one.message)}${one.hint === '' ? '' : ` – ${escaped(one.hint)}`}`,
+    ),
+  ];
+};
+
+const guards = ({ guards }: GitPlan): string[] => {
+  const exceeded = guards.filter((one) => one.exceeded);
+  if (exceeded.length === 0) return [];
+  return [
+    '',
+    '#### Guards',
+    '',
+    ...exceeded.map(({ guard, message }) => `- ${code(guard)}: the plan ${escaped(message)}`),
+  ];
+};
+
+function fleet(plan: GitPlan): string[] {
+  const found = fleetBeside(plan);
+  if (found.length === 0) return [];
+  const lines = found.map((one) => `- ${severityOf(one)}: ${escaped(one.message)}`);
+  return ['', '#### On the nodes', '', ...lines];
+}
+
+/** One block, folded; nothing where there is nothing to tell. */
+function details(change: PlannedChange): string[] {
+  const { kind, name, fields, engineDiff, notes, tests } = change;
+  const failed = tests.filter(({ status }) => status === 'failed');
+  if (fields.length === 0 && engineDiff === null && notes.length === 0 && failed.length === 0) return [];
+  const lines = ['', '<details>', `<summary>${kind} ${escaped(name)}</summary>`, ''];
+  for (const { pointer, before, after } of fields.slice(0, MOST_FIELDS)) {
+    const value = (text: string | null) => (text === null ? '–' : code(short(text, 200)));
+    lines.push(`- ${code(pointer)}: ${value(before)} → ${value(after)}`);
+  }
+  if (fields.length > MOST_FIELDS)
+    lines.push(`- … and ${counted(fields.length - MOST_FIELDS, 'more field')}`);
+  if (engineDiff !== null) {
+    const shown = engineDiff.trimEnd().slice(0, MOST_DIFF_CHARACTERS);
+    lines.push('', ...fenced(shown, 'diff'));
+    if (shown.length < engineDiff.trimEnd().length)
+      lines.push('', 'The rest of the difference does not fit here.');
+  }
+  for (const { name: test, message } of failed)
+    lines.push(`- test ${code(test)} failed: ${escaped(message ?? '')}`);
+  for (const note of notes) lines.push(`- ${escaped(note)}`);
+  return [...lines, '', '</details>'];
+}

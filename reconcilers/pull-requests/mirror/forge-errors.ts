@@ -1,0 +1,62 @@
+/** What forges would not do: told with the binding, and how long each is left alone. */
+import type { Knex } from 'knex';
+import { type Binding, setForgeTrouble } from '../../../controller/delivery/bindings/index.ts';
+import type { Context } from '../../../controller/platform/operation/context.ts';
+import { backoff, jitter } from '../../engine/backoff.ts';
+import type { Clock } from '../../engine/clock.ts';
+import type { ForgeError } from '../../forges/forge.ts';
+
+const MESSAGE_CHARACTERS = 500;
+/** A forge that asks for longer is asked again after this. */
+const LONGEST_MS = 60 * 60_000;
+const retryAfter = backoff({ firstMs: 5_000, capMs: 5 * 60_000 });
+
+export interface ForgeTroubles {
+  /** Milliseconds for which the forge of this binding is left alone; 0 for none. */
+  pausedMs(environmentId: string): number;
+  /** It did not do what it was asked. */
+  failed(ctx: Context, binding: Binding, error: ForgeError): Promise<void>;
+  /** To be asked before something is asked of the forge. */
+  mark(): number;
+  /**
+   * It did all that it was asked since the mark; `refused`: but for something that it will not do. Where somebody else has
+   * met a fault since, that stands.
+   */
+  went(ctx: Context, binding: Binding, mark: number, refused: string | null): Promise<void>;
+  forget(environmentId: string): void;
+}
+
+export function createForgeTroubles(db: Knex, clock: Clock): ForgeTroubles {
+  const pauses = new Map<string, { until: number; failures: number; mark: number }>();
+  let marks = 0;
+
+  async function set({ services, fence }: Context, binding: Binding, message: string | null): Promise<void> {
+    if ((binding.forgeError?.message ?? null) === message) return;
+    const { id, environmentId } = binding;
+    await db.transaction(async (tx) => {
+      await fence?.(tx);
+      if (await setForgeTrouble(tx, id, message))
+        await services.bus.publish(tx, { type: 'ui', environmentId, topics: ['promotions', 'git'] });
+    });
+  }
+
+  return {
+    pausedMs: (environmentId) => Math.max(0, (pauses.get(environmentId)?.until ?? 0) - clock.monotonic()),
+    async failed(ctx, binding, error) {
+      const { environmentId } = binding;
+      const failures = (pauses.get(environmentId)?.failures ?? 0) + 1;
+      const asked = error.retryAt === null ? 0 : error.retryAt.getTime() - clock.now();
+      const ms = Math.min(LONGEST_MS, Math.max(asked, jitter(retryAfter(failures))));
+      marks += 1;
+      pauses.set(environmentId, { until: clock.monotonic() + ms, failures, mark: marks });
+      await set(ctx, binding, error.message.slice(0, MESSAGE_CHARACTERS));
+    },
+    mark: () => marks,
+    async went(ctx, binding, mark, refused) {
+      if ((pauses.get(binding.environmentId)?.mark ?? 0) > mark) return;
+      pauses.delete(binding.environmentId);
+      await set(ctx, binding, refused?.slice(0, MESSAGE_CHARACTERS) ?? null);
+    },
+    forget: (environmentId) => void pauses.delete(environmentId),
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * Programs that tests need and that no npm package brings. Those that are named and missing are installed from the system's
+ * packages where we may; where we may not, the tests that need them are skipped.
+ */
+import { spawnSync } from 'node:child_process';
+import { findPgBouncer } from '../servers/pgbouncer.ts';
+import { findSshd } from '../servers/ssh-server.ts';
+import { findChromium } from './chromium.ts';
+
+interface Tool {
+  name: string;
+  /** Of Debian. */
+  packages: readonly string[];
+  tests: string;
+  find(): string | null;
+}
+
+const TOOLS: Readonly<Record<string, Tool>> = {
+  chromium: { name: 'Chromium', packages: ['chromium'], tests: 'browser tests', find: findChromium },
+  sshd: {
+    name: 'sshd',
+    packages: ['openssh-server', 'openssh-client'],
+    tests: 'tests of git over ssh',
+    find: findSshd,
+  },
+  pgbouncer: {
+    name: 'PgBouncer',
+    packages: ['pgbouncer'],
+    tests: 'tests of connection poolers',
+    find: findPgBouncer,
+  },
+};
+
+for (const wanted of process.argv.slice(2)) {
+  const tool = TOOLS[wanted];
+  if (!tool) throw new Error(`There are: ${Object.keys(TOOLS).join(', ')}`);
+  if (tool.find() === null) install(tool);
+}
+
+function install({ name, packages, tests, find }: Tool): void {
+  if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).status !== 0) {
+    process.stdout.write(
+      `There is no ${name} here, and it cannot be installed (not root, or no apt-get): ${tests} are skipped\n`,
+    );
+    return;
+  }
+  process.stdout.write(`Installing ${name} for the ${tests} (once) …\n`);
+  const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const quiet = { stdio: ['ignore', 'ignore', 'inherit'] as ('ignore' | 'inherit')[], env: environment };
+  spawnSync('apt-get', ['-qq', 'update'], quiet);
+  spawnSync('apt-get', ['-qq', '-y', 'install', '--no-install-recommends', ...packages], quiet);
+  if (find() === null) process.stdout.write(`${name} could not be installed: ${tests} are skipped\n`);
+}

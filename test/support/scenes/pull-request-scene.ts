@@ -1,0 +1,228 @@
+/** The loop over pull requests with everything real but the forge: Postgres, git over HTTP, the lease, the bus, the planner. */
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type Check,
+  insertPullRequest,
+  listPullRequests,
+  type PullRequestRecord,
+  pullRequestsOf,
+  readCheck,
+  updatePullRequest,
+} from '../../../controller/delivery/pull-requests/index.ts';
+import { createRepositories } from '../../../controller/delivery/repository/index.ts';
+import type { Services } from '../../../controller/platform/operation/context.ts';
+import { createBus } from '../../../controller/platform/runtime/bus.ts';
+import { createLease, type Lease } from '../../../controller/platform/runtime/lease.ts';
+import { createLogger } from '../../../controller/platform/runtime/logger.ts';
+import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import type { Forges } from '../../../reconcilers/forges/index.ts';
+import { createPlanner, type Planner } from '../../../reconcilers/plan-view/index.ts';
+import {
+  createPullRequestReconciler,
+  type PullRequestReconciler,
+} from '../../../reconcilers/pull-requests/loop.ts';
+import { git } from '../clients/fast-import.ts';
+import { localGuard } from '../fixtures/local-targets.ts';
+import { testDatabase } from '../harness/postgres.ts';
+import { until } from '../harness/until.ts';
+import { GitServer } from '../servers/git-server.ts';
+import { MemoryForge } from '../servers/memory-forge.ts';
+import { type BoundEnvironment, ReconcileScene } from './reconcile.ts';
+
+const silent = createLogger('silent');
+
+/** One controller of several on the database. */
+export interface PlayedController {
+  lease: Lease;
+  reconciler: PullRequestReconciler;
+  /** As if it had been killed: nothing is given back. */
+  stop(): Promise<void>;
+}
+
+export class PullRequestScene {
+  readonly forge = new MemoryForge();
+  /** For the bindings that have a forge. */
+  forges: Pick<Forges, 'of'> = { of: (binding) => (binding.forge === 'none' ? null : this.forge) };
+  readonly clock = manualClock(Date.now());
+  readonly planner: Planner = createPlanner();
+  /** Plans that were made, by commit. */
+  readonly plans: string[] = [];
+  /** Asked before a plan is made; what it throws is the answer. */
+  beforePlan: () => void | Promise<void> = () => {};
+  /** Signals of the bus, by loop and key. */
+  readonly woken: string[] = [];
+  readonly scene: ReconcileScene;
+  readonly url: string;
+  readonly #server: GitServer;
+  readonly #folders: string[] = [];
+  readonly #end: (() => Promise<unknown> | unknown)[] = [];
+  #first: Promise<PlayedController> | null = null;
+
+  private constructor(scene: ReconcileScene, url: string, server: GitServer) {
+    this.scene = scene;
+    this.url = url;
+    this.#server = server;
+  }
+
+  static async open(): Promise<PullRequestScene> {
+    const database = await testDatabase();
+    const made = new PullRequestScene(
+      await ReconcileScene.open(database),
+      database.url,
+      await GitServer.start(),
+    );
+    const bus = createBus({ url: database.url, log: silent });
+    await bus.start();
+    bus.on('wake', ({ loop, key }) => void made.woken.push(`${loop} ${key}`));
+    made.#end.push(() => bus.stop());
+    return made;
+  }
+
+  get db() {
+    return this.scene.db;
+  }
+
+  /** Bound to its repository over HTTP with the forge, or to the embedded one. */
+  async environment(where: 'forge' | 'here' | 'remote' = 'forge'): Promise<BoundEnvironment> {
+    const env = await this.scene.environment();
+    const name = `repository-${env.id}`;
+    if (where !== 'here') {
+      symlinkSync(env.repository.gitdir, join(this.#server.root, `${name}.git`));
+      for (const [key, value] of [
+        ['http.receivepack', 'true'],
+        ['uploadpack.allowFilter', 'true'],
+        ['uploadpack.allowAnySHA1InWant', 'true'],
+      ] as const)
+        git(env.repository.gitdir, 'config', key, value);
+    }
+    const url = where === 'here' ? 'embedded' : this.#server.url(name);
+    await this.db('git_bindings')
+      .where({ id: env.bindingId })
+      .update({ repository_url: url, forge: where === 'forge' ? 'github' : 'none', read_at: new Date() });
+    return env;
+  }
+
+  /** Of a controller that leads alone, unless another does. */
+  async controller(embedded?: BoundEnvironment): Promise<PlayedController> {
+    const bus = createBus({ url: this.url, log: silent });
+    await bus.start();
+    const root = mkdtempSync(join(tmpdir(), 'headgate-pull-requests-'));
+    this.#folders.push(root);
+    const { keyring } = this.scene.services;
+    const gitdir = embedded?.repository.gitdir ?? join(root, 'nowhere');
+    const services: Services = {
+      ...this.scene.services,
+      bus,
+      repositories: createRepositories({ root, gitdir, keyring, guard: localGuard(), log: silent }),
+    };
+    const { db } = this;
+    const lease = createLease({ db, key: 'leader', log: silent, ttlMs: 60_000, renewMs: 200 });
+    // What it does because it leads from now on is not what is looked at here.
+    await lease.start();
+    const planner: Pick<Planner, 'planOfCommit'> = {
+      planOfCommit: async (ctx, binding, commit) => {
+        this.plans.push(commit);
+        await this.beforePlan();
+        return this.planner.planOfCommit(ctx, binding, commit);
+      },
+    };
+    const reconciler = createPullRequestReconciler({
+      ...{ db, clock: this.clock, log: silent, services, lease, planner },
+      forges: { of: (binding) => this.forges.of(binding) },
+    });
+    let stopped = false;
+    const stop = async () => {
+      if (stopped) return;
+      stopped = true;
+      await reconciler.stop();
+      await lease.stop();
+      await bus.stop();
+    };
+    this.#end.push(stop);
+    return { lease, reconciler, stop };
+  }
+
+  /** One pass of the first controller. */
+  async look(env: BoundEnvironment, trigger = 'test'): Promise<void> {
+    this.#first ??= this.controller(env);
+    await (await this.#first).reconciler.look(env.id, trigger);
+  }
+
+  /** The first one is gone, and with it all that it remembered. */
+  async restart(): Promise<void> {
+    await (await this.#first)?.stop();
+    this.#first = null;
+  }
+
+  /** A commit on a branch that begins where main stands, unless it is there; main stays. */
+  branch(env: BoundEnvironment, name: string, files: Readonly<Record<string, string | null>>): string {
+    const { repository } = env;
+    const exists = repository.git('for-each-ref', `refs/heads/${name}`) !== '';
+    if (!exists) repository.git('update-ref', `refs/heads/${name}`, 'refs/heads/main');
+    return env.commit(files, { branch: name });
+  }
+
+  /** A pull request that is kept here. */
+  async openHere(env: BoundEnvironment, branch: string, headSha: string): Promise<PullRequestRecord> {
+    const { repositoryUrl: repository } = await env.binding();
+    return insertPullRequest(this.db, {
+      ...{ bindingId: env.bindingId, repository, title: branch, body: '', base: 'main', branch, headSha },
+      ...{ subject: {}, author: 'Ada', authorId: null },
+    });
+  }
+
+  /** A push to the branch of one, as the pass of git sees it. */
+  async push(
+    env: BoundEnvironment,
+    { id, branch }: PullRequestRecord,
+    files: Readonly<Record<string, string | null>>,
+  ): Promise<string> {
+    const headSha = this.branch(env, branch, files);
+    await updatePullRequest(this.db, id, { headSha });
+    return headSha;
+  }
+
+  async pulls(env: BoundEnvironment): Promise<PullRequestRecord[]> {
+    return (await listPullRequests(this.db, pullRequestsOf(await env.binding()))).reverse();
+  }
+
+  async pull(env: BoundEnvironment, number: number): Promise<PullRequestRecord> {
+    const found = (await this.pulls(env)).find((one) => one.number === number);
+    if (!found) throw new Error(`no pull request ${number}`);
+    return found;
+  }
+
+  async check(env: BoundEnvironment, number = 1): Promise<Check> {
+    const found = await readCheck(this.db, (await this.pull(env, number)).id, env.id);
+    if (!found) throw new Error(`pull request ${number} has no check`);
+    return found;
+  }
+
+  /** As `state: summary`. */
+  async said(env: BoundEnvironment, number = 1): Promise<string> {
+    const { state, summary } = await this.check(env, number);
+    return `${state}: ${summary}`;
+  }
+
+  async untilWoken(what: string): Promise<void> {
+    await until(() => this.woken.includes(what), {
+      what: () => `${what} woken, of ${this.woken.join(', ')}`,
+    });
+  }
+
+  /** Without a look that is asked for. */
+  async untilTold(sha: string, what: string): Promise<void> {
+    await until(() => this.forge.statusOf(sha) === what, {
+      what: () => `${what}: ${this.forge.statusOf(sha)}`,
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.#end.reverse()) await end();
+    await this.scene.close();
+    await this.#server.stop();
+    for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true });
+  }
+}

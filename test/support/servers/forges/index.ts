@@ -1,0 +1,99 @@
+/** The forges, and a client of Headgate's for each. */
+import { Writable } from 'node:stream';
+import { sealForgeToken } from '../../../../controller/delivery/bindings/forge/forge-secrets.ts';
+import type { Binding } from '../../../../controller/delivery/bindings/index.ts';
+import { createKeyring } from '../../../../controller/platform/crypto/keyring.ts';
+import { NO_PROXIES } from '../../../../controller/platform/net/proxies.ts';
+import { createLogger } from '../../../../controller/platform/runtime/logger.ts';
+import type { Forge } from '../../../../reconcilers/forges/forge.ts';
+import { createForges, type ForgeOptions, type Forges } from '../../../../reconcilers/forges/index.ts';
+import { localGuard } from '../../fixtures/local-targets.ts';
+import { AzureDevOpsServer } from './azure-devops-server.ts';
+import { BitbucketDataCenterServer } from './bitbucket-data-center-server.ts';
+import { BitbucketServer } from './bitbucket-server.ts';
+import type { ForgeServer, ForgeServerOptions } from './forge-server.ts';
+import { GiteaServer } from './gitea-server.ts';
+import { GitHubServer } from './github-server.ts';
+import { GitLabServer } from './gitlab-server.ts';
+
+export { type ForgeServer, shaOf } from './forge-server.ts';
+export {
+  AzureDevOpsServer,
+  BitbucketDataCenterServer,
+  BitbucketServer,
+  GiteaServer,
+  GitHubServer,
+  GitLabServer,
+};
+
+export const SERVERS: readonly (new (options?: ForgeServerOptions) => ForgeServer)[] = [
+  GitHubServer,
+  GitLabServer,
+  GiteaServer,
+  BitbucketServer,
+  BitbucketDataCenterServer,
+  AzureDevOpsServer,
+];
+
+export const keyring = createKeyring('0123456789abcdef0123456789abcdef');
+
+type Bound = Pick<
+  Binding,
+  | 'id'
+  | 'revision'
+  | 'forge'
+  | 'forgeUrl'
+  | 'forgeProject'
+  | 'sealedForgeToken'
+  | 'forgeAppId'
+  | 'caCertificate'
+>;
+
+/** As a binding names the server; only what forges read of it. */
+export function bindingTo(server: ForgeServer, more: Partial<Bound> & { token?: string } = {}): Binding {
+  const { token = server.token, ...rest } = more;
+  const id = rest.id ?? `binding-${server.name}`;
+  const bound: Bound = {
+    id,
+    revision: 1,
+    forge: server.name,
+    forgeUrl: server.url,
+    forgeProject: server.project,
+    sealedForgeToken: sealForgeToken(keyring, id, token),
+    forgeAppId: null,
+    caCertificate: null,
+    ...rest,
+  };
+  return bound as Binding;
+}
+
+export interface Client {
+  forge: Forge;
+  forges: Forges;
+  /** Everything that was logged. */
+  log(): string;
+}
+
+/** A client that does not wait long. */
+export function clientOf(
+  server: ForgeServer,
+  binding: Parameters<typeof bindingTo>[1] = {},
+  options: Partial<ForgeOptions> = {},
+): Client {
+  const lines: string[] = [];
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  const forges = createForges({
+    keyring,
+    guard: localGuard(),
+    log: createLogger('debug', stream),
+    proxies: NO_PROXIES,
+    limits: { retryMs: 5 },
+    ...options,
+  });
+  return { forge: forges.of(bindingTo(server, binding)) as Forge, forges, log: () => lines.join('') };
+}

@@ -1,0 +1,132 @@
+/** People, as they come to the API: by a browser's session cookie, and raw, so that every status and body can be seen. */
+import type { Knex } from 'knex';
+import { hashPassword } from '../../../controller/identity/access/sign-in/passwords.ts';
+import { insertUser } from '../../../controller/identity/access/users/users-store.ts';
+import { addMember } from '../../../controller/identity/teams/members-store.ts';
+import type { Role } from '../../../schemas/api/common.ts';
+import { type Answer, type SendOptions, send } from '../clients/http.ts';
+
+export const PASSWORD = 'correct horse battery';
+let hashed: Promise<string> | undefined;
+
+export interface NewUser {
+  email: string;
+  isSuperAdmin?: boolean;
+  /** Team id to role. */
+  teams?: Record<string, Role>;
+}
+
+/** A user with `PASSWORD`; answers its id. */
+export async function makeUser(db: Knex, user: NewUser): Promise<string> {
+  hashed ??= hashPassword(PASSWORD);
+  const id = await insertUser(db, {
+    email: user.email,
+    name: user.email.split('@')[0] ?? user.email,
+    passwordHash: await hashed,
+    isSuperAdmin: user.isSuperAdmin ?? false,
+  });
+  for (const [teamId, role] of Object.entries(user.teams ?? {})) await addMember(db, teamId, id, role);
+  return id;
+}
+
+export interface ProcedureFault {
+  message: string;
+  code: number;
+  data: { code: string; httpStatus: number; requestId: string | null; [detail: string]: unknown };
+}
+
+export interface ProcedureAnswer<T> {
+  status: number;
+  /** The output as it travels, dates as ISO strings; null after an error. */
+  output: T | null;
+  /** superjson's notes: which values are dates. */
+  meta: { values?: Record<string, unknown> } | undefined;
+  fault: ProcedureFault | null;
+  answer: Answer;
+}
+
+export type Kind = 'query' | 'mutation';
+/** For procedures whose input is left out altogether. */
+export const NOTHING = Symbol('no input');
+
+/** A call by the API's convention: queries by GET with `?input={"json":…}`, mutations by POST of `{"json":…}`. */
+export async function callProcedure<T>(
+  url: string,
+  kind: Kind,
+  name: string,
+  input: unknown = NOTHING,
+  headers: SendOptions['headers'] = {},
+): Promise<ProcedureAnswer<T>> {
+  const address = `${url}/api/trpc/${name}`;
+  const text = input === NOTHING ? null : JSON.stringify({ json: input });
+  const answer =
+    kind === 'query'
+      ? await send(text === null ? address : `${address}?input=${encodeURIComponent(text)}`, { headers })
+      : await send(address, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: text ?? '',
+        });
+  return readAnswer(answer);
+}
+
+export function readAnswer<T>(answer: Answer): ProcedureAnswer<T> {
+  const body = answer.json<{
+    result?: { data: { json: T; meta?: { values?: Record<string, unknown> } } };
+    error?: { json: ProcedureFault };
+  }>();
+  return {
+    status: answer.status,
+    output: body.result?.data.json ?? null,
+    meta: body.result?.data.meta,
+    fault: body.error?.json ?? null,
+    answer,
+  };
+}
+
+export interface Person {
+  /** Of the controller that they are signed in to. */
+  url: string;
+  email: string;
+  /** As the browser sends it back: `name=value`. */
+  cookie: string;
+  call<T>(kind: Kind, name: string, input?: unknown): Promise<ProcedureAnswer<T>>;
+  /** The output; throws where there is none. */
+  query<T>(name: string, input?: unknown): Promise<T>;
+  mutate<T>(name: string, input?: unknown): Promise<T>;
+}
+
+export function trySignIn(
+  url: string,
+  email: string,
+  password: string,
+  headers: SendOptions['headers'] = {},
+) {
+  return send(`${url}/api/auth/sign-in`, { headers, body: { email, password } });
+}
+
+/** `name=value` of the cookies that an answer sets. */
+export function cookieOf(answer: Answer): string {
+  return (answer.headers['set-cookie'] ?? []).map((one) => one.split(';')[0]).join('; ');
+}
+
+export async function signIn(url: string, email: string, password: string = PASSWORD): Promise<Person> {
+  const answer = await trySignIn(url, email, password);
+  if (answer.status !== 200) throw new Error(`sign-in of ${email}: ${answer.status} ${answer.text}`);
+  const cookie = cookieOf(answer);
+  const call = <T>(kind: Kind, name: string, input?: unknown) =>
+    callProcedure<T>(url, kind, name, input, { cookie });
+  const wanted = async <T>(kind: Kind, name: string, input?: unknown): Promise<T> => {
+    const { output, status, fault } = await call<T>(kind, name, input);
+    if (output === null) throw new Error(`${name}: ${status} ${fault?.message}`);
+    return output;
+  };
+  return {
+    url,
+    email,
+    cookie,
+    call,
+    query: (name, input) => wanted('query', name, input),
+    mutate: (name, input) => wanted('mutation', name, input),
+  };
+}
