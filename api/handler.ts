@@ -6,7 +6,7 @@ import { unavailable } from '../controller/platform/operation/errors.ts';
 import type { Execute } from '../controller/platform/operation/operation.ts';
 import type { Logger } from '../controller/platform/runtime/logger.ts';
 import type { Clock } from '../reconcilers/engine/clock.ts';
-import { strangersLimit } from './middleware/anonymous-rate-limit.ts';
+import { anonymousRateLimit } from './middleware/anonymous-rate-limit.ts';
 import { type Cookie, createCookie } from './middleware/cookie.ts';
 import { perMinute, type RateLimit } from './middleware/rate-limit.ts';
 import { createSessionCookie, readActor } from './middleware/session.ts';
@@ -14,7 +14,7 @@ import { createSessionCookie, readActor } from './middleware/session.ts';
 /** Of one person, over all their sessions: a page that is open asks some hundred times a minute. */
 const CALLS_PER_MINUTE = 12_000;
 
-export interface Door {
+export interface RequestHandler {
   baseUrl: string;
   cookie: Cookie;
   /** Tells a browser in which somebody has signed in before; it opens nothing, and signing out keeps it. */
@@ -33,7 +33,7 @@ export interface Door {
   context(ctx: KoaContext, actor: Actor): Context;
 }
 
-export interface DoorOptions {
+export interface RequestHandlerOptions {
   baseUrl: string;
   db: Knex;
   essential: Knex;
@@ -43,7 +43,7 @@ export interface DoorOptions {
   execute: Execute;
 }
 
-export function createDoor(options: DoorOptions): Door {
+export function createRequestHandler(options: RequestHandlerOptions): RequestHandler {
   const cookie = createSessionCookie(options.baseUrl);
   return {
     baseUrl: options.baseUrl,
@@ -54,7 +54,7 @@ export function createDoor(options: DoorOptions): Door {
     db: options.db,
     essential: options.essential,
     services: options.services,
-    strangers: strangersLimit(),
+    strangers: anonymousRateLimit(),
     calls: perMinute(CALLS_PER_MINUTE),
     actor: (ctx) => readActor(options.essential, cookie, ctx),
     context(ctx, actor) {

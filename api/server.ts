@@ -18,11 +18,11 @@ import { oidcRoutes } from './auth/oidc.ts';
 import { authRoutes } from './auth/routes.ts';
 import { type GitParts, gitRoutes } from './git/routes.ts';
 import { webhookRoutes } from './git/webhook.ts';
-import { createDoor } from './handler.ts';
+import { createRequestHandler } from './handler.ts';
 import { healthRoutes } from './http/health.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { webRoutes } from './http/static.ts';
-import { countStrangers } from './middleware/anonymous-rate-limit.ts';
+import { countAnonymous } from './middleware/anonymous-rate-limit.ts';
 import { sameSiteOnly } from './middleware/foreign-site.ts';
 import { plainQuery } from './middleware/query.ts';
 import { createAddressReader, type RequestState, withRequest } from './middleware/request.ts';
@@ -63,7 +63,7 @@ export interface Api {
 }
 
 export function createApi(options: ApiOptions): Api {
-  const door = createDoor(options);
+  const door = createRequestHandler(options);
   const events = createUiEvents(door);
   const app = new Koa<RequestState>();
   app.silent = true;
@@ -72,7 +72,7 @@ export function createApi(options: ApiOptions): Api {
   const addressOf = createAddressReader(options.trustedProxies);
   const authenticate = createNodeAuthentication(options.agent.directory, addressOf);
   app.use(withRequest({ log: options.log, addressOf }));
-  app.use(countStrangers(door.strangers));
+  app.use(countAnonymous(door.strangers));
   app.use(sameSiteOnly);
   app.use(plainQuery);
   app.use(agentRoutes(door, options.agent, authenticate));

@@ -3,7 +3,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { deleteOldAnswers } from '../api/rest/idempotency-store.ts';
+import { deleteOldResponses } from '../api/rest/idempotency-store.ts';
 import { type Api, createApi } from '../api/server.ts';
 import { systemClock } from '../reconcilers/engine/clock.ts';
 import { createAppTokens, createForges, gitTokens } from '../reconcilers/forges/index.ts';
@@ -20,7 +20,7 @@ import { createGitGateway } from './compose/git-gateway.ts';
 import { agreeOnKeys, keysName, openKeyring } from './compose/keys.ts';
 import { SWEEPS } from './compose/retention.ts';
 import { type Config, ConfigError } from './config.ts';
-import { oneAtATime } from './database/advisory-lock.ts';
+import { withAdvisoryLock } from './database/advisory-lock.ts';
 import { assertDatabase } from './database/assert-database.ts';
 import { explainConnection } from './database/database-error.ts';
 import { joinEmbeddedPostgres } from './database/embedded/shared-postgres.ts';
@@ -57,7 +57,7 @@ import { createSampleIngest, createTaps, keepSamples, keepTaps } from './fleet/s
 import { createSnapshots } from './fleet/status/index.ts';
 import { deleteExpiredSessions, deleteOldThrottles, ensureFirstAdmin } from './identity/access/index.ts';
 import { followOidcFile, type OidcFileSource, readOidcFile } from './identity/administration/index.ts';
-import { createIdentityProvider, refreshPeople } from './identity/oidc/index.ts';
+import { createIdentityProvider, refreshUsers } from './identity/oidc/index.ts';
 import { createAuditChainer, logAuditHead, pruneAuditLog, writeAudit } from './insight/audit/index.ts';
 import { createEngineChecks } from './pipelines/engine/index.ts';
 import { createOutgoing, createTargetGuard } from './platform/net/outgoing/index.ts';
@@ -170,7 +170,7 @@ async function compose(
   undo.push({ what: 'database', end: () => pools.destroy() });
   const { essential, requests, background: db } = pools;
   // Replicas may share a data directory, and start on it at the same moment.
-  const { keyring, repository } = await oneAtATime(db, PREPARING, async () => ({
+  const { keyring, repository } = await withAdvisoryLock(db, PREPARING, async () => ({
     keyring: openKeyring(config),
     repository: await ensureEmbeddedRepository(config.dataDir),
   }));
@@ -401,11 +401,11 @@ async function compose(
       await work({ ...systemContext(name), fence: (tx) => lease.fence(tx, epoch) });
     });
   everyFenced('audit retention', '0 37 3,9,15,21 * * *', (ctx) => pruneAuditLog(ctx));
-  everyFenced('people at identity providers', '20 * * * * *', refreshPeople);
+  everyFenced('people at identity providers', '20 * * * * *', refreshUsers);
   everyFenced('oidc file', '*/15 * * * * *', followFile);
   for (const { name, cron, run } of SWEEPS) everyFenced(name, cron, run);
   schedules.every('audit head', '0 7 * * * *', () => logAuditHead(systemContext('audit head')));
-  schedules.every('idempotent answers', '0 29 * * * *', () => deleteOldAnswers(db));
+  schedules.every('idempotent answers', '0 29 * * * *', () => deleteOldResponses(db));
   undo.push({ what: 'schedules', end: () => schedules.stop() });
   undo.push({ what: 'repository maintenance', end: () => stopping.abort() });
   await jobs.start({

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { KnownNode, NodeDirectory } from '../../controller/fleet/index.ts';
 import { DomainError, unauthorized } from '../../controller/platform/operation/errors.ts';
-import { strangersLimit } from '../middleware/anonymous-rate-limit.ts';
+import { anonymousRateLimit } from '../middleware/anonymous-rate-limit.ts';
 
 /**
  * The node behind the request's bearer token; UNAUTHORIZED otherwise, with the remedy for a node that was revoked.
@@ -17,7 +17,7 @@ export function createNodeAuthentication(
   directory: Pick<NodeDirectory, 'authenticate'>,
   addressOf: (request: IncomingMessage) => string,
 ): AuthenticateNode {
-  const unknown = strangersLimit();
+  const unknown = anonymousRateLimit();
   return async (request) => {
     const header = request.headers.authorization ?? '';
     const node = header.startsWith('Bearer ')

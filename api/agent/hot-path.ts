@@ -15,7 +15,7 @@ import type { Logger } from '../../controller/platform/runtime/logger.ts';
 import { AGENT_LIMITS } from '../../schemas/agent/limits.ts';
 import { readJson } from '../middleware/body.ts';
 import { perMinute } from '../middleware/rate-limit.ts';
-import { errorAnswer } from '../middleware/request.ts';
+import { toErrorResponse } from '../middleware/request.ts';
 import { NODE_HEADERS } from '../middleware/security-headers.ts';
 import type { AuthenticateNode } from './authenticate.ts';
 import { invalidBody } from './invalid-body.ts';
@@ -82,7 +82,7 @@ export function agentHotPath(
     endpoint(request).then(
       (answer) => send(response, requestId, answer),
       (error: unknown) => {
-        const { status, headers, body } = errorAnswer(error, { requestId, path, log });
+        const { status, headers, body } = toErrorResponse(error, { requestId, path, log });
         send(response, requestId, { status, headers, body: JSON.stringify(body) });
       },
     );

@@ -12,7 +12,7 @@ import {
   TapEventsRequest,
 } from '../../schemas/agent/protocol.ts';
 import { validator } from '../../schemas/validate.ts';
-import type { Door } from '../handler.ts';
+import type { RequestHandler } from '../handler.ts';
 import { openEventStream } from '../http/sse.ts';
 import { readJson } from '../middleware/body.ts';
 import { perMinute, perMinuteByAddress } from '../middleware/rate-limit.ts';
@@ -35,7 +35,11 @@ const LOGS_PER_MINUTE = 60;
 const SAMPLES_PER_MINUTE = 60;
 const TAP_EVENTS_PER_MINUTE = 120;
 
-export function agentRoutes(door: Door, parts: AgentParts, authenticate: AuthenticateNode): Middleware {
+export function agentRoutes(
+  door: RequestHandler,
+  parts: AgentParts,
+  authenticate: AuthenticateNode,
+): Middleware {
   const enrollLimit = perMinuteByAddress(parts.enrollPerMinute);
   const logsLimit = perMinute(LOGS_PER_MINUTE);
   const samplesLimit = perMinute(SAMPLES_PER_MINUTE);

@@ -9,7 +9,7 @@ import {
   unauthorized,
 } from '../../controller/platform/operation/errors.ts';
 import { EXPORT_LIMIT, type ExportAudit } from '../../schemas/api/audit.ts';
-import type { Door } from '../handler.ts';
+import type { RequestHandler } from '../handler.ts';
 import { CSV_HEADER, csvLine, ndjsonLine } from './export-lines.ts';
 
 /** Each reads large parts of the log. */
@@ -20,7 +20,7 @@ const FORMS = {
   ndjson: { type: 'application/x-ndjson', header: '', line: ndjsonLine },
 } as const;
 
-export function auditRoutes(router: Router, door: Door): void {
+export function auditRoutes(router: Router, door: RequestHandler): void {
   /** Whose exports are under way, in this process. */
   const running: string[] = [];
 

@@ -11,12 +11,12 @@ import {
 } from '../../controller/identity/oidc/index.ts';
 import type { Actor } from '../../controller/platform/operation/context.ts';
 import { badRequest, forbidden, unauthorized } from '../../controller/platform/operation/errors.ts';
-import { refuseOwing } from '../../controller/platform/operation/operation.ts';
+import { assertNoRequiredAction } from '../../controller/platform/operation/operation.ts';
 import type { Logger } from '../../controller/platform/runtime/logger.ts';
-import type { Door } from '../handler.ts';
+import type { RequestHandler } from '../handler.ts';
 import { readText } from '../middleware/body.ts';
 import { perMinuteByAddress } from '../middleware/rate-limit.ts';
-import { errorAnswer } from '../middleware/request.ts';
+import { toErrorResponse } from '../middleware/request.ts';
 import { createAttemptCookies } from './attempt-cookies.ts';
 
 const PROVIDER_LENGTH = 40;
@@ -27,7 +27,7 @@ const SIGN_INS_PER_MINUTE = 120;
 /** Of a provider, where an administrator may end all sessions at once. */
 const LOGOUTS_PER_MINUTE = 3_000;
 
-export function oidcRoutes(router: Router, door: Door): void {
+export function oidcRoutes(router: Router, door: RequestHandler): void {
   const out = perMinuteByAddress(SIGN_INS_PER_MINUTE);
   const back = perMinuteByAddress(SIGN_INS_PER_MINUTE);
   const logouts = perMinuteByAddress(LOGOUTS_PER_MINUTE);
@@ -105,7 +105,7 @@ async function toPeople(ctx: KoaContext, log: Logger, work: () => Promise<unknow
     await work();
   } catch (error) {
     if (ctx.accepts('json', 'html') !== 'html') throw error;
-    const { status } = errorAnswer(error, {
+    const { status } = toErrorResponse(error, {
       ...{ requestId: ctx.state.requestId, path: ctx.path, log },
     });
     ctx.redirect(problemPage(PROBLEM_OF[status] ?? 'oidc_failed', '/', false));
@@ -167,7 +167,7 @@ function withParameter(path: string, name: string, value: string): string {
 function ownerOf(ctx: KoaContext, baseUrl: string, actor: Actor): { userId: string; sessionId: string } {
   if (actor.type !== 'user') throw unauthorized();
   refuseForeignLink(ctx, baseUrl);
-  refuseOwing(actor);
+  assertNoRequiredAction(actor);
   return { userId: actor.userId, sessionId: actor.sessionId };
 }
 

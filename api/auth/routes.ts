@@ -4,10 +4,10 @@ import { endSessionUrl, listProviders, readProviderSession } from '../../control
 import { badRequest, unauthorized } from '../../controller/platform/operation/errors.ts';
 import { SignInInput } from '../../schemas/api/people.ts';
 import { sentences, validator } from '../../schemas/validate.ts';
-import type { Door } from '../handler.ts';
+import type { RequestHandler } from '../handler.ts';
 import { readJson } from '../middleware/body.ts';
 import { perMinuteByAddress } from '../middleware/rate-limit.ts';
-import { refuseForeignChange } from '../middleware/session.ts';
+import { rejectCrossSiteChange } from '../middleware/session.ts';
 
 const BODY_BYTES = 16 * 1024;
 /** Beside the throttles, which count failures: of one address, whatever it asks, by this controller. */
@@ -17,11 +17,11 @@ function publicUser({ userId, name, email, isSuperAdmin, owes }: UserActor) {
   return { id: userId, name, email, isSuperAdmin, owes };
 }
 
-export function authRoutes(router: Router, door: Door): void {
+export function authRoutes(router: Router, door: RequestHandler): void {
   const limit = perMinuteByAddress(SIGN_INS_PER_MINUTE);
 
   router.post('/api/auth/sign-in', async (ctx) => {
-    refuseForeignChange(ctx.req, door.baseUrl);
+    rejectCrossSiteChange(ctx.req, door.baseUrl);
     await limit.take(ctx.state.ipAddress);
     const input = await readJson(ctx.req, BODY_BYTES);
     const check = validator(SignInInput);
@@ -39,7 +39,7 @@ export function authRoutes(router: Router, door: Door): void {
   });
 
   router.post('/api/auth/sign-out', async (ctx) => {
-    refuseForeignChange(ctx.req, door.baseUrl);
+    rejectCrossSiteChange(ctx.req, door.baseUrl);
     const context = door.context(ctx, await door.actor(ctx));
     const atProvider = await readProviderSession(context);
     await signOut(context);

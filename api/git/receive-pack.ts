@@ -130,7 +130,7 @@ const MOST_PAYLOAD = 65_515;
  * git's own report that none of the refs was taken, each with its reason, and lines for the user where the client has bands
  * for them; null for a client that asked for no report. (gitprotocol-pack(5), "Report Status")
  */
-export function refusalReport(
+export function renderRejectionReport(
   { commands, capabilities }: PushRequest,
   reasonOf: (ref: string) => string,
   remoteLines: readonly string[] = [],

@@ -18,7 +18,7 @@ import {
   type HeavySlotLimits,
   type HeavySlots,
 } from '../../controller/platform/operation/heavy-slots.ts';
-import { refuseOwing } from '../../controller/platform/operation/operation.ts';
+import { assertNoRequiredAction } from '../../controller/platform/operation/operation.ts';
 import type { Logger } from '../../controller/platform/runtime/logger.ts';
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import type { RateLimit } from '../middleware/rate-limit.ts';
@@ -114,7 +114,7 @@ export function gitRoutes(parts: GitParts): Middleware {
       return answer(ctx, 401, 'Sign in with a personal token as the password\n');
     }
     try {
-      refuseOwing(actor);
+      assertNoRequiredAction(actor);
     } catch (error) {
       return answer(ctx, 403, `${messageOf(error)}. Sign in at ${parts.uiUrl}\n`);
     }

@@ -5,7 +5,7 @@
 import type { Context as KoaContext } from 'koa';
 import type { PushedRef } from '../../controller/delivery/repository/index.ts';
 import { PacketsTooLargeError } from './packet-reader.ts';
-import { type PushRequest, type RefCommand, readPush, refusalReport } from './receive-pack.ts';
+import { type PushRequest, type RefCommand, readPush, renderRejectionReport } from './receive-pack.ts';
 
 const REASON = 'protected: open a pull request';
 const BESIDE = 'not pushed with a protected branch: push it alone';
@@ -54,7 +54,7 @@ export async function screenPush(ctx: KoaContext, rules: Rules): Promise<LetThro
   const refusal = refusalOf(push, rules);
   if (!refusal)
     return { read, refs: push.commands.map((one) => ({ name: one.ref, deleted: isDeletion(one) })) };
-  const report = refusalReport(push, refusal.reasonOf, refusal.advice);
+  const report = renderRejectionReport(push, refusal.reasonOf, refusal.advice);
   if (!report) return refuse(ctx, 403, `${refusal.plain}\n`);
   await dropBody(ctx);
   ctx.status = 200;

@@ -13,7 +13,7 @@ type Walk = (value: unknown, path: string, found: Found) => void;
 const answers = new WeakMap<object, { schema: TSchema; written?: SuperJSONResult }>();
 
 /** Remembers the schema of an answer. */
-export function answerOf<T>(schema: TSchema, answer: T): T {
+export function withSchema<T>(schema: TSchema, answer: T): T {
   if (typeof answer === 'object' && answer !== null && answers.get(answer)?.schema !== schema)
     answers.set(answer, { schema });
   return answer;

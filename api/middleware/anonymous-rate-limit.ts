@@ -8,14 +8,14 @@ import { DomainError } from '../../controller/platform/operation/errors.ts';
 import { perMinuteByAddress, type RateLimit } from './rate-limit.ts';
 
 /** A hundred browsers that load a page at once are below it, and so is a fleet that installs itself. */
-export const STRANGERS_PER_MINUTE = 3_000;
+export const ANONYMOUS_PER_MINUTE = 3_000;
 
 const OPEN = ['/api/health', '/api/auth/', '/api/v1/openapi.json', '/schemas/', '/agent/'];
 
-export const strangersLimit = (): RateLimit => perMinuteByAddress(STRANGERS_PER_MINUTE);
+export const anonymousRateLimit = (): RateLimit => perMinuteByAddress(ANONYMOUS_PER_MINUTE);
 
 /** Counts what is open to all, whoever asks, and whoever is turned away by a door that leaves its refusals to others. */
-export function countStrangers(strangers: RateLimit): Middleware {
+export function countAnonymous(strangers: RateLimit): Middleware {
   return async (ctx, next) => {
     const { path } = ctx;
     if (OPEN.some((prefix) => path.startsWith(prefix))) strangers.take(ctx.state.ipAddress);

@@ -12,7 +12,7 @@ const FOR_OTHERS = ['/api/v1/openapi.json', '/api/auth/oidc/'];
 /** Tells its refusals in a form of its own, and asks by itself. */
 const PROCEDURES = '/api/trpc/';
 
-export function refuseForeignSite({ headers }: IncomingMessage): void {
+export function rejectCrossSite({ headers }: IncomingMessage): void {
   const site = headers['sec-fetch-site'];
   if (site === 'cross-site' || site === 'same-site') throw forbidden('This request came from another site');
 }
@@ -20,6 +20,6 @@ export function refuseForeignSite({ headers }: IncomingMessage): void {
 export const sameSiteOnly: Middleware = (ctx, next) => {
   const { path } = ctx;
   const ours = path.startsWith('/api/') && !FOR_OTHERS.some((prefix) => path.startsWith(prefix));
-  if (ours && !path.startsWith(PROCEDURES)) refuseForeignSite(ctx.req);
+  if (ours && !path.startsWith(PROCEDURES)) rejectCrossSite(ctx.req);
   return next();
 };

@@ -9,7 +9,7 @@ const MOST = 50;
 const LOOK_THEMSELVES = ['/api/trpc/', '/api/v1/', '/api/scim/'];
 
 /** BAD_REQUEST for a parameter that is there twice, and for more than 50 of them. */
-export function refuseRepeated(querystring: string): void {
+export function rejectRepeatedParameters(querystring: string): void {
   if (querystring === '') return;
   const seen = new Set<string>();
   for (const name of new URLSearchParams(querystring).keys()) {
@@ -23,6 +23,7 @@ export const plainQuery: Middleware = (ctx, next) => {
   const { path } = ctx;
   // What a page's address says is read by the page.
   const door = path.startsWith('/api/') || path.startsWith('/git/') || path.startsWith('/agent/');
-  if (door && !LOOK_THEMSELVES.some((prefix) => path.startsWith(prefix))) refuseRepeated(ctx.querystring);
+  if (door && !LOOK_THEMSELVES.some((prefix) => path.startsWith(prefix)))
+    rejectRepeatedParameters(ctx.querystring);
   return next();
 };

@@ -54,34 +54,34 @@ export function withRequest(options: {
     try {
       await next();
     } catch (error) {
-      answerError(ctx, error, options.log);
+      respondWithError(ctx, error, options.log);
     }
   };
 }
 
 type AnswerContext = Parameters<Middleware<RequestState>>[0];
 
-export function answerError(ctx: AnswerContext, error: unknown, log: Logger): void {
+export function respondWithError(ctx: AnswerContext, error: unknown, log: Logger): void {
   const { requestId } = ctx.state;
   // Whoever meant to answer by himself did not come to it.
   if (!ctx.res.headersSent) ctx.respond = true;
-  const answer = errorAnswer(error, { requestId, path: ctx.path, log });
+  const answer = toErrorResponse(error, { requestId, path: ctx.path, log });
   ctx.status = answer.status;
   ctx.set(answer.headers);
   ctx.body = answer.body;
 }
 
-export interface ErrorAnswer {
+export interface ErrorResponse {
   status: number;
   headers: Record<string, string>;
   body: Record<string, unknown>;
 }
 
 /** What the client is told of an error; what it is not told is logged under the request's id. */
-export function errorAnswer(
+export function toErrorResponse(
   thrown: unknown,
   request: { requestId: string; path: string; log: Logger },
-): ErrorAnswer {
+): ErrorResponse {
   const error = unlessAway(thrown);
   if (error !== thrown) {
     const { requestId, path, log } = request;

@@ -16,7 +16,7 @@ export async function readActor(db: Knex, cookie: Cookie, ctx: KoaContext): Prom
 }
 
 /** A change needs a JSON content type, which a form cannot send, and, from a browser, an origin that is ours. */
-export function refuseForeignChange(request: IncomingMessage, baseUrl: string): void {
+export function rejectCrossSiteChange(request: IncomingMessage, baseUrl: string): void {
   const type = String(request.headers['content-type'] ?? '')
     .split(';')[0]
     ?.trim()

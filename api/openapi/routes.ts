@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Middleware } from 'koa';
 import type { ErrorCode } from '../../schemas/api/error-codes.ts';
-import type { Door } from '../handler.ts';
+import type { RequestHandler } from '../handler.ts';
 import { openToEveryOrigin } from '../middleware/security-headers.ts';
 import { describeApi } from './document.ts';
 
@@ -9,7 +9,7 @@ const PATH = '/api/v1/openapi.json';
 const METHODS = 'GET, HEAD, OPTIONS';
 
 /** Open to every origin and without a key: it tells nothing of what is stored here. */
-export function openApiRoutes(door: Door): Middleware {
+export function openApiRoutes(door: RequestHandler): Middleware {
   const text = JSON.stringify(describeApi({ baseUrl: door.baseUrl, cookieName: door.cookie.name }));
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
 

@@ -3,11 +3,11 @@ import { nodeHTTPRequestHandler } from '@trpc/server/adapters/node-http';
 import type { Context, Middleware } from 'koa';
 import { unlessAway } from '../../controller/database/errors.ts';
 import { badRequest, DomainError } from '../../controller/platform/operation/errors.ts';
-import type { Door } from '../handler.ts';
+import type { RequestHandler } from '../handler.ts';
 import { assertDeclaredLength } from '../middleware/body.ts';
-import { refuseForeignSite } from '../middleware/foreign-site.ts';
-import { refuseRepeated } from '../middleware/query.ts';
-import { refuseForeignChange } from '../middleware/session.ts';
+import { rejectCrossSite } from '../middleware/foreign-site.ts';
+import { rejectRepeatedParameters } from '../middleware/query.ts';
+import { rejectCrossSiteChange } from '../middleware/session.ts';
 import { appRouter } from './router.ts';
 
 const PREFIX = '/api/trpc/';
@@ -27,7 +27,7 @@ const FAULT = {
   status: 500,
 };
 
-export function procedureRoutes(door: Door): Middleware {
+export function procedureRoutes(door: RequestHandler): Middleware {
   return async (ctx, next) => {
     if (!ctx.path.startsWith(PREFIX)) return next();
     if (!METHODS.includes(ctx.method)) return refuseMethod(ctx);
@@ -39,9 +39,9 @@ export function procedureRoutes(door: Door): Middleware {
         throw new DomainError('UNAUTHORIZED', 'Sign in first');
       }
       if (actor.type === 'user') door.calls.take(actor.userId);
-      if (ctx.method === 'GET') refuseForeignSite(ctx.req);
-      else refuseForeignChange(ctx.req, door.baseUrl);
-      refuseRepeated(ctx.querystring);
+      if (ctx.method === 'GET') rejectCrossSite(ctx.req);
+      else rejectCrossSiteChange(ctx.req, door.baseUrl);
+      rejectRepeatedParameters(ctx.querystring);
       assertDeclaredLength(ctx.req, BODY_BYTES);
       // tRPC refuses a batch before it has a context, and so without the id of the request.
       if (ctx.query.batch === '1')

@@ -10,7 +10,7 @@ import type { Context } from '../../controller/platform/operation/context.ts';
 import { DomainError } from '../../controller/platform/operation/errors.ts';
 import type { Execute, Operation, Query } from '../../controller/platform/operation/operation.ts';
 import { isRecord } from '../../controller/platform/text/is-record.ts';
-import { answerOf, datedJson } from '../http/dated-json.ts';
+import { datedJson, withSchema } from '../http/dated-json.ts';
 
 export interface TrpcContext {
   ctx: Context;
@@ -108,7 +108,7 @@ export const q = <I extends TSchema, O extends TSchema>(op: Query<I, O>) =>
     .input(passThrough<I>())
     .query(async ({ ctx, input }): Promise<Static<O>> => {
       try {
-        return answerOf(op.output, await ctx.execute(op, ctx.ctx, input));
+        return withSchema(op.output, await ctx.execute(op, ctx.ctx, input));
       } catch (error) {
         throw asTrpcError(error);
       }
@@ -121,7 +121,7 @@ export const m = <I extends TSchema, O extends TSchema>(op: Operation<I, O>) =>
     .input(passThrough<I>())
     .mutation(async ({ ctx, input }): Promise<Static<O>> => {
       try {
-        return answerOf(op.output, await ctx.execute(op, ctx.ctx, input));
+        return withSchema(op.output, await ctx.execute(op, ctx.ctx, input));
       } catch (error) {
         throw asTrpcError(error);
       }

@@ -5,10 +5,10 @@ import type { ServiceAccountActor } from '../../controller/identity/access/index
 import type { Context } from '../../controller/platform/operation/context.ts';
 import { badRequest } from '../../controller/platform/operation/errors.ts';
 import { becameOf } from '../../schemas/api/git-words.ts';
-import type { Door } from '../handler.ts';
-import type { ErrorAnswer } from '../middleware/request.ts';
+import type { RequestHandler } from '../handler.ts';
+import type { ErrorResponse } from '../middleware/request.ts';
 import { assertMatch, entityTag, isFresh, stateTag, tagsOf } from './etag.ts';
-import { idempotencyKey, onlyOnce, type StoredAnswer } from './idempotency.ts';
+import { idempotencyKey, onlyOnce, type StoredResponse } from './idempotency.ts';
 import { pageOf } from './paging.ts';
 import { readBody, readQuery } from './read-input.ts';
 import { idOf, type RestRequest, type RestRow } from './row.ts';
@@ -19,16 +19,16 @@ const API = '/api/v1';
 const MOST_ID = 64;
 
 interface Options {
-  door: Door;
+  door: RequestHandler;
   ctx: KoaContext;
   actor: ServiceAccountActor;
   apiKey: string;
   row: RestRow;
   params: Record<string, string>;
-  failed: (error: unknown) => ErrorAnswer;
+  failed: (error: unknown) => ErrorResponse;
 }
 
-export async function answerRow(options: Options): Promise<void> {
+export async function handleRow(options: Options): Promise<void> {
   const { door, ctx, actor, row, params } = options;
   const context = door.context(ctx, actor);
   assertIds(params);
@@ -82,14 +82,14 @@ async function change(
   { door, ctx, actor, apiKey, row, failed }: Options,
   context: Context,
   request: RestRequest,
-): Promise<{ answer: StoredAnswer; replayed: boolean }> {
+): Promise<{ answer: StoredResponse; replayed: boolean }> {
   const key = idempotencyKey(ctx.headers['idempotency-key']?.toString());
   const tags = row.state ? tagsOf(ctx.headers['if-match'], 'If-Match') : null;
   const of = { id: idOf(request), environmentId: request.environmentId };
   const { state } = row;
   const matching: Partial<Context> =
     tags && state ? { fence: (tx: Knex) => assertMatch(tx, state, of, tags) } : {};
-  const answerOf = (output: unknown): StoredAnswer => {
+  const answerOf = (output: unknown): StoredResponse => {
     const became = becameOf(output);
     return became
       ? { status: GONE_TO_GIT, body: JSON.stringify(became) }

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { badRequest, notFound } from '../../controller/platform/operation/errors.ts';
-import { RestRefusal } from './rest-error.ts';
+import { RestError } from './rest-error.ts';
 import { readState, type StateKind } from './state-store.ts';
 
 const MAX_HEADER = 2_000;
@@ -54,7 +54,7 @@ export async function assertMatch(
   const state = await stateTag(db, kind, of, { lock: true });
   if (state === null) throw notFound(kind === 'alertRule' ? 'Alert rule' : 'Pipeline');
   if (tags.some((tag) => tag === '*' || stateOf(tag) === state)) return;
-  throw new RestRefusal(
+  throw new RestError(
     'ETAG_MISMATCH',
     'It was changed since it was read; read it again and repeat the change',
   );

@@ -52,7 +52,7 @@ const mine = (db: Knex, { serviceAccountId, key, claim }: Claimed) =>
   db('idempotent_requests').where({ service_account_id: serviceAccountId, key, claim, status: null });
 
 /** False where the key has gone to another request meanwhile. In a transaction it holds whoever comes with the key until the end. */
-export async function storeAnswer(
+export async function storeResponse(
   db: Knex,
   claimed: Claimed,
   answer: { status: number; body: string },
@@ -65,6 +65,6 @@ export async function giveUp(db: Knex, claimed: Claimed): Promise<void> {
   await mine(db, claimed).delete();
 }
 
-export async function deleteOldAnswers(db: Knex): Promise<void> {
+export async function deleteOldResponses(db: Knex): Promise<void> {
   await db('idempotent_requests').whereRaw(`created_at < now() - ${KEPT}`).delete();
 }

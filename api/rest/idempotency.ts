@@ -7,15 +7,15 @@ import stringify from 'fast-json-stable-stringify';
 import type { Knex } from 'knex';
 import { badRequest, conflict, DomainError, messageOf } from '../../controller/platform/operation/errors.ts';
 import type { Logger } from '../../controller/platform/runtime/logger.ts';
-import type { ErrorAnswer } from '../middleware/request.ts';
-import { type Claimed, claimRequest, giveUp, type KnownRequest, storeAnswer } from './idempotency-store.ts';
-import { RestRefusal } from './rest-error.ts';
+import type { ErrorResponse } from '../middleware/request.ts';
+import { type Claimed, claimRequest, giveUp, type KnownRequest, storeResponse } from './idempotency-store.ts';
+import { RestError } from './rest-error.ts';
 
 const FORM = /^[\x21-\x7e]{1,255}$/;
 const RETRY_AFTER_SECONDS = 1;
 const TOO_MANY = 429;
 
-export interface StoredAnswer {
+export interface StoredResponse {
   status: number;
   /** JSON. */
   body: string;
@@ -50,10 +50,10 @@ export async function onlyOnce(
     apiKey: string;
     key: string;
     request: { method: string; path: string; query?: string; body: unknown };
-    refusal: (error: DomainError) => ErrorAnswer;
+    refusal: (error: DomainError) => ErrorResponse;
   },
-  work: (settle: (tx: Knex, answer: StoredAnswer) => Promise<void>) => Promise<StoredAnswer>,
-): Promise<{ answer: StoredAnswer; replayed: boolean }> {
+  work: (settle: (tx: Knex, answer: StoredResponse) => Promise<void>) => Promise<StoredResponse>,
+): Promise<{ answer: StoredResponse; replayed: boolean }> {
   const { db, log, serviceAccountId, apiKey, key } = options;
   const known = await claimRequest(db, { serviceAccountId, key }, requestHash(apiKey, options.request));
   if (known.kind !== 'mine') return { answer: answerBefore(known), replayed: true };
@@ -61,12 +61,12 @@ export async function onlyOnce(
   let isStored = false;
   try {
     const answer = await work(async (tx, settled) => {
-      if (!(await storeAnswer(tx, claimed, settled)))
+      if (!(await storeResponse(tx, claimed, settled)))
         throw conflict('This took so long that it was begun again; ask once more for what became of it');
       isStored = true;
     });
     // What changes nothing has no transaction in which it could be stored.
-    if (!isStored) await storeAnswer(db, claimed, answer);
+    if (!isStored) await storeResponse(db, claimed, answer);
     return { answer, replayed: false };
   } catch (error) {
     const refusal = error instanceof DomainError ? options.refusal(error) : null;
@@ -77,12 +77,12 @@ export async function onlyOnce(
   }
 }
 
-function answerBefore(known: Exclude<KnownRequest, { kind: 'mine' }>): StoredAnswer {
+function answerBefore(known: Exclude<KnownRequest, { kind: 'mine' }>): StoredResponse {
   switch (known.kind) {
     case 'answered':
       return known;
     case 'other':
-      throw new RestRefusal(
+      throw new RestError(
         'IDEMPOTENCY_KEY_REUSED',
         'This Idempotency-Key came with another request before; use a new one',
       );
@@ -95,7 +95,7 @@ function answerBefore(known: Exclude<KnownRequest, { kind: 'mine' }>): StoredAns
 }
 
 /** A refusal is an answer; a fault of the server, or "too many at once", is none, and the same may be tried again. */
-async function remember(db: Knex, claimed: Claimed, refusal: ErrorAnswer | null): Promise<void> {
+async function remember(db: Knex, claimed: Claimed, refusal: ErrorResponse | null): Promise<void> {
   if (refusal === null || refusal.status >= 500 || refusal.status === TOO_MANY) return giveUp(db, claimed);
-  await storeAnswer(db, claimed, { status: refusal.status, body: JSON.stringify(refusal.body) });
+  await storeResponse(db, claimed, { status: refusal.status, body: JSON.stringify(refusal.body) });
 }

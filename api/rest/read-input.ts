@@ -4,7 +4,7 @@ import type { TObject, TSchema } from 'typebox';
 import { badRequest } from '../../controller/platform/operation/errors.ts';
 import { sentences, validator } from '../../schemas/validate.ts';
 import { readJson } from '../middleware/body.ts';
-import { RestRefusal } from './rest-error.ts';
+import { RestError } from './rest-error.ts';
 
 const BODY_BYTES = 256 * 1024;
 
@@ -46,9 +46,9 @@ export async function readBody(
   }
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json')
-    throw new RestRefusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body with Content-Type: application/json');
+    throw new RestError('UNSUPPORTED_MEDIA_TYPE', 'Send the body with Content-Type: application/json');
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
-    throw new RestRefusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding');
+    throw new RestError('UNSUPPORTED_MEDIA_TYPE', 'Send the body without Content-Encoding');
   const body = await readJson(request, limit);
   if (schema) return checked(schema, body);
   if (typeof body !== 'object' || body === null || Object.keys(body).length > 0)

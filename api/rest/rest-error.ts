@@ -3,10 +3,10 @@ import { DomainError } from '../../controller/platform/operation/errors.ts';
 import type { Logger } from '../../controller/platform/runtime/logger.ts';
 import { codeOfStatus, ERROR_CODES, type RestErrorCode } from '../../schemas/api/error-codes.ts';
 import type { SchemaIssue } from '../../schemas/validate.ts';
-import { type ErrorAnswer, errorAnswer } from '../middleware/request.ts';
+import { type ErrorResponse, toErrorResponse } from '../middleware/request.ts';
 
 /** A refusal that no use case knows of. */
-export class RestRefusal extends Error {
+export class RestError extends Error {
   readonly status: number;
   readonly code: RestErrorCode;
   readonly headers: Record<string, string>;
@@ -24,14 +24,14 @@ const MAX_DETAILS = 20;
 export function restError(
   thrown: unknown,
   request: { requestId: string; path: string; log: Logger },
-): ErrorAnswer {
+): ErrorResponse {
   const { status, headers, body } = shapedError(thrown, request);
   const { error, ...rest } = body;
   return { status, headers, body: { error, code: codeOf(thrown, status, body), ...rest } };
 }
 
 function codeOf(thrown: unknown, status: number, body: Record<string, unknown>): RestErrorCode {
-  if (thrown instanceof RestRefusal) return thrown.code;
+  if (thrown instanceof RestError) return thrown.code;
   if (typeof body.code === 'string' && Object.hasOwn(ERROR_CODES, body.code))
     return body.code as RestErrorCode;
   if (status === 412 && body.managedBy === 'git') return 'MANAGED_BY_GIT';
@@ -41,9 +41,9 @@ function codeOf(thrown: unknown, status: number, body: Record<string, unknown>):
 function shapedError(
   thrown: unknown,
   request: { requestId: string; path: string; log: Logger },
-): ErrorAnswer {
-  const { status, headers, body } = errorAnswer(thrown, request);
-  if (thrown instanceof RestRefusal) return { status, headers: { ...headers, ...thrown.headers }, body };
+): ErrorResponse {
+  const { status, headers, body } = toErrorResponse(thrown, request);
+  if (thrown instanceof RestError) return { status, headers: { ...headers, ...thrown.headers }, body };
   if (!(thrown instanceof DomainError)) return { status, headers, body };
   if (thrown.code === 'UNAUTHORIZED')
     return { status, headers: { ...headers, 'WWW-Authenticate': 'Bearer' }, body };

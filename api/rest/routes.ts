@@ -2,10 +2,10 @@
 import type { Context as KoaContext, Middleware } from 'koa';
 import { actorOfApiKey, type ServiceAccountActor } from '../../controller/identity/access/index.ts';
 import { unauthorized } from '../../controller/platform/operation/errors.ts';
-import type { Door } from '../handler.ts';
+import type { RequestHandler } from '../handler.ts';
 import { perMinute, type RateLimitState } from '../middleware/rate-limit.ts';
-import { answerRow } from './answer-row.ts';
-import { RestRefusal, restError } from './rest-error.ts';
+import { handleRow } from './answer-row.ts';
+import { RestError, restError } from './rest-error.ts';
 import type { RestRow } from './row.ts';
 import { REST_ROWS } from './rows.ts';
 
@@ -13,7 +13,7 @@ export const REST_PREFIX = '/api/v1';
 /** Of one key. */
 const REQUESTS_PER_MINUTE = 600;
 
-export function restRoutes(door: Door): Middleware {
+export function restRoutes(door: RequestHandler): Middleware {
   const limit = perMinute(REQUESTS_PER_MINUTE);
 
   return async (ctx, next) => {
@@ -23,7 +23,7 @@ export function restRoutes(door: Door): Middleware {
       restError(error, { requestId: ctx.state.requestId, path: ctx.path, log: door.log });
     try {
       const found = findRow(ctx.method, ctx.path.slice(REST_PREFIX.length));
-      if (found === null) throw new RestRefusal('NOT_FOUND', nothingAt(ctx));
+      if (found === null) throw new RestError('NOT_FOUND', nothingAt(ctx));
       if ('allowed' in found) return refuseMethod(ctx, found.allowed);
       const { actor, apiKey } = await caller(door, ctx);
       try {
@@ -31,7 +31,7 @@ export function restRoutes(door: Door): Middleware {
       } finally {
         ctx.set(rateLimitHeaders(limit.state(actor.id)));
       }
-      await answerRow({ door, ctx, actor, apiKey, ...found, failed });
+      await handleRow({ door, ctx, actor, apiKey, ...found, failed });
     } catch (error) {
       const { status, headers, body } = failed(error);
       ctx.status = status;
@@ -48,7 +48,10 @@ const rateLimitHeaders = ({ points, windowSeconds, remaining, resetSeconds }: Ra
 });
 
 /** A session cookie is no key here, so no other site can use one that a browser has. */
-async function caller(door: Door, ctx: KoaContext): Promise<{ actor: ServiceAccountActor; apiKey: string }> {
+async function caller(
+  door: RequestHandler,
+  ctx: KoaContext,
+): Promise<{ actor: ServiceAccountActor; apiKey: string }> {
   const apiKey = /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1];
   if (apiKey === undefined) {
     door.strangers.take(ctx.state.ipAddress);
@@ -111,7 +114,7 @@ function refuseMethod(ctx: KoaContext, allowed: readonly string[]): void {
     ctx.status = 204;
     return;
   }
-  throw new RestRefusal(
+  throw new RestError(
     'METHOD_NOT_SUPPORTED',
     `${ctx.method} is not for ${ctx.path.slice(0, 200)}; it takes ${allowed.join(', ')}`,
   );

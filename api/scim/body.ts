@@ -3,7 +3,7 @@ import { refused } from '../../controller/identity/scim/index.ts';
 import { DomainError } from '../../controller/platform/operation/errors.ts';
 import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
 import { readJson } from '../middleware/body.ts';
-import { ScimRefusal } from './errors.ts';
+import { ScimError } from './errors.ts';
 
 const TYPES: readonly string[] = ['application/scim+json', 'application/json'];
 
@@ -12,9 +12,9 @@ export async function readScimBody(message: IncomingMessage): Promise<unknown> {
   const { headers } = message;
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type === undefined || !TYPES.includes(type))
-    throw new ScimRefusal(415, 'Send the body with Content-Type: application/scim+json');
+    throw new ScimError(415, 'Send the body with Content-Type: application/scim+json');
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
-    throw new ScimRefusal(415, 'Send the body without Content-Encoding');
+    throw new ScimError(415, 'Send the body without Content-Encoding');
   try {
     return await readJson(message, SCIM_LIMITS.bodyBytes);
   } catch (error) {

@@ -2,10 +2,10 @@
 import { DomainError } from '../../controller/platform/operation/errors.ts';
 import type { Logger } from '../../controller/platform/runtime/logger.ts';
 import { SCIM_URNS } from '../../schemas/scim/common.ts';
-import { errorAnswer } from '../middleware/request.ts';
+import { toErrorResponse } from '../middleware/request.ts';
 
 /** A refusal that no use case knows of. */
-export class ScimRefusal extends Error {
+export class ScimError extends Error {
   readonly status: number;
   readonly headers: Record<string, string>;
   constructor(status: number, message: string, headers: Record<string, string> = {}) {
@@ -16,7 +16,7 @@ export class ScimRefusal extends Error {
   }
 }
 
-export interface ScimErrorAnswer {
+export interface ScimErrorResponse {
   status: number;
   headers: Record<string, string>;
   body: Record<string, unknown>;
@@ -25,13 +25,13 @@ export interface ScimErrorAnswer {
 export function scimError(
   thrown: unknown,
   request: { requestId: string; path: string; log: Logger },
-): ScimErrorAnswer {
+): ScimErrorResponse {
   // 501 is a refusal like another, and no fault of the server.
   const { status, headers, body } =
-    thrown instanceof ScimRefusal
+    thrown instanceof ScimError
       ? { status: thrown.status, headers: {}, body: { error: thrown.message } }
-      : errorAnswer(thrown, request);
-  const own = thrown instanceof ScimRefusal ? thrown.headers : {};
+      : toErrorResponse(thrown, request);
+  const own = thrown instanceof ScimError ? thrown.headers : {};
   const asks: Record<string, string> = status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
   const scimType = scimTypeOf(thrown);
   // Of a fault of the server nothing is told but where to look it up.

@@ -1,7 +1,7 @@
 /** What a request asks for: a page, a filter, some of the attributes. RFC 7644, 3.4.2 and 3.9. */
 import { refused, withoutCoreUrn } from '../../controller/identity/scim/index.ts';
 import { SCIM_LIMITS, SCIM_URNS } from '../../schemas/scim/common.ts';
-import { refuseRepeated } from '../middleware/query.ts';
+import { rejectRepeatedParameters } from '../middleware/query.ts';
 import { bodyOf } from './json.ts';
 
 /** Which attributes are told, in lower case, parts as `name.givenname`. */
@@ -22,7 +22,7 @@ type Given = Partial<Record<(typeof PARAMETERS)[number], unknown>>;
 
 /** Of the parameters of an address. Others are left aside: Microsoft has flags written behind the tenant URL. */
 export function readQuery(querystring: string): Query {
-  refuseRepeated(querystring);
+  rejectRepeatedParameters(querystring);
   const given = [...new URLSearchParams(querystring)];
   const of = (parameter: string) => {
     const values = given.filter(([name]) => name.toLowerCase() === parameter.toLowerCase());

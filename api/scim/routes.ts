@@ -2,9 +2,9 @@
 import type { Context as KoaContext, Middleware } from 'koa';
 import { addRefusal, isScimToken, SCIM_PATH, scimBaseUrl } from '../../controller/identity/scim/index.ts';
 import { messageOf, notFound, unauthorized } from '../../controller/platform/operation/errors.ts';
-import type { Door } from '../handler.ts';
+import type { RequestHandler } from '../handler.ts';
 import { perMinute } from '../middleware/rate-limit.ts';
-import { ScimRefusal, scimError } from './errors.ts';
+import { ScimError, scimError } from './errors.ts';
 import { NOT_IMPLEMENTED, SCIM_ROWS, type ScimRow } from './rows.ts';
 
 /** First syncs send thousands of requests. */
@@ -15,7 +15,7 @@ const ID = /^[\w-]{1,64}$/;
 const LONGEST_PATH = 500;
 const DETAIL_LENGTH = 500;
 
-export function scimRoutes(door: Door): Middleware {
+export function scimRoutes(door: RequestHandler): Middleware {
   const limit = perMinute(REQUESTS_PER_MINUTE);
   const baseUrl = scimBaseUrl(door.baseUrl);
 
@@ -25,7 +25,7 @@ export function scimRoutes(door: Door): Middleware {
     let known = false;
     try {
       const found = findRow(ctx.method, ctx.path);
-      if (found === null) throw new ScimRefusal(404, nothingAt(ctx, baseUrl));
+      if (found === null) throw new ScimError(404, nothingAt(ctx, baseUrl));
       if ('allowed' in found) return refuseMethod(ctx, found.allowed);
       await refuseUnknown(door, ctx);
       known = true;
@@ -60,7 +60,7 @@ export function scimRoutes(door: Door): Middleware {
  * What is limited by rate is not told of: that would be as much again.
  */
 async function noteRefusal(
-  door: Door,
+  door: RequestHandler,
   ctx: KoaContext,
   known: boolean,
   { scimType, detail }: Record<string, unknown>,
@@ -88,7 +88,7 @@ function send(ctx: KoaContext, body: object): void {
 }
 
 /** A session cookie is no token here, so no other site can use one that a browser has. One answer for every wrong token. */
-async function refuseUnknown(door: Door, ctx: KoaContext): Promise<void> {
+async function refuseUnknown(door: RequestHandler, ctx: KoaContext): Promise<void> {
   const token = /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1];
   if (token !== undefined && (await isScimToken(door.context(ctx, { type: 'anonymous' }), token))) return;
   door.strangers.take(ctx.state.ipAddress);
@@ -150,7 +150,7 @@ function refuseMethod(ctx: KoaContext, allowed: readonly string[]): void {
     ctx.status = 204;
     return;
   }
-  throw new ScimRefusal(
+  throw new ScimError(
     405,
     `${ctx.method} is not for ${ctx.path.slice(0, 200)}; it takes ${allowed.join(', ')}`,
   );

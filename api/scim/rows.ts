@@ -11,7 +11,7 @@ import type { ScimGroup } from '../../schemas/scim/group.ts';
 import type { ScimUser } from '../../schemas/scim/user.ts';
 import { readScimBody } from './body.ts';
 import { describeAll, describeOne, serviceProviderConfig } from './discovery.ts';
-import { ScimRefusal } from './errors.ts';
+import { ScimError } from './errors.ts';
 import { readGroupPatch } from './patch-group.ts';
 import { readUserPatch } from './patch-user.ts';
 import { asksFor, type Query, readQuery, readSearch } from './query.ts';
@@ -28,7 +28,7 @@ export interface ScimRequest {
   querystring: string;
   message: IncomingMessage;
 }
-export interface ScimAnswer {
+export interface ScimResponse {
   status: 200 | 201 | 204;
   /** None with 204. */
   body?: Resource;
@@ -39,12 +39,12 @@ export interface ScimRow {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below the base URL; `:id` is one. */
   path: string;
-  answer(request: ScimRequest): Promise<ScimAnswer> | ScimAnswer;
+  answer(request: ScimRequest): Promise<ScimResponse> | ScimResponse;
 }
 
 const body = ({ message }: ScimRequest): Promise<unknown> => readScimBody(message);
-const done = (resource: Resource): ScimAnswer => ({ status: 200, body: resource });
-const made = (resource: Resource, location: string): ScimAnswer => ({
+const done = (resource: Resource): ScimResponse => ({ status: 200, body: resource });
+const made = (resource: Resource, location: string): ScimResponse => ({
   status: 201,
   body: resource,
   location,
@@ -55,14 +55,14 @@ const shownUser = (user: ScimUser, { baseUrl }: ScimRequest, { selection }: Quer
 const shownGroup = (group: ScimGroup, { baseUrl }: ScimRequest, { selection }: Query): Resource =>
   selected(groupResource(group, baseUrl, asksFor(selection, 'members')), selection);
 
-async function listUsers(request: ScimRequest, query: Query): Promise<ScimAnswer> {
+async function listUsers(request: ScimRequest, query: Query): Promise<ScimResponse> {
   const input = { ...query.page, filter: query.filter };
   const { total, users: found } = await request.execute(users.listScimUsers, request.ctx, input);
   const resources = found.map((user) => shownUser(user, request, query));
   return done(listOf(resources, total, query.page.startIndex));
 }
 
-async function listGroups(request: ScimRequest, query: Query): Promise<ScimAnswer> {
+async function listGroups(request: ScimRequest, query: Query): Promise<ScimResponse> {
   const members = asksFor(query.selection, 'members');
   const input = { ...query.page, members, filter: query.filter };
   const { total, groups: found } = await request.execute(groups.listScimGroups, request.ctx, input);
@@ -227,7 +227,7 @@ export const NOT_IMPLEMENTED: readonly ScimRow[] = ['/Me', '/Bulk', '/.search'].
       method,
       path,
       answer() {
-        throw new ScimRefusal(
+        throw new ScimError(
           501,
           `${path} is not implemented; ask /Users and /Groups, each resource by a request of its own`,
         );

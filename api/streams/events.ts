@@ -5,9 +5,9 @@ import { visibleEnvironments } from '../../controller/fleet/environments/index.t
 import { actorOfSession } from '../../controller/identity/access/index.ts';
 import type { Actor } from '../../controller/platform/operation/context.ts';
 import { DomainError, unauthorized } from '../../controller/platform/operation/errors.ts';
-import { refuseOwing } from '../../controller/platform/operation/operation.ts';
+import { assertNoRequiredAction } from '../../controller/platform/operation/operation.ts';
 import { UI_TOPICS, type UiEvent, type UiTopic } from '../../schemas/api/git-sync.ts';
-import type { Door } from '../handler.ts';
+import type { RequestHandler } from '../handler.ts';
 import { openEventStream } from '../http/sse.ts';
 
 const STREAMS_PER_USER = 20;
@@ -20,7 +20,7 @@ export interface UiEvents {
   stop(): void;
 }
 
-export function createUiEvents(door: Door): UiEvents {
+export function createUiEvents(door: RequestHandler): UiEvents {
   const streams = new Map<symbol, { userId: string; close(): void }>();
 
   function open(userId: string): number {
@@ -33,7 +33,7 @@ export function createUiEvents(door: Door): UiEvents {
         const token = door.cookie.read(ctx);
         const actor = await door.actor(ctx);
         if (!token || actor.type !== 'user') throw unauthorized();
-        refuseOwing(actor);
+        assertNoRequiredAction(actor);
         if (open(actor.userId) >= STREAMS_PER_USER) {
           throw new DomainError('TOO_MANY_REQUESTS', `More than ${STREAMS_PER_USER} open pages; close some`, {
             retryAfterSeconds: 5,

@@ -6,14 +6,14 @@ import type Router from '@koa/router';
 import { findTap, type TapRecord, type Taps } from '../../controller/fleet/samples/index.ts';
 import { actorOfSession } from '../../controller/identity/access/index.ts';
 import { notFound, unauthorized } from '../../controller/platform/operation/errors.ts';
-import { allows, refuseOwing } from '../../controller/platform/operation/operation.ts';
-import type { Door } from '../handler.ts';
+import { allows, assertNoRequiredAction } from '../../controller/platform/operation/operation.ts';
+import type { RequestHandler } from '../handler.ts';
 import { openEventStream } from '../http/sse.ts';
 
 const CHECK_SESSION_MS = 30_000;
 const ID = /^[0-9a-z]{1,64}$/;
 
-export function tapRoutes(router: Router, door: Door, taps: Taps): void {
+export function tapRoutes(router: Router, door: RequestHandler, taps: Taps): void {
   /** Whether the session is still that of somebody who may watch; true where that cannot be told. */
   async function mayWatch(token: string, tap: TapRecord): Promise<boolean> {
     const actor = await actorOfSession(door.essential, token).catch(() => undefined);
@@ -25,7 +25,7 @@ export function tapRoutes(router: Router, door: Door, taps: Taps): void {
     const token = door.cookie.read(ctx);
     const actor = await door.actor(ctx);
     if (!token || actor.type !== 'user') throw unauthorized();
-    refuseOwing(actor);
+    assertNoRequiredAction(actor);
     const tapId = String(ctx.params.tapId);
     const tap = ID.test(tapId) ? await findTap(door.db, tapId) : null;
     if (!tap || tap.userId !== actor.userId || !allows(actor, tap, { role: 'EDITOR' })) throw notFound('Tap');

@@ -2,7 +2,7 @@ import { openExistingKeyring } from '../compose/keys.ts';
 import { readConfig } from '../config.ts';
 import { connect } from '../database/connect.ts';
 import { type AuditVerdict, auditVerdict, type ChainLink } from '../insight/audit/index.ts';
-import { type Command, EXIT, type Format, type Given, UsageError } from './command.ts';
+import { type Command, EXIT, type Format, type ParsedOptions, UsageError } from './command.ts';
 import { withDatabaseUrl } from './database-url.ts';
 
 export const audit: Command = {
@@ -48,7 +48,7 @@ Exit 0: it is whole. 1: it is not; the first event that does not hold is named. 
   },
 };
 
-const formOf = (given: Given): Format => (given.value('format') ?? 'text') as Format;
+const formOf = (given: ParsedOptions): Format => (given.value('format') ?? 'text') as Format;
 
 function witnessOf(text: string | undefined): ChainLink | null {
   if (text === undefined) return null;

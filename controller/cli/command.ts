@@ -28,7 +28,7 @@ export interface OptionSpec {
   help: string;
 }
 
-export interface Given {
+export interface ParsedOptions {
   positionals: readonly string[];
   flag(name: string): boolean;
   /** Undefined where it was not given. */
@@ -45,7 +45,7 @@ export interface Command {
   positionals?: number;
   /** The exit code of what cannot be set up: 1 where 1 does not stand for findings; 2 unless told. */
   failure?: ExitCode;
-  run(given: Given, io: Io): Promise<ExitCode>;
+  run(given: ParsedOptions, io: Io): Promise<ExitCode>;
 }
 
 /** The arguments make no sense; the message says what to write. */
@@ -65,9 +65,9 @@ export const FORMAT_OPTION: OptionSpec = {
   oneOf: FORMATS,
   help: 'text (default), json, junit, or github: annotations of a workflow',
 };
-export const formatOf = (given: Given): Format => (given.value('format') ?? 'text') as Format;
+export const formatOf = (given: ParsedOptions): Format => (given.value('format') ?? 'text') as Format;
 
-export function parse(command: Command, args: readonly string[]): Given & { help: boolean } {
+export function parse(command: Command, args: readonly string[]): ParsedOptions & { help: boolean } {
   const specs: Readonly<Record<string, OptionSpec>> = command.options ?? {};
   const options = Object.fromEntries(
     Object.entries(specs).map(([name, { value, repeated }]) => [

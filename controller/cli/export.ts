@@ -4,7 +4,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 import type { GitSyncStatus } from '../../schemas/api/git-sync.ts';
 import type { ExportedManifests } from '../../schemas/api/git-words.ts';
 import { CannotRun, type Command, EXIT, UsageError } from './command.ts';
-import { KEY_HELP, printable, refuseOther, SERVER_OPTIONS, serverOf } from './server-options.ts';
+import { KEY_HELP, printable, rejectOtherOptions, SERVER_OPTIONS, serverOf } from './server-options.ts';
 
 type ExportedFile = ExportedManifests['files'][number];
 
@@ -29,7 +29,7 @@ Exit 0: all is written. 1: something was left out, or would have been written ov
     const server = serverOf(given, io);
     const { status } = await server.get<{ status: GitSyncStatus }>('/git/status');
     const { environmentName } = status;
-    refuseOther(given, environmentName);
+    rejectOtherOptions(given, environmentName);
     const { files, skipped } = await server.get<ExportedManifests>('/git/export');
     const root = await folderAt(out);
     const different: string[] = [];

@@ -4,7 +4,14 @@ import { type Validation, validateFolder } from '../../reconcilers/offline/valid
 import { readEngineBin } from '../config.ts';
 import { createEngineChecks } from '../pipelines/engine/index.ts';
 import { createLogger } from '../platform/runtime/logger.ts';
-import { EXIT, type ExitCode, FORMAT_OPTION, type Given, type Io, type OptionSpec } from './command.ts';
+import {
+  EXIT,
+  type ExitCode,
+  FORMAT_OPTION,
+  type Io,
+  type OptionSpec,
+  type ParsedOptions,
+} from './command.ts';
 import type { Report } from './format/report.ts';
 
 /** Each starts a process of the engine. */
@@ -28,7 +35,7 @@ export const FOLDER_OPTIONS: Readonly<Record<string, OptionSpec>> = {
   format: FORMAT_OPTION,
 };
 
-export async function checked(given: Given, io: Io): Promise<Validation> {
+export async function checked(given: ParsedOptions, io: Io): Promise<Validation> {
   const folder = openFolder(given.positionals[0] ?? io.cwd, given.values('path'));
   const shared = given.values('shared');
   const engineBin = given.value('engine') === 'none' ? null : readEngineBin(io.env);

@@ -9,13 +9,13 @@ import {
   FORMAT_OPTION,
   FORMATS,
   formatOf,
-  type Given,
   type Io,
+  type ParsedOptions,
   UsageError,
 } from './command.ts';
 import { type Case, type Finding, type Report, render } from './format/report.ts';
-import { placesIn } from './report-paths.ts';
-import { KEY_HELP, refuseOther, SERVER_OPTIONS, type Server, serverOf } from './server-options.ts';
+import { reportPathsIn } from './report-paths.ts';
+import { KEY_HELP, rejectOtherOptions, SERVER_OPTIONS, type Server, serverOf } from './server-options.ts';
 import { apart, testCases } from './test-cases.ts';
 
 const MOST_BYTES = 8 * 1024 * 1024;
@@ -54,7 +54,7 @@ Exit 0: it would be applied. 1: something is refused, or the plan waits for an a
         ? { body: ref === undefined ? {} : { ref }, shown: asIs }
         : await filesFor(dir, server, given, io);
     const { plan: found } = await server.post<{ plan: GitPlan }>('/git/plan', body);
-    refuseOther(given, found.environmentName);
+    rejectOtherOptions(given, found.environmentName);
     if (given.value('format') === 'markdown') io.out(planMarkdown(found));
     else io.out(render(reportOf(found, shown), formatOf(given)));
     return isFine(found) ? EXIT.fine : EXIT.findings;
@@ -68,11 +68,11 @@ const asIs: Shown = (path) => path;
 async function filesFor(
   dir: string,
   server: Server,
-  given: Given,
+  given: ParsedOptions,
   io: Io,
 ): Promise<{ body: { files: PlanFile[] }; shown: Shown }> {
   const { status } = await server.get<{ status: GitSyncStatus }>('/git/status');
-  refuseOther(given, status.environmentName);
+  rejectOtherOptions(given, status.environmentName);
   if (status.path === null)
     throw new CannotRun(
       `the environment "${status.environmentName}" is not bound to git; configure it first`,
@@ -100,7 +100,7 @@ async function filesFor(
       );
     files.push({ path, text, ...(link ? { link } : {}) });
   }
-  return { body: { files }, shown: placesIn(root, io, formatOf(given) === 'github') };
+  return { body: { files }, shown: reportPathsIn(root, io, formatOf(given) === 'github') };
 }
 
 const isRefused = ({ action }: PlannedChange): boolean => action === 'refuse';

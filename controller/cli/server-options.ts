@@ -1,7 +1,7 @@
 /** A Headgate that runs elsewhere, asked over REST with the key of a service account. */
 import { readClientConfig } from '../config.ts';
 import { messageOf } from '../platform/operation/errors.ts';
-import { CannotRun, type Given, type Io, type OptionSpec, UsageError } from './command.ts';
+import { CannotRun, type Io, type OptionSpec, type ParsedOptions, UsageError } from './command.ts';
 
 export const SERVER_OPTIONS: Readonly<Record<string, OptionSpec>> = {
   env: { value: '<name>', help: 'the environment that is meant; refused where the key is for another one' },
@@ -19,7 +19,7 @@ export interface Server {
   post<T>(path: string, body: object): Promise<T>;
 }
 
-export function serverOf(given: Given, { env }: Io): Server {
+export function serverOf(given: ParsedOptions, { env }: Io): Server {
   const { url, apiKey } = readClientConfig(env);
   const address = given.value('url') ?? url;
   if (address === null) throw new UsageError('say where the server is: --url https://… or HEADGATE_URL');
@@ -102,7 +102,7 @@ function advice(status: number): string {
 }
 
 /** A key is for one environment: whoever names another one must not act on this one by mistake. */
-export function refuseOther(given: Given, environmentName: string): void {
+export function rejectOtherOptions(given: ParsedOptions, environmentName: string): void {
   const wanted = given.value('env');
   if (wanted !== undefined && wanted !== environmentName)
     throw new CannotRun(

@@ -3,9 +3,9 @@ import { visible } from '../platform/text/visible-text.ts';
 import { type Command, formatOf } from './command.ts';
 import { checked, exitOf, FOLDER_OPTIONS } from './folder-options.ts';
 import { type Case, findingLines, type Report, render, type Suite } from './format/report.ts';
-import { placesIn } from './report-paths.ts';
+import { reportPathsIn } from './report-paths.ts';
 import { apart, testCases } from './test-cases.ts';
-import { type Shown, toFinding } from './validate.ts';
+import { toFinding, type ValidationFinding } from './validate.ts';
 
 export const test: Command = {
   usage: ['headgate test [folder] [--path <environment>] …'],
@@ -18,13 +18,13 @@ Exit 0: no test failed. 1: one did, or could not be run for a fault of its manif
   async run(given, io) {
     const format = formatOf(given);
     const validation = await checked(given, io);
-    const report = reportOf(validation, placesIn(validation.root, io, format === 'github'));
+    const report = reportOf(validation, reportPathsIn(validation.root, io, format === 'github'));
     io.out(render(report, format));
     return exitOf(report);
   },
 };
 
-function reportOf({ environments }: Validation, shown: Shown): Report {
+function reportOf({ environments }: Validation, shown: ValidationFinding): Report {
   const suites = environments.map(
     ({ path, manifests, problems }): Suite => ({
       name: path || '.',
@@ -45,7 +45,7 @@ function reportOf({ environments }: Validation, shown: Shown): Report {
   return { command: 'test', suites, text: textOf(suites), json: { environments: json } };
 }
 
-function casesOf(manifest: CheckedManifest, shown: Shown): Case[] {
+function casesOf(manifest: CheckedManifest, shown: ValidationFinding): Case[] {
   const { name, problems, tests } = manifest;
   if (tests.length > 0) {
     const failures = apart(problems, tests).failures.map((one) => toFinding(one, shown));

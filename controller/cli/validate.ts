@@ -4,7 +4,7 @@ import { visible } from '../platform/text/visible-text.ts';
 import { type Command, formatOf } from './command.ts';
 import { checked, exitOf, FOLDER_OPTIONS } from './folder-options.ts';
 import { type Case, type Finding, findingLines, type Report, render, type Suite } from './format/report.ts';
-import { placesIn } from './report-paths.ts';
+import { reportPathsIn } from './report-paths.ts';
 import { apart, testCases } from './test-cases.ts';
 
 export const validate: Command = {
@@ -20,15 +20,15 @@ Exit 0: nothing is wrong. 1: something is. 2: it could not be looked at.`,
   async run(given, io) {
     const format = formatOf(given);
     const validation = await checked(given, io);
-    const report = reportOf(validation, placesIn(validation.root, io, format === 'github'));
+    const report = reportOf(validation, reportPathsIn(validation.root, io, format === 'github'));
     io.out(render(report, format));
     return exitOf(report);
   },
 };
 
-export type Shown = (path: string) => string;
+export type ValidationFinding = (path: string) => string;
 
-export const toFinding = (problem: Problem, shown: Shown): Finding => ({
+export const toFinding = (problem: Problem, shown: ValidationFinding): Finding => ({
   severity: 'error',
   message: problem.message,
   hint: problem.hint,
@@ -37,7 +37,7 @@ export const toFinding = (problem: Problem, shown: Shown): Finding => ({
   column: problem.column ?? null,
 });
 
-function reportOf(validation: Validation, shown: Shown): Report {
+function reportOf(validation: Validation, shown: ValidationFinding): Report {
   const suites = validation.environments.map(
     (one): Suite => ({ name: one.path || '.', cases: casesOf(one, shown) }),
   );
@@ -45,7 +45,7 @@ function reportOf(validation: Validation, shown: Shown): Report {
 }
 
 /** A manifest each; what could not be read as one, by its file or its name. */
-function casesOf({ manifests, problems }: CheckedEnvironment, shown: Shown): Case[] {
+function casesOf({ manifests, problems }: CheckedEnvironment, shown: ValidationFinding): Case[] {
   const unread = Map.groupBy(problems, ({ path, kind, name }) => (kind && name ? `${kind} ${name}` : path));
   const sound = new Set(manifests.map(({ kind, name }) => `${kind} ${name}`));
   return [
@@ -110,7 +110,7 @@ function textOf({ environments, stages }: Validation, suites: readonly Suite[]):
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-const jsonOf = (validation: Validation, shown: Shown) => ({
+const jsonOf = (validation: Validation, shown: ValidationFinding) => ({
   ...validation,
   environments: validation.environments.map((one) => ({
     path: one.path,

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { type Config, ConfigError } from '../config.ts';
-import { oneAtATime } from '../database/advisory-lock.ts';
+import { withAdvisoryLock } from '../database/advisory-lock.ts';
 import { assertDatabase } from '../database/assert-database.ts';
 import { connect } from '../database/connect.ts';
 import { joinEmbeddedPostgres } from '../database/embedded/shared-postgres.ts';
@@ -81,7 +81,7 @@ export interface KeysOptions {
 /** `headgate keys rotate`. Ended at any point, it goes on where it was when it is run again. */
 export async function rotateKeys(config: Config, options: KeysOptions): Promise<void> {
   await withDatabase(config, (db, url) =>
-    oneAtATime(db, ROTATING, async () => {
+    withAdvisoryLock(db, ROTATING, async () => {
       let keyring = openKeyring(config);
       const current = await claimSetting(db, CURRENT, keyring.fingerprint);
       if (!keyring.fingerprints.includes(current)) {

@@ -1,7 +1,7 @@
 /** Looks before anything else whether the database of an operator can be used, and waits for one that is not up yet. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { DatabaseError, explainConnection, readOnly, saidOf, targetOf } from './database-error.ts';
+import { DatabaseError, explainConnection, messagesOf, readOnly, targetOf } from './database-error.ts';
 import { assertTlsFiles } from './tls-files.ts';
 
 export interface AssertDatabaseOptions {
@@ -62,7 +62,7 @@ function newClient(url: string): pg.Client {
     });
   } catch (error) {
     // Parameters that do not go together. Nothing has been connected yet.
-    throw new DatabaseError(`HEADGATE_DATABASE_URL cannot be used: ${saidOf(error)}`);
+    throw new DatabaseError(`HEADGATE_DATABASE_URL cannot be used: ${messagesOf(error)}`);
   }
 }
 

@@ -175,13 +175,13 @@ export function explainConnection(error: unknown, url: string): DatabaseError | 
   const code = String((first as { code?: unknown }).code ?? '');
   const rule = RULES.find((one) => (one.code?.test(code) ?? true) && (one.text?.test(first.message) ?? true));
   if (!rule) return null;
-  return new DatabaseError(rule.explain(targetOf(url), saidOf(first)), {
+  return new DatabaseError(rule.explain(targetOf(url), messagesOf(first)), {
     transient: rule.transient ?? false,
   });
 }
 
 /** In one line, without the advice that Node.js gives to programmers. */
-export function saidOf(error: unknown): string {
+export function messagesOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error))
     .replace(/; if .*Node\.js.*$/s, '')
     .replaceAll(/\s+/g, ' ')

@@ -22,7 +22,7 @@ export * as rolloutViews from './deploy/staged-rollout-queries.ts';
 export { startHealthCheck } from './deploy/start-health-check.ts';
 export type { StoredComponent } from './graph/component-operations.ts';
 export * as pipelineConfigs from './graph/config-operations.ts';
-export { copyGraph, definitionOf, type Graph, normaliseGraph, refuseOversized } from './graph/graph.ts';
+export { assertGraphSize, copyGraph, definitionOf, type Graph, normaliseGraph } from './graph/graph.ts';
 export * as pipelineGraphs from './graph/graph-operations.ts';
 export { checkNodeTypes } from './graph/validate-graph.ts';
 export { convergePipelines, prunePipeline } from './lifecycle/converge.ts';

@@ -114,7 +114,7 @@ export const missingIn = (wanted: readonly string[], found: readonly string[]): 
 };
 
 /** `org/team` names a team. */
-export const peopleAndTeams = (names: readonly string[]): { people: string[]; teams: string[] } => ({
+export const usersAndTeams = (names: readonly string[]): { people: string[]; teams: string[] } => ({
   people: names.filter((name) => !name.includes('/')),
   teams: names.filter((name) => name.includes('/')).map((name) => name.slice(name.indexOf('/') + 1)),
 });

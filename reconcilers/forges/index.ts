@@ -4,7 +4,7 @@ import { type Binding, type ForgeGateway, openForgeToken } from '../../controlle
 import { type Keyring, KeyringError } from '../../controller/platform/crypto/keyring.ts';
 import type { TargetGuard } from '../../controller/platform/net/outgoing/index.ts';
 import type { ProxySettings } from '../../controller/platform/net/proxies.ts';
-import { forWhoeverAsks } from '../../controller/platform/operation/user-retry-message.ts';
+import { toUserRetryMessage } from '../../controller/platform/operation/user-retry-message.ts';
 import type { Logger } from '../../controller/platform/runtime/logger.ts';
 import { createAzureDevOps } from './azure-devops/azure-devops.ts';
 import { createBitbucket } from './bitbucket/bitbucket.ts';
@@ -15,7 +15,7 @@ import { createGitea } from './gitea/gitea.ts';
 import { type AppTokens, createAppTokens } from './github/app-tokens.ts';
 import { createGitHub } from './github/github.ts';
 import { createGitLab } from './gitlab/gitlab.ts';
-import { untilWords } from './token-expiry.ts';
+import { expiryText } from './token-expiry.ts';
 import {
   createTransport,
   type Hold,
@@ -136,13 +136,13 @@ export function createForges(options: ForgeOptions): Forges {
       try {
         const forge = of(binding);
         await forge?.check();
-        const until = untilWords((await forge?.tokenEnd()) ?? null);
+        const until = expiryText((await forge?.tokenEnd()) ?? null);
         return {
           ok: true,
           message: `${titleOf(binding)} takes the ${binding.forgeAppId === null ? 'token' : 'app'}${until}`,
         };
       } catch (error) {
-        if (error instanceof ForgeError) return { ok: false, message: forWhoeverAsks(error.message) };
+        if (error instanceof ForgeError) return { ok: false, message: toUserRetryMessage(error.message) };
         throw error;
       }
     },

@@ -62,7 +62,7 @@ const cleaned = (text: string, length: number): string =>
 
 export const title = (text: string) => cleaned(text, TITLE);
 export const body = (text: string | null | undefined) => cleaned(text ?? '', BODY);
-export const person = (name: string | null | undefined) => cleaned(name ?? '', NAME) || 'somebody';
+export const userName = (name: string | null | undefined) => cleaned(name ?? '', NAME) || 'somebody';
 export const branch = (name: string) => cleaned(name.replace(/^refs\/heads\//, ''), BRANCH);
 
 /** @throws ForgeError */

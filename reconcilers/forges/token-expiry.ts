@@ -17,4 +17,4 @@ export function endWarning(title: string, end: Date | null, now: number): string
   return `The token for ${title} ends on ${day(end)}: make another one there, and give it as forge.token`;
 }
 
-export const untilWords = (end: Date | null): string => (end === null ? '' : ` until ${day(end)}`);
+export const expiryText = (end: Date | null): string => (end === null ? '' : ` until ${day(end)}`);

@@ -70,7 +70,7 @@ const HOLDS: Record<PruneHold, string> = {
   observing: 'kept: the binding only observes',
 };
 
-export function problemPlace(problem: Pick<Problem, 'path' | 'line' | 'column'>): string {
+export function problemLocation(problem: Pick<Problem, 'path' | 'line' | 'column'>): string {
   if (problem.line === undefined) return problem.path;
   return `${problem.path}:${problem.line}${problem.column === undefined ? '' : `:${problem.column}`}`;
 }
@@ -120,7 +120,7 @@ function describe(line: Line): string[] {
       ];
     case 'problem':
       return [
-        `  ! ${problemPlace(line.problem)}: ${line.problem.message}`,
+        `  ! ${problemLocation(line.problem)}: ${line.problem.message}`,
         `      ${line.problem.hint}${line.kept ? ` (${line.kept})` : ''}`,
       ];
   }

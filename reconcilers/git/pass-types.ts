@@ -17,7 +17,7 @@ import type { Counts, Line } from './pass-report.ts';
 import type { Focus } from './plan/changed-manifests.ts';
 import type { ObservedOrder } from './plan/dependency-cycles.ts';
 import type { Change, PruneHold } from './plan/plan.ts';
-import type { Said, UiObject } from './read/overrides.ts';
+import type { OperatorInput, UiObject } from './read/overrides.ts';
 import type { PassMemory } from './read/pass-memory.ts';
 import type { ManifestOutcome } from './record/outcome.ts';
 
@@ -62,14 +62,14 @@ export interface PassResult {
 /** By identity. */
 export type Inventory = ReadonlyMap<string, InventoryRecord>;
 
-export interface Looked {
+export interface Observed {
   commit: CommitInfo;
   /** What the binding's ref stands for, in full; null where a commit was named instead. */
   refName: string | null;
   desired: Desired;
   inventory: Inventory;
   secrets: ReadonlySet<string>;
-  said: Said;
+  said: OperatorInput;
   /** Living objects that the UI owns. */
   ui: readonly UiObject[];
   /** By which this commit is judged: as the commit that was applied before it has it. */

@@ -19,9 +19,9 @@ import { DomainError } from '../../controller/platform/operation/errors.ts';
 import { GitRepositoryError } from '../source/index.ts';
 import { act } from './act/act.ts';
 import { noCounts, renderReport } from './pass-report.ts';
-import type { Looked, PassOptions, PassResult } from './pass-types.ts';
+import type { Observed, PassOptions, PassResult } from './pass-types.ts';
 import { countOfKinds } from './plan/changed-manifests.ts';
-import { guardsOf, look, planOf } from './plan/compute-plan.ts';
+import { guardsOf, observe, planOf } from './plan/compute-plan.ts';
 import { verdictOf } from './plan/verdict.ts';
 import { createPassMemory, type PassMemory } from './read/pass-memory.ts';
 import { record, recordFailure } from './record/record.ts';
@@ -55,10 +55,10 @@ function givenUp({ environmentName }: Binding, { message }: BindingChangedError)
 
 async function pass(options: PassOptions, memory: PassMemory): Promise<PassResult> {
   const queue = await readJobQueue(options.ctx.db, options.binding.id);
-  let looked: Looked;
+  let looked: Observed;
   try {
     await options.remote?.fetch();
-    looked = await look({ ...options, memory });
+    looked = await observe({ ...options, memory });
   } catch (error) {
     if (options.signal.aborted || isDatabaseError(error)) throw error;
     if (error instanceof GitRepositoryError) options.remote?.distrust();
@@ -73,7 +73,7 @@ async function passOver(
   options: PassOptions,
   memory: PassMemory,
   queue: JobQueue,
-  looked: Looked,
+  looked: Observed,
 ): Promise<PassResult> {
   if (queue.pending.length === 0 && isSettled(options, looked, memory)) return recordSettled(options, looked);
   const plan = planOf(looked);
@@ -95,7 +95,7 @@ async function begin({ ctx, binding }: PassOptions, approval: string): Promise<v
 }
 
 /** The very tree after which the last pass had nothing left to do, and nobody has changed anything since. */
-function isSettled({ binding }: PassOptions, { commit, desired }: Looked, memory: PassMemory): boolean {
+function isSettled({ binding }: PassOptions, { commit, desired }: Observed, memory: PassMemory): boolean {
   return (
     memory.settled === desired &&
     binding.mode === 'sync' &&
@@ -106,7 +106,7 @@ function isSettled({ binding }: PassOptions, { commit, desired }: Looked, memory
   );
 }
 
-async function recordSettled({ ctx, binding }: PassOptions, looked: Looked): Promise<PassResult> {
+async function recordSettled({ ctx, binding }: PassOptions, looked: Observed): Promise<PassResult> {
   const { commit, desired } = looked;
   const counts = { ...noCounts(), unchanged: countOfKinds(desired.manifests) };
   await ctx.db.transaction(async (tx) => {

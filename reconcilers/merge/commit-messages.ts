@@ -1,5 +1,5 @@
 /** What the commits of merged pull requests say. */
-import type { Person } from '../write-back/commit/commit.ts';
+import type { CommitIdentity } from '../write-back/commit/commit.ts';
 
 export interface Named {
   number: number;
@@ -32,8 +32,8 @@ export const mergeMessage = ({ number, title, branch }: Named): string =>
 
 export function squashMessage(
   { number, title }: Named,
-  commits: readonly { author: Person; message: string }[],
-  author: Person,
+  commits: readonly { author: CommitIdentity; message: string }[],
+  author: CommitIdentity,
 ): string {
   const subjects = commits.map(({ message }) => `* ${oneLine(message.trimStart().split('\n')[0] ?? '')}`);
   const body =

@@ -1,15 +1,15 @@
 /** Commits of a pull request, read and written. */
-import type { Person } from '../write-back/commit/commit.ts';
+import type { CommitIdentity } from '../write-back/commit/commit.ts';
 import type { LocalGit } from './local-git.ts';
 
 export interface NewCommit {
   tree: string;
   parents: readonly string[];
   message: string;
-  author: Person;
+  author: CommitIdentity;
   /** `<seconds> <zone>`, where the commit stands for one that was made before. */
   authorDate?: string;
-  committer: Person;
+  committer: CommitIdentity;
   committerDate?: string;
 }
 
@@ -37,7 +37,7 @@ export interface OldCommit {
   sha: string;
   parents: string[];
   tree: string;
-  author: Person;
+  author: CommitIdentity;
   /** `<seconds> <zone>` */
   authorDate: string;
   message: string;

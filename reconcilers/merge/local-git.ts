@@ -3,14 +3,14 @@ import { gitEnvironment, RepositoryError, runGit } from '../../controller/delive
 
 const RUN_MS = 30_000;
 
-export interface GitAsk {
+export interface LocalGitOptions {
   env?: Readonly<Record<string, string>>;
   input?: string;
   /** Ends that are answers, too; 0 always is one. */
   codes?: readonly number[];
 }
 
-export interface GitAnswer {
+export interface LocalGitResult {
   code: number;
   stdout: string;
 }
@@ -20,14 +20,14 @@ export interface LocalGit {
   gitdir: string;
   signal: AbortSignal;
   /** @throws RepositoryError with what git said */
-  (args: readonly string[], ask?: GitAsk): Promise<GitAnswer>;
+  (args: readonly string[], ask?: LocalGitOptions): Promise<LocalGitResult>;
 }
 
 export function localGit(gitdir: string, signal: AbortSignal): LocalGit {
   const run = async (
     args: readonly string[],
-    { env, input, codes = [] }: GitAsk = {},
-  ): Promise<GitAnswer> => {
+    { env, input, codes = [] }: LocalGitOptions = {},
+  ): Promise<LocalGitResult> => {
     const end = await runGit(args, {
       cwd: gitdir,
       env: {

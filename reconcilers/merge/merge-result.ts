@@ -32,20 +32,20 @@ const PATH_CHARACTERS = 1_024;
 /** @throws RepositoryError where git is too old, or lacks what it needs of a partial copy */
 export async function mergeResult(gitdir: string, ends: Ends, signal: AbortSignal): Promise<MergeResult> {
   const git = localGit(gitdir, signal);
-  const { mergeBase, conflicts, isIn, tree } = await seeMerge(git, ends);
+  const { mergeBase, conflicts, isIn, tree } = await observeMerge(git, ends);
   if (mergeBase === ends.head) return { mergeBase, conflicts, commit: ends.base, isIn };
   return { mergeBase, conflicts, commit: tree === null ? null : await danglingMerge(git, tree, ends), isIn };
 }
 
 /** Without the commit. */
-export interface MergeSeen extends Omit<MergeResult, 'commit'> {
+export interface ObservedMerge extends Omit<MergeResult, 'commit'> {
   /** Of the merge; null where there are conflicts or no history in common. */
   tree: string | null;
   /** The files of the head are those of where it began. */
   changesNothing: boolean;
 }
 
-export async function seeMerge(git: LocalGit, { base, head }: Ends): Promise<MergeSeen> {
+export async function observeMerge(git: LocalGit, { base, head }: Ends): Promise<ObservedMerge> {
   const mergeBase = await mergeBaseOf(git, base, head);
   if (mergeBase === head) {
     const [tree = null] = await treesOf(git, [base]);

@@ -1,6 +1,6 @@
 /** Commits of a branch, made again on top of another commit: by trees alone, nothing is checked out. */
 import { conflict, preconditionFailed } from '../../controller/platform/operation/errors.ts';
-import type { Person } from '../write-back/commit/commit.ts';
+import type { CommitIdentity } from '../write-back/commit/commit.ts';
 import { type Named, rebasedMessage } from './commit-messages.ts';
 import { type OldCommit, readCommits, writeCommit } from './commit-objects.ts';
 import type { LocalGit } from './local-git.ts';
@@ -18,7 +18,7 @@ export async function rebased(
   git: LocalGit,
   { base, head }: Ends,
   pull: Named,
-  committer: Person,
+  committer: CommitIdentity,
 ): Promise<string | null> {
   const own = ['rev-list', '--count', `${base}..${head}`];
   const { stdout: merges } = await git([...own, '--merges']);

@@ -9,19 +9,19 @@ import type { Context } from '../../controller/platform/operation/context.ts';
 import { DomainError, preconditionFailed, unavailable } from '../../controller/platform/operation/errors.ts';
 import { createHeavySlots } from '../../controller/platform/operation/heavy-slots.ts';
 import { callerKey } from '../../controller/platform/operation/operation.ts';
-import { forWhoeverAsks } from '../../controller/platform/operation/user-retry-message.ts';
-import type { Person } from '../write-back/commit/commit.ts';
+import { toUserRetryMessage } from '../../controller/platform/operation/user-retry-message.ts';
+import type { CommitIdentity } from '../write-back/commit/commit.ts';
 import { authorOf, headgate } from '../write-back/commit/commit-message.ts';
 import { hostOf } from '../write-back/commit/workspace.ts';
 import { type LocalGit, localGit } from './local-git.ts';
 
-export interface Bench {
+export interface Workspace {
   handle: RepositoryHandle;
   git: LocalGit;
   signal: AbortSignal;
   /** Who asks for it, as commits name them. */
-  author: Person;
-  committer: Person;
+  author: CommitIdentity;
+  committer: CommitIdentity;
 }
 
 const ALL_MS = 90_000;
@@ -51,16 +51,16 @@ const PASSING: readonly RepositoryFault[] = ['unreachable', 'timeout', 'asked-to
  * In a slot of whoever asks; reconcilers, which bound themselves, need none.
  * @throws UNAVAILABLE, PRECONDITION_FAILED where the repository does not let us, in words; TOO_MANY_REQUESTS
  */
-export async function atBench<T>(
+export async function inWorkspace<T>(
   ctx: Context,
   binding: Binding,
-  work: (bench: Bench) => Promise<T>,
+  work: (bench: Workspace) => Promise<T>,
 ): Promise<T> {
   const key = callerKey(ctx.actor);
   return key === null ? atOnce(ctx, binding, work) : slots.run(key, ctx, () => atOnce(ctx, binding, work));
 }
 
-async function atOnce<T>(ctx: Context, binding: Binding, work: (bench: Bench) => Promise<T>): Promise<T> {
+async function atOnce<T>(ctx: Context, binding: Binding, work: (bench: Workspace) => Promise<T>): Promise<T> {
   const late = AbortSignal.timeout(ALL_MS);
   const signal = AbortSignal.any([ctx.signal, late]);
   const handle = ctx.services.repositories.of(binding);
@@ -73,8 +73,8 @@ async function atOnce<T>(ctx: Context, binding: Binding, work: (bench: Bench) =>
       throw unavailable(`The repository did not answer within ${ALL_MS / 1000} s; look whether it was done`);
     if (!(error instanceof RepositoryError)) throw error;
     throw PASSING.includes(error.fault)
-      ? unavailable(`The repository cannot be used at the moment: ${forWhoeverAsks(error.message)}`)
-      : preconditionFailed(`The repository does not take it: ${forWhoeverAsks(error.message)}`);
+      ? unavailable(`The repository cannot be used at the moment: ${toUserRetryMessage(error.message)}`)
+      : preconditionFailed(`The repository does not take it: ${toUserRetryMessage(error.message)}`);
   }
 }
 

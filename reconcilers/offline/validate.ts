@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os';
 import type { Context } from '../../controller/platform/operation/context.ts';
 import type { TestResult } from '../../schemas/api/git-plan.ts';
-import { circlesAmong } from '../git/plan/dependency-cycles.ts';
+import { findCyclesAmong } from '../git/plan/dependency-cycles.ts';
 import { danglingAmong } from '../git/plan/references.ts';
 import { KINDS } from '../kinds/index.ts';
 import type { CheckContext } from '../kinds/kind.ts';
@@ -128,7 +128,7 @@ async function checkEnvironment(
   options: ValidateOptions,
 ): Promise<CheckedEnvironment> {
   const dangling = await danglingAmong(desired, desired.manifests, async () => []);
-  const circles = circlesAmong(desired.manifests);
+  const circles = findCyclesAmong(desired.manifests);
   const checked = new Map<DesiredManifest, CheckedManifest>();
   const queue = desired.manifests[Symbol.iterator]();
   const worker = async () => {

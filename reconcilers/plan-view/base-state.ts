@@ -6,7 +6,7 @@ import {
   type StoredObject,
 } from '../../controller/delivery/bindings/index.ts';
 import type { Context } from '../../controller/platform/operation/context.ts';
-import type { Looked } from '../git/pass-types.ts';
+import type { Observed } from '../git/pass-types.ts';
 import { type Applying, type Change, objectIdOf } from '../git/plan/plan.ts';
 import { identity, identityOf } from '../git/read/identity.ts';
 import {
@@ -48,7 +48,7 @@ export async function readBefore(
     repository: Repository;
     cache: SourceCache;
   },
-  { inventory }: Looked,
+  { inventory }: Observed,
   changes: readonly Applying[],
 ): Promise<ReadonlyMap<Change, Before>> {
   const found = new Map<Change, Before>();

@@ -1,7 +1,7 @@
 /** One change of a plan as it is shown. */
 import { compile, type Definition, maskYaml, unifiedDiff } from '../../controller/pipelines/index.ts';
 import type { PlanFinding, PlannedChange, TouchedNodes } from '../../schemas/api/git-plan.ts';
-import type { Touch } from '../git/plan/affected-nodes.ts';
+import type { Effect } from '../git/plan/affected-nodes.ts';
 import { type Applying, renamedFromOf } from '../git/plan/plan.ts';
 import type { CheckResult } from '../kinds/index.ts';
 import type { DesiredManifest, Problem } from '../source/index.ts';
@@ -108,8 +108,11 @@ export function engineDiffOf(
     : { engineDiff: diff, notes: [] };
 }
 
-export function touchedOf(touches: readonly Touch[], hostOf: ReadonlyMap<string, string>): TouchedNodes {
-  const all = (effect: keyof Touch) => new Set(touches.flatMap((touch) => touch[effect]));
+export function presentAffectedNodes(
+  touches: readonly Effect[],
+  hostOf: ReadonlyMap<string, string>,
+): TouchedNodes {
+  const all = (effect: keyof Effect) => new Set(touches.flatMap((touch) => touch[effect]));
   const [starts, restarts, stops] = [all('starts'), all('restarts'), all('stops')];
   const ids = new Set([...starts, ...restarts, ...stops]);
   const hosts = [...ids].map((id) => hostOf.get(id) ?? id).sort();

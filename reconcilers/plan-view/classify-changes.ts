@@ -2,16 +2,16 @@
 import type { GitPlan, PlannedChange } from '../../schemas/api/git-plan.ts';
 import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { conflictText } from '../git/act/record-unwritten.ts';
-import { namesRefused, namesThere, withoutBlocked } from '../git/plan/blocked-manifests.ts';
+import { listLiveNames, listRefusedNames, withoutBlocked } from '../git/plan/blocked-manifests.ts';
 import type { Computed } from '../git/plan/compute-plan.ts';
 import { attribute, groupByIdentity } from '../git/plan/last-good.ts';
 import { type Applying, applies, type Change } from '../git/plan/plan.ts';
 import { identity, identityOf } from '../git/read/identity.ts';
-import { conditionsOf, keptCondition, type ManifestOutcome } from '../git/record/outcome.ts';
+import { conditionsOf, type ManifestOutcome, retainedCondition } from '../git/record/outcome.ts';
 import type { Problem } from '../source/index.ts';
 import { blank, toFinding } from './change-view.ts';
 
-export interface Judged {
+export interface ClassifiedChanges {
   /** What would be applied. */
   sound: Applying[];
   /** What would be deleted, or left to the UI. */
@@ -23,7 +23,7 @@ export interface Judged {
 }
 
 /** What of the plan a pass would carry out, and why not the rest. */
-export function judge({ looked, plan, checks }: Computed): Judged {
+export function classifyChanges({ looked, plan, checks }: Computed): ClassifiedChanges {
   const { desired, inventory } = looked;
   // A path that was deleted on purpose, as the commit says, is no fault.
   const meant = !desired.pathExists && plan.changes.some(({ action }) => action === 'prune');
@@ -100,8 +100,8 @@ export function judge({ looked, plan, checks }: Computed): Judged {
   }
   const { sound, blocked } = withoutBlocked(
     due,
-    namesThere({ ui: looked.ui, recorded: inventory.values() }),
-    [...namesRefused(looked), ...refused.map(({ kind, name }) => identity(kind, nameKeyOf(name)))],
+    listLiveNames({ ui: looked.ui, recorded: inventory.values() }),
+    [...listRefusedNames(looked), ...refused.map(({ kind, name }) => identity(kind, nameKeyOf(name)))],
   );
   for (const { change, why } of blocked) refuse(change, 'Blocked', why, []);
   // What only the checks have found.
@@ -121,12 +121,12 @@ type Inventory = Computed['looked']['inventory'];
 
 function kept(
   previous: Extract<Change, { action: 'keep' }>['previous'],
-  reason: Parameters<typeof keptCondition>[0],
+  reason: Parameters<typeof retainedCondition>[0],
   commit: string,
   inventory: Inventory,
 ): PlannedChange {
   const line = inventory.get(identityOf(previous))?.line ?? 1;
-  const said = keptCondition(reason, { path: previous.path, line, commit });
+  const said = retainedCondition(reason, { path: previous.path, line, commit });
   return {
     ...blank('keep', { ...previous, line }),
     objectId: previous.objectId,

@@ -3,15 +3,15 @@ import type { Binding } from '../../controller/delivery/bindings/index.ts';
 import type { Context } from '../../controller/platform/operation/context.ts';
 import type { GitPlan, GuardResult, PlannedChange } from '../../schemas/api/git-plan.ts';
 import type { ManifestKind } from '../../schemas/manifests/index.ts';
-import { type Touched, touchedNodes } from '../git/plan/affected-nodes.ts';
+import { type AffectedNodes, affectedNodes } from '../git/plan/affected-nodes.ts';
 import type { Computed } from '../git/plan/compute-plan.ts';
 import { stopsPlan } from '../git/plan/guards.ts';
 import { type Applying, type Change, objectIdOf } from '../git/plan/plan.ts';
 import { identityOf } from '../git/read/identity.ts';
 import { KINDS } from '../kinds/index.ts';
 import type { Before } from './base-state.ts';
-import { blank, ofApplying, touchedOf } from './change-view.ts';
-import { judge } from './classify-changes.ts';
+import { blank, ofApplying, presentAffectedNodes } from './change-view.ts';
+import { classifyChanges } from './classify-changes.ts';
 import { fleetFindings } from './fleet-impact.ts';
 import { missingSecrets } from './missing-secrets.ts';
 
@@ -35,9 +35,9 @@ export async function viewOf(options: ViewOptions): Promise<GitPlan> {
   const { ctx, binding, computed, ref } = options;
   const { looked, plan, guards } = computed;
   const { commit } = looked;
-  const judged = judge(computed);
+  const judged = classifyChanges(computed);
   const { sound } = judged;
-  const touched = await touchedNodes(ctx, binding.environmentId, {
+  const touched = await affectedNodes(ctx, binding.environmentId, {
     ...plan,
     changes: [...sound, ...judged.deletes],
   });
@@ -49,14 +49,14 @@ export async function viewOf(options: ViewOptions): Promise<GitPlan> {
       return runs === undefined ? [] : [[key, withoutLevel(runs)] as const];
     }),
   );
-  const moved = touchedOf([touched.moved], touched.hostOf);
+  const moved = presentAffectedNodes([touched.moved], touched.hostOf);
   const groups = [...sound, ...judged.deletes].filter((change) => kindOf(change) === 'NodeGroup');
   const nodesOf = (change: Change) => {
     // What labels move belongs to the one group that changes; of several nobody can say which.
     if (kindOf(change) === 'NodeGroup') return groups.length === 1 ? moved : null;
     if (kindOf(change) !== 'Pipeline') return null;
     const touch = touched.byChange.get(change);
-    return touch ? touchedOf([touch], touched.hostOf) : touchedOf([], touched.hostOf);
+    return touch ? presentAffectedNodes([touch], touched.hostOf) : presentAffectedNodes([], touched.hostOf);
   };
   const changes: PlannedChange[] = [
     ...sound.map((change) =>
@@ -110,7 +110,7 @@ export async function viewOf(options: ViewOptions): Promise<GitPlan> {
     findings: judged.findings.slice(0, MOST_FINDINGS),
     guards,
     fleet: [...missingSecrets(computed), ...fleetFindings(await fleetStateOf(ctx, touched))],
-    nodes: touchedOf([...touched.byChange.values(), touched.moved], touched.hostOf),
+    nodes: presentAffectedNodes([...touched.byChange.values(), touched.moved], touched.hostOf),
     approval,
     plannedAt: new Date(ctx.clock.now()),
   };
@@ -178,7 +178,7 @@ function stateOf(
   return plan.empty && policies === 0 ? 'empty' : 'ready';
 }
 
-async function fleetStateOf({ services }: Context, { after, nodesAfter }: Touched) {
+async function fleetStateOf({ services }: Context, { after, nodesAfter }: AffectedNodes) {
   const catalogue = await services.engine.catalogue().catch(() => null);
   return { pipelines: after, nodes: nodesAfter, catalogue };
 }

@@ -4,16 +4,16 @@ import { escaped } from '../../controller/platform/text/markdown.ts';
 import { visible as clean } from '../../controller/platform/text/visible-text.ts';
 import type { GitPlan, PlannedChange } from '../../schemas/api/git-plan.ts';
 import {
+  ACTION_LABELS,
   counted,
   fleetBeside,
+  formatLocation,
   nodesText,
-  placeOf,
   planSummary,
   severityOf,
   short,
   stateSentence,
   testsText,
-  WORDS,
 } from './plan-text.ts';
 
 /** GitHub takes 65,536 characters, others more. */
@@ -79,7 +79,7 @@ function changesTable({ changes, changesTotal }: GitPlan): string[] {
       ...(nodes && nodes.count > 0 ? [escaped(nodesText(nodes))] : []),
       ...(tests.length > 0 ? [`tests: ${testsText(tests)}`] : []),
     ];
-    return `| ${WORDS[action]} | ${kind} | ${called} | ${about.join('<br>')} |`;
+    return `| ${ACTION_LABELS[action]} | ${kind} | ${called} | ${about.join('<br>')} |`;
   });
   const more = changesTotal > rows.length ? ['', `… and ${changesTotal - rows.length} more`] : [];
   return ['', '| | Kind | Name | |', '|---|---|---|---|', ...rows, ...more];
@@ -94,7 +94,7 @@ const findings = (plan: GitPlan): string[] => {
     '',
     ...all.map(
       (one) =>
-        `- ${code(placeOf(one))}: ${escaped(one.message)}${one.hint === '' ? '' : ` – ${escaped(one.hint)}`}`,
+        `- ${code(formatLocation(one))}: ${escaped(one.message)}${one.hint === '' ? '' : ` – ${escaped(one.hint)}`}`,
     ),
   ];
 };

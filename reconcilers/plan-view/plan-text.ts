@@ -25,7 +25,7 @@ const SIGNS: Readonly<Record<PlannedChange['action'], string>> = {
   keep: '=',
   refuse: '!',
 };
-export const WORDS: Readonly<Record<PlannedChange['action'], string>> = {
+export const ACTION_LABELS: Readonly<Record<PlannedChange['action'], string>> = {
   create: 'create',
   update: 'change',
   delete: 'delete',
@@ -40,14 +40,18 @@ export const short = (text: string, most = MOST_CHARACTERS): string =>
   text.length > most ? `${text.slice(0, most - 1)}…` : text;
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-export const placeOf = ({ path, line, column }: Pick<PlanFinding, 'path' | 'line' | 'column'>): string =>
+export const formatLocation = ({
+  path,
+  line,
+  column,
+}: Pick<PlanFinding, 'path' | 'line' | 'column'>): string =>
   [clean(path), line, column].filter((part) => part !== null && part !== '').join(':');
 
 /** `2 to create, 1 to change; 1 refused; 3 unchanged`. */
 export function planSummary({ counts }: GitPlan): string {
   const acting = (['create', 'update', 'delete', 'adopt', 'rename', 'heal'] as const)
     .filter((action) => counts[action] > 0)
-    .map((action) => `${counts[action]} to ${WORDS[action]}`);
+    .map((action) => `${counts[action]} to ${ACTION_LABELS[action]}`);
   return [
     acting.length > 0 ? acting.join(', ') : 'nothing to do',
     ...(counts.refuse > 0 ? [`${counts.refuse} refused`] : []),
@@ -146,7 +150,7 @@ export function headline({ environmentName, commit, ref }: GitPlan): string {
 }
 
 const findingLines = (finding: PlanFinding, indent: string): string[] => [
-  `${indent}${placeOf(finding)}`,
+  `${indent}${formatLocation(finding)}`,
   `${indent}    ${clean(finding.message)}`,
   ...(finding.hint === '' ? [] : [`${indent}    ${clean(finding.hint)}`]),
 ];
@@ -156,7 +160,7 @@ function changeLines(change: PlannedChange): string[] {
     change;
   const from = renamedFrom === null ? '' : `, called "${clean(renamedFrom)}" before`;
   const lines = [
-    `  ${SIGNS[action]} ${WORDS[action]} ${kind} ${clean(name)}${from}  ${placeOf({ ...change, column: null })}`,
+    `  ${SIGNS[action]} ${ACTION_LABELS[action]} ${kind} ${clean(name)}${from}  ${formatLocation({ ...change, column: null })}`,
   ];
   const put = (text: string) => lines.push(`      ${text}`);
   if (reason && findings.length === 0) put(`${reason.code}: ${clean(reason.message)}`);

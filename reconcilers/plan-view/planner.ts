@@ -1,6 +1,6 @@
 /** A plan that somebody asks for: of the branch as it stands, of another ref, of files at hand. Nothing is applied or recorded. */
 import { type Binding, findApproval } from '../../controller/delivery/bindings/index.ts';
-import { createTurns, RepositoryError } from '../../controller/delivery/repository/index.ts';
+import { createKeyedMutex, RepositoryError } from '../../controller/delivery/repository/index.ts';
 import type { Context } from '../../controller/platform/operation/context.ts';
 import {
   badRequest,
@@ -8,7 +8,7 @@ import {
   preconditionFailed,
   unavailable,
 } from '../../controller/platform/operation/errors.ts';
-import { forWhoeverAsks } from '../../controller/platform/operation/user-retry-message.ts';
+import { toUserRetryMessage } from '../../controller/platform/operation/user-retry-message.ts';
 import type { GitPlan, PlanFile, PlanGit } from '../../schemas/api/git-plan.ts';
 import { type ComputeOptions, computePlan, SourceProblem } from '../git/plan/compute-plan.ts';
 import {
@@ -26,9 +26,9 @@ import { manifestsAt, readBefore } from './base-state.ts';
 import { viewOf } from './plan-document.ts';
 import { policyChanges } from './policy-changes.ts';
 
-export type PlanAsked = Pick<PlanGit, 'ref' | 'files'>;
+export type PlanRequest = Pick<PlanGit, 'ref' | 'files'>;
 export interface Planner {
-  plan(ctx: Context, binding: Binding, asked: PlanAsked): Promise<GitPlan>;
+  plan(ctx: Context, binding: Binding, asked: PlanRequest): Promise<GitPlan>;
   /**
    * Of a commit that the copy at hand holds, maybe on no branch, as the merge of a pull request: nothing is fetched. It takes
    * no turn of those that people wait for; whoever asks sees to it that few are made at once.
@@ -48,7 +48,7 @@ export function createPlanner(options: { deadlineMs?: number } = {}): Planner {
   const cache = createSourceCache({ maxFiles: FILES_KEPT, maxScopes: 20 });
   // What one merge looks like says much of the next.
   const merges = withScopesOfItsOwn(cache, 20);
-  const turns = createTurns();
+  const turns = createKeyedMutex();
   const waiting = new Map<string, number>();
 
   async function inTurn<T>(environmentId: string, work: () => Promise<T>): Promise<T> {
@@ -140,7 +140,7 @@ const late = (ms: number) =>
 function explained(error: unknown): unknown {
   if (error instanceof SourceProblem) return preconditionFailed(error.message);
   if (error instanceof GitRepositoryError) return preconditionFailed(`${error.message}; ${error.advice}`);
-  if (error instanceof RepositoryError) return preconditionFailed(forWhoeverAsks(error.message));
+  if (error instanceof RepositoryError) return preconditionFailed(toUserRetryMessage(error.message));
   return error;
 }
 

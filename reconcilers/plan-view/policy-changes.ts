@@ -3,7 +3,7 @@ import type { Binding } from '../../controller/delivery/bindings/index.ts';
 import type { PlannedChange } from '../../schemas/api/git-plan.ts';
 import type { Computed } from '../git/plan/compute-plan.ts';
 import type { Change } from '../git/plan/plan.ts';
-import { isUnread, wordsOfPolicy } from '../git/plan/policy-manifests.ts';
+import { describePolicyManifest, isUnread } from '../git/plan/policy-manifests.ts';
 import { identityOf } from '../git/read/identity.ts';
 import type { DesiredManifest } from '../source/index.ts';
 import { blank } from './change-view.ts';
@@ -27,7 +27,7 @@ export async function policyChanges(
       shown.push({
         ...blank(change.previous?.appliedHash ? 'update' : 'create', manifest),
         fields: fieldChanges(before ?? {}, { ...manifest.spec }),
-        notes: [LATER, wordsOfPolicy(binding, looked.desired, manifest)],
+        notes: [LATER, describePolicyManifest(binding, looked.desired, manifest)],
       });
     } else if (change.action === 'forget' && wasPolicy(change)) {
       const line = looked.inventory.get(identityOf(change.previous))?.line ?? 1;

@@ -7,7 +7,7 @@ import { nameKeyOf, type PipelineSpec } from '../../schemas/manifests/index.ts';
 import { fieldChanges } from '../plan-view/field-changes.ts';
 import { type DesiredManifest, includesOf, type Problem, readText } from '../source/index.ts';
 import type { Tip } from '../write-back/branch-tip.ts';
-import type { Workplace } from '../write-back/commit/workspace.ts';
+import type { RepositoryLocation } from '../write-back/commit/workspace.ts';
 import { explained } from '../write-back/manifest/change-conflict.ts';
 import { uniquePath } from '../write-back/manifest/file-names.ts';
 import { manifestText, schemaLine } from '../write-back/manifest/manifest-text.ts';
@@ -19,7 +19,7 @@ import { fromRoot, relativeTo, rootPath } from './references.ts';
 
 const FOLDER = 'pipelines';
 
-export interface DraftWanted {
+export interface DraftRequest {
   targetName: string;
   snapshot: ManifestSnapshot;
   base: ManifestSnapshot | null;
@@ -31,7 +31,7 @@ export interface Draft extends ManifestPreview {
 }
 
 /** @throws PRECONDITION_FAILED where the manifest there cannot be read, or not be edited without touching other lines */
-export async function draftOn(place: Workplace, tip: Tip, wanted: DraftWanted): Promise<Draft> {
+export async function draftOn(place: RepositoryLocation, tip: Tip, wanted: DraftRequest): Promise<Draft> {
   const key = nameKeyOf(wanted.targetName);
   const manifest = tip.desired.manifests.find((one) => one.kind === 'Pipeline' && one.nameKey === key);
   if (manifest) return ontoManifest(tip, manifest, wanted);
@@ -47,7 +47,7 @@ export async function draftOn(place: Workplace, tip: Tip, wanted: DraftWanted): 
 async function ontoManifest(
   tip: Tip,
   manifest: DesiredManifest,
-  { snapshot, base }: DraftWanted,
+  { snapshot, base }: DraftRequest,
 ): Promise<Draft> {
   const { path, docIndex, line } = manifest;
   const before = await tip.text(path);
@@ -74,7 +74,11 @@ async function ontoManifest(
   };
 }
 
-async function asNew(place: Workplace, tip: Tip, { targetName, snapshot }: DraftWanted): Promise<Draft> {
+async function asNew(
+  place: RepositoryLocation,
+  tip: Tip,
+  { targetName, snapshot }: DraftRequest,
+): Promise<Draft> {
   const { path: folder } = tip.scope;
   const placed = (path: string) => (folder === '' ? path : `${folder}/${path}`);
   const list = await place.list(tip.sha, folder);

@@ -1,8 +1,8 @@
 /** What the operations of promotions ask of git. */
-import type { ManifestWanted, PromotionGateway } from '../../controller/delivery/promotions/index.ts';
+import type { ManifestRequest, PromotionGateway } from '../../controller/delivery/promotions/index.ts';
 import { fieldChanges } from '../plan-view/field-changes.ts';
 import { createSourceCache, resolveRef } from '../source/index.ts';
-import { inPlace, type Workplace } from '../write-back/commit/workspace.ts';
+import { inRepository, type RepositoryLocation } from '../write-back/commit/workspace.ts';
 import { manifestText } from '../write-back/manifest/manifest-text.ts';
 import { plainObject } from '../write-back/manifest/plain-object.ts';
 import { baseOf } from '../write-back/propose/propose.ts';
@@ -28,7 +28,7 @@ export function createPromotionGateway(): PromotionGateway {
       };
     },
     preview: (ctx, target, wanted) =>
-      inPlace(ctx, cache, target, async (place) => {
+      inRepository(ctx, cache, target, async (place) => {
         const { sha, base } = await goneOnFrom(place, wanted);
         const { line: _, ...draft } = await draftOn(place, await place.tip(sha), { ...wanted, base });
         return draft;
@@ -39,7 +39,7 @@ export function createPromotionGateway(): PromotionGateway {
 }
 
 /** The branch of one that waits, where it is there; else the target's own. */
-async function goneOnFrom(place: Workplace, { waiting, base }: ManifestWanted) {
+async function goneOnFrom(place: RepositoryLocation, { waiting, base }: ManifestRequest) {
   const target = await baseOf(place);
   if (waiting?.branch && waiting.written) {
     const ref = `refs/heads/${waiting.branch}`;

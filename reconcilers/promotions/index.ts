@@ -11,7 +11,7 @@ import type { Lease } from '../../controller/platform/runtime/lease.ts';
 import type { Logger } from '../../controller/platform/runtime/logger.ts';
 import type { Clock } from '../engine/clock.ts';
 import { createRunLoop } from '../engine/run-loop.ts';
-import { type Looked, lookAt } from './pass.ts';
+import { type PassOutcome, runPromotionPass } from './pass.ts';
 
 export interface PromotionReconciler {
   /** One look; settles when it is done. */
@@ -40,7 +40,7 @@ export function createPromotionReconciler(options: PromotionReconcilerOptions): 
   const waiting = new Map<string, string>();
   const gathered = new Map<string, () => void>();
 
-  const loop = createRunLoop<Looked | null>({
+  const loop = createRunLoop<PassOutcome | null>({
     name: 'promotions',
     clock,
     deadlineMs: PASS_DEADLINE_MS,
@@ -58,7 +58,7 @@ export function createPromotionReconciler(options: PromotionReconcilerOptions): 
         fence: (tx) => lease.fence(tx, epoch),
       };
       // Repositories that do not answer hold up their own promotions alone.
-      const looked = await pass.aside(() => lookAt(ctx, options.execute, requestId));
+      const looked = await pass.aside(() => runPromotionPass(ctx, options.execute, requestId));
       if (looked.over || looked.environmentId === null) waiting.delete(requestId);
       else waiting.set(requestId, looked.environmentId);
       return looked;

@@ -4,10 +4,10 @@ import { type Binding, findBinding } from '../../controller/delivery/bindings/in
 import {
   findPromotion,
   findReopened,
-  noteTrouble,
+  notifyUi,
   type PromotionRecord,
   promotionSettling,
-  tellPages,
+  recordError,
 } from '../../controller/delivery/promotions/index.ts';
 import {
   findPullRequest,
@@ -17,12 +17,16 @@ import {
 import type { Context } from '../../controller/platform/operation/context.ts';
 import { DomainError } from '../../controller/platform/operation/errors.ts';
 import type { Execute } from '../../controller/platform/operation/operation.ts';
-import { standingOf } from './progress.ts';
+import { progressOf } from './progress.ts';
 
 /** `over`: there is nothing to wait for any more. */
-export type Looked = { over: boolean; environmentId: string | null };
+export type PassOutcome = { over: boolean; environmentId: string | null };
 
-export async function lookAt(ctx: Context, execute: Execute, requestId: string): Promise<Looked> {
+export async function runPromotionPass(
+  ctx: Context,
+  execute: Execute,
+  requestId: string,
+): Promise<PassOutcome> {
   await takeUpAgain(ctx, execute, requestId);
   const promotion = await findPromotion(ctx.db, requestId);
   if (promotion?.status !== 'AWAITING_PR_MERGE') return { over: true, environmentId: null };
@@ -69,7 +73,7 @@ async function settle(
   const left = ctx.clock.now() - promotion.updatedAt.getTime() > AT_IT_MS;
   if (pull === null) {
     if (away !== null) return away;
-    if (left) await execute(promotionSettling.goOn, ctx, of);
+    if (left) await execute(promotionSettling.supersedeWaiting, ctx, of);
     return left ? null : promotion.lastError;
   }
   const ended = endOf(pull);
@@ -80,10 +84,10 @@ async function settle(
   if (away !== null || binding === null) return away;
   if (pull.state === 'open') {
     if (left && !isDeepStrictEqual(promotion.snapshot, promotion.written))
-      await execute(promotionSettling.goOn, ctx, of);
+      await execute(promotionSettling.supersedeWaiting, ctx, of);
     return null;
   }
-  const standing = await standingOf(ctx, binding, pull, targetName);
+  const standing = await progressOf(ctx, binding, pull, targetName);
   if (standing.state === 'moving') return null;
   if (standing.state === 'stuck') return standing.why;
   await execute(promotionSettling.deployed, ctx, {
@@ -123,6 +127,6 @@ async function say(ctx: Context, promotion: PromotionRecord, trouble: string | n
   await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
     const text = trouble === null ? null : trouble.slice(0, MOST_CHARACTERS);
-    if (await noteTrouble(tx, promotion.id, text)) await tellPages({ ...ctx, db: tx }, promotion);
+    if (await recordError(tx, promotion.id, text)) await notifyUi({ ...ctx, db: tx }, promotion);
   });
 }

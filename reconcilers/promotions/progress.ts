@@ -9,7 +9,7 @@ import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { counted } from '../plan-view/index.ts';
 import { descends, GitRepositoryError, openRepository } from '../source/index.ts';
 
-export type Standing =
+export type Progress =
   | {
       state: 'ready';
       pipelineId: string;
@@ -26,12 +26,12 @@ export type Standing =
 /** Reasons of Applied = False by which it goes on by itself. */
 const PASSING = new Set(['Blocked', 'ApplyFailed']);
 
-export async function standingOf(
+export async function progressOf(
   ctx: Context,
   binding: Binding,
   pull: Pick<PullRequestRecord, 'mergeSha' | 'number' | 'closedAt'>,
   targetName: string,
-): Promise<Standing> {
+): Promise<Progress> {
   if (binding.suspendedAt !== null)
     return stuck(`Merged, but git is suspended in ${binding.environmentName}; resume it (gitSync.resume)`);
   const reached = await hasReached(ctx, binding, pull);
@@ -74,7 +74,7 @@ const PASS_MS = 10_000;
 const passedSince = (lastPassAt: Date | null, closedAt: Date | null): boolean =>
   lastPassAt !== null && closedAt !== null && lastPassAt.getTime() - closedAt.getTime() > PASS_MS;
 
-const stuck = (why: string): Standing => ({ state: 'stuck', why });
+const stuck = (why: string): Progress => ({ state: 'stuck', why });
 
 /** Whether a pass has taken up the merge, or a commit on top of it. */
 async function hasReached(
@@ -103,14 +103,14 @@ async function hasReached(
 function waitsForPass(
   { lastError, lastPassAt, ref }: Binding,
   { mergeSha, closedAt }: Pick<PullRequestRecord, 'mergeSha' | 'closedAt'>,
-): Standing {
+): Progress {
   if (lastError) return stuck(`Merged, but git cannot be read: ${lastError}`);
   return passedSince(lastPassAt, closedAt) && mergeSha !== null
     ? stuck(`Merged as ${mergeSha.slice(0, 7)}, which is not in ${ref} any more; promote again`)
     : { state: 'moving' };
 }
 
-function notApplied({ conditions }: ManifestStatus): Standing {
+function notApplied({ conditions }: ManifestStatus): Progress {
   const failed = conditions.filter(({ type, status }) => status === 'False' && type !== 'RolledOut');
   // Why the document is wrong says more than that it was refused.
   const why = failed.find(({ type }) => type !== 'Applied') ?? failed[0];

@@ -13,7 +13,7 @@ import type { Context } from '../../controller/platform/operation/context.ts';
 import { preconditionFailed } from '../../controller/platform/operation/errors.ts';
 import { resolveRef, type SourceCache } from '../source/index.ts';
 import { authorOf, messageOf } from '../write-back/commit/commit-message.ts';
-import { hostOf, inPlace, type Workplace, wake } from '../write-back/commit/workspace.ts';
+import { hostOf, inRepository, type RepositoryLocation, wake } from '../write-back/commit/workspace.ts';
 import { baseOf } from '../write-back/propose/propose.ts';
 import { type Draft, draftOn } from './draft.ts';
 import { bodyFor, titleFor } from './pull-request-body.ts';
@@ -34,7 +34,7 @@ export async function pushPromotion(
   const { snapshot, branch, targetName, written } = promotion;
   if (snapshot.form !== 'manifest' || branch === null)
     throw preconditionFailed('The promotion was asked for without git; cancel it and ask for it again');
-  return inPlace(ctx, cache, binding, async (place) => {
+  return inRepository(ctx, cache, binding, async (place) => {
     const open = await openPull(ctx, promotion);
     const refreshed = open && (await bringUpToDate(ctx, binding, open));
     const target = await baseOf(place);
@@ -122,7 +122,7 @@ async function bringUpToDate(
 }
 
 /** Null where it is not there, or stands where the target stands: nothing was ever written to it. */
-async function branchTip(place: Workplace, branch: string): Promise<string | null> {
+async function branchTip(place: RepositoryLocation, branch: string): Promise<string | null> {
   const tip = await resolveRef(place.repository, `refs/heads/${branch}`);
   const target = await resolveRef(place.repository, `refs/heads/${place.binding.ref}`);
   return tip === target ? null : tip;

@@ -16,7 +16,7 @@ import {
   readText,
   type SourceCache,
 } from '../source/index.ts';
-import { inPlace, type Workplace } from '../write-back/commit/workspace.ts';
+import { inRepository, type RepositoryLocation } from '../write-back/commit/workspace.ts';
 import { manifestText } from '../write-back/manifest/manifest-text.ts';
 import { plainObject } from '../write-back/manifest/plain-object.ts';
 import { valueAt } from '../write-back/yaml/differences.ts';
@@ -65,7 +65,7 @@ async function asWritten(
   const line = binding && (await readLine(ctx.db, binding.id, 'Pipeline', nameKeyOf(pipeline.name)));
   if (!binding || !line?.objectHash) return null;
   const commits = new Set([binding.appliedCommit?.sha, line.appliedCommit]);
-  return inPlace(ctx, cache, binding, async (place) => {
+  return inRepository(ctx, cache, binding, async (place) => {
     for (const sha of commits) {
       const found = sha ? await manifestAt(place, sha, pipeline.name) : null;
       if (found?.manifest.hash === line.objectHash) return inTermsOf(target, binding, found);
@@ -80,7 +80,7 @@ interface Written {
 }
 
 /** Null where the copy at hand does not hold that commit, or that has no such manifest. */
-async function manifestAt(place: Workplace, sha: string, name: string): Promise<Written | null> {
+async function manifestAt(place: RepositoryLocation, sha: string, name: string): Promise<Written | null> {
   try {
     const tip = await place.tip(sha);
     const key = nameKeyOf(name);

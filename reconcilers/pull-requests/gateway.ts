@@ -19,13 +19,13 @@ import { duringWrite } from '../../controller/delivery/repository/index.ts';
 import { nameOfActor } from '../../controller/platform/operation/actor-name.ts';
 import type { Context } from '../../controller/platform/operation/context.ts';
 import { messageOf, preconditionFailed, unavailable } from '../../controller/platform/operation/errors.ts';
-import { forWhoeverAsks } from '../../controller/platform/operation/user-retry-message.ts';
+import { toUserRetryMessage } from '../../controller/platform/operation/user-retry-message.ts';
 import { type Forge, ForgeError } from '../forges/forge.ts';
 import { type Forges, titleOf } from '../forges/index.ts';
-import { atBench, holds } from '../merge/workspace.ts';
+import { holds, inWorkspace } from '../merge/workspace.ts';
 import { renderPullRequest } from '../write-back/propose/pull-request-text.ts';
 import { mergePull } from './merge/merge-pull-request.ts';
-import { pullCommits, pullDiff, standingOf } from './merge/read-pull-request.ts';
+import { pullCommits, pullDiff, readPullRequest } from './merge/read-pull-request.ts';
 import { type Resolve, refreshPull } from './merge/refresh-branch.ts';
 import { mirrored } from './mirror/mirrored-pull-request.ts';
 
@@ -64,13 +64,13 @@ export function createPullRequestGateway({ forges, resolve }: PullRequestGateway
       const now = await findPullRequest(ctx.db, pull.id);
       if (now?.state === 'open') await updatePullRequest(ctx.db, pull.id, { state: 'closed' });
     },
-    look: (ctx, binding, ends) => atBench(ctx, binding, (bench) => standingOf(bench, ends)),
-    diff: (ctx, binding, pull) => atBench(ctx, binding, (bench) => pullDiff(bench, pull)),
-    commits: (ctx, binding, pull) => atBench(ctx, binding, (bench) => pullCommits(bench, pull)),
+    look: (ctx, binding, ends) => inWorkspace(ctx, binding, (bench) => readPullRequest(bench, ends)),
+    diff: (ctx, binding, pull) => inWorkspace(ctx, binding, (bench) => pullDiff(bench, pull)),
+    commits: (ctx, binding, pull) => inWorkspace(ctx, binding, (bench) => pullCommits(bench, pull)),
     merge: (ctx, binding, pull, how) =>
-      atBench(ctx, binding, (bench) => duringWrite(ctx.db, bench, () => mergePull(bench, pull, how))),
+      inWorkspace(ctx, binding, (bench) => duringWrite(ctx.db, bench, () => mergePull(bench, pull, how))),
     refresh: (ctx, binding, pull) =>
-      atBench(ctx, binding, (bench) =>
+      inWorkspace(ctx, binding, (bench) =>
         duringWrite(ctx.db, bench, () =>
           refreshPull(bench, pull, 'promotionId' in pull.subject ? (resolve ?? null) : null),
         ),
@@ -97,7 +97,7 @@ export function createPullRequestGateway({ forges, resolve }: PullRequestGateway
       await asked(() => autoMerge(pull.number, wanted));
     },
     restoreBranch: (ctx, binding, { branch, headSha }) =>
-      atBench(ctx, binding, async ({ handle, git, signal }) => {
+      inWorkspace(ctx, binding, async ({ handle, git, signal }) => {
         if (!(await holds(git, [headSha]))) return false;
         const restored = { ref: `refs/heads/${branch}`, sha: headSha, expect: null };
         return (await duringWrite(ctx.db, { handle, signal }, () => handle.push(restored, signal))) === 'ok';
@@ -154,7 +154,7 @@ async function asked<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
     throw error.fault === 'unavailable' || error.fault === 'rate-limited'
-      ? unavailable(forWhoeverAsks(error.message))
-      : preconditionFailed(forWhoeverAsks(error.message));
+      ? unavailable(toUserRetryMessage(error.message))
+      : preconditionFailed(toUserRetryMessage(error.message));
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Knex } from 'knex';
 import { listBindings } from '../../controller/delivery/bindings/index.ts';
-import { createTurns } from '../../controller/delivery/repository/index.ts';
+import { createKeyedMutex } from '../../controller/delivery/repository/index.ts';
 import type { Context, Services } from '../../controller/platform/operation/context.ts';
 import { messageOf } from '../../controller/platform/operation/errors.ts';
 import type { Lease } from '../../controller/platform/runtime/lease.ts';
@@ -17,8 +17,8 @@ import { openCopies } from '../git/read/copies.ts';
 import type { Planner } from '../plan-view/index.ts';
 import { createSourceCache } from '../source/index.ts';
 import { createCommitPass } from './commits/commit-pass.ts';
-import { createForgeTroubles } from './mirror/forge-errors.ts';
-import { CHANGED_HERE, type Leading, type NextLook } from './pass-types.ts';
+import { createForgeErrors } from './mirror/forge-errors.ts';
+import { CHANGED_HERE, type Leading, type NextPass } from './pass-types.ts';
 import { createPullRequestPass } from './pull-request-pass.ts';
 
 export const PULL_REQUESTS_LOOP = 'pull-requests';
@@ -55,24 +55,24 @@ const ON_NODES: readonly UiTopic[] = ['git', 'pipelines', 'fleet'];
 export function createPullRequestReconciler(options: PullRequestReconcilerOptions): PullRequestReconciler {
   const { db, clock, log, lease, services } = options;
   const copies = openCopies();
-  const troubles = createForgeTroubles(db, clock);
+  const troubles = createForgeErrors(db, clock);
   const shared = {
     ...options,
     copies,
     troubles,
     cache: createSourceCache({ maxFiles: 1_000, maxScopes: 50 }),
   };
-  const pulls = createPullRequestPass({ ...shared, turns: createTurns() });
+  const pulls = createPullRequestPass({ ...shared, turns: createKeyedMutex() });
   const commits = createCommitPass(shared);
 
   const loopOf = (
     name: string,
     work: {
-      run(environmentId: string, leading: Leading): Promise<NextLook>;
+      run(environmentId: string, leading: Leading): Promise<NextPass>;
       forget(environmentId: string): void;
     },
-  ): RunLoop<NextLook> =>
-    createRunLoop<NextLook>({
+  ): RunLoop<NextPass> =>
+    createRunLoop<NextPass>({
       name,
       clock,
       concurrency: CONCURRENCY,
@@ -103,7 +103,7 @@ export function createPullRequestReconciler(options: PullRequestReconcilerOption
   const commitLoop = loopOf('commit statuses', commits);
 
   /** A signal wakes a loop once, however many come while it is gathered. */
-  function gathering(loop: RunLoop<NextLook>, ms: number) {
+  function gathering(loop: RunLoop<NextPass>, ms: number) {
     const waiting = new Map<string, () => void>();
     return {
       note(environmentId: string) {

@@ -12,7 +12,7 @@ export interface Leading {
 }
 
 /** Milliseconds until the next look; null is when somebody asks. */
-export type NextLook = number | null;
+export type NextPass = number | null;
 
 /** A trigger that says nothing of the forge: it need not be asked for it. */
 export const CHANGED_HERE = 'something changed here';

@@ -6,9 +6,9 @@ import {
   pullRequestsOf,
 } from '../../controller/delivery/pull-requests/index.ts';
 import {
+  type KeyedMutex,
   RepositoryError,
   type RepositoryHandle,
-  type Turns,
 } from '../../controller/delivery/repository/index.ts';
 import type { Services } from '../../controller/platform/operation/context.ts';
 import { messageOf } from '../../controller/platform/operation/errors.ts';
@@ -21,12 +21,12 @@ import type { Planner } from '../plan-view/index.ts';
 import { GitRepositoryError, type Repository, resolveRef, type SourceCache } from '../source/index.ts';
 import { type Checked, type Checking, checksOf, type Faults, makeChecks } from './check/checks.ts';
 import { checkMergeGroups } from './check/merge-groups.ts';
-import { type Telling, tellChecks, tellPending } from './check/publish-checks.ts';
+import { type PublishOptions, publishChecks, publishPending } from './check/publish-checks.ts';
 import { deleteEndedBranches } from './mirror/ended-branches.ts';
-import type { ForgeTroubles } from './mirror/forge-errors.ts';
+import type { ForgeErrors } from './mirror/forge-errors.ts';
 import { mirrorForge } from './mirror/mirror-forge.ts';
-import { createRefusals, type Refusals } from './mirror/refused-writes.ts';
-import { boundTo, CHANGED_HERE, type Leading, type NextLook } from './pass-types.ts';
+import { createRefusedWrites, type RefusedWrites } from './mirror/refused-writes.ts';
+import { boundTo, CHANGED_HERE, type Leading, type NextPass } from './pass-types.ts';
 
 export interface PullRequestPassOptions {
   clock: Clock;
@@ -35,9 +35,9 @@ export interface PullRequestPassOptions {
   planner: Pick<Planner, 'planOfCommit'>;
   copies: Copies;
   cache: SourceCache;
-  troubles: ForgeTroubles;
+  troubles: ForgeErrors;
   /** Who asks one forge for one branch does so one after the other, so that an older answer is not taken for the newer. */
-  turns: Turns;
+  turns: KeyedMutex;
 }
 
 const TOKEN_LOOK_MS = 24 * 3_600_000;
@@ -74,7 +74,7 @@ interface Memory {
   leftOut: string | null;
   /** When the token ends, and when that was asked, in monotonic milliseconds. */
   tokenEnd: { at: Date | null; askedAt: number } | null;
-  refusals: Refusals;
+  refusals: RefusedWrites;
   /** Heads of the merge queue, as they were listed last, and those that were told. */
   queue: readonly MergeGroup[];
   groups: Map<string, string>;
@@ -98,7 +98,7 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
       refused: null,
       leftOut: null,
       tokenEnd: null,
-      refusals: createRefusals(clock),
+      refusals: createRefusedWrites(clock),
       queue: [],
       groups: new Map(),
     };
@@ -178,7 +178,7 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
     binding: Binding,
     pulls: readonly PullRequestRecord[],
     asking: boolean,
-    telling: Telling | null,
+    telling: PublishOptions | null,
     leading: Leading,
   ): Promise<Checked | null> {
     const { ctx, pass } = leading;
@@ -192,7 +192,7 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
         ...{ ctx, binding, handle, repository, cache, planner, baseSha, faults },
         aside: pass.aside,
         forkRef: (pull) => telling?.forge.headRef(pull) ?? null,
-        pending: telling && ((some) => tellPending(telling, some)),
+        pending: telling && ((some) => publishPending(telling, some)),
       };
       return await makeChecks(checking, pulls);
     } catch (error) {
@@ -203,7 +203,7 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
     }
   }
 
-  async function run(environmentId: string, leading: Leading): Promise<NextLook> {
+  async function run(environmentId: string, leading: Leading): Promise<NextPass> {
     const { ctx, pass, leads } = leading;
     const binding = await boundTo(ctx.db, environmentId);
     if (!binding) {
@@ -248,7 +248,7 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
     let untold = false;
     if (telling && pulls.length > 0)
       await asked(async () => {
-        const told = await tellChecks(telling, pulls, await checksOf(ctx, binding, pulls));
+        const told = await publishChecks(telling, pulls, await checksOf(ctx, binding, pulls));
         untold = told.more;
         if (told.calls > 0 || told.refused !== null) memory.refused = told.refused;
       });

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   findRollout,
   isActive,
-  type NodeSeen,
+  type NodeFacts,
   type RolloutRecord,
   recordObserved,
   type Step,
@@ -52,7 +52,7 @@ async function end(ctx: Context, execute: Execute, { id }: RolloutRecord, { act,
   }
 }
 
-function seenOf(rollout: RolloutRecord, { node, labels, health, pairs }: NodeStatus): NodeSeen | null {
+function seenOf(rollout: RolloutRecord, { node, labels, health, pairs }: NodeStatus): NodeFacts | null {
   const stage = stageOfNode(rollout, labels);
   if (stage === null) return null;
   const pair = pairs.find(({ pipeline }) => pipeline.id === rollout.pipelineId);

@@ -12,7 +12,7 @@ import { isProtectedByOthers } from '../../controller/delivery/pull-requests/ind
 import { preconditionFailed } from '../../controller/platform/operation/errors.ts';
 import { createSourceCache } from '../source/index.ts';
 import { commitChange } from './commit/commit-change.ts';
-import { inPlace } from './commit/workspace.ts';
+import { inRepository } from './commit/workspace.ts';
 import { exportManifests } from './manifest/export.ts';
 import { plainObject } from './manifest/plain-object.ts';
 import { propose } from './propose/propose.ts';
@@ -47,13 +47,15 @@ export function createWriteBack(): WriteBack {
       return object && plainObject(object);
     },
     async writeBack(ctx, environmentId, change) {
-      return inPlace(ctx, cache, await bound(ctx.db, environmentId), (place) => commitChange(place, change));
+      return inRepository(ctx, cache, await bound(ctx.db, environmentId), (place) =>
+        commitChange(place, change),
+      );
     },
     async propose(ctx, environmentId, change) {
-      return inPlace(ctx, cache, await bound(ctx.db, environmentId), (place) => propose(place, change));
+      return inRepository(ctx, cache, await bound(ctx.db, environmentId), (place) => propose(place, change));
     },
     async proposeRollback(ctx, environmentId, rolledBack) {
-      return inPlace(ctx, cache, await bound(ctx.db, environmentId), (place) =>
+      return inRepository(ctx, cache, await bound(ctx.db, environmentId), (place) =>
         proposeRollback(place, rolledBack),
       );
     },

@@ -4,11 +4,11 @@ import type { PipelineEntry } from '../../schemas/agent/protocol.ts';
 import { enrollNode, type TestNode } from '../support/agents/agent-client.ts';
 import { Clone } from '../support/clients/clone.ts';
 import { withCredentials } from '../support/clients/git-client.ts';
-import type { Answer } from '../support/clients/http.ts';
+import type { HttpResponse } from '../support/clients/http.ts';
 import { idleManifest } from '../support/fixtures/pipelines.ts';
 import { startTestController, type TestController } from '../support/harness/controller.ts';
 import { until } from '../support/harness/until.ts';
-import type { Person } from '../support/users/person.ts';
+import type { TestUser } from '../support/users/person.ts';
 
 const KEY = 'a key of the test, long enough to be taken';
 const REFERENCE = `\${SVC_SECRET_SHOP_KEY}`;
@@ -17,15 +17,16 @@ describe('the config of a node whose secrets cannot be opened', function () {
   this.timeout(30_000);
   let first: TestController;
   let second: TestController | undefined;
-  let root: Person;
+  let root: TestUser;
   let node: TestNode;
   let environmentId: string;
-  let good: Answer;
+  let good: HttpResponse;
 
   let clone: Clone;
 
-  const entries = (answer: Answer) => answer.json<{ pipelines: PipelineEntry[] }>().pipelines;
-  const entry = (answer: Answer, name: string) => entries(answer).find((one) => one.pipelineName === name);
+  const entries = (answer: HttpResponse) => answer.json<{ pipelines: PipelineEntry[] }>().pipelines;
+  const entry = (answer: HttpResponse, name: string) =>
+    entries(answer).find((one) => one.pipelineName === name);
   /** The same node, asking another replica. */
   const askedOf = (url: string) =>
     fetch(`${url}/api/agent/config`, { headers: { authorization: `Bearer ${node.nodeToken}` } });

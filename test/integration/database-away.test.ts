@@ -9,7 +9,7 @@ import { NO_PROXIES } from '../../controller/platform/net/proxies.ts';
 import type { Signal } from '../../controller/platform/runtime/bus.ts';
 import { createLogger } from '../../controller/platform/runtime/logger.ts';
 import { enrollNode, heartbeat, type TestNode } from '../support/agents/agent-client.ts';
-import { type Answer, send } from '../support/clients/http.ts';
+import { type HttpResponse, send } from '../support/clients/http.ts';
 import { ROOT } from '../support/harness/controller.ts';
 import {
   clusterFolder,
@@ -19,7 +19,7 @@ import {
   processesBelow,
 } from '../support/harness/embedded-cluster.ts';
 import { until } from '../support/harness/until.ts';
-import { type Person, signIn } from '../support/users/person.ts';
+import { signIn, type TestUser } from '../support/users/person.ts';
 
 /** A whole controller with an embedded Postgres of its own. */
 function startOn(dataDir: string, logged: (text: string) => void): Promise<Controller> {
@@ -62,7 +62,7 @@ describe('a controller whose database goes away', function () {
   let dataDir: string;
   let controller: Controller;
   let url: string;
-  let root: Person;
+  let root: TestUser;
   let teamId: string;
   let node: TestNode;
   let log = '';
@@ -98,7 +98,7 @@ describe('a controller whose database goes away', function () {
   });
 
   /** The engine's version tells one heartbeat from another. */
-  const beat = (): Promise<Answer> => node.heartbeat(heartbeat({ engineVersion: `beat ${++beats}` }));
+  const beat = (): Promise<HttpResponse> => node.heartbeat(heartbeat({ engineVersion: `beat ${++beats}` }));
   const health = async () => (await send(`${url}/api/health`)).status;
   const ready = async () =>
     (await send(`${url}/api/health/ready`)).json<{ checks: { database: boolean; leading?: boolean } }>()

@@ -5,7 +5,7 @@ import { send } from '../support/clients/http.ts';
 import { startTestController, type TestController } from '../support/harness/controller.ts';
 import { untilWaiting } from '../support/harness/lock-waiters.ts';
 import { until } from '../support/harness/until.ts';
-import { makeUser, type Person, type ProcedureAnswer, signIn } from '../support/users/person.ts';
+import { makeUser, type ProcedureResponse, signIn, type TestUser } from '../support/users/person.ts';
 
 const SEARCHES = 60;
 
@@ -13,8 +13,8 @@ describe('a controller of which one viewer asks too much', function () {
   this.timeout(60_000);
   this.slow(20_000);
   let test: TestController;
-  let root: Person;
-  let viewer: Person;
+  let root: TestUser;
+  let viewer: TestUser;
   let environmentId: string;
   let node: TestNode;
 
@@ -61,7 +61,7 @@ describe('a controller of which one viewer asks too much', function () {
   }
 
   it('refuses what is too much with 429, and serves everybody else meanwhile', async () => {
-    const answers: ProcedureAnswer<{ lines: unknown[] }>[] = [];
+    const answers: ProcedureResponse<{ lines: unknown[] }>[] = [];
     const held = await test.db.transaction();
     let searches: Promise<unknown>[] = [];
     try {

@@ -6,13 +6,13 @@ import type { FleetNode } from '../../schemas/api/fleet.ts';
 import { enrollNode, type TestNode } from '../support/agents/agent-client.ts';
 import { startTestController, type TestController } from '../support/harness/controller.ts';
 import { until } from '../support/harness/until.ts';
-import type { Person } from '../support/users/person.ts';
+import type { TestUser } from '../support/users/person.ts';
 
 describe('a fleet whose database hangs', function () {
   this.timeout(30_000);
   this.slow(10_000);
   let controller: TestController;
-  let root: Person;
+  let root: TestUser;
   let node: TestNode;
   let environmentId: string;
 

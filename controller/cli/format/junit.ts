@@ -1,5 +1,5 @@
 /** The JUnit form that CI servers read: a suite each environment, a case each manifest, test or change. */
-import { type Case, placeOf, type Report, type Suite } from './report.ts';
+import { type Case, formatLocation, type Report, type Suite } from './report.ts';
 
 /** XML has no other control characters, not even escaped. */
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu;
@@ -32,7 +32,7 @@ function caseXml(suite: Suite, { name, path, line, outcome, reason, findings }: 
   if (outcome === 'skipped')
     return `${head}>\n      <skipped${attribute('message', reason ?? '')}/>\n    </testcase>`;
   const body = findings.map((one) =>
-    [placeOf(one), one.message, one.hint].filter((part) => part !== '').join('\n'),
+    [formatLocation(one), one.message, one.hint].filter((part) => part !== '').join('\n'),
   );
   const message = findings[0]?.message ?? reason ?? 'failed';
   return `${head}>\n      <failure${attribute('message', message)}>${inText(body.join('\n\n'))}</failure>\n    </testcase>`;

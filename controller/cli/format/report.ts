@@ -57,7 +57,7 @@ export function render(report: Report, format: Format): string {
 
 /** Place, what is wrong, what to do: a line each. Further lines of one are marked, so that a workflow takes none for a command. */
 export function findingLines(finding: Finding, indent: string): string[] {
-  const place = placeOf(finding);
+  const place = formatLocation(finding);
   const texts = [finding.message, finding.hint].filter((text) => text !== '');
   return [
     ...(place === '' ? [] : [`${indent}${visible(place)}`]),
@@ -67,6 +67,6 @@ export function findingLines(finding: Finding, indent: string): string[] {
   ];
 }
 
-export function placeOf({ path, line, column }: Pick<Finding, 'path' | 'line' | 'column'>): string {
+export function formatLocation({ path, line, column }: Pick<Finding, 'path' | 'line' | 'column'>): string {
   return [path ?? '', line, column].filter((part) => part !== null && part !== '').join(':');
 }

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { assertRuns, binaryPath, spawnOptions } from './binaries.ts';
-import { diskFull, EmbeddedPostgresError, saysDiskFull, withFiles } from './embedded-postgres-error.ts';
+import { diskFull, EmbeddedPostgresError, reportsDiskFull, withFiles } from './embedded-postgres-error.ts';
 import { clusterDir, type Location } from './location.ts';
 import { isAlive } from './postmaster.ts';
 
@@ -89,7 +89,7 @@ async function initdb(location: Location, dir: string, passwordPath: string, syn
     });
   } catch (error) {
     const { stderr, message } = error as Error & { stderr?: string };
-    if (saysDiskFull(stderr ?? '')) throw diskFull(location.dir);
+    if (reportsDiskFull(stderr ?? '')) throw diskFull(location.dir);
     const reason = /(?:error|FATAL): .*/.exec(stderr ?? '')?.[0] ?? message.split('\n')[0] ?? '';
     throw new EmbeddedPostgresError(`Cannot create the database in ${location.dir}: ${reason.slice(0, 300)}`);
   }

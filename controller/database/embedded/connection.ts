@@ -1,7 +1,7 @@
 /** Connections of our own to the embedded cluster: is it ours, is our database there, may we in. */
 import pg from 'pg';
 import { ROLE } from './cluster.ts';
-import { diskFull, EmbeddedPostgresError, saysDiskFull } from './embedded-postgres-error.ts';
+import { diskFull, EmbeddedPostgresError, reportsDiskFull } from './embedded-postgres-error.ts';
 
 const WRONG_PASSWORD = '28P01';
 const NO_SUCH_DATABASE = '3D000';
@@ -42,7 +42,7 @@ export async function serves(cluster: string, port: number, password: string): P
       return rows[0]?.data_directory === cluster;
     });
   } catch (error) {
-    if (hasCode(error, WRONG_PASSWORD)) throw refused(error);
+    if (hasCode(error, WRONG_PASSWORD)) throw isConnectionRefused(error);
     return false;
   }
 }
@@ -51,20 +51,20 @@ export async function ensureDatabase(port: number, password: string): Promise<vo
   try {
     await withClient(databaseUrl(port, password), (client) => client.query('select 1'));
   } catch (error) {
-    if (!hasCode(error, NO_SUCH_DATABASE)) throw refused(error);
+    if (!hasCode(error, NO_SUCH_DATABASE)) throw isConnectionRefused(error);
     await withClient(databaseUrl(port, password, 'postgres'), async (client) => {
       await client.query(`create database ${ROLE}`).catch((failure: unknown) => {
         // Two starters may create it at the same moment.
-        if (!DATABASE_EXISTS.some((code) => hasCode(failure, code))) throw refused(failure);
+        if (!DATABASE_EXISTS.some((code) => hasCode(failure, code))) throw isConnectionRefused(failure);
       });
     });
   }
 }
 
 /** The clear form of what a running PostgreSQL said to a connection of ours. */
-export function refused(error: unknown): EmbeddedPostgresError {
+export function isConnectionRefused(error: unknown): EmbeddedPostgresError {
   const message = error instanceof Error ? error.message : String(error);
-  if (saysDiskFull(message)) return diskFull('the database');
+  if (reportsDiskFull(message)) return diskFull('the database');
   if (hasCode(error, WRONG_PASSWORD)) {
     return new EmbeddedPostgresError(
       'The database does not take the password kept beside it: restore the file postgres-password it was made with',

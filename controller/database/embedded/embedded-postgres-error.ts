@@ -60,6 +60,6 @@ export async function withFiles<T>(path: string, work: () => Promise<T>): Promis
 }
 
 /** Postgres and initdb report a full disk only as text. */
-export function saysDiskFull(output: string): boolean {
+export function reportsDiskFull(output: string): boolean {
   return /No space left on device|Disk quota exceeded/.test(output);
 }

@@ -3,7 +3,7 @@
  * drops when that controller dies, however it dies. Whoever leaves and then gets the lock alone was the last.
  */
 import type pg from 'pg';
-import { openClient, refused } from './connection.ts';
+import { isConnectionRefused, openClient } from './connection.ts';
 
 // An advisory lock of the database `headgate`.
 const MEMBERS = 7_236_002;
@@ -24,7 +24,7 @@ export async function becomeMember(url: string): Promise<Membership> {
     await client.query('SELECT pg_advisory_lock_shared($1)', [MEMBERS]);
   } catch (error) {
     await client.end().catch(() => undefined);
-    throw refused(error);
+    throw isConnectionRefused(error);
   }
   const broken = new AbortController();
   client.once('end', () => broken.abort());

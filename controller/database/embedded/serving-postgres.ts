@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { choosePort, keepPort } from './cluster.ts';
 import { ensureDatabase, serves } from './connection.ts';
-import { diskFull, EmbeddedPostgresError, portTaken, saysDiskFull } from './embedded-postgres-error.ts';
+import { diskFull, EmbeddedPostgresError, portTaken, reportsDiskFull } from './embedded-postgres-error.ts';
 import { tryLaunchLock } from './launch-lock.ts';
 import { clusterDir, type Location } from './location.ts';
 import { identify, launch, readPidFile, removeStalePidFile, stopPostmaster } from './postmaster.ts';
@@ -162,7 +162,7 @@ function movedAway(port: number, expected: number): EmbeddedPostgresError {
 }
 
 function launchError(cluster: string, logFile: string, output: string): EmbeddedPostgresError {
-  if (saysDiskFull(output)) return diskFull(cluster);
+  if (reportsDiskFull(output)) return diskFull(cluster);
   return new EmbeddedPostgresError(`PostgreSQL did not start; see ${logFile}. Its last lines: ${output}`);
 }
 

@@ -32,7 +32,7 @@ export async function manifestOf(
   return line;
 }
 
-export function speakerOf({ actor }: Pick<Context, 'actor'>): Speaker {
+export function operatorOf({ actor }: Pick<Context, 'actor'>): Speaker {
   switch (actor.type) {
     case 'user':
       return { id: actor.userId, name: actor.name || actor.email };

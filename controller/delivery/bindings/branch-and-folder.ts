@@ -17,10 +17,10 @@ export function normalizeFolder(path: string): string {
 
 /** A branch by its short name, which is the one that everything else knows it by. */
 export const branchName = (ref: string): string =>
-  refuseBadRef(refuseBadRef(ref).replace(/^refs\/heads\//, ''));
+  assertRefName(assertRefName(ref).replace(/^refs\/heads\//, ''));
 
 /** The rules of git-check-ref-format(1) that matter for a branch or tag name. */
-export function refuseBadRef(ref: string): string {
+export function assertRefName(ref: string): string {
   const bad = /^[-/.]|^@$|\.\.|[\s~^:?*[\\]|\/[/.]|@\{|\.lock($|\/)|[./]$/.test(ref) || UNSEEN.test(ref);
   if (bad) throw badRequest(`"${ref.slice(0, 100)}" is not a branch name`);
   return ref;

@@ -1,4 +1,4 @@
-export { speakerOf } from './bound-environment.ts';
+export { operatorOf } from './bound-environment.ts';
 export { dated as datedCommit } from './commit-text.ts';
 export * as gitSyncDrift from './drift/drift.ts';
 export * as gitSyncToGit from './export-operation.ts';
@@ -47,19 +47,19 @@ export { gitSyncOrphan } from './overrides/orphan-job.ts';
 export * as gitSyncWords from './overrides/override-operations.ts';
 export {
   beginApproved,
-  deleteWords,
+  deleteOverrides,
   dropApprovals,
   findApproval,
   type HoldRecord,
   listHolds,
-  readSpoken,
+  type OverrideRecord,
+  readStoredOperatorInput,
   renameHolds,
-  type Spoken,
-  type WordRecord,
+  type StoredOperatorInput,
 } from './overrides/overrides-store.ts';
 export * as gitSyncPlanning from './plan-operation.ts';
 export { intervalOf, type ManifestPolicy, type PolicyParts, policiesOf } from './policy/policy.ts';
-export { policyWords } from './policy/policy-text.ts';
+export { describePolicy } from './policy/policy-text.ts';
 export { pullRequestSettings, VARIABLE } from './policy/pull-request-settings.ts';
 export { gitPageUrl } from './remote-setting.ts';
 export { gitSyncProposeRollback } from './rollback-job.ts';
@@ -68,12 +68,12 @@ export {
   BindingChangedError,
   environmentsBeside,
   type ForgeChoice,
-  type ForgeTrouble,
+  type ForgeError,
   fenceBinding,
   findBinding,
   type GitMode,
   listBindings,
-  setForgeTrouble,
+  setForgeError,
   updateBindingStatus,
   updateRedirect,
   type WaitingPlan,

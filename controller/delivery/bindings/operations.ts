@@ -29,7 +29,7 @@ import {
   orphanObjects,
   otherTeamsOf,
   saveBinding,
-  setForgeTrouble,
+  setForgeError,
 } from './store.ts';
 
 export const status = query({
@@ -129,7 +129,7 @@ export const configure = mutation({
     };
     const bindingId = await saveBinding(ctx.db, write);
     const changedForge = forgeDiff(before, forge);
-    if (Object.keys(changedForge).length > 0) await setForgeTrouble(ctx.db, bindingId, null);
+    if (Object.keys(changedForge).length > 0) await setForgeError(ctx.db, bindingId, null);
     // A copy of the database describes nothing: all of it is the UI's.
     if ((input.mode === 'off' || input.mode === 'push') && before) await orphanObjects(ctx.db, before);
     ctx.audit({

@@ -7,15 +7,15 @@ import type { Context } from '../../platform/operation/context.ts';
 import { badRequest } from '../../platform/operation/errors.ts';
 import {
   AddressError,
+  assertFits,
   CredentialsError,
+  isSameAddress,
   openCredentials,
+  presentCredentials,
   type RemoteAddress,
   readAddress,
-  refuseUnfit,
   SshKeyError,
-  samePlace,
   sealCredentials,
-  shownCredentials,
 } from '../repository/index.ts';
 import { assertTarget } from './assert-target.ts';
 import { willHaveForge } from './forge/forge-setting.ts';
@@ -63,7 +63,7 @@ export function remoteOf(
   const caCertificate = caOf(forWeb, input.caCertificate, kept.caCertificate);
   const { credentials } = input;
   if (credentials?.type === 'app') {
-    inField('credentials', () => refuseUnfit(credentials, address));
+    inField('credentials', () => assertFits(credentials, address));
     // What git is let in by is known with the forge.
     const { sealedCredentials } = kept;
     return { repositoryUrl: address.url, sealedCredentials, knownHosts, caCertificate };
@@ -76,7 +76,7 @@ export function remoteOf(
       caCertificate,
     };
   const used: Exclude<GitCredentials, { type: 'app' }> = credentials ?? { type: 'none' };
-  inField('credentials', () => refuseUnfit(used, address));
+  inField('credentials', () => assertFits(used, address));
   const sealedCredentials = sealCredentials(keyring, bindingId, used);
   return { repositoryUrl: address.url, sealedCredentials, knownHosts, caCertificate };
 }
@@ -86,7 +86,7 @@ const NOT_FOR_EMBEDDED = 'the repository that Headgate serves itself needs none;
 function isFor(before: Binding, address: RemoteAddress): boolean {
   if (before.repositoryUrl === 'embedded') return false;
   try {
-    return samePlace(readAddress(before.repositoryUrl), address);
+    return isSameAddress(readAddress(before.repositoryUrl), address);
   } catch (error) {
     if (error instanceof AddressError) return false;
     throw error;
@@ -158,13 +158,13 @@ function isCertificate(pem: string): boolean {
 }
 
 /** Null for the embedded repository, and where no key opens them: then the last error tells. */
-export function shownOf(
+export function presentRemote(
   { keyring }: Context['services'],
   binding: Binding,
 ): Static<typeof ShownGitCredentials> | null {
   if (binding.repositoryUrl === 'embedded') return null;
   try {
-    return shownCredentials(openCredentials(keyring, binding));
+    return presentCredentials(openCredentials(keyring, binding));
   } catch (error) {
     if (error instanceof KeyringError) return null;
     throw error;

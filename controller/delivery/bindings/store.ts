@@ -43,7 +43,7 @@ export interface Binding {
   /** GitHub: the app whose private key is sealed in the place of a token. */
   forgeAppId: string | null;
   sealedWebhookSecret: string | null;
-  forgeError: ForgeTrouble | null;
+  forgeError: ForgeError | null;
   /** Of the embedded repository: the branch takes merged pull requests only, and how many have to approve one. */
   protectBranch: boolean;
   requiredApprovals: number;
@@ -70,7 +70,7 @@ export interface Binding {
 export type ForgeChoice = BoundForge['name'];
 
 /** Why the forge did not do what it was asked last. */
-export interface ForgeTrouble {
+export interface ForgeError {
   message: string;
   at: Date;
 }
@@ -382,7 +382,7 @@ export async function lockWaitingPlan(tx: Knex, bindingId: string): Promise<Wait
 }
 
 /** Why the forge did not do what it was asked last; null: it did. False where that is known already. */
-export async function setForgeTrouble(db: Knex, bindingId: string, message: string | null): Promise<boolean> {
+export async function setForgeError(db: Knex, bindingId: string, message: string | null): Promise<boolean> {
   const rows = db('git_bindings').where({ id: bindingId });
   const changed =
     message === null

@@ -1,11 +1,11 @@
 export { Converged, convergeInput, convergeOperation, outcomeOf } from './converge.ts';
 export { lockHolding, ROLLED_BACK_JOB } from './holds-store.ts';
 export {
+  assertEditable,
   describedInGit,
   type EditableRow,
   lockEditable,
   lockHandmade,
-  refuseUneditable,
 } from './lock-editable.ts';
 export { PURGE_JOB, pruneOperation, TOMBSTONE_HOURS } from './prune.ts';
 export { purgeOldTombstones, thinObjectChanges } from './retention-store.ts';

@@ -52,7 +52,7 @@ async function lockLiving(ctx: MutationContext, table: OwnedTable, id: string) {
 }
 
 /** Before any work is done: refuses what `lockEditable` would refuse. */
-export async function refuseUneditable(
+export async function assertEditable(
   ctx: Context,
   table: OwnedTable,
   row: EditableRow & { managedBy: 'ui' | 'git' },

@@ -14,13 +14,13 @@ import { conflict, DomainError } from '../../platform/operation/errors.ts';
 import { mutation } from '../../platform/operation/operation.ts';
 import { findPullRequest } from '../pull-requests/index.ts';
 import { closePullRequest } from './close-pull-request.ts';
-import { tellPages } from './notify.ts';
+import { notifyUi } from './notify.ts';
 import { requestScope } from './promotion-view.ts';
-import { existing, refuseOthers, refuseOver, refuseOwn } from './rules.ts';
+import { assertNotOwn, assertOwn, assertPending, getPromotion } from './rules.ts';
 import { checkSnapshot, shipSnapshot } from './snapshot/ship-snapshot.ts';
 import { digestOf } from './snapshot/snapshot.ts';
 import { sourceNameOf } from './source.ts';
-import { noteTrouble, type PromotionChange, type PromotionRecord, updatePromotion } from './store.ts';
+import { type PromotionChange, type PromotionRecord, recordError, updatePromotion } from './store.ts';
 import { type Target, targetOfRequest } from './target.ts';
 
 async function decide(
@@ -43,7 +43,7 @@ async function decide(
     environmentId,
     metadata: { pipeline: pipelineName, name: targetName, ...(note ? { note } : {}) },
   });
-  await tellPages(ctx, promotion);
+  await notifyUi(ctx, promotion);
   return {
     requestId: id,
     status: change.status ?? promotion.status,
@@ -65,9 +65,9 @@ export const approve = mutation({
   output: DecidedPromotion,
   scope: (ctx, input) => requestScope(ctx, input.requestId),
   async prepare(ctx, { requestId, digest }): Promise<Checked> {
-    const promotion = await existing(ctx, requestId);
-    refuseOwn(ctx, promotion);
-    refuseOver(promotion, false);
+    const promotion = await getPromotion(ctx, requestId);
+    assertNotOwn(ctx, promotion);
+    assertPending(promotion, false);
     if (digest !== undefined && digest !== digestOf(promotion.snapshot)) throw askedAnew();
     try {
       const target = await targetOfRequest(ctx, promotion);
@@ -80,9 +80,9 @@ export const approve = mutation({
     }
   },
   async run(ctx, { requestId }, checked) {
-    const promotion = await existing(ctx, requestId, true);
-    refuseOwn(ctx, promotion);
-    refuseOver(promotion, false);
+    const promotion = await getPromotion(ctx, requestId, true);
+    assertNotOwn(ctx, promotion);
+    assertPending(promotion, false);
     if (!isDeepStrictEqual(promotion.snapshot, checked.promotion.snapshot)) throw askedAnew();
     try {
       if (checked.fault) throw checked.fault;
@@ -124,8 +124,8 @@ async function deploy(
 function failed(ctx: MutationContext, promotion: PromotionRecord, error: DomainError) {
   const { id, pipelineName, targetName, status, targetPipelineId } = promotion;
   ctx.redirect(id, async () => async (outside) => {
-    if (await noteTrouble(outside.db, id, error.message.slice(0, MOST_CHARACTERS)))
-      await tellPages(outside, promotion);
+    if (await recordError(outside.db, id, error.message.slice(0, MOST_CHARACTERS)))
+      await notifyUi(outside, promotion);
     return {
       action: 'promotion.failed',
       entry: {
@@ -150,8 +150,8 @@ export const reject = mutation({
   output: DecidedPromotion,
   scope: (ctx, input) => requestScope(ctx, input.requestId),
   async run(ctx, { requestId, note }) {
-    const promotion = await existing(ctx, requestId, true);
-    refuseOver(promotion, false);
+    const promotion = await getPromotion(ctx, requestId, true);
+    assertPending(promotion, false);
     const said = note?.trim();
     return decide(ctx, promotion, { status: 'REJECTED', ...(said ? { note: said } : {}) });
   },
@@ -166,16 +166,16 @@ export const cancel = mutation({
   output: DecidedPromotion,
   scope: (ctx, input) => requestScope(ctx, input.requestId),
   async prepare(ctx, { requestId }) {
-    const promotion = await existing(ctx, requestId);
-    refuseOthers(ctx, promotion);
-    refuseOver(promotion, true);
+    const promotion = await getPromotion(ctx, requestId);
+    assertOwn(ctx, promotion);
+    assertPending(promotion, true);
     return { closed: (await closePullRequest(ctx, promotion)) !== null };
   },
   async run(ctx, { requestId }, { closed }) {
-    const promotion = await existing(ctx, requestId, true);
-    refuseOthers(ctx, promotion);
+    const promotion = await getPromotion(ctx, requestId, true);
+    assertOwn(ctx, promotion);
     // The loop may have seen that it was closed before this came so far.
-    if (!closed || promotion.status !== 'CANCELLED') refuseOver(promotion, true);
+    if (!closed || promotion.status !== 'CANCELLED') assertPending(promotion, true);
     const pull = promotion.pullRequestId ? await findPullRequest(ctx.db, promotion.pullRequestId) : null;
     const note =
       pull?.state === 'merged'

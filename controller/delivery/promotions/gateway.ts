@@ -22,7 +22,7 @@ export interface ManifestPreview {
   engine: { before: string; after: string | null };
 }
 
-export interface ManifestWanted {
+export interface ManifestRequest {
   targetName: string;
   snapshot: ManifestSnapshot;
   /** What was promoted last; null where that was never. */
@@ -57,7 +57,7 @@ export interface PromotionGateway {
     after: StoredPipeline,
   ): { before: string | null; after: string; fields: FieldChange[] };
   /** Nothing is written. @throws PRECONDITION_FAILED where the manifest there cannot be read or edited */
-  preview(ctx: Context, target: Binding, wanted: ManifestWanted): Promise<ManifestPreview>;
+  preview(ctx: Context, target: Binding, wanted: ManifestRequest): Promise<ManifestPreview>;
   /**
    * Brings the branch to what the promotion says, never by force. May be repeated: what was done already is found. `base` is
    * what was promoted before.

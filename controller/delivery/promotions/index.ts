@@ -1,11 +1,11 @@
 export * as promotionDeciding from './decide-operations.ts';
-export type { ManifestPreview, ManifestWanted, PromotionGateway, PushedPromotion } from './gateway.ts';
+export type { ManifestPreview, ManifestRequest, PromotionGateway, PushedPromotion } from './gateway.ts';
 export * as promotionInitiating from './initiate-operation.ts';
-export { PROMOTIONS_LOOP, tellPages } from './notify.ts';
+export { notifyUi, PROMOTIONS_LOOP } from './notify.ts';
 export * as promotionOperations from './operations.ts';
 export { deleteOldPromotions } from './retention-store.ts';
 export type { ManifestSnapshot } from './snapshot/snapshot.ts';
 export { sourceNameOf } from './source.ts';
 export { sourceHealth } from './source-health.ts';
-export { findPromotion, findReopened, listAwaiting, noteTrouble, type PromotionRecord } from './store.ts';
+export { findPromotion, findReopened, listAwaiting, type PromotionRecord, recordError } from './store.ts';
 export * as promotionSettling from './transitions.ts';

@@ -6,8 +6,8 @@ import { nameOfActor } from '../../platform/operation/actor-name.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';
 import { conflict, forbidden, preconditionFailed } from '../../platform/operation/errors.ts';
 import { allows, mutation } from '../../platform/operation/operation.ts';
-import { tellPages, wakeLoops } from './notify.ts';
-import { toldOf } from './promotion-view.ts';
+import { notifyUi, wakeLoops } from './notify.ts';
+import { presentPromotionById } from './promotion-view.ts';
 import { checkSnapshot, graphSnapshot, shipSnapshot } from './snapshot/ship-snapshot.ts';
 import type { GraphSnapshot } from './snapshot/snapshot.ts';
 import { bothScopes, promotedFrom, type Source } from './source.ts';
@@ -20,8 +20,8 @@ import {
   type PromotionRecord,
   updatePromotion,
 } from './store.ts';
-import { refuseTarget, type Target, targetOf } from './target.ts';
-import { askThroughGit } from './through-git.ts';
+import { assertTarget, type Target, targetOf } from './target.ts';
+import { requestThroughGit } from './through-git.ts';
 
 type Prepared =
   | { through: 'git'; id: string; updated: boolean }
@@ -48,7 +48,7 @@ export const initiate = mutation({
       throw forbidden('This needs the role EDITOR in the team of the target environment');
     const from = await promotedFrom(ctx, pipelineId);
     const target = await targetOf(ctx, from, targetEnvironmentId, name);
-    refuseTarget(target);
+    assertTarget(target);
     const { latestVersion } = await sourceHealth(ctx, from.environmentId, pipelineId);
     const common = {
       pipelineId,
@@ -64,7 +64,7 @@ export const initiate = mutation({
     };
     if (target.binding) {
       const snapshot = await ctx.services.promotions.read(ctx, from, target.binding);
-      return { through: 'git', ...(await askThroughGit(ctx, target.binding, { ...common, snapshot })) };
+      return { through: 'git', ...(await requestThroughGit(ctx, target.binding, { ...common, snapshot })) };
     }
     const snapshot = graphSnapshot(from.pipeline);
     const checked = target.outcome === 'DEPLOYED' ? await checkSnapshot(ctx, target, snapshot) : null;
@@ -73,7 +73,7 @@ export const initiate = mutation({
   async run(ctx, { targetEnvironmentId, name }, prepared) {
     const { id, updated } =
       prepared.through === 'git' ? prepared : await ask(ctx, prepared, targetEnvironmentId, name);
-    const promotion = await toldOf(ctx, id);
+    const promotion = await presentPromotionById(ctx, id);
     ctx.audit({
       entityType: 'Promotion',
       entityId: id,
@@ -89,7 +89,7 @@ export const initiate = mutation({
         ...{ version: promotion.sourceVersion, pullRequest: promotion.pullRequest?.number ?? null },
       },
     });
-    await tellPages(ctx, promotion);
+    await notifyUi(ctx, promotion);
     if (promotion.status === 'AWAITING_PR_MERGE') await wakeLoops(ctx, promotion);
     return {
       requestId: id,
@@ -108,7 +108,7 @@ async function ask(
   name: string | undefined,
 ): Promise<{ id: string; updated: boolean }> {
   const now = await targetOf(ctx, from, targetEnvironmentId, name);
-  refuseTarget(now);
+  assertTarget(now);
   if (now.outcome !== target.outcome || now.pipeline?.id !== target.pipeline?.id)
     throw conflict('The target was changed while this was being checked; try again');
   const { id, updated } = await noteAsked(ctx, asked, now);

@@ -3,7 +3,7 @@ import type { Context } from '../../platform/operation/context.ts';
 export const PROMOTIONS_LOOP = 'promotions';
 
 /** Open pages of both sides follow; what is to be done the loop finds out itself. */
-export async function tellPages(
+export async function notifyUi(
   { db, services }: Pick<Context, 'db' | 'services'>,
   environments: { sourceEnvironmentId: string | null; targetEnvironmentId: string },
 ): Promise<void> {

@@ -15,9 +15,9 @@ import { environmentScope, objectScope } from '../../identity/access/index.ts';
 import { allows, query } from '../../platform/operation/operation.ts';
 import { previewDiffs, waitingDiff } from './diff.ts';
 import { preflight as readPreflight } from './preflight.ts';
-import { readerScope, requestScope, told, toldOf } from './promotion-view.ts';
+import { presentPromotion, presentPromotionById, readerScope, requestScope } from './promotion-view.ts';
 import { listOfEnvironment, listOfPipeline } from './queries.ts';
-import { existing, refuseOver } from './rules.ts';
+import { assertPending, getPromotion } from './rules.ts';
 import { digestOf } from './snapshot/snapshot.ts';
 import { bothScopes } from './source.ts';
 
@@ -64,7 +64,7 @@ export const history = query({
   output: PromotionList,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   run: async (ctx, { pipelineId }) =>
-    (await listOfPipeline(ctx.db, pipelineId, HISTORY)).map((row) => told(ctx, row)),
+    (await listOfPipeline(ctx.db, pipelineId, HISTORY)).map((row) => presentPromotion(ctx, row)),
 });
 
 export const list = query({
@@ -75,7 +75,9 @@ export const list = query({
   output: PromotionList,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   run: async (ctx, { environmentId, status, limit = 50 }) =>
-    (await listOfEnvironment(ctx.db, environmentId, { status, limit })).map((row) => told(ctx, row)),
+    (await listOfEnvironment(ctx.db, environmentId, { status, limit })).map((row) =>
+      presentPromotion(ctx, row),
+    ),
 });
 
 export const get = query({
@@ -85,7 +87,7 @@ export const get = query({
   input: PromotionRequest,
   output: Promotion,
   scope: (ctx, input) => readerScope(ctx, input.requestId),
-  run: (ctx, { requestId }) => toldOf(ctx, requestId),
+  run: (ctx, { requestId }) => presentPromotionById(ctx, requestId),
 });
 
 export const content = query({
@@ -97,8 +99,8 @@ export const content = query({
   weight: 'heavy',
   scope: (ctx, input) => requestScope(ctx, input.requestId),
   async run(ctx, { requestId }) {
-    const promotion = await existing(ctx, requestId);
-    refuseOver(promotion, false);
+    const promotion = await getPromotion(ctx, requestId);
+    assertPending(promotion, false);
     const scope = await requestScope(ctx, requestId);
     const change = await waitingDiff(ctx, promotion, allows(ctx.actor, scope, { role: 'EDITOR' }));
     return { requestId, digest: digestOf(promotion.snapshot), change };

@@ -4,13 +4,13 @@ import { checkNodeTypes, missingVariables, storedConfig } from '../../pipelines/
 import type { Context } from '../../platform/operation/context.ts';
 import { DomainError } from '../../platform/operation/errors.ts';
 import { previewThroughGit } from './diff.ts';
-import { told } from './promotion-view.ts';
+import { presentPromotion } from './promotion-view.ts';
 import { readPromotion } from './queries.ts';
-import { contentFor, credentialWords, graphSnapshot } from './snapshot/ship-snapshot.ts';
+import { contentFor, credentialHints, graphSnapshot } from './snapshot/ship-snapshot.ts';
 import { promotedFrom, type Source } from './source.ts';
 import { type SourceHealth, sourceHealth } from './source-health.ts';
 import { findWaiting } from './store.ts';
-import { rolloutWords, type Target, targetOf } from './target.ts';
+import { describeRollout, type Target, targetOf } from './target.ts';
 
 const MOST_NOTES = 50;
 
@@ -30,7 +30,7 @@ export async function preflight(
   const found = target.binding ? await inGit(ctx, from, target) : await here(ctx, from, target);
   const blockers = [
     ...(target.refusal ? [target.refusal] : []),
-    ...(target.rollout ? [rolloutWords(target.name)] : []),
+    ...(target.rollout ? [describeRollout(target.name)] : []),
     ...found.blockers,
     ...(waits?.status === 'AWAITING_PR_MERGE' && !target.binding
       ? [
@@ -46,7 +46,7 @@ export async function preflight(
     targetName: target.name,
     missingSecrets: found.missingSecrets,
     nameCollision: target.collision,
-    waiting: row && { id: row.id, status: row.status, pullRequest: told(ctx, row).pullRequest },
+    waiting: row && { id: row.id, status: row.status, pullRequest: presentPromotion(ctx, row).pullRequest },
     sourceHealth: health.told,
     blockers,
     notes: [...ofSource(health), ...found.notes].slice(0, MOST_NOTES),
@@ -78,9 +78,9 @@ async function here(ctx: Context, { pipeline }: Source, target: Target): Promise
   const { refused, warnings } = await checkNodeTypes(ctx, target.id, content);
   return {
     missingSecrets: await missingVariables(ctx, target.id, storedConfig(content)),
-    blockers: [...(blocked ? [credentialWords(missing)] : []), ...(isDeployed ? refused : [])],
+    blockers: [...(blocked ? [credentialHints(missing)] : []), ...(isDeployed ? refused : [])],
     notes: [
-      ...(blocked || missing.length === 0 ? [] : [credentialWords(missing)]),
+      ...(blocked || missing.length === 0 ? [] : [credentialHints(missing)]),
       ...(isDeployed ? [] : refused),
       ...warnings,
     ],

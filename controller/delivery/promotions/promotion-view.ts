@@ -17,7 +17,7 @@ const ends = ({ sourceTeamId: teamId, sourceEnvironmentId: environmentId, ...row
  * Names of both sides, and when and by whom, are for everybody who sees one side. What lies behind a side that the reader may
  * not enter is left out: ids and versions of its pipelines, its pull request, and what went wrong there.
  */
-export function told(ctx: Context, row: PromotionRow): Promotion {
+export function presentPromotion(ctx: Context, row: PromotionRow): Promotion {
   const { source, target } = ends(row);
   const seesTarget = mayEnter(ctx, target);
   // Of a source that is deleted nothing is left to be kept from those who see what it became.
@@ -69,8 +69,8 @@ export async function readerScope(ctx: Context, requestId: string): Promise<Scop
 }
 
 /** @throws NOT_FOUND */
-export async function toldOf(ctx: Context, requestId: string): Promise<Promotion> {
+export async function presentPromotionById(ctx: Context, requestId: string): Promise<Promotion> {
   const row = await readPromotion(ctx.db, requestId);
   if (!row) throw notFound('Promotion');
-  return told(ctx, row);
+  return presentPromotion(ctx, row);
 }

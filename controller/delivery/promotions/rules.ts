@@ -10,14 +10,18 @@ const OVER: Partial<Record<PromotionRecord['status'], string>> = {
 };
 
 /** @throws NOT_FOUND */
-export async function existing(ctx: Context, requestId: string, locked = false): Promise<PromotionRecord> {
+export async function getPromotion(
+  ctx: Context,
+  requestId: string,
+  locked = false,
+): Promise<PromotionRecord> {
   const found = await (locked ? lockPromotion : findPromotion)(ctx.db, requestId);
   if (!found) throw notFound('Promotion');
   return found;
 }
 
 /** @throws PRECONDITION_FAILED for what nobody has to decide on */
-export function refuseOver({ status, targetName }: PromotionRecord, mayAwait: boolean): void {
+export function assertPending({ status, targetName }: PromotionRecord, mayAwait: boolean): void {
   if (status === 'AWAITING_PR_MERGE' && !mayAwait)
     throw preconditionFailed(
       `The promotion of "${targetName}" is decided on by its pull request: merge that, or close it`,
@@ -26,14 +30,14 @@ export function refuseOver({ status, targetName }: PromotionRecord, mayAwait: bo
 }
 
 /** Whoever asked does not decide, through whatever door they come; and only people do. @throws FORBIDDEN */
-export function refuseOwn({ actor }: Context, { requestedById }: PromotionRecord): void {
+export function assertNotOwn({ actor }: Context, { requestedById }: PromotionRecord): void {
   if (actor.type !== 'user') throw forbidden('Only people approve promotions; sign in as a user');
   if (actor.userId === requestedById)
     throw forbidden('You asked for this promotion yourself; another member of the team has to approve it');
 }
 
 /** @throws FORBIDDEN */
-export function refuseOthers({ actor }: Context, { requestedById, requestedBy }: PromotionRecord): void {
+export function assertOwn({ actor }: Context, { requestedById, requestedBy }: PromotionRecord): void {
   if (actor.type !== 'user' || actor.userId !== requestedById)
     throw forbidden(
       `Only ${requestedBy}, who asked for it, may cancel a promotion; reject it, or close its pull request`,

@@ -209,7 +209,7 @@ export async function updatePromotion(tx: Knex, id: string, change: Partial<Prom
 }
 
 /** Where it waits on, and says something else. */
-export async function noteTrouble(db: Knex, id: string, lastError: string | null): Promise<boolean> {
+export async function recordError(db: Knex, id: string, lastError: string | null): Promise<boolean> {
   const changed = await db('promotions')
     .where({ id })
     .whereIn('status', WAITING)

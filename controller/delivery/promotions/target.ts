@@ -99,12 +99,12 @@ function collisionWords(
 }
 
 /** @throws what stands in the way of asking at all */
-export function refuseTarget({ collision, refusal }: Pick<Target, 'collision' | 'refusal'>): void {
+export function assertTarget({ collision, refusal }: Pick<Target, 'collision' | 'refusal'>): void {
   if (refusal) throw preconditionFailed(refusal);
   if (collision?.kind === 'taken') throw conflict(collision.message);
 }
 
-export const rolloutWords = (name: string): string =>
+export const describeRollout = (name: string): string =>
   `"${name}" is being rolled out by stages there; broaden that rollout or roll it back first`;
 
 /** What was asked for, against the target as it is now. */
@@ -116,7 +116,7 @@ export async function targetOfRequest(ctx: Context, promotion: PromotionRecord):
     );
   const from = { pipeline: { id: pipelineId, name: pipelineName }, environmentId: sourceEnvironmentId };
   const target = await targetOf(ctx, from, targetEnvironmentId, targetName);
-  refuseTarget(target);
+  assertTarget(target);
   if (target.binding)
     throw preconditionFailed(
       `${target.environmentName} is described in git by now; cancel this promotion and ask for it again, and it becomes a pull request`,

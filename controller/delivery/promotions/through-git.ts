@@ -6,7 +6,7 @@ import { conflict, DomainError } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import type { Binding } from '../bindings/index.ts';
 import { findPullRequest } from '../pull-requests/index.ts';
-import { createTurns } from '../repository/index.ts';
+import { createKeyedMutex } from '../repository/index.ts';
 import type { ManifestSnapshot } from './snapshot/snapshot.ts';
 import {
   findPromotion,
@@ -16,9 +16,9 @@ import {
   lastPromoted,
   lockPromotion,
   type NewPromotion,
-  noteTrouble,
   type PromotionChange,
   type PromotionRecord,
+  recordError,
   updatePromotion,
 } from './store.ts';
 
@@ -33,7 +33,7 @@ export const branchFor = (name: string): string =>
  * already is gone on with. Where git refuses, it is as if nobody had asked.
  * @throws what the gateway throws
  */
-export async function askThroughGit(
+export async function requestThroughGit(
   ctx: Context,
   binding: Binding,
   asked: NewPromotion & { snapshot: ManifestSnapshot },
@@ -60,7 +60,7 @@ async function takeBack(
   if (!now || !isDeepStrictEqual(now.snapshot, JSON.parse(JSON.stringify(asked.snapshot)))) return;
   if (now.written && isDeepStrictEqual(now.written, now.snapshot)) {
     const why = error instanceof DomainError ? error.message : 'The pull request could not be opened';
-    await noteTrouble(
+    await recordError(
       ctx.db,
       id,
       `${why.slice(0, MOST_CHARACTERS).replace(/; try again$/, '')}; it is tried again`,
@@ -105,7 +105,7 @@ async function noteAsked(ctx: Context, asked: NewPromotion & { snapshot: Manifes
 }
 
 /** Two who ask for the same at once write to one branch, and open one pull request. */
-const turns = createTurns();
+const turns = createKeyedMutex();
 
 /**
  * Makes branch and pull request say what the promotion says. May be repeated.

@@ -6,7 +6,7 @@ import { mutation } from '../../platform/operation/operation.ts';
 import { visible } from '../../platform/text/visible-text.ts';
 import { findBinding } from '../bindings/index.ts';
 import { closePullRequest } from './close-pull-request.ts';
-import { tellPages, wakeLoops } from './notify.ts';
+import { notifyUi, wakeLoops } from './notify.ts';
 import {
   findPromotion,
   findReopened,
@@ -27,7 +27,7 @@ const scope = (_ctx: unknown, input: { environmentId: string }) => ({
 });
 
 /** Of one whose asker did not live to see it through. */
-export const goOn = mutation({
+export const supersedeWaiting = mutation({
   name: 'promotion.open',
   summary: 'Push the branch of a promotion and open its pull request',
   role: 'EDITOR',
@@ -51,7 +51,7 @@ export const goOn = mutation({
     const promotion = await findPromotion(ctx.db, requestId);
     if (!promotion) throw notFound('Promotion');
     note(ctx, promotion, { requestedBy: promotion.requestedBy });
-    await tellPages(ctx, promotion);
+    await notifyUi(ctx, promotion);
     await wakeLoops(ctx, promotion);
     return { changed: true };
   },
@@ -78,7 +78,7 @@ async function settle(
   if (promotion?.status !== 'AWAITING_PR_MERGE') throw notFound('Promotion that waits for its pull request');
   await updatePromotion(ctx.db, requestId, { lastError: null, ...change });
   note(ctx, promotion, metadata);
-  await tellPages(ctx, promotion);
+  await notifyUi(ctx, promotion);
   return { changed: true };
 }
 
@@ -140,7 +140,7 @@ export const sourceDeleted = mutation({
   },
   async run(ctx, _input, { promotion, closed }) {
     note(ctx, promotion, { pullRequest: closed?.number ?? null });
-    await tellPages(ctx, promotion);
+    await notifyUi(ctx, promotion);
     return { changed: closed !== null };
   },
 });
@@ -192,7 +192,7 @@ export const reopened = mutation({
           },
     );
     note(ctx, promotion, { pullRequest: pull.number, ...(other ? { note: said } : {}) });
-    await tellPages(ctx, promotion);
+    await notifyUi(ctx, promotion);
     return { changed: other === null };
   },
 });

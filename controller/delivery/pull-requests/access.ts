@@ -2,9 +2,9 @@
 import { mayPush } from '../../identity/access/index.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { notFound } from '../../platform/operation/errors.ts';
-import { type Binding, findBinding, speakerOf } from '../bindings/index.ts';
+import { type Binding, findBinding, operatorOf } from '../bindings/index.ts';
 import { hasRead, pullRequestsOf } from './bound-repository.ts';
-import { type BoundPlace, boundTo, teamsOf } from './repository-queries.ts';
+import { type BoundBranch, boundTo, teamsOf } from './repository-queries.ts';
 import { elsewhere, notAlone, notEditor, type Who } from './rules.ts';
 import { findByNumber, lockPullRequest, type PullRequestRecord } from './store.ts';
 
@@ -45,14 +45,14 @@ export async function lockPullHere(ctx: MutationContext, which: Which): Promise<
 }
 
 export function whoIs(ctx: Pick<Context, 'actor'>): Who {
-  return speakerOf(ctx);
+  return operatorOf(ctx);
 }
 
 /** What changes branches is like a push. @throws FORBIDDEN */
 export async function asPusher(
   ctx: Context,
   { repositoryUrl, environmentId }: Pick<Binding, 'repositoryUrl' | 'environmentId'>,
-): Promise<BoundPlace[]> {
+): Promise<BoundBranch[]> {
   const places = await boundTo(ctx.db, repositoryUrl, environmentId);
   if (!mayPush(ctx.actor, teamsOf(places))) throw notEditor();
   return places;
@@ -62,7 +62,11 @@ export async function asPusher(
  * Whether the actor may merge into `base`. A key works in one environment: it may merge into a branch that this one alone
  * follows.
  */
-export function mayMergeInto({ actor }: Pick<Context, 'actor'>, places: readonly BoundPlace[], base: string) {
+export function mayMergeInto(
+  { actor }: Pick<Context, 'actor'>,
+  places: readonly BoundBranch[],
+  base: string,
+) {
   if (actor.type !== 'service_account') return mayPush(actor, teamsOf(places));
   const following = places.filter(({ ref }) => ref === base);
   return (
@@ -77,7 +81,7 @@ export async function asMerger(
   ctx: Context,
   { repositoryUrl, environmentId }: Pick<Binding, 'repositoryUrl' | 'environmentId'>,
   base: string,
-): Promise<BoundPlace[]> {
+): Promise<BoundBranch[]> {
   const places = await boundTo(ctx.db, repositoryUrl, environmentId);
   if (mayMergeInto(ctx, places, base)) return places;
   throw ctx.actor.type === 'service_account' ? notAlone(base) : notEditor();
@@ -89,7 +93,7 @@ export const authorColumns = (ctx: Pick<Context, 'actor'>): { author: string; au
 };
 
 /** Pages of every environment that shows it follow, and the loops that wait for it look. */
-export async function tell(
+export async function notifyPullRequest(
   ctx: Pick<Context, 'db' | 'services'>,
   pull: Pick<PullRequestRecord, 'repository' | 'base' | 'subject'>,
   trigger: string,

@@ -155,7 +155,7 @@ export async function databaseTime(db: Knex): Promise<Date> {
 }
 
 /** What the forge has taken. */
-export async function noteTold(
+export async function markPublished(
   tx: Knex,
   { pullRequestId, environmentId }: Pick<Check, 'pullRequestId' | 'environmentId'>,
   told: { status?: string; comment?: string; commentId?: string },

@@ -70,7 +70,7 @@ export const listReviews = async (db: Knex, pullRequestIds: readonly string[]): 
         });
 
 /** The pull request is locked: nobody else says anything meanwhile. */
-export async function countSaid(
+export async function countCommentsAndReviews(
   tx: Knex,
   table: 'pull_request_comments' | 'pull_request_reviews',
   pullRequestId: string,

@@ -74,7 +74,7 @@ export async function saveCommitStatus(
   return true;
 }
 
-export async function noteCommitTold(
+export async function markCommitStatusPublished(
   tx: Knex,
   { environmentId, sha }: Pick<CommitStatus, 'environmentId' | 'sha'>,
   posted: string,

@@ -11,9 +11,17 @@ import type { Context, MutationContext } from '../../platform/operation/context.
 import { conflict, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation } from '../../platform/operation/operation.ts';
 import { type Binding, findBinding } from '../bindings/index.ts';
-import { asPusher, audited, authorColumns, lockPull, lockPullHere, tell, whoIs } from './access.ts';
+import {
+  asPusher,
+  audited,
+  authorColumns,
+  lockPull,
+  lockPullHere,
+  notifyPullRequest,
+  whoIs,
+} from './access.ts';
 import { forgeOf, pullRequestsOf } from './bound-repository.ts';
-import { countSaid, insertComment, insertReview, MOST_SAID } from './comments-store.ts';
+import { countCommentsAndReviews, insertComment, insertReview, MOST_SAID } from './comments-store.ts';
 import { mergeable, reviewRefusal } from './rules.ts';
 import {
   AlreadyOpenError,
@@ -57,7 +65,7 @@ export const open = mutation({
     });
     await notePullRequest(ctx.db, made.id, standing);
     audited(ctx, made, { headSha });
-    await tell(ctx, made, 'opened');
+    await notifyPullRequest(ctx, made, 'opened');
     return { number: made.number };
   },
 });
@@ -84,7 +92,7 @@ export const edit = mutation({
     };
     await updatePullRequest(ctx.db, pull.id, change);
     audited(ctx, pull, { changed: Object.keys(change) });
-    await tell(ctx, pull, 'edited');
+    await notifyPullRequest(ctx, pull, 'edited');
     return { number: pull.number };
   },
 });
@@ -102,17 +110,17 @@ export const comment = mutation({
     await refuseMore(ctx, 'pull_request_comments', pull);
     await insertComment(ctx.db, { pullRequestId: pull.id, body, ...authorColumns(ctx) });
     audited(ctx, pull);
-    await tell(ctx, pull, 'commented');
+    await notifyPullRequest(ctx, pull, 'commented');
     return { number: pull.number };
   },
 });
 
 async function refuseMore(
   ctx: MutationContext,
-  table: Parameters<typeof countSaid>[1],
+  table: Parameters<typeof countCommentsAndReviews>[1],
   { id, number }: PullRequestRecord,
 ): Promise<void> {
-  if ((await countSaid(ctx.db, table, id)) >= MOST_SAID)
+  if ((await countCommentsAndReviews(ctx.db, table, id)) >= MOST_SAID)
     throw preconditionFailed(`#${number} has ${MOST_SAID} of them already; go on in a new pull request`);
 }
 
@@ -136,7 +144,7 @@ export const review = mutation({
     const said = { verdict, headSha, body, reviewer: name, reviewerId: id };
     await insertReview(ctx.db, { pullRequestId: pull.id, ...said });
     audited(ctx, pull, { verdict, headSha });
-    await tell(ctx, pull, 'reviewed');
+    await notifyPullRequest(ctx, pull, 'reviewed');
     return { number: pull.number };
   },
 });

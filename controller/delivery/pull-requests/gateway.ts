@@ -5,7 +5,7 @@ import type { Binding } from '../bindings/index.ts';
 import type { NewPullRequest, PullRequestRecord } from './store.ts';
 
 /** How a branch and its base stand to each other now. */
-export interface Standing {
+export interface MergeState {
   headSha: string;
   baseSha: string;
   /** Null: they have no history in common. */
@@ -67,7 +67,7 @@ export interface PullRequestGateway {
     ctx: Context,
     binding: Binding,
     ends: Pick<PullRequestRecord, 'branch' | 'base'>,
-  ): Promise<Standing | null>;
+  ): Promise<MergeState | null>;
   /** From where the branch began to its head. @throws PRECONDITION_FAILED where the commits are not there any more */
   diff(ctx: Context, binding: Binding, pull: PullRequestRecord): Promise<PullRequestDiff>;
   /** Newest first, at most 100, of what is here already; none where the commits are not. */

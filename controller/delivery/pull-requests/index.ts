@@ -1,4 +1,4 @@
-export { tell as tellOfPullRequest } from './access.ts';
+export { notifyPullRequest as tellOfPullRequest } from './access.ts';
 export { forgeOf, projectOf, pullRequestsOf, pullRequestUrl } from './bound-repository.ts';
 export {
   type Check,
@@ -8,8 +8,8 @@ export {
   knownChecks,
   listChecks,
   markPending,
+  markPublished,
   type NewCheck,
-  noteTold,
   readCheck,
   saveCheck,
 } from './checks-store.ts';
@@ -19,16 +19,16 @@ export {
   commitStatusOf,
   type KnownCommitStatus,
   listCommitStatuses,
-  noteCommitTold,
+  markCommitStatusPublished,
   saveCommitStatus,
   sweepCommitStatuses,
 } from './commit-statuses-store.ts';
 export * as pullRequestChanging from './edit-operations.ts';
-export type { Merge, Merged, PullRequestGateway, Standing } from './gateway.ts';
+export type { Merge, Merged, MergeState, PullRequestGateway } from './gateway.ts';
 export * as pullRequestEnding from './merge-operations.ts';
 export * as pullRequestOperations from './operations.ts';
 export {
-  type BoundPlace,
+  type BoundBranch,
   boundTo,
   isProtectedByOthers,
   protectedBranches,

@@ -10,11 +10,20 @@ import { environmentScope } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { conflict, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation } from '../../platform/operation/operation.ts';
-import { asMerger, asPusher, audited, findPull, lockPull, tell, type Which, whoIs } from './access.ts';
+import {
+  asMerger,
+  asPusher,
+  audited,
+  findPull,
+  lockPull,
+  notifyPullRequest,
+  type Which,
+  whoIs,
+} from './access.ts';
 import { pullRequestsOf } from './bound-repository.ts';
 import { listReviews } from './comments-store.ts';
 import type { Merged } from './gateway.ts';
-import { approvalsFor, type BoundPlace, protectedBranches } from './repository-queries.ts';
+import { approvalsFor, type BoundBranch, protectedBranches } from './repository-queries.ts';
 import { elsewhere, mergeable, mergeRefusal } from './rules.ts';
 import {
   AlreadyOpenError,
@@ -68,7 +77,7 @@ export const merge = mutation({
       ...(method === null ? {} : { baseSha }),
     });
     audited(ctx, pull, { method, headSha, mergeSha, branchRemoved }, mergeSha);
-    await tell(ctx, pull, 'merged', { branchMoved: true });
+    await notifyPullRequest(ctx, pull, 'merged', { branchMoved: true });
     return { number: pull.number, mergeSha };
   },
 });
@@ -93,7 +102,7 @@ export const autoMerge = mutation({
     const { pull } = await lockPull(ctx, which);
     if (pull.state === 'open') await updatePullRequest(ctx.db, pull.id, { autoMerge: enabled });
     audited(ctx, pull, { enabled, headSha, ...(enabled ? { method } : {}) });
-    await tell(ctx, pull, 'to be merged by its forge');
+    await notifyPullRequest(ctx, pull, 'to be merged by its forge');
     return { number: pull.number };
   },
 });
@@ -105,7 +114,7 @@ const moved = ({ branch, headSha }: PullRequestRecord) =>
 const mayGo = async (
   ctx: Context,
   pull: PullRequestRecord,
-  places: readonly BoundPlace[],
+  places: readonly BoundBranch[],
 ): Promise<boolean> => !places.some(({ ref }) => ref === pull.branch) && !(await isWanted(ctx.db, pull));
 
 export const close = mutation({
@@ -129,7 +138,7 @@ export const close = mutation({
       await endPullRequest(ctx.db, pull.id, { state: 'closed' });
     }
     audited(ctx, pull, { headSha: pull.headSha });
-    await tell(ctx, pull, 'closed');
+    await notifyPullRequest(ctx, pull, 'closed');
     return { number: pull.number };
   },
 });
@@ -174,7 +183,7 @@ export const reopen = mutation({
     }
     await notePullRequest(ctx.db, pull.id, standing);
     audited(ctx, pull, { headSha: standing.headSha });
-    await tell(ctx, pull, 'reopened');
+    await notifyPullRequest(ctx, pull, 'reopened');
     return { number: pull.number };
   },
 });
@@ -215,7 +224,7 @@ export const refresh = mutation({
     // Where nobody else had pushed to the branch, it still holds nothing but our work.
     if (pull.pushedSha === pull.headSha) await updatePullRequest(ctx.db, pull.id, { pushedSha: headSha });
     audited(ctx, pull, { headSha, baseSha }, headSha);
-    await tell(ctx, pull, 'refreshed');
+    await notifyPullRequest(ctx, pull, 'refreshed');
     return { number: pull.number };
   },
 });

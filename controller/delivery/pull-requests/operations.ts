@@ -16,7 +16,7 @@ import { findPull, mayMergeInto, whoIs } from './access.ts';
 import { hasRead, pullRequestsOf } from './bound-repository.ts';
 import { readCheck } from './checks-store.ts';
 import { listComments, listReviews } from './comments-store.ts';
-import { NOT_PLANNED, shownCheck, shownComment, shownReviews, summariesOf } from './presenter.ts';
+import { NOT_PLANNED, presentCheck, presentComment, presentReviews, summariesOf } from './presenter.ts';
 import { approvalsFor, boundTo } from './repository-queries.ts';
 import { mergeRefusal, reviewRefusal } from './rules.ts';
 import { listPullRequests } from './store.ts';
@@ -59,8 +59,8 @@ export const get = query({
     return {
       ...summary,
       ...{ body, baseSha, conflicts, mergeSha, mergeMethod, mergedBy, closedAt, requiredApprovals },
-      comments: (await listComments(ctx.db, pull.id)).map((comment) => shownComment(comment, ctx)),
-      reviews: shownReviews(pull, reviews),
+      comments: (await listComments(ctx.db, pull.id)).map((comment) => presentComment(comment, ctx)),
+      reviews: presentReviews(pull, reviews),
       commits: await ctx.services.pullRequests.commits(ctx, binding, pull),
       autoMerge: AUTO_MERGING.includes(pull.forge) ? pull.autoMerge : null,
       notice: pull.notice,
@@ -101,13 +101,13 @@ export const plan = query({
       ...{ state: 'pending' as const, summary: NOT_PLANNED, reason: null, computedAt: null },
     };
     if (check === null) {
-      const shown = { ...shownCheck(none, { ...pull, state: 'open' }) };
+      const shown = { ...presentCheck(none, { ...pull, state: 'open' }) };
       const reason = pull.state === 'open' ? null : `It is ${pull.state}, and was never planned`;
       return { check: shown, plan: null, reason };
     }
     const isOld = check.headSha !== pull.headSha && pull.state === 'open';
     return {
-      check: shownCheck(check, pull),
+      check: presentCheck(check, pull),
       plan: isOld ? null : check.plan,
       reason: isOld ? null : check.reason,
     };

@@ -15,7 +15,7 @@ import type { PullRequestRecord } from './store.ts';
 export const NOT_PLANNED = 'Not planned yet';
 
 /** One of another head is history: the plan of this one is on its way. */
-export function shownCheck(check: CheckRecord, { headSha, state }: PullRequestRecord): PullRequestCheck {
+export function presentCheck(check: CheckRecord, { headSha, state }: PullRequestRecord): PullRequestCheck {
   const { environmentId, environmentName } = check;
   if (check.headSha !== headSha && state === 'open')
     return {
@@ -60,13 +60,13 @@ export async function summariesOf(
     isDraft: pull.isDraft,
     isFork: pull.isFork,
     mergeable: pull.mergeable,
-    checks: (seen.get(pull.id) ?? []).map((check) => shownCheck(check, pull)),
+    checks: (seen.get(pull.id) ?? []).map((check) => presentCheck(check, pull)),
     approvals: approvalsOf(pull, said.get(pull.id) ?? []),
     promotionId: typeof pull.subject.promotionId === 'string' ? pull.subject.promotionId : null,
   }));
 }
 
-export const shownComment = (
+export const presentComment = (
   { id, author, authorId, body, createdAt, updatedAt }: CommentRecord,
   { actor }: Pick<Context, 'actor'>,
 ): PullRequest['comments'][number] => ({
@@ -74,7 +74,7 @@ export const shownComment = (
   own: actor.type === 'user' && actor.userId === authorId,
 });
 
-export const shownReviews = (
+export const presentReviews = (
   { headSha }: PullRequestRecord,
   reviews: readonly ReviewRecord[],
 ): PullRequest['reviews'] =>

@@ -1,7 +1,7 @@
 /** Who shares a repository. */
 import type { Knex } from 'knex';
 
-export interface BoundPlace {
+export interface BoundBranch {
   environmentId: string;
   teamId: string;
   ref: string;
@@ -18,7 +18,7 @@ export const boundTo = async (
   db: Knex,
   repository: string,
   own: string | null = null,
-): Promise<BoundPlace[]> =>
+): Promise<BoundBranch[]> =>
   db('git_bindings as b')
     .join('environments as e', 'e.id', 'b.environment_id')
     .where({ 'b.repository_url': repository })
@@ -46,19 +46,19 @@ export const boundTo = async (
       requiredApprovals: 'b.required_approvals',
     });
 
-export const teamsOf = (places: readonly BoundPlace[]): string[] => [
+export const teamsOf = (places: readonly BoundBranch[]): string[] => [
   ...new Set(places.map(({ teamId }) => teamId)),
 ];
 
 /** Of the bindings of one branch the strictest. */
-export const approvalsFor = (places: readonly BoundPlace[], ref: string): number =>
+export const approvalsFor = (places: readonly BoundBranch[], ref: string): number =>
   Math.max(
     0,
     ...places.filter((place) => place.ref === ref).map(({ requiredApprovals }) => requiredApprovals),
   );
 
 /** Branches of the repository that take merged pull requests only. */
-export const protectedBranches = (places: readonly BoundPlace[]): Set<string> =>
+export const protectedBranches = (places: readonly BoundBranch[]): Set<string> =>
   new Set(places.filter(({ protectBranch }) => protectBranch).map(({ ref }) => ref));
 
 /** Whether another team, of whose environments one follows the same branch, has protected it. */

@@ -6,7 +6,7 @@ import {
   preconditionFailed,
 } from '../../platform/operation/errors.ts';
 import type { ReviewRecord } from './comments-store.ts';
-import type { Standing } from './gateway.ts';
+import type { MergeState } from './gateway.ts';
 import type { PullRequestRecord } from './store.ts';
 
 export interface Who {
@@ -37,7 +37,7 @@ const hasAddedTo = ({ contributorIds }: Written, { id }: Who): boolean =>
  * The last word of each reviewer, where it is about the head as it is now. What those say who wrote it counts nothing, nor
  * what somebody said who may not review it any more.
  */
-export function standingReviews<R extends Review>(pull: Written, reviews: readonly R[]): R[] {
+export function latestReviews<R extends Review>(pull: Written, reviews: readonly R[]): R[] {
   const last: R[] = [];
   for (const review of reviews) {
     const reviewer = reviewerOf(review);
@@ -50,7 +50,7 @@ export function standingReviews<R extends Review>(pull: Written, reviews: readon
 }
 
 export const approvalsOf = (pull: Written, reviews: readonly Review[]): number =>
-  standingReviews(pull, reviews).filter(({ verdict }) => verdict === 'approve').length;
+  latestReviews(pull, reviews).filter(({ verdict }) => verdict === 'approve').length;
 
 /** Why nothing of it can be changed here; null where it can. */
 export function elsewhere({ forge, url, number }: Pull): DomainError | null {
@@ -101,7 +101,7 @@ export function mergeRefusal(
   const first = elsewhere(pull) ?? notOpen(pull) ?? (mayPush ? null : notEditor());
   if (first) return first;
   if (pull.isDraft) return preconditionFailed('It is a draft; its author has to say that it is ready');
-  const standing = standingReviews(pull, reviews);
+  const standing = latestReviews(pull, reviews);
   const against = standing.find(({ verdict }) => verdict === 'request-changes');
   if (against)
     return preconditionFailed(
@@ -127,7 +127,7 @@ export function conflictRefusal({ base, conflicts }: Pick<Pull, 'base' | 'confli
 }
 
 /** @throws PRECONDITION_FAILED where there is nothing to merge. */
-export function mergeable(standing: Standing | null, branch: string, base: string): Standing {
+export function mergeable(standing: MergeState | null, branch: string, base: string): MergeState {
   if (!standing) throw preconditionFailed(`The repository has no branch "${branch}"; push it first`);
   if (standing.mergeBase === null)
     throw preconditionFailed(`"${branch}" and "${base}" have no history in common; begin it at "${base}"`);

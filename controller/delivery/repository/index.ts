@@ -9,18 +9,18 @@ export {
 export type { BoundRepository, RefUpdate, Repositories, RepositoryHandle } from './handle.ts';
 export { duringPush, duringWrite, maintainRepository } from './maintenance.ts';
 export { type GitEnd, runGit } from './process/git-run.ts';
-export { AddressError, type RemoteAddress, readAddress, samePlace } from './remote/address.ts';
+export { AddressError, isSameAddress, type RemoteAddress, readAddress } from './remote/address.ts';
 export {
+  assertFits,
   CredentialsError,
   openCredentials,
+  presentCredentials,
   redactor,
-  refuseUnfit,
   sealCredentials,
-  shownCredentials,
 } from './remote/credentials.ts';
 export type { AppTokenSource, GitHubApp, OpenedCredentials } from './remote/github-app.ts';
 export type { PushedRef } from './remote/pushed-ref.ts';
 export { SshKeyError } from './remote/ssh-key.ts';
 export { createRepositories } from './repositories.ts';
 export { RepositoryError, type RepositoryFault } from './repository-error.ts';
-export { createTurns, type Turns } from './turns.ts';
+export { createKeyedMutex, type KeyedMutex } from './turns.ts';

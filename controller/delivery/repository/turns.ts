@@ -1,9 +1,9 @@
 /** Work on one thing, one after the other in the order of asking; on different things at the same time. */
-export interface Turns {
+export interface KeyedMutex {
   take<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
-export function createTurns(): Turns {
+export function createKeyedMutex(): KeyedMutex {
   const last = new Map<string, Promise<unknown>>();
   return {
     async take(key, work) {

@@ -1,5 +1,5 @@
 export { type Step, step } from './next-step.ts';
-export { type NodeSeen, type Observed, type ObservedNode, observe } from './observe-nodes.ts';
+export { type NodeFacts, type Observed, type ObservedNode, observe } from './observe-nodes.ts';
 export { recordObserved } from './record-observed.ts';
 export { deleteOldRollouts } from './retention-store.ts';
 export {
@@ -18,10 +18,10 @@ export {
 export { summaryOf } from './summary.ts';
 export {
   ALL_ROLLOUTS,
-  carryOn,
+  assertNoRollout,
+  continueRollouts,
   endActive,
   ROLLOUTS_LOOP,
-  refuseDuringRollout,
   startRollouts,
 } from './transitions.ts';
-export { type Judgement, judge } from './verdict.ts';
+export { evaluateRollout, type RolloutVerdictResult } from './verdict.ts';

@@ -5,13 +5,13 @@ import {
   figuresOf,
   fromHere,
   isOnVersion,
-  type NodeSeen,
+  type NodeFacts,
   type Observed,
   observe,
   type Versions,
 } from './observe-nodes.ts';
 import { isActive, type RolloutRecord } from './store.ts';
-import { judge } from './verdict.ts';
+import { evaluateRollout } from './verdict.ts';
 
 export interface Step {
   /** `begin`: the window. */
@@ -40,7 +40,7 @@ export type Rolling = Pick<
 const MINUTE_MS = 60_000;
 
 /** Null where it has ended. */
-export function step(rollout: Rolling, seen: readonly NodeSeen[], now: number): Step | null {
+export function step(rollout: Rolling, seen: readonly NodeFacts[], now: number): Step | null {
   if (!isActive(rollout)) return null;
   const versions: Versions = { canary: rollout.canaryVersion, control: rollout.previousVersion };
   const observed = observe(rollout.observed, seen, versions, now);
@@ -81,7 +81,7 @@ export function step(rollout: Rolling, seen: readonly NodeSeen[], now: number): 
   }
   const endsAt = (rollout.healthStartedAt?.getTime() ?? now) + rollout.windowMinutes * MINUTE_MS;
   if (now < endsAt) return wait(verdictOf('waiting', 'The window runs'));
-  const { verdict, message } = judge(figuresOf(observed, 'canary'), figuresOf(observed, 'control'));
+  const { verdict, message } = evaluateRollout(figuresOf(observed, 'canary'), figuresOf(observed, 'control'));
   switch (verdict) {
     case 'unhealthy':
       return fail(message);
@@ -116,17 +116,17 @@ export function step(rollout: Rolling, seen: readonly NodeSeen[], now: number): 
 }
 
 /** What of the new version does not run on a canary node; null where the version before is no better. */
-function degradedOf(seen: readonly NodeSeen[], versions: Versions): string | null {
-  const on = (stage: NodeSeen['stage']) =>
+function degradedOf(seen: readonly NodeFacts[], versions: Versions): string | null {
+  const on = (stage: NodeFacts['stage']) =>
     seen.filter((node) => node.stage === stage && node.reachable && isOnVersion(node, versions));
-  const text = (node: NodeSeen): string | null => node.report?.degraded ?? null;
+  const text = (node: NodeFacts): string | null => node.report?.degraded ?? null;
   if (on('control').some((node) => text(node) !== null)) return null;
   const first = on('canary').find((node) => text(node) !== null);
   return first ? (text(first)?.slice(0, 500) ?? null) : null;
 }
 
 /** Every canary node that can be reached runs the version, and one does. */
-function hasArrived(seen: readonly NodeSeen[], versions: Versions): boolean {
+function hasArrived(seen: readonly NodeFacts[], versions: Versions): boolean {
   const reachable = seen.filter(({ stage, reachable }) => stage === 'canary' && reachable);
   return (
     reachable.length > 0 &&
@@ -135,7 +135,7 @@ function hasArrived(seen: readonly NodeSeen[], versions: Versions): boolean {
 }
 
 /** What happened since on a node that is not read is in no figure. */
-const isUnread = (seen: readonly NodeSeen[], versions: Versions): boolean =>
+const isUnread = (seen: readonly NodeFacts[], versions: Versions): boolean =>
   seen.some(
     (node) =>
       node.stage === 'canary' &&
@@ -145,7 +145,7 @@ const isUnread = (seen: readonly NodeSeen[], versions: Versions): boolean =>
   );
 
 /** What was counted before every canary node fell silent, perhaps by this very version, is no reason to give it to the others. */
-function isThere(seen: readonly NodeSeen[], versions: Versions): boolean {
+function isThere(seen: readonly NodeFacts[], versions: Versions): boolean {
   const on = seen.filter((node) => node.stage === 'canary' && node.reachable && isOnVersion(node, versions));
   return (
     on.some(({ report }) => report?.status === 'RUNNING') &&

@@ -18,7 +18,7 @@ export interface Counters {
 }
 
 /** A node of the pipeline, as it is now. */
-export interface NodeSeen {
+export interface NodeFacts {
   nodeId: string;
   /** By its labels. */
   stage: Stage;
@@ -83,13 +83,13 @@ export const CRASHES = 3;
 export const versionOf = (versions: Versions, stage: Stage): number | null => versions[stage];
 
 /** Whether the node has, running or not, the version that is meant for it. */
-export const isOnVersion = ({ stage, report }: NodeSeen, versions: Versions): boolean =>
+export const isOnVersion = ({ stage, report }: NodeFacts, versions: Versions): boolean =>
   report !== null && report.status !== 'STOPPED' && report.version === versionOf(versions, stage);
 
 /** The nodes as they are now, added to what was seen before. Those that have left are forgotten. */
 export function observe(
   before: Partial<Observed>,
-  seen: readonly NodeSeen[],
+  seen: readonly NodeFacts[],
   versions: Versions,
   now: number,
 ): Observed {
@@ -119,7 +119,7 @@ const blank = (stage: Stage, restarts: number): ObservedNode => ({
 
 function next(
   known: ObservedNode | null,
-  node: NodeSeen,
+  node: NodeFacts,
   { versions, now, begun }: { versions: Versions; now: number; begun: boolean },
 ): ObservedNode {
   const { report, stage } = node;

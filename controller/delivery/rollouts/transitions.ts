@@ -56,7 +56,7 @@ export async function endActive(
   return ids;
 }
 
-export async function carryOn(
+export async function continueRollouts(
   ctx: MutationContext,
   environmentId: string,
   carried: readonly Carried[],
@@ -70,7 +70,7 @@ export async function carryOn(
  * What is active of the pipeline; null where nothing is, mostly.
  * @throws PRECONDITION_FAILED where something is and it was not said that it may be superseded
  */
-export async function refuseDuringRollout(
+export async function assertNoRollout(
   ctx: Pick<MutationContext, 'db'>,
   pipelineId: string,
   supersede: boolean,

@@ -33,9 +33,9 @@ import { type BodyCache, createBodyCache } from './body-cache.ts';
 import {
   listReverts,
   listServedBefore,
-  type RevertNews,
+  type RevertChanges,
   type RevertRow,
-  writeNews,
+  writeRevertChanges,
 } from './reverts/store.ts';
 
 export interface ServedConfig {
@@ -163,8 +163,8 @@ export function createConfigServer(options: {
   }
 
   /** Nobody waits for it, and it is found again with the next rendering. */
-  function noteNews(environmentId: string, news: RevertNews): void {
-    writeNews(db, news)
+  function noteNews(environmentId: string, news: RevertChanges): void {
+    writeRevertChanges(db, news)
       .then(() => options.bus.publish(db, { type: 'ui', environmentId, topics: ['fleet', 'pipelines'] }))
       .catch((error: unknown) =>
         log.warn({ environmentId, reason: messageOf(error) }, 'what became of reverts was not noted'),
@@ -335,9 +335,9 @@ function sortReverts(
   deployed: readonly DeployedConfig[],
   rendered: ReadonlyMap<string, Rendered>,
   faults: ReadonlyMap<string, string>,
-): { inForce: RevertRow[]; news: RevertNews } {
+): { inForce: RevertRow[]; news: RevertChanges } {
   const inForce: RevertRow[] = [];
-  const news: RevertNews = { over: [], carried: [], faults: [] };
+  const news: RevertChanges = { over: [], carried: [], faults: [] };
   const isRefused = (row: RevertRow, { versionId }: DeployedConfig) => {
     const one = rendered.get(versionId);
     // A last good rendering tells nothing of what was refused.

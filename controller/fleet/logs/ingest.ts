@@ -14,7 +14,7 @@ import { storableText } from '../../platform/text/storable-text.ts';
 import { DEFAULT_FLEET_SETTINGS, readFleetSettings } from '../settings/index.ts';
 import { createByteBudget } from './byte-budget.ts';
 import { levelsOf } from './log-level.ts';
-import { createNews } from './log-notifications.ts';
+import { createLogNotifications } from './log-notifications.ts';
 import { dayOf, ensureDays, insertLines, lacksPartition, type NewLine, rememberDelivering } from './store.ts';
 
 /** What is known of the node that sends lines. */
@@ -81,7 +81,7 @@ const RETRY_MS = 1_000;
 
 export function createLogIngest(options: LogIngestOptions): LogIngest {
   const { db, bus, log, clock } = options;
-  const news = createNews(options);
+  const news = createLogNotifications(options);
   /** Nodes that have delivered and not yet sent a heartbeat, which is what the fact is noted on. */
   const unnoted = new Set<string>();
   let mibPerNodeHour = DEFAULT_FLEET_SETTINGS.logsMibPerNodeHour;

@@ -3,14 +3,22 @@ import type { Knex } from 'knex';
 import type { Clock } from '../../../reconcilers/engine/clock.ts';
 import type { Bus } from '../../platform/runtime/bus.ts';
 
-export interface News {
+export interface LogNotifications {
   tell(environmentId: string): void;
   stop(): void;
 }
 
 const PERIOD_MS = 1_000;
 
-export function createNews({ db, bus, clock }: { db: Knex; bus: Bus; clock: Clock }): News {
+export function createLogNotifications({
+  db,
+  bus,
+  clock,
+}: {
+  db: Knex;
+  bus: Bus;
+  clock: Clock;
+}): LogNotifications {
   /** Environments that were told lately, and whether there is more since. */
   const told = new Map<string, { more: boolean; cancel: () => void }>();
 

@@ -114,7 +114,7 @@ export interface LineFilter {
 }
 
 /** Lines that one page may look at, so that a filter which nothing meets does not read days of lines. */
-export const LOOKED_AT = 50_000;
+export const MAX_LINES_SCANNED = 50_000;
 /** Several replicas store: the times of receipt are in the order of the numbers only roughly. */
 const DISORDER_MS = 60_000;
 
@@ -174,7 +174,7 @@ export function pageQuery(filter: LineFilter): { sql: string; values: Record<str
     LEFT JOIN pipelines p ON p.id = l.pipeline_id
     ORDER BY l.seq DESC`;
   const values: Record<string, Knex.Value> = {
-    lookedAt: conditions.length > 0 ? LOOKED_AT : limit + 1,
+    lookedAt: conditions.length > 0 ? MAX_LINES_SCANNED : limit + 1,
     rows: limit + 1,
   };
   if (nodeId !== undefined) values.nodeId = nodeId;

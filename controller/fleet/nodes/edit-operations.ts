@@ -13,10 +13,10 @@ import { mutation } from '../../platform/operation/operation.ts';
 import { readStatus } from '../status/index.ts';
 import {
   deleteNode,
-  holdNodeLimit,
   insertWaitingNode,
   type LockedNode,
   lockNode,
+  lockNodeLimit,
   revokeToken,
   writeNode,
 } from './edit-store.ts';
@@ -52,7 +52,7 @@ export const create = mutation({
   output: NodeSummary,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { environmentId, host, apiPort = null, ...input }) {
-    const limit = await holdNodeLimit(ctx.db, environmentId);
+    const limit = await lockNodeLimit(ctx.db, environmentId);
     if (limit !== null && (await countNodes(ctx.db, environmentId)) >= limit)
       throw preconditionFailed(
         `The environment has reached its limit of ${limit} nodes; delete one, or raise the limit in its settings`,

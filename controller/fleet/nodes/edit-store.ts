@@ -33,7 +33,7 @@ export async function lockNode(tx: Knex, id: string): Promise<LockedNode | null>
 }
 
 /** How many nodes the environment may have; null for any number. Nobody enrolls in it until the transaction ends. */
-export async function holdNodeLimit(tx: Knex, environmentId: string): Promise<number | null> {
+export async function lockNodeLimit(tx: Knex, environmentId: string): Promise<number | null> {
   const row: { limit: number | null } | undefined = await tx('environments')
     .where({ id: environmentId })
     .forNoKeyUpdate()

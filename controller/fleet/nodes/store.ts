@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { LabelMap } from '../../../schemas/api/common.ts';
 import type { FailedUpdate, MaintainedNode } from '../../../schemas/api/fleet.ts';
 import { newId } from '../../platform/operation/ids.ts';
-import { SAMPLES_ASKED, type SamplesAsked } from '../config/sample-requests.ts';
+import { SAMPLE_REQUESTS, type SampleRequests } from '../config/sample-requests.ts';
 import { UNDER_WAY, type UpdateUnderWay } from '../updates/pending-update.ts';
 
 export interface NodeIdentity {
@@ -24,14 +24,14 @@ export interface NodeIdentity {
   /** The update of its agent that is under way; null mostly. */
   update: UpdateUnderWay | null;
   /** None mostly. */
-  sampleRequests: SamplesAsked;
+  sampleRequests: SampleRequests;
 }
 
 const IDENTITY = `SELECT n.id AS "nodeId", n.environment_id AS "environmentId", n.token_id AS "tokenId",
     n.token_hash AS "tokenHash", n.token_revoked_at IS NOT NULL AS revoked, n.archived_at IS NOT NULL AS archived, n.maintenance, n.ui_labels AS "uiLabels",
     coalesce(r.agent_labels, '{}') AS "agentLabels", n.config_revision AS revision,
     coalesce(r.delivers_logs, false) AS "deliversLogs", ${UNDER_WAY} AS update,
-    ${SAMPLES_ASKED} AS "sampleRequests"
+    ${SAMPLE_REQUESTS} AS "sampleRequests"
   FROM nodes n LEFT JOIN node_reports r ON r.node_id = n.id WHERE n.token_id IS NOT NULL`;
 
 /** Those that have one of the ids, or one of the tokens. */

@@ -35,7 +35,7 @@ export function keysOfPath(path: string): string[] {
 }
 
 /** With no value of a hidden key, and nothing that cannot be kept. A path comes once. */
-export function keptFields(fields: readonly EventField[], redactor: Redactor): EventField[] {
+export function retainedFields(fields: readonly EventField[], redactor: Redactor): EventField[] {
   const kept = new Map<string, EventField>();
   for (const { path: given, type, sample } of fields.slice(0, MAX_FIELDS)) {
     const path = boundText(given, PATH_CHARS - 1);

@@ -6,7 +6,7 @@ import type { SampleResult, SamplesRequest } from '../../../schemas/agent/protoc
 import type { Bus } from '../../platform/runtime/bus.ts';
 import { effectiveRedactKeys } from '../environments/index.ts';
 import { boundEvent, boundText } from './bounded-event.ts';
-import { keptFields } from './event-fields.ts';
+import { retainedFields } from './event-fields.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 import type { SampledNode } from './sampled-node.ts';
 import {
@@ -109,7 +109,7 @@ function kept(
     requestId,
     componentKey,
     events: events.slice(0, limit).map((event) => redactor.value(boundEvent(event, chars))),
-    fields: keptFields(schema, redactor),
+    fields: retainedFields(schema, redactor),
     error: error === undefined || error === null ? null : redactor.text(boundText(error, ERROR_CHARS)),
     redactKeys,
   };

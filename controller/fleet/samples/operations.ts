@@ -14,7 +14,7 @@ import { notFound } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';
 import { effectiveRedactKeys, lockEnvironment } from '../environments/index.ts';
-import { keptFields, mergeFields } from './event-fields.ts';
+import { mergeFields, retainedFields } from './event-fields.ts';
 import { createRedactor } from './redact.ts';
 import { aim, fitsSignal, pipelineScope, tooMany, userOf } from './sample-scope.ts';
 import {
@@ -115,7 +115,7 @@ function resultsAsOf(redactKeys: string[] | null) {
       : {
           ...result,
           events: result.events.map(redactor.value),
-          schema: keptFields(result.schema, redactor),
+          schema: retainedFields(result.schema, redactor),
           error: result.error === null ? null : redactor.text(result.error),
         };
 }
@@ -133,7 +133,7 @@ export const eventSchemas = query({
     const redactor = createRedactor(effectiveRedactKeys(sampled[0]?.redactKeys ?? null));
     return sampled.map(({ lists, redactKeys: _, ...rest }) => ({
       ...rest,
-      fields: keptFields(mergeFields(lists), redactor),
+      fields: retainedFields(mergeFields(lists), redactor),
     }));
   },
 });

@@ -96,7 +96,7 @@ export async function keepWatching(db: Knex, id: string, watchedBy: string, now:
 }
 
 /** Nobody watches it at this controller any longer. */
-export async function leaveTap(db: Knex, id: string, watchedBy: string, now: Date): Promise<boolean> {
+export async function unwatchTap(db: Knex, id: string, watchedBy: string, now: Date): Promise<boolean> {
   const count = await db('taps')
     .where({ id, watched_by: watchedBy })
     .update({ watched_by: null, watched_at: now });

@@ -22,11 +22,11 @@ import {
   findTap,
   insertBatch,
   keepWatching,
-  leaveTap,
   listOpenTaps,
   type TapRecord,
   TIME_IS_OVER,
   takeBatches,
+  unwatchTap,
   watchTap,
 } from './tap-store.ts';
 
@@ -217,7 +217,7 @@ export function createTaps(options: { db: Knex; bus: Bus; clock: Clock; log: Log
     if (watched.get(tapId) !== here) return;
     // The stream before this one ended after this one had come, and was taken for the last.
     if (tap?.watchedBy === null && (await claim(tap))) {
-      if (!watched.has(tapId)) await leaveTap(db, tapId, self, now());
+      if (!watched.has(tapId)) await unwatchTap(db, tapId, self, now());
       return;
     }
     if (!tap) {
@@ -319,7 +319,7 @@ export function createTaps(options: { db: Knex; bus: Bus; clock: Clock; log: Log
         const isWatched = watched.get(tapId) === here;
         drop(tapId, here);
         if (!isWatched) return;
-        const left = leaveTap(db, tapId, self, now())
+        const left = unwatchTap(db, tapId, self, now())
           .then((didLeave) => (didLeave ? bus.publish(db, { type: 'tap', tapId }) : undefined))
           .catch((error) => log.debug({ tapId, reason: messageOf(error) }, 'a live tap was not left'))
           .finally(() => leaving.delete(left));

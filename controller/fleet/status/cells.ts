@@ -2,8 +2,8 @@
 import type { LabelMap } from '../../../schemas/api/common.ts';
 import type { NodeHealth, NodePipelineStatus } from '../../../schemas/api/pipelines.ts';
 import { effectiveLabels, groupsOf, type NodeLabels } from '../groups/index.ts';
-import { finder, type JoinTime, judgeNode, type Said } from './classify-node.ts';
-import { desiredPlaces } from './desired-pipelines.ts';
+import { classifyNode, finder, type JoinTime, type ReportedState } from './classify-node.ts';
+import { desiredPipelines } from './desired-pipelines.ts';
 import type { NodeRow, ObservedInShort, PipelineRow } from './queries.ts';
 import { isCanary } from './version-for-node.ts';
 
@@ -34,22 +34,22 @@ export interface Cells {
 
 export function joinCells({ nodes, pipelines, groups, said }: ObservedInShort, time: JoinTime): Cells {
   const places = new Map(pipelines.map(({ id }, place) => [id, place]));
-  const reportsOf: Said[][] = nodes.map(() => []);
+  const reportsOf: ReportedState[][] = nodes.map(() => []);
   for (const { nodePlaces, ...report } of said)
     for (const place of nodePlaces) reportsOf[place]?.push(report);
   const targets = nodes.map(({ agentLabels, uiLabels, maintenance }) => ({
     labels: effectiveLabels(agentLabels, uiLabels, groups),
     maintenance,
   }));
-  const desiredOf = desiredPlaces(pipelines, targets);
+  const desiredByNode = desiredPipelines(pipelines, targets);
   return {
     pipelines,
     nodes: nodes.map((node, index): NodeCells => {
-      const wanted = desiredOf[index] ?? [];
+      const wanted = desiredByNode[index] ?? [];
       const labels = targets[index]?.labels ?? {};
       const reports = reportsOf[index] ?? [];
       const reportOf = finder(reports);
-      const { shown, health } = judgeNode(
+      const { shown, health } = classifyNode(
         { node, labels, wanted, reports, reportOf },
         { pipelines, places, time },
       );

@@ -13,19 +13,21 @@ export interface JoinTime {
 }
 
 /** What a node says of a pipeline, in short. */
-export type Said = Pick<ReportRow, 'pipelineId' | 'version' | 'status'>;
+export type ReportedState = Pick<ReportRow, 'pipelineId' | 'version' | 'status'>;
 
 /** Most nodes report a handful of pipelines. */
 const FEW = 16;
 
-export function finder<R extends Said>(reports: readonly R[]): (pipelineId: string) => R | undefined {
+export function finder<R extends ReportedState>(
+  reports: readonly R[],
+): (pipelineId: string) => R | undefined {
   if (reports.length <= FEW) return (id) => reports.find((report) => report.pipelineId === id);
   const byPipeline = new Map(reports.map((report) => [report.pipelineId, report]));
   return (id) => byPipeline.get(id);
 }
 
 /** The version of a pipeline that a node with these labels should run, where it should run one, and since when. */
-export function wishedOf(
+export function desiredOf(
   pipeline: Pick<PipelineRow, 'deployedVersionId' | 'deployedVersion' | 'deployedAt' | 'rollout' | 'reverts'>,
   labels: LabelMap,
   nodeId: string,
@@ -59,7 +61,7 @@ function meantFor(
   return { versionId: deployedVersionId, version: deployedVersion, since: deployedAt, canary: false };
 }
 
-export interface Judged {
+export interface ClassifiedNode {
   /** Places of the pipelines that it should run, or runs all the same; ascending. */
   shown: readonly number[];
   /** Names of pipelines. */
@@ -67,22 +69,22 @@ export interface Judged {
   health: { status: NodeHealth; reason: string };
 }
 
-export function judgeNode(
+export function classifyNode(
   of: {
     node: NodeRow;
     /** Effective. */
     labels: LabelMap;
     /** Places of the pipelines that it should run, ascending. */
     wanted: readonly number[];
-    reports: readonly Said[];
-    reportOf: (pipelineId: string) => Said | undefined;
+    reports: readonly ReportedState[];
+    reportOf: (pipelineId: string) => ReportedState | undefined;
   },
   {
     pipelines,
     places,
     time,
   }: { pipelines: readonly PipelineRow[]; places: ReadonlyMap<string, number>; time: JoinTime },
-): Judged {
+): ClassifiedNode {
   const { node, labels, wanted, reports, reportOf } = of;
   const intervalMs = Math.max(time.settings.pollIntervalMs, node.pollIntervalMs ?? 0);
   const crashed: string[] = [];
@@ -91,7 +93,7 @@ export function judgeNode(
   for (const place of wanted) {
     const pipeline = pipelines[place];
     if (!pipeline) continue;
-    const { version, since, meant } = wishedOf(pipeline, labels, node.id);
+    const { version, since, meant } = desiredOf(pipeline, labels, node.id);
     if (version !== meant.version) reverted.push(pipeline.name);
     const late = time.now - (since?.getTime() ?? time.now) > 2 * intervalMs;
     if (late && reportOf(pipeline.id)?.version !== version) lagging.push(pipeline.name);

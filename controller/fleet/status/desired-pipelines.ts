@@ -35,7 +35,7 @@ function bothOf(one: LabelMap, other: LabelMap | null): LabelMap | null {
  * For each node the places in `pipelines` of those that it should run, ascending; which version that is tells `isCanary`.
  * A selector is looked up by its rarest pair, so that the work grows with what runs and not with nodes times pipelines.
  */
-export function desiredPlaces(pipelines: readonly Deployable[], nodes: readonly Target[]): number[][] {
+export function desiredPipelines(pipelines: readonly Deployable[], nodes: readonly Target[]): number[][] {
   const places: number[][] = nodes.map(() => []);
   const live = nodes.flatMap((node, index) => (node.maintenance ? [] : [index]));
   const wishes = pipelines.map(wishesOf);

@@ -7,7 +7,7 @@ import { type ObservedOf, readObserved, readObservedInShort, readObservedOfMany 
 import type { Snapshots } from './snapshots.ts';
 
 export type { Cells, NodeCells } from './cells.ts';
-export { desiredPlaces } from './desired-pipelines.ts';
+export { desiredPipelines } from './desired-pipelines.ts';
 export { sumGates } from './gate.ts';
 export { type Joined, type NodeStatus, type PipelineStatus, sumRates } from './join-status.ts';
 export { datedConditions, datedOrigin, readHealth } from './queries.ts';

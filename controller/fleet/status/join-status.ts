@@ -8,8 +8,8 @@ import type {
   StatusCounts,
 } from '../../../schemas/api/pipelines.ts';
 import { effectiveLabels, groupsOf, labelsOf, type NodeLabels } from '../groups/index.ts';
-import { finder, type JoinTime, judgeNode, wishedOf } from './classify-node.ts';
-import { desiredPlaces } from './desired-pipelines.ts';
+import { classifyNode, desiredOf, finder, type JoinTime } from './classify-node.ts';
+import { desiredPipelines } from './desired-pipelines.ts';
 import {
   type GateInput,
   type GateNode,
@@ -82,19 +82,19 @@ export function join(observed: Observed, time: JoinTime): Joined {
     labels: effectiveLabels(node.agentLabels, node.uiLabels, observed.groups),
     maintenance: node.maintenance,
   }));
-  const desiredOf = desiredPlaces(observed.pipelines, targets);
+  const desiredByNode = desiredPipelines(observed.pipelines, targets);
   const pairsOf: Pair[][] = observed.pipelines.map(() => []);
   const nodes = observed.nodes.map((node, index): NodeStatus => {
     const labels = targets[index]?.labels ?? {};
     let groups: NodeLabels['groups'] | undefined;
-    const wanted = desiredOf[index] ?? [];
+    const wanted = desiredByNode[index] ?? [];
     const reports = reportsOf.get(node.id) ?? [];
     const reportOf = finder(reports);
     const {
       shown,
       crashed,
       health: { status, reason },
-    } = judgeNode(
+    } = classifyNode(
       { node, labels, wanted, reports, reportOf },
       { pipelines: observed.pipelines, places, time },
     );
@@ -105,7 +105,7 @@ export function join(observed: Observed, time: JoinTime): Joined {
       if (!pipeline) return [];
       const desired = isWanted === null || isWanted.has(place);
       const report = reportOf(pipeline.id);
-      const wished = wishedOf(pipeline, labels, node.id);
+      const wished = desiredOf(pipeline, labels, node.id);
       const refused = desired ? refusalOf(pipeline.reverts[node.id], wished.meant, report, pipeline) : null;
       if (desired && report?.status === 'RUNNING') running += 1;
       const pair: Pair = {

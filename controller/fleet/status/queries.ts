@@ -5,7 +5,7 @@ import type { Condition, GitOrigin, LabelMap } from '../../../schemas/api/common
 import type { Draining, LastDrain, NodePipelineStatus } from '../../../schemas/api/pipelines.ts';
 import { ACTIVE_ROLLOUT, AUTO_REVERTS } from '../../delivery/rollouts/index.ts';
 import { type GroupRule, listGroupRules } from '../groups/index.ts';
-import type { RevertShown } from './refusal.ts';
+import type { RevertView } from './refusal.ts';
 import type { Canary } from './version-for-node.ts';
 
 export interface NodeRow {
@@ -59,7 +59,7 @@ export interface PipelineRow {
   latestCommitMessage: string | null;
   latestCommitAuthor: string | null;
   /** By node: where the version before is served. */
-  reverts: Readonly<Record<string, RevertShown>>;
+  reverts: Readonly<Record<string, RevertView>>;
   manifest: ManifestRow | null;
   problem: string | null;
 }
@@ -176,13 +176,13 @@ interface Narrowed {
 }
 
 /** What many nodes say of a pipeline in the same words: of a large fleet nearly all do. */
-export interface SaidByMany extends Pick<ReportRow, 'pipelineId' | 'version' | 'status'> {
+export interface ReportedByMany extends Pick<ReportRow, 'pipelineId' | 'version' | 'status'> {
   /** Places in the list of nodes. */
   nodePlaces: number[];
 }
 
 export interface ObservedInShort extends Pick<Observed, 'nodes' | 'pipelines' | 'groups'> {
-  said: SaidByMany[];
+  said: ReportedByMany[];
 }
 
 /** Of a whole environment; of reports only what nodes run, in which state. */
@@ -198,8 +198,8 @@ export async function readObservedInShort(db: Knex, environmentId: string): Prom
 }
 
 /** Sorted into a few groups instead of by thousands of nodes: that takes half as long and sends a tenth. */
-async function readSaid(db: Knex, nodeIds: readonly string[]): Promise<SaidByMany[]> {
-  const { rows } = await db.raw<{ rows: (Omit<SaidByMany, 'nodePlaces'> & { places: string })[] }>(
+async function readSaid(db: Knex, nodeIds: readonly string[]): Promise<ReportedByMany[]> {
+  const { rows } = await db.raw<{ rows: (Omit<ReportedByMany, 'nodePlaces'> & { places: string })[] }>(
     `SELECT s.pipeline_id AS "pipelineId", s.version, s.status, string_agg(n.place::text, ',') AS places
      FROM unnest(?::text[]) WITH ORDINALITY n(id, place) JOIN node_pipelines s ON s.node_id = n.id
      GROUP BY s.pipeline_id, s.version, s.status`,

@@ -3,7 +3,7 @@ import type { Refusal } from '../../../schemas/api/pipelines.ts';
 import type { PipelineRow, ReportRow } from './queries.ts';
 
 /** A row of `node_reverts`, as it is stored in JSON. */
-export interface RevertShown {
+export interface RevertView {
   refusedVersionId: string;
   refusedVersion: number;
   servedVersionId: string;
@@ -41,7 +41,7 @@ export function namedIn(reason: string): Pick<Refusal, 'component' | 'option'> {
 
 /** What does not run on the node of the version that it is meant to run; null where nothing is known of that. */
 export function refusalOf(
-  revert: RevertShown | undefined,
+  revert: RevertView | undefined,
   meant: { versionId: string | null; version: number | null },
   report: Pick<ReportRow, 'version' | 'refused'> | undefined,
   { manifest }: Pick<PipelineRow, 'manifest'>,

@@ -23,7 +23,7 @@ export function checkedDownload(text: string, baseUrl: string): string {
 }
 
 /** As people see it: what follows the question mark may be a signature that lets whoever has it in. */
-export function shownDownload(text: string): string {
+export function presentDownload(text: string): string {
   const end = text.indexOf('?');
   return end < 0 ? text : `${text.slice(0, end)}?…`;
 }

@@ -11,7 +11,7 @@ import type { Context, MutationContext } from '../../platform/operation/context.
 import { notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation } from '../../platform/operation/operation.ts';
 import { type NodeStatus, readStatus } from '../status/index.ts';
-import { checkedDownload, shownDownload } from './download.ts';
+import { checkedDownload, presentDownload } from './download.ts';
 import { channelOf, isRefusal, pendingOf, sameVersion, type UpdateUnderWay } from './pending-update.ts';
 import { endUpdate, lockUpdatable, type UpdatableNode, writeUpdate } from './store.ts';
 
@@ -102,7 +102,7 @@ export const triggerAgentUpdate = mutation({
         name: node.name,
         from: status.node.agentVersion,
         targetVersion,
-        downloadUrl: shownDownload(action.downloadUrl),
+        downloadUrl: presentDownload(action.downloadUrl),
         checksum: action.checksum,
       },
     });

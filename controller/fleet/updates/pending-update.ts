@@ -3,7 +3,7 @@
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
 import type { PendingAction } from '../../../schemas/agent/protocol.ts';
 import type { PendingUpdate } from '../../../schemas/api/fleet.ts';
-import { shownDownload } from './download.ts';
+import { presentDownload } from './download.ts';
 
 export interface UpdateUnderWay {
   action: PendingAction;
@@ -49,7 +49,7 @@ export function pendingOf(update: UpdateUnderWay): PendingUpdate {
   const { targetVersion, downloadUrl, checksum } = update.action;
   return {
     targetVersion,
-    downloadUrl: shownDownload(downloadUrl),
+    downloadUrl: presentDownload(downloadUrl),
     checksum,
     requestedAt: new Date(update.requestedAt),
     expiresAt: new Date(update.requestedAt + EXPIRES_MS),

@@ -5,10 +5,10 @@ export {
   readAccessPolicy,
 } from './access-policy.ts';
 export {
+  assertNotSetByFile,
   deleteOidcFileState,
   type OidcFileState,
   readOidcFileState,
-  refuseIfSetByFile,
   type SetByFile,
   writeOidcFileState,
 } from './oidc-file-store.ts';

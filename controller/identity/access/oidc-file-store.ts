@@ -24,7 +24,7 @@ export const writeOidcFileState = (tx: Knex, state: OidcFileState): Promise<void
 export const deleteOidcFileState = (tx: Knex): Promise<void> => deleteSetting(tx, KEY);
 
 /** The file itself is taken over as the system. @throws PRECONDITION_FAILED */
-export async function refuseIfSetByFile({ db, actor }: Context, what: SetByFile): Promise<void> {
+export async function assertNotSetByFile({ db, actor }: Context, what: SetByFile): Promise<void> {
   if (actor.type === 'system') return;
   const state = await readOidcFileState(db);
   if (state?.sets.includes(what))

@@ -25,7 +25,7 @@ import { findProvisioning, takeOverLock } from './store.ts';
  * The account, until the transaction ends nobody else's to change; for a super admin no account is, so that they can be
  * counted. The table comes before the row: a sign-in that waits for the row would otherwise be waited for in turn.
  */
-export async function takeAccount(ctx: Context, userId: string): Promise<User> {
+export async function claimAccount(ctx: Context, userId: string): Promise<User> {
   const seen = await findUser(ctx.db, userId);
   if (seen?.isSuperAdmin) await lockUsers(ctx.db);
   const user = await lockUserRow(ctx.db, userId);
@@ -36,7 +36,7 @@ export async function takeAccount(ctx: Context, userId: string): Promise<User> {
 }
 
 /** After the work, which is undone by this: somebody must be left who can make accounts. */
-export async function refuseLastSuperAdmin(ctx: Context, before: User): Promise<void> {
+export async function assertNotLastSuperAdmin(ctx: Context, before: User): Promise<void> {
   await refuseLastBreakGlass(ctx, before);
   if (
     !before.isSuperAdmin ||
@@ -67,23 +67,23 @@ export const aboutUser = (user: User, more: Partial<AuditEntry> = {}): AuditEntr
   metadata: { email: user.email, name: user.name, ...more.metadata },
 });
 
-export const tellPages = (ctx: Context) =>
+export const notifyUi = (ctx: Context) =>
   ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['teams'] });
 
 /** A lock of the identity provider becomes an administrator's. */
 export async function lockAccount(ctx: MutationContext, user: User): Promise<void> {
   await setLocked(ctx.db, user.id, 'admin', new Date(ctx.clock.now()));
   await takeOverLock(ctx.db, user.id);
-  await refuseLastSuperAdmin(ctx, user);
+  await assertNotLastSuperAdmin(ctx, user);
   await endSessionsOf(ctx, [user.id]);
   ctx.audit(aboutUser(user, { diff: { lockedBy: [user.lockedBy, 'admin'] } }));
-  await tellPages(ctx);
+  await notifyUi(ctx);
 }
 
 export async function unlockAccount(ctx: MutationContext, user: User): Promise<void> {
   await setUnlocked(ctx.db, user.id);
   ctx.audit(aboutUser(user, { diff: { lockedBy: [user.lockedBy, null] } }));
-  await tellPages(ctx);
+  await notifyUi(ctx);
 }
 
 /** Whether this account is an identity provider's: it signs in there, or SCIM keeps it. */
@@ -104,6 +104,6 @@ export async function givePassword(
   // Whoever had the account until now may have made some.
   const tokensDeleted = await deletePersonalTokensOf(ctx.db, user.id);
   ctx.audit(aboutUser(user, { metadata: { passwordExpiresAt: expiresAt, tokensDeleted } }));
-  await tellPages(ctx);
+  await notifyUi(ctx);
   return { temporaryPassword: password, expiresAt };
 }

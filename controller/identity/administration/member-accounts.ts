@@ -4,17 +4,17 @@ import type { Context } from '../../platform/operation/context.ts';
 import { forbidden, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation } from '../../platform/operation/operation.ts';
 import { makeTemporaryPassword, teamScope, type User } from '../access/index.ts';
-import { outOfReach, readStanding } from '../teams/index.ts';
-import { givePassword, isKeptByProvider, lockAccount, takeAccount, unlockAccount } from './accounts.ts';
+import { outOfReach, readMemberScope } from '../teams/index.ts';
+import { claimAccount, givePassword, isKeptByProvider, lockAccount, unlockAccount } from './accounts.ts';
 import { findProvisioning } from './store.ts';
 
 /** The account, once it is sure that the caller may do to it what they like. */
 async function reach(ctx: Context, { teamId, userId }: { teamId: string; userId: string }): Promise<User> {
-  const isMember = async () => (await readStanding(ctx.db, userId)).teamIds.includes(teamId);
+  const isMember = async () => (await readMemberScope(ctx.db, userId)).teamIds.includes(teamId);
   if (!(await isMember())) throw notFound('Member');
-  const user = await takeAccount(ctx, userId);
+  const user = await claimAccount(ctx, userId);
   // Nobody puts this person into a team from now on.
-  const standing = await readStanding(ctx.db, userId);
+  const standing = await readMemberScope(ctx.db, userId);
   if (!standing.teamIds.includes(teamId)) throw notFound('Member');
   const reason = outOfReach(ctx.actor, { userId, isSuperAdmin: user.isSuperAdmin, ...standing });
   if (reason !== null) throw forbidden(reason);

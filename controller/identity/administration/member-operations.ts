@@ -4,7 +4,7 @@ import { AddMember, Done, Member, MemberRole, TeamId } from '../../../schemas/ap
 import { conflict, DomainError, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, ownScope } from '../../platform/operation/operation.ts';
 import { findUserByEmail, teamScope } from '../access/index.ts';
-import { holdRules, membershipEntries, reconcileMemberships } from '../directory/index.ts';
+import { lockRulesShared, membershipEntries, reconcileMemberships } from '../directory/index.ts';
 import {
   deleteTeam,
   listEnvironmentsOf,
@@ -13,7 +13,7 @@ import {
   lockTeam,
   lockTeamWhole,
 } from '../teams/index.ts';
-import { endSessionsOf, tellPages } from './accounts.ts';
+import { endSessionsOf, notifyUi } from './accounts.ts';
 import { changeRole, joinTeam, leaveTeam, takeMember } from './memberships.ts';
 
 export const addMember = mutation({
@@ -84,7 +84,7 @@ export const remove = mutation({
   output: Deleted,
   scope: () => ownScope,
   async run(ctx, { teamId }) {
-    await holdRules(ctx.db);
+    await lockRulesShared(ctx.db);
     const team = await lockTeamWhole(ctx.db, teamId);
     const environments = await listEnvironmentsOf(ctx.db, teamId);
     if (environments.length > 0) {
@@ -106,7 +106,7 @@ export const remove = mutation({
       metadata: { name: team.name, members: members.length },
     });
     for (const entry of await membershipEntries(ctx.db, followed)) ctx.audit(entry);
-    await tellPages(ctx);
+    await notifyUi(ctx);
     return { deleted: true as const };
   },
 });

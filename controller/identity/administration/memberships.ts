@@ -3,7 +3,7 @@ import type { Role } from '../../../schemas/api/common.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { findUser, type User } from '../access/index.ts';
-import { holdRules, membershipEntries, reconcileMemberships } from '../directory/index.ts';
+import { lockRulesShared, membershipEntries, reconcileMemberships } from '../directory/index.ts';
 import {
   addMember,
   deleteMembership,
@@ -14,7 +14,7 @@ import {
   setRole,
   type Team,
 } from '../teams/index.ts';
-import { endSessionsOf, tellPages } from './accounts.ts';
+import { endSessionsOf, notifyUi } from './accounts.ts';
 import { listGroupsInto } from './store.ts';
 
 interface Place {
@@ -49,7 +49,7 @@ export async function takeMember(
 export async function joinTeam(ctx: MutationContext, place: Place, role: Role): Promise<void> {
   await addMember(ctx.db, place.team.id, place.user.id, role, vouches(ctx));
   ctx.audit({ ...about(place, [null, role]), action: 'team.memberAdded' });
-  await tellPages(ctx);
+  await notifyUi(ctx);
 }
 
 /** By hand: group sync leaves this membership alone from now on. A role that changes ends the sessions. */
@@ -60,7 +60,7 @@ export async function changeRole(
 ): Promise<void> {
   const { team, user } = place;
   await setRole(ctx.db, { teamId: team.id, userId: user.id }, role, vouches(ctx));
-  await refuseLastAdmin(ctx, [team.id], { role: before.role, user });
+  await assertNotLastAdmin(ctx, [team.id], { role: before.role, user });
   if (before.role !== role) await endSessionsOf(ctx, [user.id]);
   const entry = about(place, [before.role, role]);
   ctx.audit({
@@ -71,23 +71,23 @@ export async function changeRole(
       ...(before.source === 'manual' ? {} : { source: [before.source, 'manual'] }),
     },
   });
-  await tellPages(ctx);
+  await notifyUi(ctx);
 }
 
 /** What somebody was put into by hand; their groups may give them another role instead. */
 export async function leaveTeam(ctx: MutationContext, of: { teamId: string; userId: string }): Promise<void> {
   // Before all other locks, as wherever groups are looked at.
-  await holdRules(ctx.db);
+  await lockRulesShared(ctx.db);
   const { membership: before, ...place } = await takeMember(ctx, of);
   const { team, user } = place;
   if (before.source === 'group') throw await keptByGroups(ctx, place);
   await deleteMembership(ctx.db, of);
   await endSessionsOf(ctx, [user.id]);
   const followed = await reconcileMemberships(ctx, [user.id]);
-  await refuseLastAdmin(ctx, [team.id], { role: before.role, user });
+  await assertNotLastAdmin(ctx, [team.id], { role: before.role, user });
   ctx.audit(about(place, [before.role, null]));
   for (const entry of await membershipEntries(ctx.db, followed)) ctx.audit(entry);
-  await tellPages(ctx);
+  await notifyUi(ctx);
 }
 
 async function keptByGroups(ctx: Context, { team, user }: Place) {
@@ -103,7 +103,7 @@ async function keptByGroups(ctx: Context, { team, user }: Place) {
 }
 
 /** After the work, which is undone by this: the team must keep an ADMIN who can sign in, where it had one in this person. */
-export async function refuseLastAdmin(
+export async function assertNotLastAdmin(
   ctx: Context,
   teamIds: readonly string[],
   before: { role: Role; user: User },

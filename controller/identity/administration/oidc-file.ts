@@ -24,7 +24,7 @@ import { directoryOperations } from '../directory/index.ts';
 import {
   checkIssuer,
   listOidcProviders,
-  type ProviderGiven,
+  type ProviderInput,
   releaseFromFile,
   removeProvider,
   saveProvider,
@@ -42,7 +42,7 @@ export class OidcFileError extends Error {
 
 interface Read {
   file: OidcFile;
-  providers: ProviderGiven[];
+  providers: ProviderInput[];
   digest: string;
 }
 
@@ -57,7 +57,7 @@ export async function readOidcFile({ path, env }: Source): Promise<Read> {
   const text = await readText(path, FILE_BYTES);
   const file = parse(text);
   const digest = [text];
-  const providers: ProviderGiven[] = [];
+  const providers: ProviderInput[] = [];
   const ids = new Set<string>();
   for (const [index, one] of file.providers.entries()) {
     if (ids.has(one.id)) throw new OidcFileError(`providers.${index}.id: "${one.id}" is there already`);

@@ -14,11 +14,11 @@ import { readAuditSetting } from '../../insight/audit/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { mutation, ownScope, query } from '../../platform/operation/operation.ts';
 import {
+  assertNotSetByFile,
   changeAccessPolicy,
   listBreakGlass,
   readAccessPolicy,
   readOidcFileState,
-  refuseIfSetByFile,
   shortenPersonalTokens,
 } from '../access/index.ts';
 import {
@@ -121,7 +121,7 @@ export const updateAccess = mutation({
   output: AccessView,
   scope: () => ownScope,
   async run(ctx, input) {
-    await refuseIfSetByFile(ctx, 'access');
+    await assertNotSetByFile(ctx, 'access');
     const { breakGlassUserIds, ...policy } = input;
     const { before, after } = await changeAccessPolicy(ctx.db, policy);
     const breakGlass = breakGlassUserIds ? await changeBreakGlass(ctx, breakGlassUserIds) : {};

@@ -9,9 +9,9 @@ import {
   lockUsers,
   signsInByPassword,
 } from '../access/index.ts';
-import { holdRules } from '../directory/index.ts';
+import { lockRulesShared } from '../directory/index.ts';
 import { allowRelinkOf, mayBeRelinked, unlinkAccount, unlinkAllOf } from '../oidc/index.ts';
-import { aboutUser, endSessionsOf, refuseLastSuperAdmin, takeAccount, tellPages } from './accounts.ts';
+import { aboutUser, assertNotLastSuperAdmin, claimAccount, endSessionsOf, notifyUi } from './accounts.ts';
 
 export const unlinkProvider = mutation({
   name: 'admin.unlinkProvider',
@@ -25,8 +25,8 @@ export const unlinkProvider = mutation({
     if (ctx.actor.type === 'user' && ctx.actor.userId === userId)
       throw preconditionFailed('That is your own account: unlink it in your own settings, under “You”');
     // Before all other locks, as wherever groups are looked at.
-    await holdRules(ctx.db);
-    const user = await takeAccount(ctx, userId);
+    await lockRulesShared(ctx.db);
+    const user = await claimAccount(ctx, userId);
     const now = ctx.clock.now();
     const unlinked = await unlinkAccount(ctx, user, issuer ?? null);
     // Unlinked a while ago, and not joined since: it may be joined once more.
@@ -38,14 +38,14 @@ export const unlinkProvider = mutation({
         `${user.email} has a password that has expired: reset the password first, or nobody could sign in any more`,
       );
     const relinkable = (await allowRelinkOf(ctx.db, [userId], new Date(now))) > 0;
-    await refuseLastSuperAdmin(ctx, user);
+    await assertNotLastSuperAdmin(ctx, user);
     await endSessionsOf(ctx, [userId]);
     // Whoever came in by the link may have made some.
     const tokensDeleted = await deletePersonalTokensOf(ctx.db, userId);
     ctx.audit(
       aboutUser(user, { metadata: { ...unlinked, tokensDeleted, ...(relinkable && { relinkable }) } }),
     );
-    await tellPages(ctx);
+    await notifyUi(ctx);
     return { ok: true as const };
   },
 });
@@ -60,7 +60,7 @@ export const unlinkIssuer = mutation({
   scope: () => ownScope,
   async run(ctx, { issuer }) {
     // Before all other locks, as wherever groups are looked at.
-    await holdRules(ctx.db);
+    await lockRulesShared(ctx.db);
     await lockUsers(ctx.db);
     const { userIds, relinkable, memberships } = await unlinkAllOf(ctx, issuer);
     if (userIds.length === 0) throw preconditionFailed(`No account is linked to ${issuer}`);
@@ -79,7 +79,7 @@ export const unlinkIssuer = mutation({
       ...{ entityType: 'Settings', entityId: 'oidc' },
       metadata: { issuer, unlinked: userIds.length, relinkable, ...memberships },
     });
-    await tellPages(ctx);
+    await notifyUi(ctx);
     return { unlinked: userIds.length, relinkable };
   },
 });

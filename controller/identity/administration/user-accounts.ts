@@ -6,14 +6,14 @@ import { makeTemporaryPassword, turnOffTwoFactor } from '../access/index.ts';
 import { hasWayIn } from '../oidc/index.ts';
 import {
   aboutUser,
+  claimAccount,
   endSessionsOf,
   givePassword,
   lockAccount,
-  takeAccount,
-  tellPages,
+  notifyUi,
   unlockAccount,
 } from './accounts.ts';
-import { refuseOneself } from './user-operations.ts';
+import { assertNotSelf } from './user-operations.ts';
 
 export const lockUser = mutation({
   name: 'admin.lockUser',
@@ -24,8 +24,8 @@ export const lockUser = mutation({
   output: Done,
   scope: () => ownScope,
   async run(ctx, { userId }) {
-    refuseOneself(ctx, userId, 'lock');
-    const user = await takeAccount(ctx, userId);
+    assertNotSelf(ctx, userId, 'lock');
+    const user = await claimAccount(ctx, userId);
     if (user.lockedBy === 'admin') throw preconditionFailed('This account is locked already');
     await lockAccount(ctx, user);
     return { ok: true as const };
@@ -41,7 +41,7 @@ export const unlockUser = mutation({
   output: Done,
   scope: () => ownScope,
   async run(ctx, { userId }) {
-    const user = await takeAccount(ctx, userId);
+    const user = await claimAccount(ctx, userId);
     if (user.lockedAt === null) throw preconditionFailed('This account is not locked');
     await unlockAccount(ctx, user);
     return { ok: true as const };
@@ -58,8 +58,8 @@ export const resetPassword = mutation({
   scope: () => ownScope,
   prepare: (ctx) => makeTemporaryPassword(ctx),
   async run(ctx, { userId }, temporary) {
-    refuseOneself(ctx, userId, 'reset');
-    const user = await takeAccount(ctx, userId);
+    assertNotSelf(ctx, userId, 'reset');
+    const user = await claimAccount(ctx, userId);
     // Of a provider that is set no more, or another one, nobody else could let them in.
     if (user.passwordHash === null && (await hasWayIn(ctx.db, user)))
       throw preconditionFailed(
@@ -78,12 +78,12 @@ export const resetTwoFactor = mutation({
   output: Done,
   scope: () => ownScope,
   async run(ctx, { userId }) {
-    const user = await takeAccount(ctx, userId);
+    const user = await claimAccount(ctx, userId);
     if (!user.totpEnabled) throw preconditionFailed(`${user.email} has no second factor`);
     await turnOffTwoFactor(ctx.db, userId);
     await endSessionsOf(ctx, [userId]);
     ctx.audit(aboutUser(user, { diff: { twoFactorEnabled: [true, false] } }));
-    await tellPages(ctx);
+    await notifyUi(ctx);
     return { ok: true as const };
   },
 });
@@ -97,7 +97,7 @@ export const endSessions = mutation({
   output: SessionsEnded,
   scope: () => ownScope,
   async run(ctx, { userId }) {
-    const user = await takeAccount(ctx, userId);
+    const user = await claimAccount(ctx, userId);
     const ended = await endSessionsOf(ctx, [userId]);
     ctx.audit(aboutUser(user, { metadata: { ended } }));
     return { ended };

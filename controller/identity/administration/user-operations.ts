@@ -25,8 +25,8 @@ import {
 import { grantsOf, readRules } from '../directory/index.ts';
 import { listOidcProviders, prefixed } from '../oidc/index.ts';
 import { listTeamsLedBy, lockMembership, lockTeam } from '../teams/index.ts';
-import { aboutUser, endSessionsOf, refuseLastSuperAdmin, takeAccount, tellPages } from './accounts.ts';
-import { changeRole, joinTeam, leaveTeam, refuseLastAdmin } from './memberships.ts';
+import { aboutUser, assertNotLastSuperAdmin, claimAccount, endSessionsOf, notifyUi } from './accounts.ts';
+import { assertNotLastAdmin, changeRole, joinTeam, leaveTeam } from './memberships.ts';
 import { listAllGroups, listAllTeams, listUsers as listUserRows } from './store.ts';
 
 export const listUsers = query({
@@ -95,7 +95,7 @@ export const createUser = mutation({
     const user = await existing(ctx, id);
     ctx.audit(aboutUser(user, { diff: { email: [null, email], name: [null, name] } }));
     if (team) await joinTeam(ctx, { team, user }, role);
-    await tellPages(ctx);
+    await notifyUi(ctx);
     return { id, password: temporary.password, expiresAt: temporary.expiresAt };
   },
 });
@@ -109,16 +109,16 @@ export const deleteUser = mutation({
   output: Deleted,
   scope: () => ownScope,
   async run(ctx, { userId }) {
-    refuseOneself(ctx, userId, 'delete');
+    assertNotSelf(ctx, userId, 'delete');
     const led = await listTeamsLedBy(ctx.db, userId);
     for (const teamId of led) await lockTeam(ctx.db, teamId);
-    const user = await takeAccount(ctx, userId);
+    const user = await claimAccount(ctx, userId);
     await endSessionsOf(ctx, [userId]);
     await deleteUserRow(ctx.db, userId);
-    await refuseLastSuperAdmin(ctx, user);
-    await refuseLastAdmin(ctx, led, { role: 'ADMIN', user });
+    await assertNotLastSuperAdmin(ctx, user);
+    await assertNotLastAdmin(ctx, led, { role: 'ADMIN', user });
     ctx.audit(aboutUser(user, { diff: { email: [user.email, null], name: [user.name, null] } }));
-    await tellPages(ctx);
+    await notifyUi(ctx);
     return { deleted: true as const };
   },
 });
@@ -132,10 +132,10 @@ export const toggleSuperAdmin = mutation({
   output: Done,
   scope: () => ownScope,
   async run(ctx, { userId, isSuperAdmin }) {
-    const user = await takeAccount(ctx, userId);
+    const user = await claimAccount(ctx, userId);
     if (user.isSuperAdmin !== isSuperAdmin) {
       await updateUser(ctx.db, userId, { isSuperAdmin });
-      await refuseLastSuperAdmin(ctx, user);
+      await assertNotLastSuperAdmin(ctx, user);
       await endSessionsOf(ctx, [userId]);
     }
     ctx.audit(
@@ -146,7 +146,7 @@ export const toggleSuperAdmin = mutation({
           : { diff: { isSuperAdmin: [user.isSuperAdmin, isSuperAdmin] } },
       ),
     );
-    await tellPages(ctx);
+    await notifyUi(ctx);
     return { ok: true as const };
   },
 });
@@ -191,7 +191,7 @@ async function existing(ctx: Context, userId: string) {
 }
 
 /** Whoever does that to themselves by accident finds nobody who undoes it. */
-export function refuseOneself(ctx: Context, userId: string, what: string): void {
+export function assertNotSelf(ctx: Context, userId: string, what: string): void {
   if (ctx.actor.type === 'user' && ctx.actor.userId === userId)
     throw preconditionFailed(`You cannot ${what} your own account: another super admin can`);
 }

@@ -21,7 +21,7 @@ export interface GroupRules {
   editorGroups: readonly string[];
 }
 
-export interface Person {
+export interface DirectoryUser {
   /** Names, as they were given: they are compared exactly. */
   groups: readonly string[];
   signsInByOidc: boolean;
@@ -30,7 +30,7 @@ export interface Person {
 const LEVEL: Record<Role, number> = { VIEWER: 0, EDITOR: 1, ADMIN: 2 };
 
 /** Team id to role. */
-export function grantsOf(person: Person, rules: GroupRules): Map<string, Role> {
+export function grantsOf(person: DirectoryUser, rules: GroupRules): Map<string, Role> {
   const groups = new Set(person.groups);
   const granted = new Map<string, Role>();
   const grant = (teamId: string, role: Role): void => {

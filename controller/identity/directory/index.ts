@@ -6,8 +6,8 @@ export { countsOf, membershipsForAudit, reconcileMemberships } from './reconcile
 export {
   clearClaimedGroups,
   type GroupSettings,
-  listGroupedPeople,
-  lockPeople,
+  listGroupMembers,
+  lockDirectoryUsers,
   readGroupSettings,
   readRules,
   readTeamMappings,
@@ -16,4 +16,4 @@ export {
   replaceTeamMappings,
   writeGroupSettings,
 } from './store.ts';
-export { holdRules } from './teams-store.ts';
+export { lockRulesShared } from './teams-store.ts';

@@ -8,7 +8,7 @@ import { type Ambiguity, ambiguitiesOf, pathsNamed, readPattern, type TeamPatter
 import { keepTeams } from './teams-store.ts';
 
 /** Empty clears, absent keeps. */
-export const told = (given: string | undefined, before: string | null): string | null =>
+export const patchedText = (given: string | undefined, before: string | null): string | null =>
   given === undefined ? before : given.trim() || null;
 
 /**
@@ -43,7 +43,7 @@ export function checkPatterns(given: readonly TeamPattern[], groups: readonly st
   });
   const [first] = ambiguitiesOf(checked, groups);
   if (first)
-    throw badRequest(`patterns: ${ambiguityWords(first)}; write one that matches a single one of them`);
+    throw badRequest(`patterns: ${describeAmbiguity(first)}; write one that matches a single one of them`);
   return checked;
 }
 
@@ -51,7 +51,7 @@ const TOLD_GROUPS = 5;
 const listed = (groups: readonly string[]): string =>
   `${groups.slice(0, TOLD_GROUPS).join(' and ')}${groups.length > TOLD_GROUPS ? ' and others' : ''}`;
 
-export const ambiguityWords = ({ pattern, team, groups }: Ambiguity): string =>
+export const describeAmbiguity = ({ pattern, team, groups }: Ambiguity): string =>
   `"${pattern}" leads ${listed(groups)} to the team "${team}"`;
 
 /** Of the patterns that are stored, in sentences. */
@@ -60,11 +60,11 @@ export async function readAmbiguities(db: Knex): Promise<string[]> {
   if (patterns.length === 0) return [];
   return ambiguitiesOf(patterns, await listGroupNames(db))
     .slice(0, 20)
-    .map(ambiguityWords);
+    .map(describeAmbiguity);
 }
 
 /** A mapping that can only be meant for one of several paths. @throws BAD_REQUEST */
-export function refuseAmbiguousNames(mappings: readonly TeamMapping[], groups: readonly string[]): void {
+export function assertUnambiguousNames(mappings: readonly TeamMapping[], groups: readonly string[]): void {
   mappings.forEach(({ group }, index) => {
     const paths = pathsNamed(group, groups);
     if (paths.length > 1)

@@ -7,23 +7,23 @@ import {
 } from '../../../schemas/api/settings.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';
 import { mutation, ownScope } from '../../platform/operation/operation.ts';
-import { refuseIfSetByFile } from '../access/index.ts';
+import { assertNotSetByFile } from '../access/index.ts';
 import {
+  assertUnambiguousNames,
   checkMappings,
   checkPatterns,
   knownTeams,
   mappingsDiff,
   nameWarnings,
+  patchedText,
   patternsDiff,
-  refuseAmbiguousNames,
   settingsDiff,
-  told,
 } from './mapping-rules.ts';
 import { membershipEntries } from './membership-audit.ts';
 import { countsOf, reconcileMemberships } from './reconcile-memberships.ts';
 import {
   type GroupSettings,
-  listGroupedPeople,
+  listGroupMembers,
   listGroupNames,
   readGroupSettings,
   readTeamMappings,
@@ -45,7 +45,7 @@ async function settle(
   }: { mappings?: Record<string, [unknown, unknown]>; warnings?: string[] } = {},
 ) {
   await writeGroupSettings(ctx.db, after);
-  const changes = await reconcileMemberships(ctx, await listGroupedPeople(ctx.db));
+  const changes = await reconcileMemberships(ctx, await listGroupMembers(ctx.db));
   const memberships = countsOf(changes);
   ctx.audit({
     entityType: 'Settings',
@@ -73,10 +73,10 @@ export const updateOidcTeamMappings = mutation({
       : Promise.resolve([]),
   async run(ctx, input, scopeWarnings) {
     const mappings = checkMappings(input.mappings);
-    await refuseIfSetByFile(ctx, 'groups');
+    await assertNotSetByFile(ctx, 'groups');
     await lockRules(ctx.db);
     const groups = await listGroupNames(ctx.db);
-    refuseAmbiguousNames(mappings, groups);
+    assertUnambiguousNames(mappings, groups);
     const patterns = input.patterns && checkPatterns(input.patterns, groups);
     const patternsBefore = await readTeamPatterns(ctx.db);
     const before = await readGroupSettings(ctx.db);
@@ -95,8 +95,8 @@ export const updateOidcTeamMappings = mutation({
     const after = {
       ...before,
       ...{ defaultTeamId, defaultRole: input.defaultRole, groupSyncEnabled: input.groupSyncEnabled },
-      groupsScope: told(input.groupsScope, before.groupsScope),
-      groupsClaim: told(input.groupsClaim, before.groupsClaim),
+      groupsScope: patchedText(input.groupsScope, before.groupsScope),
+      groupsClaim: patchedText(input.groupsClaim, before.groupsClaim),
     };
     return settle(ctx, before, after, {
       mappings: {
@@ -117,15 +117,15 @@ export const updateOidcRoleMapping = mutation({
   output: MembershipsFollowed,
   scope: () => ownScope,
   async run(ctx, input) {
-    await refuseIfSetByFile(ctx, 'groups');
+    await assertNotSetByFile(ctx, 'groups');
     await lockRules(ctx.db);
     const before = await readGroupSettings(ctx.db);
     return settle(ctx, before, {
       ...before,
       defaultRole: input.defaultRole,
-      groupsClaim: told(input.groupsClaim, before.groupsClaim),
-      adminGroups: told(input.adminGroups, before.adminGroups),
-      editorGroups: told(input.editorGroups, before.editorGroups),
+      groupsClaim: patchedText(input.groupsClaim, before.groupsClaim),
+      adminGroups: patchedText(input.adminGroups, before.adminGroups),
+      editorGroups: patchedText(input.editorGroups, before.editorGroups),
     });
   },
 });

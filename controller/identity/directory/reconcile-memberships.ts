@@ -6,8 +6,14 @@ import type { Role } from '../../../schemas/api/common.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { endSessions } from '../access/index.ts';
 import { changesOf, grantsOf, type MembershipChange } from './grants.ts';
-import { applyMembershipChanges, lockPeople, readMemberships, readPeople, readRules } from './store.ts';
-import { holdRules } from './teams-store.ts';
+import {
+  applyMembershipChanges,
+  lockDirectoryUsers,
+  readDirectoryUsers,
+  readMemberships,
+  readRules,
+} from './store.ts';
+import { lockRulesShared } from './teams-store.ts';
 
 /** In memory at once, and in one statement. */
 const PIECE = 1_000;
@@ -20,14 +26,14 @@ export async function reconcileMemberships(
   ctx: Pick<Context, 'db' | 'services'>,
   userIds: Iterable<string>,
 ): Promise<MembershipChange[]> {
-  await holdRules(ctx.db);
+  await lockRulesShared(ctx.db);
   const rules = await readRules(ctx.db);
   const sorted = [...new Set(userIds)].sort();
   const changes: MembershipChange[] = [];
   for (let from = 0; from < sorted.length; from += PIECE) {
     const piece = sorted.slice(from, from + PIECE);
-    await lockPeople(ctx.db, piece);
-    const people = await readPeople(ctx.db, piece);
+    await lockDirectoryUsers(ctx.db, piece);
+    const people = await readDirectoryUsers(ctx.db, piece);
     const { synced, manual } = await readMemberships(ctx.db, piece);
     const none: ReadonlyMap<string, Role> = new Map();
     for (const [userId, person] of people)

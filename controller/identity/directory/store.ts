@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { Role } from '../../../schemas/api/common.ts';
 import type { TeamMapping } from '../../../schemas/api/settings.ts';
 import { newId } from '../../platform/operation/ids.ts';
-import type { GroupRules, MembershipChange, Person } from './grants.ts';
+import type { DirectoryUser, GroupRules, MembershipChange } from './grants.ts';
 import { ambiguitiesOf, readPattern, type TeamPattern } from './team-patterns.ts';
 
 export interface GroupSettings {
@@ -125,12 +125,15 @@ export async function readRules(db: Knex): Promise<GroupRules> {
 }
 
 /** Until the transaction ends nobody else reconciles these people. */
-export async function lockPeople(tx: Knex, userIds: readonly string[]): Promise<void> {
+export async function lockDirectoryUsers(tx: Knex, userIds: readonly string[]): Promise<void> {
   await tx.raw('SELECT 1 FROM users WHERE id = ANY(?::text[]) ORDER BY id FOR NO KEY UPDATE', [[...userIds]]);
 }
 
 /** By id; without those that do not exist. Groups of the OIDC claim count while group sync is on. */
-export async function readPeople(db: Knex, userIds: readonly string[]): Promise<Map<string, Person>> {
+export async function readDirectoryUsers(
+  db: Knex,
+  userIds: readonly string[],
+): Promise<Map<string, DirectoryUser>> {
   const { rows } = await db.raw<{ rows: { id: string; groups: string[] | null; oidc: boolean }[] }>(
     `SELECT u.id, EXISTS (SELECT 1 FROM user_identities i WHERE i.user_id = u.id) AS oidc,
        (SELECT array_agg(g.display_name) FROM directory_group_members m JOIN directory_groups g ON g.id = m.group_id
@@ -186,7 +189,7 @@ export async function applyMembershipChanges(tx: Knex, changes: readonly Members
 }
 
 /** Everybody whose memberships groups may decide on. */
-export async function listGroupedPeople(db: Knex): Promise<string[]> {
+export async function listGroupMembers(db: Knex): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
     `SELECT user_id AS id FROM directory_group_members UNION SELECT user_id FROM user_identities
      UNION SELECT user_id FROM team_members WHERE source = 'group'`,

@@ -8,7 +8,7 @@ const RULES = 7_236_011;
  * Until the transaction ends nobody changes what groups mean: neither the rules nor the teams that they name. Whoever
  * reconciles holds this, so that a change of the rules waits for him, or he for it; it may be asked for again.
  */
-export async function holdRules(tx: Knex): Promise<void> {
+export async function lockRulesShared(tx: Knex): Promise<void> {
   await tx.raw('SELECT pg_advisory_xact_lock_shared(?)', [RULES]);
   await tx.raw(
     `SELECT 1 FROM teams WHERE id IN (SELECT team_id FROM team_mappings UNION SELECT default_team_id FROM group_settings)

@@ -10,8 +10,8 @@ export {
   readReports,
   releaseFromFile,
 } from './provider/provider-store.ts';
-export { checkIssuer, type ProviderGiven, removeProvider, saveProvider } from './provider/save-provider.ts';
-export { refreshPeople } from './refresh/refresh-users.ts';
+export { checkIssuer, type ProviderInput, removeProvider, saveProvider } from './provider/save-provider.ts';
+export { refreshUsers } from './refresh/refresh-users.ts';
 export { LOGOUT_TOKEN_LENGTH, logOutByProvider } from './sign-in/back-channel-logout.ts';
 export { prefixed } from './sign-in/group-rules.ts';
 export { beginSignIn, finishSignIn, type SignInEnd } from './sign-in/sign-in.ts';

@@ -14,7 +14,7 @@ import {
   type User,
 } from '../access/index.ts';
 import { inTheWay, taken } from './refusals.ts';
-import { addressOf, shownNameOf } from './user-document.ts';
+import { addressOf, displayNameOf } from './user-document.ts';
 import { findIdByUserName, findUserRecord, type UserRecord } from './users-store.ts';
 
 export interface Known {
@@ -42,7 +42,7 @@ export async function findAccount(ctx: MutationContext, attributes: UserAttribut
 export const makeAccount = (ctx: MutationContext, attributes: UserAttributes): Promise<string> =>
   insertUser(ctx.db, {
     email: addressOf(attributes),
-    name: shownNameOf(attributes),
+    name: displayNameOf(attributes),
     passwordHash: null,
     isSuperAdmin: false,
     authMethod: 'OIDC',
@@ -53,7 +53,7 @@ export const makeAccount = (ctx: MutationContext, attributes: UserAttributes): P
  * no way into an account that somebody else made.
  * @throws CONFLICT for any other one.
  */
-export function refuseAdoption({ email, authMethod, passwordHash, isSuperAdmin }: User): void {
+export function assertAdoptable({ email, authMethod, passwordHash, isSuperAdmin }: User): void {
   if (isSuperAdmin)
     throw taken(
       `${email} is the account of a super admin here, which SCIM does not take over; leave it out of the provider's assignments, or take that right from it first`,

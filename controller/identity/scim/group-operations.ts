@@ -17,7 +17,12 @@ import type { AuditEntry } from '../../platform/operation/audit-entry.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';
 import { notFound } from '../../platform/operation/errors.ts';
 import { mutation, ownScope, query } from '../../platform/operation/operation.ts';
-import { holdRules, lockPeople, membershipEntries, reconcileMemberships } from '../directory/index.ts';
+import {
+  lockDirectoryUsers,
+  lockRulesShared,
+  membershipEntries,
+  reconcileMemberships,
+} from '../directory/index.ts';
 import { type MemberDelta, memberDelta } from './group-members.ts';
 import {
   addMembers,
@@ -64,7 +69,7 @@ export const getScimGroup = query({
 
 /** Rules first, then the group, then people by their ids: whoever changes groups takes locks in this order. */
 async function locked(ctx: MutationContext, id: string): Promise<GroupRecord> {
-  await holdRules(ctx.db);
+  await lockRulesShared(ctx.db);
   const group = await lockGroup(ctx.db, id);
   if (!group) throw notFound('Group');
   return group;
@@ -94,7 +99,7 @@ async function move(ctx: MutationContext, groupId: string, delta: MemberDelta): 
   });
   if (join.length + leave.length === 0) return { ...NOBODY, dropped };
   // Whoever is deleted at the same moment is so before this, and then unknown, or after it, and then leaves again.
-  await lockPeople(ctx.db, [...join, ...leave]);
+  await lockDirectoryUsers(ctx.db, [...join, ...leave]);
   const waiting = join.length > 0 ? await listUnknown(ctx.db, join) : [];
   if (!(await addWaiting(ctx.db, groupId, waiting)))
     throw refused(
@@ -150,7 +155,7 @@ export const createScimGroup = mutation({
   input: CreateScimGroup,
   output: ScimGroupChanged,
   async run(ctx, { displayName, externalId = null, members }) {
-    await holdRules(ctx.db);
+    await lockRulesShared(ctx.db);
     const id = await insertGroup(ctx.db, { displayName, externalId });
     const moved = await move(ctx, id, { only: false, join: new Set(members), leave: new Set() });
     const { diff = {}, metadata = {} } = await movedForAudit(ctx, moved);
@@ -262,7 +267,7 @@ export const deleteScimGroup = mutation({
   async run(ctx, { id }) {
     const { displayName } = await locked(ctx, id);
     const members = await listMemberIds(ctx.db, id);
-    await lockPeople(ctx.db, members);
+    await lockDirectoryUsers(ctx.db, members);
     await deleteGroup(ctx.db, id);
     const { diff = {} } = await movedForAudit(ctx, { ...NOBODY, left: members });
     ctx.audit({

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { NoInput } from '../../../schemas/api/common.ts';
 import { ScimRefusals, ScimToken, ScimView, UpdateScim } from '../../../schemas/api/settings.ts';
-import { sealedPlace } from '../../platform/crypto/sealed-columns.ts';
+import { sealingContext } from '../../platform/crypto/sealed-columns.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';
 import { preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, ownScope, query } from '../../platform/operation/operation.ts';
@@ -52,7 +52,7 @@ export const generateScimToken = mutation({
     if (!before.enabled) throw preconditionFailed('SCIM is switched off; switch it on first');
     const token = `${SCIM_TOKEN_PREFIX}${randomBytes(32).toString('hex')}`;
     await writeScimToken(ctx.db, {
-      sealedToken: ctx.services.keyring.seal(token, sealedPlace('scim_settings', 'scim')),
+      sealedToken: ctx.services.keyring.seal(token, sealingContext('scim_settings', 'scim')),
       createdAt: new Date(ctx.clock.now()),
     });
     ctx.audit({

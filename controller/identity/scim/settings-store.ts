@@ -45,7 +45,7 @@ export async function writeScimToken(
     .update({ sealed_token: token.sealedToken, token_created_at: token.createdAt, last_used_at: null });
 }
 
-export async function touchScim(db: Knex, at: { now: Date; before: Date }): Promise<void> {
+export async function recordScimUse(db: Knex, at: { now: Date; before: Date }): Promise<void> {
   await db('scim_settings')
     .whereNotNull('sealed_token')
     .where((unused) => unused.whereNull('last_used_at').orWhere('last_used_at', '<=', at.before))

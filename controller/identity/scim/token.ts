@@ -1,9 +1,9 @@
 /** The one token of SCIM, `scim_` and 64 hex digits: sealed in the settings, and compared as digests in constant time. */
 
-import { sealedPlace } from '../../platform/crypto/sealed-columns.ts';
+import { sealingContext } from '../../platform/crypto/sealed-columns.ts';
 import { hashSecret, sameHash } from '../../platform/crypto/tokens.ts';
 import type { Context } from '../../platform/operation/context.ts';
-import { readScimSettings, touchScim } from './settings-store.ts';
+import { readScimSettings, recordScimUse } from './settings-store.ts';
 
 export const SCIM_TOKEN_PREFIX = 'scim_';
 const FORM = /^scim_[0-9a-f]{64}$/;
@@ -18,10 +18,11 @@ export async function isScimToken(
   if (given.length > 128 || !FORM.test(given)) return false;
   const { enabled, sealedToken, lastUsedAt } = await readScimSettings(ctx.db);
   if (!enabled || sealedToken === null) return false;
-  const token = ctx.services.keyring.open(sealedToken, sealedPlace('scim_settings', 'scim'));
+  const token = ctx.services.keyring.open(sealedToken, sealingContext('scim_settings', 'scim'));
   if (!sameHash(hashSecret(token), hashSecret(given))) return false;
   const now = ctx.clock.now();
   const before = new Date(now - TOUCH_MS);
-  if (lastUsedAt === null || lastUsedAt <= before) await touchScim(ctx.db, { now: new Date(now), before });
+  if (lastUsedAt === null || lastUsedAt <= before)
+    await recordScimUse(ctx.db, { now: new Date(now), before });
   return true;
 }

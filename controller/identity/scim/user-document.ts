@@ -35,7 +35,7 @@ const NAME_LENGTH = 100;
 const UNSEEN = /[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
 /** What people see: the first of several that says anything. */
-export function shownNameOf({ userName, displayName, name }: UserAttributes): string {
+export function displayNameOf({ userName, displayName, name }: UserAttributes): string {
   const parts = [name.givenName, name.familyName].filter((part) => part !== null).join(' ');
   const shown = [displayName, name.formatted, parts, userName].map((text) =>
     [...(text ?? '').replace(UNSEEN, '').trim()].slice(0, NAME_LENGTH).join('').trim(),

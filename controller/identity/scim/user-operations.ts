@@ -14,12 +14,12 @@ import type { Context, MutationContext } from '../../platform/operation/context.
 import { notFound } from '../../platform/operation/errors.ts';
 import { mutation, ownScope, query } from '../../platform/operation/operation.ts';
 import { lockUserRow, type User, updateUser } from '../access/index.ts';
-import { holdRules, membershipEntries, reconcileMemberships } from '../directory/index.ts';
+import { lockRulesShared, membershipEntries, reconcileMemberships } from '../directory/index.ts';
 import { dropLinks } from '../oidc/index.ts';
-import { findAccount, makeAccount, refuseAdoption, setActive, takeAccount } from './account.ts';
+import { assertAdoptable, findAccount, makeAccount, setActive, takeAccount } from './account.ts';
 import { addMembers } from './groups-store.ts';
 import { taken } from './refusals.ts';
-import { addressOf, applyChanges, attributesOf, shownNameOf } from './user-document.ts';
+import { addressOf, applyChanges, attributesOf, displayNameOf } from './user-document.ts';
 import {
   findUserRecord,
   leaveAllGroups,
@@ -64,10 +64,10 @@ async function follow(
   before: UserAttributes | null,
   after: UserAttributes,
 ): Promise<void> {
-  const [address, name] = [addressOf(after), shownNameOf(after)];
+  const [address, name] = [addressOf(after), displayNameOf(after)];
   const change = {
     ...(before && addressOf(before) === address ? {} : { email: address }),
-    ...(before && shownNameOf(before) === name ? {} : { name }),
+    ...(before && displayNameOf(before) === name ? {} : { name }),
   };
   if (Object.keys(change).length > 0) await updateUser(ctx.db, id, change);
 }
@@ -99,13 +99,13 @@ export const createScimUser = mutation({
   output: ScimUser,
   async run(ctx, input) {
     // Groups may wait for this user.
-    await holdRules(ctx.db);
+    await lockRulesShared(ctx.db);
     const active = input.active ?? true;
     const attributes = attributesOf(input, null);
     const known = await findAccount(ctx, attributes);
     if (known?.record && known.record.deletedAt === null)
       throw taken(`There is a user with the userName ${known.record.attributes.userName} already`);
-    if (known && !known.record) refuseAdoption(known.user);
+    if (known && !known.record) assertAdoptable(known.user);
     const id = known?.user.id ?? (await makeAccount(ctx, attributes));
     if (known) await follow(ctx, id, null, attributes);
     await writeUserRecord(ctx.db, id, { attributes, active });
@@ -199,7 +199,7 @@ export const deleteScimUser = mutation({
   input: ScimUserId,
   output: ScimGone,
   async run(ctx, { id }) {
-    await holdRules(ctx.db);
+    await lockRulesShared(ctx.db);
     const { user, record } = await locked(ctx, id);
     await setActive(ctx, user, false);
     await markUserDeleted(ctx.db, id, new Date(ctx.clock.now()));

@@ -7,7 +7,7 @@ export {
   listWithoutAdmin,
   lockMembership,
   type Membership,
-  readStanding,
+  readMemberScope,
   setRole,
 } from './members-store.ts';
 export * as teamOperations from './operations.ts';

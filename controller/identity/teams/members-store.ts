@@ -56,9 +56,9 @@ export async function deleteMembership(tx: Knex, of: { teamId: string; userId: s
   await tx('team_members').where({ team_id: of.teamId, user_id: of.userId }).delete();
 }
 
-export type Standing = Pick<Reached, 'teamIds' | 'vouched'>;
+export type MemberScope = Pick<Reached, 'teamIds' | 'vouched'>;
 
-export type MemberRow = Omit<TeamMember, 'accountOutOfReach'> & Standing;
+export type MemberRow = Omit<TeamMember, 'accountOutOfReach'> & MemberScope;
 
 export async function listMembers(db: Knex, teamId: string): Promise<MemberRow[]> {
   const { rows } = await db.raw<{ rows: MemberRow[] }>(
@@ -75,7 +75,7 @@ export async function listMembers(db: Knex, teamId: string): Promise<MemberRow[]
 }
 
 /** What an ADMIN's reach depends on. */
-export async function readStanding(db: Knex, userId: string): Promise<Standing> {
+export async function readMemberScope(db: Knex, userId: string): Promise<MemberScope> {
   const rows: { team_id: string; vouched: boolean }[] = await db('team_members')
     .where({ user_id: userId })
     .select('team_id', 'vouched');

@@ -4,7 +4,7 @@ import type { AuditViewer } from './queries.ts';
 
 type Column = 'action' | 'entity_type' | 'user_id';
 
-export const MAX_WORDS = 1_000;
+export const MAX_FILTER_VALUES = 1_000;
 /** What no team has is looked at for so many events of each environment, and of one's own. */
 const NEWEST = 500;
 
@@ -12,9 +12,9 @@ const NEWEST = 500;
  * Each index is read from one word to the next, not event by event: as many steps as there are different words, however long
  * the log is.
  */
-export async function listWords(db: Knex, viewer: AuditViewer, column: Column): Promise<string[]> {
+export async function listFilterValues(db: Knex, viewer: AuditViewer, column: Column): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { word: string }[] }>(
-    `${wordsOf(viewer, column)} SELECT word FROM words ORDER BY word LIMIT ${MAX_WORDS}`,
+    `${wordsOf(viewer, column)} SELECT word FROM words ORDER BY word LIMIT ${MAX_FILTER_VALUES}`,
     bindings(viewer),
   );
   return rows.map(({ word }) => word);
@@ -29,7 +29,7 @@ export async function listActors(
     `${wordsOf(viewer, 'user_id')}
      SELECT w.word AS id, nullif(CASE WHEN u.id IS NULL AND l.actor_type = 'service_account' THEN l.user_email ELSE u.name END, '') AS name,
        coalesce(u.email, CASE WHEN l.actor_type = 'user' THEN l.user_email END) AS email
-     FROM (SELECT word FROM words ORDER BY word LIMIT ${MAX_WORDS}) w
+     FROM (SELECT word FROM words ORDER BY word LIMIT ${MAX_FILTER_VALUES}) w
        LEFT JOIN users u ON u.id = w.word
        LEFT JOIN LATERAL (SELECT actor_type, user_email FROM audit_log WHERE user_id = w.word AND seq IS NOT NULL
          ORDER BY seq DESC LIMIT 1) l ON true

@@ -13,7 +13,7 @@ import { NoInput } from '../../../schemas/api/common.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import { badRequest } from '../../platform/operation/errors.ts';
 import { ownScope, query, type Weight } from '../../platform/operation/operation.ts';
-import { listActors, listWords } from './filter-values-queries.ts';
+import { listActors, listFilterValues } from './filter-values-queries.ts';
 import { type AuditQuery, findEvents, SCIM_TYPES } from './queries.ts';
 import { listAfter } from './store.ts';
 import { filterScope, viewerOf } from './viewer.ts';
@@ -77,7 +77,7 @@ export const actions = query({
   input: NoInput,
   output: AuditWords,
   scope: () => ownScope,
-  run: (ctx) => listWords(ctx.db, viewerOf(ctx), 'action'),
+  run: (ctx) => listFilterValues(ctx.db, viewerOf(ctx), 'action'),
 });
 
 export const entityTypes = query({
@@ -88,7 +88,7 @@ export const entityTypes = query({
   output: AuditWords,
   scope: () => ownScope,
   async run(ctx) {
-    const words = await listWords(ctx.db, viewerOf(ctx), 'entity_type');
+    const words = await listFilterValues(ctx.db, viewerOf(ctx), 'entity_type');
     return words.some((word) => SCIM_TYPES.includes(word)) ? [...words, SCIM_ALL].sort() : words;
   },
 });

@@ -39,7 +39,7 @@ export async function changeRetention(tx: Knex, retentionDays: number | null): P
 export const PRUNED = 'audit.pruned';
 
 /** Whether the log itself tells that it was deleted up to here; told in the transaction that did it. */
-export async function isToldOf(db: Knex, { seq, hash }: ChainLink): Promise<boolean> {
+export async function isPruneRecorded(db: Knex, { seq, hash }: ChainLink): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `SELECT 1 FROM audit_log WHERE action = ? AND metadata @> ?::jsonb LIMIT 1`,
     [PRUNED, JSON.stringify({ through: seq, hash })],

@@ -6,15 +6,18 @@ import type { Context } from '../../platform/operation/context.ts';
 import { countNodes, countPipelines } from './counts.ts';
 import { problemsOf } from './problems.ts';
 import {
+  type EnvironmentRef,
   type GitFacts,
   type ImportErrorRow,
   listFirstImportErrors,
   listLastPasses,
-  type Place,
   readGitFacts,
 } from './queries.ts';
 
-export async function readOverviews(ctx: Context, places: readonly Place[]): Promise<EnvironmentOverview[]> {
+export async function readOverviews(
+  ctx: Context,
+  places: readonly EnvironmentRef[],
+): Promise<EnvironmentOverview[]> {
   const environmentIds = places.map(({ environmentId }) => environmentId);
   const joined = await readStatusOfMany(ctx, environmentIds);
   const git = await readGitFacts(ctx.db, environmentIds);
@@ -39,7 +42,7 @@ interface OfGit {
 }
 
 function overviewOf(
-  place: Place,
+  place: EnvironmentRef,
   joined: Joined,
   { facts, importErrors, passes }: OfGit,
 ): EnvironmentOverview {

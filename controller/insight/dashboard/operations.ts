@@ -18,11 +18,11 @@ import { countNodes, countPipelines, stateOf } from './counts.ts';
 import { readOverviews } from './environment-overview.ts';
 import {
   countAlertRules,
-  listNodePlaces,
-  listPlaces,
   listRecentAudit,
   listRecentPipelines,
-  type NodePlace,
+  listVisibleEnvironments,
+  listVisibleNodes,
+  type NodeRef,
   type Viewer,
 } from './queries.ts';
 
@@ -100,7 +100,7 @@ export const nodeCards = query({
   output: NodeCards,
   scope: () => ownScope,
   async run(ctx) {
-    const { total, nodes } = await listNodePlaces(ctx.db, viewerOf(ctx));
+    const { total, nodes } = await listVisibleNodes(ctx.db, viewerOf(ctx));
     const environmentIds = [...new Set(nodes.map(({ environmentId }) => environmentId))];
     const joined = await readStatusOfNodes(
       ctx,
@@ -120,7 +120,7 @@ export const nodeCards = query({
   },
 });
 
-function cardOf(place: NodePlace, status: NodeStatus): NodeCard {
+function cardOf(place: NodeRef, status: NodeStatus): NodeCard {
   const { cpuPercent, memoryUsedBytes: used, memoryTotalBytes: all } = status.node.hostMetrics;
   return {
     ...place,
@@ -167,7 +167,7 @@ export const operationalOverview = query({
   output: OperationalOverview,
   scope: () => ownScope,
   async run(ctx) {
-    const { total, places } = await listPlaces(ctx.db, viewerOf(ctx));
+    const { total, places } = await listVisibleEnvironments(ctx.db, viewerOf(ctx));
     return { total, environments: await readOverviews(ctx, places) };
   },
 });

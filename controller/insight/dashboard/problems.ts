@@ -2,7 +2,7 @@
 import type { Problem } from '../../../schemas/api/dashboard.ts';
 import type { Joined, NodeStatus, PipelineStatus } from '../../fleet/status/index.ts';
 
-export interface GitTroubles {
+export interface GitErrors {
   lastError: string | null;
   suspended: boolean;
   /** At least as many as are told of. */
@@ -14,7 +14,7 @@ const number = new Intl.NumberFormat('en', { notation: 'compact', maximumSignifi
 const rate = (perSecond: number) => `${number.format(perSecond)}/s`;
 const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-export function problemsOf({ pipelines, nodes }: Joined, git: GitTroubles | null): Problem[] {
+export function problemsOf({ pipelines, nodes }: Joined, git: GitErrors | null): Problem[] {
   const someUnheard = nodes.some(({ health }) => health === 'UNREACHABLE');
   return [
     ...pipelines.flatMap((status) => ofPipeline(status, someUnheard)),
@@ -102,7 +102,7 @@ function ofNode({ node, health, healthReason, desired, crashed }: NodeStatus): P
   return [];
 }
 
-function ofGit({ lastError, suspended, importErrors }: GitTroubles): Problem[] {
+function ofGit({ lastError, suspended, importErrors }: GitErrors): Problem[] {
   const about = { ...NOWHERE, kind: 'git' as const };
   const found = importErrors.map(
     ({ id, path, line, message }): Problem => ({

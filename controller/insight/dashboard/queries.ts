@@ -22,7 +22,7 @@ export interface Viewer {
 const SEEN = '(:all OR e.team_id = ANY(:teamIds))';
 const seenBy = ({ teamIds }: Viewer) => ({ all: teamIds === null, teamIds: [...(teamIds ?? [])] });
 
-export interface Place {
+export interface EnvironmentRef {
   environmentId: string;
   environmentName: string;
   teamId: string;
@@ -33,8 +33,11 @@ const PLACE = `e.id AS "environmentId", e.name AS "environmentName", e.team_id A
 const IN_ORDER = 'lower(t.name), lower(e.name), e.id';
 
 /** The first of them by team and name, and how many there are. */
-export async function listPlaces(db: Knex, viewer: Viewer): Promise<{ total: number; places: Place[] }> {
-  const { rows } = await db.raw<{ rows: (Place & { total: number })[] }>(
+export async function listVisibleEnvironments(
+  db: Knex,
+  viewer: Viewer,
+): Promise<{ total: number; places: EnvironmentRef[] }> {
+  const { rows } = await db.raw<{ rows: (EnvironmentRef & { total: number })[] }>(
     `SELECT ${PLACE}, t.name AS "teamName", count(*) OVER () AS total
      FROM environments e JOIN teams t ON t.id = e.team_id WHERE ${SEEN}
      ORDER BY ${IN_ORDER} LIMIT ${MAX_OVERVIEW_ENVIRONMENTS}`,
@@ -43,14 +46,14 @@ export async function listPlaces(db: Knex, viewer: Viewer): Promise<{ total: num
   return { total: rows[0]?.total ?? 0, places: rows.map(({ total, ...place }) => place) };
 }
 
-export type NodePlace = Omit<Place, 'teamName'> & { id: string };
+export type NodeRef = Omit<EnvironmentRef, 'teamName'> & { id: string };
 
 /** The first of them by team, environment and name, and how many there are. */
-export async function listNodePlaces(
+export async function listVisibleNodes(
   db: Knex,
   viewer: Viewer,
-): Promise<{ total: number; nodes: NodePlace[] }> {
-  const { rows } = await db.raw<{ rows: (NodePlace & { total: number })[] }>(
+): Promise<{ total: number; nodes: NodeRef[] }> {
+  const { rows } = await db.raw<{ rows: (NodeRef & { total: number })[] }>(
     `SELECT n.id, ${PLACE}, count(*) OVER () AS total
      FROM nodes n JOIN environments e ON e.id = n.environment_id JOIN teams t ON t.id = e.team_id
      WHERE n.archived_at IS NULL AND ${SEEN} ORDER BY ${IN_ORDER}, n.name, n.id LIMIT ${MAX_NODE_CARDS}`,

@@ -329,7 +329,7 @@ function explainCertificate(
 }
 
 /** A secret has to be a text: it can be no key, and in VRL it has to stand in a string. */
-export function checkSecretPlaces(definition: Definition): Finding[] {
+export function checkSecretPositions(definition: Definition): Finding[] {
   const findings: Finding[] = [];
   const look = (
     type: string,
@@ -476,7 +476,7 @@ export async function checkPipeline(definition: Definition, options: CheckOption
       warnings.push(...backends.warnings);
       const findings = [
         ...checkVariables(definition, options.secrets),
-        ...checkSecretPlaces(definition),
+        ...checkSecretPositions(definition),
         ...backends.findings,
       ];
       return { findings: findings.slice(0, MAX_FINDINGS), detail: 'secrets and variables' };

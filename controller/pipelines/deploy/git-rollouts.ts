@@ -6,9 +6,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Knex } from 'knex';
 import { parse } from 'yaml';
 import type { PipelineSpec } from '../../../schemas/manifests/index.ts';
-import { carryOn, endActive, startRollouts } from '../../delivery/rollouts/index.ts';
+import { continueRollouts, endActive, startRollouts } from '../../delivery/rollouts/index.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';
-import { readServed, type Standing, type VersionServed } from '../lifecycle/store.ts';
+import { type DeployedVersions, readServed, type VersionServed } from '../lifecycle/store.ts';
 
 export interface Staged {
   /** The version that all nodes run, or those that are no canary nodes; null for none. */
@@ -28,7 +28,7 @@ export interface Deciding {
   /** The version that is deployed. */
   ran: string | null;
   /** Of the rollout that is active. */
-  canary: Standing['canary'];
+  canary: DeployedVersions['canary'];
   servedBy: ReadonlyMap<string, VersionServed>;
 }
 
@@ -44,7 +44,7 @@ export async function servedByStages(
   db: Knex,
   items: readonly { spec: PipelineSpec }[],
   rows: readonly ({ id: string } | null)[],
-  standings: ReadonlyMap<string, Standing>,
+  standings: ReadonlyMap<string, DeployedVersions>,
 ): Promise<ReadonlyMap<string, VersionServed>> {
   const ids = items.flatMap(({ spec }, index) => {
     const standing = standings.get(rows[index]?.id ?? '');
@@ -57,7 +57,7 @@ export async function servedByStages(
 export function stagesOf(commit: { sha: string; subject: string }) {
   const begun: Parameters<typeof startRollouts>[2][number][] = [];
   const ended: Parameters<typeof endActive>[2][number][] = [];
-  const carried: Parameters<typeof carryOn>[2][number][] = [];
+  const carried: Parameters<typeof continueRollouts>[2][number][] = [];
 
   function decide({ pipelineId, spec, version, served, ran, canary, servedBy }: Deciding): Staged {
     const is = (id: string | null | undefined) => {
@@ -105,7 +105,7 @@ export function stagesOf(commit: { sha: string; subject: string }) {
     /** After the versions were written. */
     async write(ctx: MutationContext, environmentId: string): Promise<void> {
       await endActive(ctx, environmentId, ended);
-      await carryOn(ctx, environmentId, carried);
+      await continueRollouts(ctx, environmentId, carried);
       await startRollouts(ctx, environmentId, begun);
     },
   };

@@ -12,19 +12,19 @@ import {
   UndeployPipeline,
 } from '../../../schemas/api/pipelines.ts';
 import { ROLLED_BACK_JOB } from '../../delivery/ownership/index.ts';
-import { refuseDuringRollout } from '../../delivery/rollouts/index.ts';
+import { assertNoRollout } from '../../delivery/rollouts/index.ts';
 import { objectScope } from '../../identity/access/index.ts';
 import { nameOfActor } from '../../platform/operation/actor-name.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { conflict, notFound } from '../../platform/operation/errors.ts';
 import { mutation } from '../../platform/operation/operation.ts';
 import { graphOfConfig } from '../graph/engine-yaml.ts';
-import { refuseOversized } from '../graph/graph.ts';
-import { existing, lockPipeline, lockPipelineHolding, renderStored } from '../lifecycle/lock-pipeline.ts';
+import { assertGraphSize } from '../graph/graph.ts';
+import { getPipeline, lockPipeline, lockPipelineHolding, renderStored } from '../lifecycle/lock-pipeline.ts';
 import { pipelineChanged } from '../lifecycle/publish-change.ts';
 import { findVersionContent, updatePipeline } from '../lifecycle/store.ts';
 import { withLiveLinks } from '../shared-components/links.ts';
-import { addVersion, checked, editable, rolledBackBy } from '../versions/create-version.ts';
+import { addVersion, assertDeployable, editable, rolledBackBy } from '../versions/create-version.ts';
 import { deleteReverts } from '../versions/reverts-store.ts';
 
 const answer = (version: { id: string; number: number }): Static<typeof Deployed> => ({
@@ -44,13 +44,13 @@ export const deployAgent = mutation({
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async prepare(ctx, { pipelineId }) {
     const pipeline = await editable(ctx, pipelineId);
-    return checked(ctx, pipeline.environmentId, pipeline);
+    return assertDeployable(ctx, pipeline.environmentId, pipeline);
   },
   async run(ctx, { pipelineId, changelog, supersede = false }, configYaml) {
     const pipeline = await lockPipeline(ctx, pipelineId);
     if (renderStored(pipeline) !== configYaml)
       throw conflict('The pipeline was changed while it was being checked; deploy it again');
-    const active = await refuseDuringRollout(ctx, pipelineId, supersede);
+    const active = await assertNoRollout(ctx, pipelineId, supersede);
     const version = await addVersion(ctx, pipeline, pipeline, { configYaml, changelog });
     if (active) await rolledBackBy(ctx, pipeline, `Superseded by version ${version.number}`);
     await updatePipeline(ctx.db, pipelineId, {
@@ -101,7 +101,7 @@ export const retryVersion = mutation({
   output: Retried,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, { pipelineId, nodeId = null }) {
-    const { name, environmentId } = await existing(ctx, pipelineId);
+    const { name, environmentId } = await getPipeline(ctx, pipelineId);
     const nodeIds = await deleteReverts(ctx.db, pipelineId, nodeId);
     ctx.audit({
       entityType: 'Pipeline',
@@ -131,10 +131,10 @@ export const createVersion = mutation({
   async run(ctx, { pipelineId, configYaml, changelog }) {
     const pipeline = await lockPipeline(ctx, pipelineId);
     const graph = graphOfConfig(configYaml, pipeline);
-    refuseOversized(graph);
+    assertGraphSize(graph);
     await updatePipeline(ctx.db, pipelineId, graph);
     // As it is stored: a deploy of this graph makes the same text.
-    const stored = await existing(ctx, pipelineId);
+    const stored = await getPipeline(ctx, pipelineId);
     const version = await addVersion(ctx, stored, stored, {
       configYaml: renderStored(stored),
       changelog: changelog ?? null,
@@ -162,10 +162,10 @@ export const rollback = mutation({
   output: Deployed,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async prepare(ctx, { pipelineId, targetVersionId }) {
-    const pipeline = await existing(ctx, pipelineId);
+    const pipeline = await getPipeline(ctx, pipelineId);
     const target = await versionOf(ctx, pipelineId, targetVersionId);
     // What was sound then may miss a secret now.
-    if (!pipeline.isDraft) await checked(ctx, pipeline.environmentId, target);
+    if (!pipeline.isDraft) await assertDeployable(ctx, pipeline.environmentId, target);
     return pipeline.isDraft;
   },
   async run(ctx, { pipelineId, targetVersionId }, wasDraft) {

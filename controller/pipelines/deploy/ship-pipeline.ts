@@ -1,6 +1,6 @@
 /** A pipeline that comes from another environment with all that it says: made or brought up to date there, and deployed. */
 
-import { refuseDuringRollout } from '../../delivery/rollouts/index.ts';
+import { assertNoRollout } from '../../delivery/rollouts/index.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { conflict, preconditionFailed } from '../../platform/operation/errors.ts';
 import { pointerSegments } from '../../platform/yaml/pointer.ts';
@@ -14,7 +14,7 @@ import { compile } from '../definition/compile.ts';
 import { stripCredentials, withoutCredentials } from '../definition/strip-credentials.ts';
 import { copyGraph, definitionOf, type Graph } from '../graph/graph.ts';
 import { invalid, validateGraph } from '../graph/validate-graph.ts';
-import { existing, lockHandmadePipeline, renderStored } from '../lifecycle/lock-pipeline.ts';
+import { getPipeline, lockHandmadePipeline, renderStored } from '../lifecycle/lock-pipeline.ts';
 import { pipelineChanged } from '../lifecycle/publish-change.ts';
 import {
   findPipeline,
@@ -136,12 +136,12 @@ export async function shipPipeline(
   const before = await lockHandmadePipeline(ctx, id);
   if (before.environmentId !== environmentId)
     throw conflict('The pipeline is in another environment by now; promote again');
-  await refuseDuringRollout(ctx, id, false);
+  await assertNoRollout(ctx, id, false);
   if (pipelineId !== null) {
     const { nodeSelector: _, ...rest } = content;
     await updatePipeline(ctx.db, id, rest);
   }
-  const stored = await existing(ctx, id);
+  const stored = await getPipeline(ctx, id);
   const version = await addVersion(ctx, stored, stored, { configYaml: renderStored(stored), changelog });
   await updatePipeline(ctx.db, id, {
     isDraft: false,

@@ -10,11 +10,11 @@ import {
   writeAsReconciler,
 } from '../../delivery/ownership/index.ts';
 import {
+  assertNoRollout,
   endActive,
   findRollout,
   isActive,
   type RolloutRecord,
-  refuseDuringRollout,
   startRollouts,
 } from '../../delivery/rollouts/index.ts';
 import { readStatus } from '../../fleet/status/index.ts';
@@ -23,10 +23,10 @@ import { nameOfActor } from '../../platform/operation/actor-name.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { badRequest, conflict, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation } from '../../platform/operation/operation.ts';
-import { existing, lockPipelineHolding, renderStored } from '../lifecycle/lock-pipeline.ts';
+import { getPipeline, lockPipelineHolding, renderStored } from '../lifecycle/lock-pipeline.ts';
 import { pipelineChanged } from '../lifecycle/publish-change.ts';
 import { findVersionContent, type PipelineRecord, updatePipeline } from '../lifecycle/store.ts';
-import { addVersion, checked, rolledBackBy } from '../versions/create-version.ts';
+import { addVersion, assertDeployable, rolledBackBy } from '../versions/create-version.ts';
 
 /** @throws PRECONDITION_FAILED: a canary of what git describes is written in the manifest */
 async function refuseOfGit(ctx: Pick<Context, 'db'>, pipeline: PipelineRecord): Promise<void> {
@@ -72,18 +72,18 @@ export const create = mutation({
   output: ChangedRollout,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async prepare(ctx, { pipelineId, canarySelector }) {
-    const pipeline = await existing(ctx, pipelineId);
+    const pipeline = await getPipeline(ctx, pipelineId);
     await refuseOfGit(ctx, pipeline);
     await refusePointless(ctx, pipeline, { canarySelector });
-    return checked(ctx, pipeline.environmentId, pipeline);
+    return assertDeployable(ctx, pipeline.environmentId, pipeline);
   },
   async run(ctx, input, configYaml) {
     const { pipelineId, canarySelector, changelog, supersede = false } = input;
     await lockHandmade(ctx, 'pipelines', pipelineId);
-    const pipeline = await existing(ctx, pipelineId);
+    const pipeline = await getPipeline(ctx, pipelineId);
     if (renderStored(pipeline) !== configYaml)
       throw conflict('The pipeline was changed while it was being checked; start the rollout again');
-    const active = await refuseDuringRollout(ctx, pipelineId, supersede);
+    const active = await assertNoRollout(ctx, pipelineId, supersede);
     const version = await addVersion(ctx, pipeline, pipeline, { configYaml, changelog });
     if (active) await rolledBackBy(ctx, pipeline, `Superseded by version ${version.number}`);
     await updatePipeline(ctx.db, pipelineId, { isDraft: false, latestVersionId: version.id });
@@ -139,7 +139,7 @@ export const broaden = mutation({
   async run(ctx, { rolloutId, reason = 'Broadened by hand' }) {
     const rollout = await lockActive(ctx, rolloutId);
     const { pipelineId, environmentId, canaryVersionId } = rollout;
-    const pipeline = await existing(ctx, pipelineId);
+    const pipeline = await getPipeline(ctx, pipelineId);
     await endActive(ctx, environmentId, [{ pipelineId, status: 'BROADENED', reason }]);
     // What git has accepted, only on more nodes: it is no drift.
     if (pipeline.managedBy === 'git') await writeAsReconciler(ctx.db);
@@ -168,7 +168,7 @@ export const rollback = mutation({
     const rollout = await lockActive(ctx, rolloutId);
     const { pipelineId, environmentId } = rollout;
     const why = `The rollout of version ${rollout.canaryVersion} was rolled back: ${reason}`.slice(0, 1_000);
-    const before = await existing(ctx, pipelineId);
+    const before = await getPipeline(ctx, pipelineId);
     const { pipeline, held } =
       before.managedBy === 'git'
         ? await lockPipelineHolding(ctx, pipelineId, why, rollout.canarySpecHash ?? undefined)

@@ -5,7 +5,7 @@ import { beginHealthCheck, findRollout, type Observed } from '../../delivery/rol
 import { objectScope } from '../../identity/access/index.ts';
 import { notFound } from '../../platform/operation/errors.ts';
 import { mutation } from '../../platform/operation/operation.ts';
-import { existing } from '../lifecycle/lock-pipeline.ts';
+import { getPipeline } from '../lifecycle/lock-pipeline.ts';
 
 export const startHealthCheck = mutation({
   name: 'stagedRollout.startHealthCheck',
@@ -23,7 +23,7 @@ export const startHealthCheck = mutation({
     const rollout = await findRollout(ctx.db, rolloutId);
     if (!rollout) throw notFound('Rollout');
     const { pipelineId, environmentId } = rollout;
-    const { name } = await existing(ctx, pipelineId);
+    const { name } = await getPipeline(ctx, pipelineId);
     const at = new Date(ctx.clock.now());
     const begun = await beginHealthCheck(ctx.db, rolloutId, { at, observed, verdict });
     ctx.audit({

@@ -5,11 +5,11 @@ import { OfPipeline, PipelineConfig, SaveConfig } from '../../../schemas/api/pip
 import { objectScope } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';
-import { existing, hasConfigChanges, lockPipeline, renderStored } from '../lifecycle/lock-pipeline.ts';
+import { getPipeline, hasConfigChanges, lockPipeline, renderStored } from '../lifecycle/lock-pipeline.ts';
 import { pipelineChanged } from '../lifecycle/publish-change.ts';
 import { type PipelineRecord, updatePipeline } from '../lifecycle/store.ts';
 import { graphOfConfig } from './engine-yaml.ts';
-import { refuseOversized } from './graph.ts';
+import { assertGraphSize } from './graph.ts';
 
 const shown = async (ctx: Pick<Context, 'db'>, pipeline: PipelineRecord) => ({
   pipelineId: pipeline.id,
@@ -27,7 +27,7 @@ export const getConfig = query({
   input: OfPipeline,
   output: PipelineConfig,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
-  run: async (ctx, input) => shown(ctx, await existing(ctx, input.pipelineId)),
+  run: async (ctx, input) => shown(ctx, await getPipeline(ctx, input.pipelineId)),
 });
 
 export const saveConfig = mutation({
@@ -42,7 +42,7 @@ export const saveConfig = mutation({
   async run(ctx, { pipelineId, configYaml }) {
     const before = await lockPipeline(ctx, pipelineId);
     const graph = graphOfConfig(configYaml, before);
-    refuseOversized(graph);
+    assertGraphSize(graph);
     const { nodes, edges, globalConfig } = before;
     if (!isDeepStrictEqual({ nodes, edges, globalConfig }, graph))
       await updatePipeline(ctx.db, pipelineId, graph);
@@ -52,6 +52,6 @@ export const saveConfig = mutation({
       diff: { nodes: [nodes.length, graph.nodes.length], edges: [edges.length, graph.edges.length] },
       metadata: { name: before.name },
     });
-    return shown(ctx, await existing(ctx, pipelineId));
+    return shown(ctx, await getPipeline(ctx, pipelineId));
   },
 });

@@ -130,7 +130,7 @@ const isInputs = (value: unknown): boolean =>
   value.every((entry) => typeof entry === 'string' && entry !== '' && entry.length <= 260);
 
 /** Where in the text a finding stands that points into the definition. One object for all findings of a text. */
-export function placeInConfig(
+export function positionInConfig(
   source: YamlText,
   finding: { pointer: string; line?: number; column?: number },
 ): { line: number; column: number } {

@@ -15,13 +15,13 @@ import { objectScope } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { badRequest, conflict } from '../../platform/operation/errors.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';
-import { existing, hasConfigChanges, lockPipeline } from '../lifecycle/lock-pipeline.ts';
+import { getPipeline, hasConfigChanges, lockPipeline } from '../lifecycle/lock-pipeline.ts';
 import { pipelineChanged } from '../lifecycle/publish-change.ts';
 import { type PipelineRecord, updatePipeline } from '../lifecycle/store.ts';
 import { linkedIds } from '../shared-components/links.ts';
 import { listSharedComponents, lockSharedComponents } from '../shared-components/store.ts';
 import { graphOfConfig } from './engine-yaml.ts';
-import { type DefinitionSettings, type Graph, normaliseGraph, refuseOversized } from './graph.ts';
+import { assertGraphSize, type DefinitionSettings, type Graph, normaliseGraph } from './graph.ts';
 import { validateGraph } from './validate-graph.ts';
 
 const graphOf = ({ nodes, edges, globalConfig }: Graph): Graph => ({ nodes, edges, globalConfig });
@@ -95,7 +95,7 @@ export const saveGraph = mutation({
       ...normaliseGraph(input.nodes, input.edges),
       globalConfig: input.globalConfig ?? before.globalConfig,
     };
-    refuseOversized(graph);
+    assertGraphSize(graph);
     await refuseUnlinkedChanges(ctx, before, graph.nodes);
     if (!isDeepStrictEqual(graphOf(before), graph)) await updatePipeline(ctx.db, pipelineId, graph);
     await pipelineChanged(ctx, before, {
@@ -107,7 +107,7 @@ export const saveGraph = mutation({
       },
       metadata: { name: before.name },
     });
-    const after = await existing(ctx, pipelineId);
+    const after = await getPipeline(ctx, pipelineId);
     return {
       pipelineId,
       graphRevision: after.graphRevision,
@@ -122,13 +122,13 @@ async function drawn(
   ctx: Context,
   input: Static<typeof RenderGraph>,
 ): Promise<{ environmentId: string; graph: Graph & DefinitionSettings }> {
-  const pipeline = await existing(ctx, input.pipelineId);
+  const pipeline = await getPipeline(ctx, input.pipelineId);
   const graph = {
     ...normaliseGraph(input.nodes, input.edges),
     globalConfig: input.globalConfig ?? pipeline.globalConfig,
     nodeSelector: pipeline.nodeSelector,
   };
-  refuseOversized(graph);
+  assertGraphSize(graph);
   return { environmentId: pipeline.environmentId, graph };
 }
 
@@ -154,10 +154,10 @@ export const readYaml = query({
   output: ReadGraph,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, { pipelineId, configYaml, graph }) {
-    const pipeline = await existing(ctx, pipelineId);
+    const pipeline = await getPipeline(ctx, pipelineId);
     const before = graph ? { ...normaliseGraph(graph.nodes, graph.edges), globalConfig: {} } : pipeline;
     const read = graphOfConfig(configYaml, before);
-    refuseOversized(read);
+    assertGraphSize(read);
     return graphOf(read);
   },
 });

@@ -89,7 +89,7 @@ export function normaliseGraph(
 }
 
 /** @throws BAD_REQUEST */
-export function refuseOversized(graph: Graph): void {
+export function assertGraphSize(graph: Graph): void {
   for (const section of MADE) {
     if (Object.hasOwn(graph.globalConfig, section))
       throw badRequest(`globalConfig holds "${section}"; components belong into nodes`);

@@ -13,7 +13,7 @@ import { secretReferences } from '../../secrets/index.ts';
 import { type CheckReport, checkPipeline, checkTypesOnNodes, type Finding } from '../definition/checks.ts';
 import { compile } from '../definition/compile.ts';
 import { componentsOf } from '../definition/definition.ts';
-import { placeInConfig, readEngineConfig } from './engine-yaml.ts';
+import { positionInConfig, readEngineConfig } from './engine-yaml.ts';
 import { type DefinitionSettings, definitionOf, type Graph } from './graph.ts';
 
 export interface Validity {
@@ -115,7 +115,10 @@ export async function validateConfigText(
     signal: ctx.signal,
   });
   const source = { text };
-  const placed = (finding: Finding) => ({ ...validationError(finding), ...placeInConfig(source, finding) });
+  const placed = (finding: Finding) => ({
+    ...validationError(finding),
+    ...positionInConfig(source, finding),
+  });
   const errors = report.findings.map(placed);
   const warnings = report.warnings.map(placed);
   return { valid: errors.length === 0, errors, warnings, levels: report.levels, unknown: report.unknown };

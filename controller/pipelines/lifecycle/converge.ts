@@ -16,16 +16,16 @@ import { mutation } from '../../platform/operation/operation.ts';
 import { compile } from '../definition/compile.ts';
 import type { Definition } from '../definition/definition.ts';
 import { servedByStages, servesTheSame, stagesOf } from '../deploy/git-rollouts.ts';
-import { assertNoCircles, lockOrder } from '../order/index.ts';
+import { assertNoCycles, lockOrder } from '../order/index.ts';
 import { rolledBackBy } from '../versions/create-version.ts';
 import { pipelinesChanged } from './publish-change.ts';
 import {
+  type DeployedVersions,
   insertVersions,
   type NewVersion,
   PIPELINE_COLUMNS,
   pipelineColumns,
-  readStanding,
-  type Standing,
+  readDeployedVersions,
   stampVersion,
 } from './store.ts';
 
@@ -42,7 +42,7 @@ export const convergePipelines = mutation({
     // Before any pipeline, as everybody else who changes the order.
     if (dependent) await lockOrder(ctx.db, environmentId);
     const rows = await lockClaimed(ctx.db, 'pipelines', environmentId, items);
-    const standings = await readStanding(
+    const standings = await readDeployedVersions(
       ctx.db,
       rows.flatMap((row) => row?.id ?? []),
     );
@@ -149,7 +149,7 @@ export const convergePipelines = mutation({
       done.map(({ write }) => write),
     );
     if (dependent)
-      await assertNoCircles(
+      await assertNoCycles(
         ctx,
         environmentId,
         done.flatMap(({ answer }, index) => (items[index]?.spec.dependsOn.length ? answer.objectId : [])),
@@ -165,7 +165,7 @@ export const convergePipelines = mutation({
 
 /** Nodes would get the very same. */
 function saysTheSame(
-  version: NonNullable<Standing['latest']>,
+  version: NonNullable<DeployedVersions['latest']>,
   { logLevel, drainSeconds, nodeSelector }: PipelineSpec,
   configYaml: string,
 ): boolean {

@@ -23,10 +23,10 @@ import { secretReferences, secretVariables } from '../../secrets/index.ts';
 import { compile } from '../definition/compile.ts';
 import { stripCredentials, withoutCredentials } from '../definition/strip-credentials.ts';
 import { copyGraph, definitionOf, type Graph } from '../graph/graph.ts';
-import { lockOrder, refuseCircleThrough, setPipelineGroup } from '../order/index.ts';
+import { assertNoCycleThrough, lockOrder, setPipelineGroup } from '../order/index.ts';
 import { withLiveLinks } from '../shared-components/links.ts';
 import { rolledBackBy } from '../versions/create-version.ts';
-import { existing, lockPipeline } from './lock-pipeline.ts';
+import { getPipeline, lockPipeline } from './lock-pipeline.ts';
 import { pipelineChanged } from './publish-change.ts';
 import {
   bringBack,
@@ -79,7 +79,7 @@ export const create = mutation({
       description: description ?? null,
     });
     if (id === null) throw nameTaken(name);
-    const made = await existing(ctx, id);
+    const made = await getPipeline(ctx, id);
     await pipelineChanged(ctx, made, { reason: 'created', served: false, diff: { name: [null, name] } });
     return reference(made);
   },
@@ -103,13 +103,13 @@ export const update = mutation({
     const fields = described(input);
     const changes = Object.keys(fields).length > 0;
     if (!changes && !(await lockRow(ctx.db, 'pipelines', id))) throw notFound('Pipeline');
-    const before = changes ? await lockPipeline(ctx, id) : await existing(ctx, id);
+    const before = changes ? await lockPipeline(ctx, id) : await getPipeline(ctx, id);
     // A group is the database's alone: beside a change that goes to git it would be lost.
     if (changes && groupId !== undefined && before.managedBy === 'git')
       throw badRequest('git describes this pipeline; send groupId in a request of its own');
     if (groupId !== undefined) await setPipelineGroup(ctx.db, id, before.environmentId, groupId);
     if (changes) await updatePipeline(ctx.db, id, fields);
-    const after = await existing(ctx, id);
+    const after = await getPipeline(ctx, id);
     await pipelineChanged(ctx, after, {
       reason: 'updated',
       // The name travels to the nodes; selector, log level and drain time ship with the next version.
@@ -169,13 +169,13 @@ export const restore = mutation({
     const place = await objectScope(ctx, 'Deleted pipeline', id);
     if (place.environmentId) await lockOrder(ctx.db, place.environmentId);
     await bringBack(ctx.db, id);
-    const deleted = await existing(ctx, id);
+    const deleted = await getPipeline(ctx, id);
     // Whoever deleted a shared component meanwhile did not look at what was deleted itself.
     const nodes = await withLiveLinks(ctx.db, deleted.environmentId, deleted.nodes);
     if (nodes.some((node, index) => node !== deleted.nodes[index]))
       await updatePipeline(ctx.db, id, { nodes });
-    const pipeline = await existing(ctx, id);
-    await refuseCircleThrough(ctx, pipeline.environmentId, id);
+    const pipeline = await getPipeline(ctx, id);
+    await assertNoCycleThrough(ctx, pipeline.environmentId, id);
     const metadata = { name: pipeline.name };
     await pipelineChanged(ctx, pipeline, { reason: 'restored', served: false, metadata });
     return reference(pipeline);
@@ -199,7 +199,7 @@ async function insertCopy(
   for (const name of to.names) {
     last = name;
     const id = await insertPipeline(ctx.db, to.environmentId, { ...of, ...graph, dependsOn: [], name });
-    if (id !== null) return existing(ctx, id);
+    if (id !== null) return getPipeline(ctx, id);
   }
   throw nameTaken(last);
 }
@@ -221,7 +221,7 @@ export const clone = mutation({
   output: PipelineRef,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, { pipelineId }) {
-    const source = await existing(ctx, pipelineId);
+    const source = await getPipeline(ctx, pipelineId);
     const { environmentId } = source;
     const names = copyNames(source.name, new Set(await namesLike(ctx.db, environmentId)));
     const nodes = await withLiveLinks(ctx.db, environmentId, source.nodes);
@@ -249,7 +249,7 @@ export const promote = mutation({
     const scope = await environmentScope(ctx, targetEnvironmentId);
     if (!allows(ctx.actor, scope, { role: 'EDITOR' }))
       throw forbidden('This needs the role EDITOR in the team of the target environment');
-    const source = await existing(ctx, pipelineId);
+    const source = await getPipeline(ctx, pipelineId);
     const target = await findEnvironment(ctx.db, targetEnvironmentId);
     if (!target) throw notFound('Environment');
     if (target.gitMode === 'sync') {

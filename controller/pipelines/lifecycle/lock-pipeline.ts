@@ -9,7 +9,7 @@ import { definitionOf, type Graph } from '../graph/graph.ts';
 import { findPipeline, findVersionContent, type PipelineRecord } from './store.ts';
 
 /** @throws NOT_FOUND */
-export async function existing(ctx: Pick<Context, 'db'>, id: string): Promise<PipelineRecord> {
+export async function getPipeline(ctx: Pick<Context, 'db'>, id: string): Promise<PipelineRecord> {
   const pipeline = await findPipeline(ctx.db, id);
   if (!pipeline) throw notFound('Pipeline');
   return pipeline;
@@ -21,7 +21,7 @@ export async function existing(ctx: Pick<Context, 'db'>, id: string): Promise<Pi
  */
 export async function lockPipeline(ctx: MutationContext, id: string): Promise<PipelineRecord> {
   await lockEditable(ctx, 'pipelines', id);
-  return existing(ctx, id);
+  return getPipeline(ctx, id);
 }
 
 /**
@@ -35,13 +35,13 @@ export async function lockPipelineHolding(
   specHash?: string,
 ): Promise<{ pipeline: PipelineRecord; held: boolean }> {
   const held = await lockHolding(ctx, 'pipelines', id, reason, specHash);
-  return { pipeline: await existing(ctx, id), held };
+  return { pipeline: await getPipeline(ctx, id), held };
 }
 
 /** The same for what no manifest can say. @throws NOT_FOUND; PRECONDITION_FAILED where git describes it. */
 export async function lockHandmadePipeline(ctx: MutationContext, id: string): Promise<PipelineRecord> {
   await lockHandmade(ctx, 'pipelines', id);
-  return existing(ctx, id);
+  return getPipeline(ctx, id);
 }
 
 /** @throws NOT_FOUND */

@@ -286,7 +286,7 @@ const VERSION_COLUMNS: ColumnTypes = {
 };
 
 /** Where a pipeline stands: its newest version, and the one that runs. */
-export interface Standing {
+export interface DeployedVersions {
   latest: {
     id: string;
     version: number;
@@ -303,12 +303,12 @@ export interface Standing {
   canary: { versionId: string; version: number } | null;
 }
 
-export async function readStanding(
+export async function readDeployedVersions(
   db: Knex,
   pipelineIds: readonly string[],
-): Promise<ReadonlyMap<string, Standing>> {
+): Promise<ReadonlyMap<string, DeployedVersions>> {
   if (pipelineIds.length === 0) return new Map();
-  const { rows } = await db.raw<{ rows: (Standing & { id: string })[] }>(
+  const { rows } = await db.raw<{ rows: (DeployedVersions & { id: string })[] }>(
     `SELECT p.id, p.deployed_version_id AS "deployedVersionId", p.deployed_at AS "deployedAt",
        CASE WHEN v.id IS NULL THEN NULL
          ELSE json_build_object('id', v.id, 'version', v.version, 'specHash', v.spec_hash, 'configYaml', CASE WHEN p.managed_by = 'ui' THEN v.config_yaml END,

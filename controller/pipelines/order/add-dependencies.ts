@@ -1,7 +1,7 @@
 /** Dependencies by name, as a pipeline brings them along from another environment. */
 import { nameKeyOf } from '../../../schemas/manifests/index.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';
-import { refuseCircleThrough } from './cycle-checks.ts';
+import { assertNoCycleThrough } from './cycle-checks.ts';
 import { dependenciesOf } from './dependency-graph.ts';
 import { insertDependency, listOrdered, listStored } from './dependency-store.ts';
 
@@ -27,5 +27,5 @@ export async function addDependencies(
   const createdById = ctx.actor.type === 'user' ? ctx.actor.userId : null;
   for (const { id: upstreamId } of added)
     await insertDependency(ctx.db, { upstreamId, downstreamId, description: null, createdById });
-  if (added.length > 0) await refuseCircleThrough(ctx, environmentId, downstreamId);
+  if (added.length > 0) await assertNoCycleThrough(ctx, environmentId, downstreamId);
 }

@@ -11,7 +11,7 @@ const NAMES_TOLD = 10;
  * A pipeline that comes back brings its dependencies along, and others were added since. The caller holds `lockOrder`.
  * @throws CONFLICT where the pipeline, which is back already, closes a circle
  */
-export async function refuseCircleThrough(
+export async function assertNoCycleThrough(
   ctx: MutationContext,
   environmentId: string,
   pipelineId: string,
@@ -33,7 +33,7 @@ export async function refuseCircleThrough(
  * caller holds `lockOrder` and has written the pipelines.
  * @throws CONFLICT where one of the pipelines closes a circle
  */
-export async function assertNoCircles(
+export async function assertNoCycles(
   ctx: MutationContext,
   environmentId: string,
   pipelineIds: readonly string[],

@@ -12,7 +12,7 @@ import type { Context, MutationContext } from '../../platform/operation/context.
 import { notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';
 import { deleteGroup, insertGroup, listGroups, updateGroup } from './group-store.ts';
-import { depthOf, freeName, refuseDeepGroup, refuseMove, treeOf } from './group-tree.ts';
+import { assertGroupDepth, assertMovable, depthOf, freeName, treeOf } from './group-tree.ts';
 import { lockOrder } from './lock-store.ts';
 
 /** In one environment: the list is not paged. */
@@ -68,7 +68,7 @@ export const create = mutation({
     if (groups.length >= MAX_GROUPS)
       throw preconditionFailed(`This environment has ${MAX_GROUPS} groups; delete some first`);
     if (parentId !== null) pick(groups, parentId);
-    refuseDeepGroup(treeOf(groups), parentId);
+    assertGroupDepth(treeOf(groups), parentId);
     const name = input.name.trim();
     const id = await insertGroup(ctx.db, environmentId, { name, color, parentId });
     ctx.audit({ entityType: 'PipelineGroup', entityId: id, metadata: { name, parentId } });
@@ -95,7 +95,7 @@ export const update = mutation({
       parentId: change.parentId === undefined ? before.parentId : change.parentId,
     };
     if (after.parentId !== null) pick(groups, after.parentId);
-    if (after.parentId !== before.parentId) refuseMove(treeOf(groups), id, after.parentId);
+    if (after.parentId !== before.parentId) assertMovable(treeOf(groups), id, after.parentId);
     await updateGroup(ctx.db, id, after);
     ctx.audit({
       entityType: 'PipelineGroup',

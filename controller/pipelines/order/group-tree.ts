@@ -43,12 +43,12 @@ function isInside(tree: GroupTree, id: string, ancestorId: string): boolean {
 }
 
 /** Throws where a new group cannot be put below the parent. */
-export function refuseDeepGroup(tree: GroupTree, parentId: string | null): void {
+export function assertGroupDepth(tree: GroupTree, parentId: string | null): void {
   refuseLevels(parentId === null ? 1 : depthOf(tree, parentId) + 1);
 }
 
 /** Throws where a group, with all that is in it, cannot be moved below the parent. */
-export function refuseMove(tree: GroupTree, id: string, parentId: string | null): void {
+export function assertMovable(tree: GroupTree, id: string, parentId: string | null): void {
   if (parentId === null) return;
   if (isInside(tree, parentId, id)) {
     const [moved, parent] = [tree.get(id)?.name ?? '', tree.get(parentId)?.name ?? ''];

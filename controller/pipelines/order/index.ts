@@ -1,5 +1,5 @@
 export { addDependencies } from './add-dependencies.ts';
-export { assertNoCircles, refuseCircleThrough } from './cycle-checks.ts';
+export { assertNoCycles, assertNoCycleThrough } from './cycle-checks.ts';
 export { circleText, componentsOf, isCircle, shortestCircle } from './cycles.ts';
 export * as pipelineDependencyOperations from './dependency-operations.ts';
 export { listOrdered, listStored, type OrderedPipeline, type StoredDependency } from './dependency-store.ts';

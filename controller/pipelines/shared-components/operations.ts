@@ -24,8 +24,8 @@ import { badRequest, notFound, preconditionFailed } from '../../platform/operati
 import { newId } from '../../platform/operation/ids.ts';
 import { allows, mutation, query, type Scope } from '../../platform/operation/operation.ts';
 import { maskSensitive } from '../definition/mask.ts';
-import { refuseOversized } from '../graph/graph.ts';
-import { existing, lockHandmadePipeline, nodeOf } from '../lifecycle/lock-pipeline.ts';
+import { assertGraphSize } from '../graph/graph.ts';
+import { getPipeline, lockHandmadePipeline, nodeOf } from '../lifecycle/lock-pipeline.ts';
 import { pipelinesChanged } from '../lifecycle/publish-change.ts';
 import { type PipelineRecord, updatePipeline } from '../lifecycle/store.ts';
 import { unlinked } from './links.ts';
@@ -151,10 +151,10 @@ async function replaceNodes(
   reason: string,
 ): Promise<number> {
   // The config of a shared component may be larger than the one whose place it takes.
-  if (reason !== UNLINKED) refuseOversized({ ...pipeline, nodes });
+  if (reason !== UNLINKED) assertGraphSize({ ...pipeline, nodes });
   await updatePipeline(ctx.db, pipeline.id, { nodes });
   await pipelinesChanged(ctx, pipeline.environmentId, { pipelineId: pipeline.id, reason, served: false });
-  return (await existing(ctx, pipeline.id)).graphRevision;
+  return (await getPipeline(ctx, pipeline.id)).graphRevision;
 }
 
 const linkedTo = (node: GraphNode, component: StoredComponent): GraphNode => ({

@@ -12,7 +12,7 @@ import { lockTeam } from '../../identity/teams/index.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';
 import { notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { allows, mutation, query } from '../../platform/operation/operation.ts';
-import { copyGraph, maskSensitive, refuseOversized, stripCredentials } from '../index.ts';
+import { assertGraphSize, copyGraph, maskSensitive, stripCredentials } from '../index.ts';
 import { countTemplates, deleteTemplate, findTemplate, insertTemplate, listTemplates } from './store.ts';
 
 /** In one team: the list is not paged. */
@@ -61,7 +61,7 @@ export const create = mutation({
     const name = input.name.trim();
     const { nodes, stripped } = stripCredentials(input.nodes);
     const graph = copyGraph({ nodes, edges: input.edges }, false);
-    refuseOversized({ ...graph, globalConfig: {} });
+    assertGraphSize({ ...graph, globalConfig: {} });
     await lockTeam(ctx.db, teamId);
     if ((await countTemplates(ctx.db, teamId)) >= MAX_TEMPLATES)
       throw preconditionFailed(`This team has ${MAX_TEMPLATES} templates; delete some first`);

@@ -1,11 +1,11 @@
 /** What all that deploys has in common: checks before the row is locked, a version, the end of a rollout that it takes over. */
-import { refuseUneditable } from '../../delivery/ownership/index.ts';
+import { assertEditable } from '../../delivery/ownership/index.ts';
 import { endActive } from '../../delivery/rollouts/index.ts';
 import type { Actor, Context, MutationContext } from '../../platform/operation/context.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import type { Graph } from '../graph/graph.ts';
 import { invalid, validateGraph } from '../graph/validate-graph.ts';
-import { existing } from '../lifecycle/lock-pipeline.ts';
+import { getPipeline } from '../lifecycle/lock-pipeline.ts';
 import {
   insertVersions,
   type NewVersion,
@@ -14,7 +14,7 @@ import {
 } from '../lifecycle/store.ts';
 
 /** @throws BAD_REQUEST with `validationErrors` */
-export async function checked(ctx: Context, environmentId: string, graph: Graph): Promise<string> {
+export async function assertDeployable(ctx: Context, environmentId: string, graph: Graph): Promise<string> {
   const { configYaml, errors } = await validateGraph(ctx, environmentId, graph);
   if (errors.length > 0) throw invalid(errors);
   return configYaml;
@@ -22,8 +22,8 @@ export async function checked(ctx: Context, environmentId: string, graph: Graph)
 
 /** A pipeline that people may change, before its row is locked: what the policy refuses is refused before anything is checked. */
 export async function editable(ctx: Context, id: string): Promise<PipelineRecord> {
-  const pipeline = await existing(ctx, id);
-  await refuseUneditable(ctx, 'pipelines', pipeline);
+  const pipeline = await getPipeline(ctx, id);
+  await assertEditable(ctx, 'pipelines', pipeline);
   return pipeline;
 }
 

@@ -1,7 +1,7 @@
 /** From one key to the next in the database: every sealed text is opened with its own key and sealed with the newest. */
 import type { Knex } from 'knex';
 import { type Keyring, KeyringError, sealedPrefix } from './keyring.ts';
-import { SEALED_COLUMNS, type SealedColumn, sealedPlace } from './sealed-columns.ts';
+import { SEALED_COLUMNS, type SealedColumn, sealingContext } from './sealed-columns.ts';
 
 /** A text may have 2 MB, and a batch is in memory at once. */
 const BATCH = 25;
@@ -57,7 +57,7 @@ async function resealColumn(
     if (!last) return { resealed, raced };
     after = last.id;
     const changes = rows.flatMap(({ id, sealed }) => {
-      const place = sealedPlace(table, id, column);
+      const place = sealingContext(table, id, column);
       try {
         return [{ id, sealed, again: keyring.seal(keyring.open(sealed, place), place) }];
       } catch (error) {

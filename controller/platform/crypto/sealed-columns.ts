@@ -24,5 +24,5 @@ export interface SealedColumn {
 const BOUND_TO_COLUMN: ReadonlySet<string> = new Set(['sealed_forge_token', 'sealed_webhook_secret']);
 
 /** Where a sealed text is stored: bound into its encryption, so that it opens nowhere else. */
-export const sealedPlace = (table: SealedTable, id: string, column?: SealedColumn['column']): string =>
+export const sealingContext = (table: SealedTable, id: string, column?: SealedColumn['column']): string =>
   column !== undefined && BOUND_TO_COLUMN.has(column) ? `${table}.${column}:${id}` : `${table}:${id}`;

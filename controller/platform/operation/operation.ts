@@ -156,7 +156,7 @@ async function admitted<I extends TSchema, O extends TSchema>(
   raw: unknown,
 ): Promise<{ input: Static<I>; scope: Scope }> {
   if (ctx.actor.type === 'anonymous') throw unauthorized();
-  refuseOwing(ctx.actor, op.evenIfOwing);
+  assertNoRequiredAction(ctx.actor, op.evenIfOwing);
   const input = checkInput(op, raw);
   const scope = await op.scope(ctx, input);
   if (!allows(ctx.actor, scope, op)) throw refusal(ctx.actor, op);
@@ -225,7 +225,7 @@ const OWED: Record<Obligation, string> = {
 };
 
 /** FORBIDDEN with `owes`, for whoever has something to do before. Doors that are no operations ask here themselves. */
-export function refuseOwing(actor: Actor, even: readonly Obligation[] = []): void {
+export function assertNoRequiredAction(actor: Actor, even: readonly Obligation[] = []): void {
   if (actor.type !== 'user' || actor.owes === null || even.includes(actor.owes)) return;
   throw new DomainError('FORBIDDEN', OWED[actor.owes], { owes: actor.owes });
 }

@@ -3,7 +3,7 @@
  * and its check for duplicate keys compares each key with every other, so depth is capped and that check is our own.
  */
 import { Composer, type Document, Lexer, Parser, Schema, type YAMLParseError } from 'yaml';
-import { place, printable } from './position.ts';
+import { formatPosition, printable } from './position.ts';
 
 /** What is wrong with a text as YAML. */
 export interface YamlFault {
@@ -39,7 +39,7 @@ function* tokens(text: string) {
         stage: 'parse',
         message: 'YAML directives are not accepted',
         hint: 'Remove the line that begins with %: manifests are YAML 1.2.',
-        ...place(text, parser.offset),
+        ...formatPosition(text, parser.offset),
       });
     }
     yield* parser.next(lexeme);
@@ -48,7 +48,7 @@ function* tokens(text: string) {
         stage: 'parse',
         message: `values are nested more than ${MAX_DEPTH} deep`,
         hint: 'Flatten the document.',
-        ...place(text, parser.offset),
+        ...formatPosition(text, parser.offset),
       });
     }
     count += 1;
@@ -57,7 +57,7 @@ function* tokens(text: string) {
         stage: 'parse',
         message: 'the file holds too many values',
         hint: 'Split it into several files.',
-        ...place(text, parser.offset),
+        ...formatPosition(text, parser.offset),
       });
     }
   }
@@ -89,7 +89,7 @@ export function composeDocuments(
           stage: 'parse',
           message: `the file holds more than ${MAX_DOCUMENTS} documents`,
           hint: 'Split it into several files.',
-          ...place(text, document.range[0]),
+          ...formatPosition(text, document.range[0]),
         });
       }
     }
@@ -121,6 +121,6 @@ export function syntaxFinding(text: string, error: YAMLParseError): YamlFault {
     stage: 'parse',
     message: printable(message.slice(0, 1).toLowerCase() + message.slice(1, 300)),
     hint: HINTS[error.code] ?? 'Check the YAML here.',
-    ...place(text, error.pos[0]),
+    ...formatPosition(text, error.pos[0]),
   };
 }

@@ -2,7 +2,7 @@
 import { type Document, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import { composeDocuments } from './documents.ts';
 import { pointerSegments } from './pointer.ts';
-import { place } from './position.ts';
+import { formatPosition } from './position.ts';
 
 /** Compared by identity: the same object is the same text. */
 export interface YamlText {
@@ -63,7 +63,7 @@ function find(document: Document.Parsed, pointer: string): Found {
 /** Where the value at the pointer, or its nearest written ancestor, was written: at its key, or as a list item. */
 export function locate(file: YamlText, docIndex: number, pointer: string): Spot {
   const document = documentsOf(file)[docIndex];
-  return document ? place(file.text, find(document, pointer).offset) : { line: 1, column: 1 };
+  return document ? formatPosition(file.text, find(document, pointer).offset) : { line: 1, column: 1 };
 }
 
 /** The source of the scalar at the pointer, as it was typed. */
@@ -80,7 +80,7 @@ function insideBlock(file: YamlText, node: Scalar, line: number, column: number)
   const values = String(node.value).split('\n');
   const filled = values.findIndex((value) => value !== '');
   const indent = (typed[filled] ?? '').length - (values[filled] ?? '').length;
-  return { line: place(file.text, header).line + line - 1, column: Math.max(indent, 0) + column };
+  return { line: formatPosition(file.text, header).line + line - 1, column: Math.max(indent, 0) + column };
 }
 
 /** Where line and column of the text at the pointer were typed. Exact for `|` blocks and for texts on one line. */
@@ -94,9 +94,9 @@ export function locateInText(
   const document = documentsOf(file)[docIndex];
   if (!document) return { line: 1, column: 1 };
   const { node, offset } = find(document, pointer);
-  if (!isScalar(node) || !node.range) return place(file.text, offset);
+  if (!isScalar(node) || !node.range) return formatPosition(file.text, offset);
   if (node.type === 'BLOCK_LITERAL') return insideBlock(file, node, line, column);
-  const begin = place(file.text, node.range[0]);
+  const begin = formatPosition(file.text, node.range[0]);
   const quoted = node.type === 'QUOTE_SINGLE' || node.type === 'QUOTE_DOUBLE' ? 1 : 0;
   const typed = file.text.slice(node.range[0] + quoted, node.range[1] - quoted);
   if (line !== 1 || typed !== node.value) return begin;

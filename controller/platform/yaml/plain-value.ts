@@ -5,7 +5,7 @@
  */
 import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, type Node, type Scalar } from 'yaml';
 import type { YamlFault } from './documents.ts';
-import { place, printable } from './position.ts';
+import { formatPosition, printable } from './position.ts';
 
 /** Values of one document once its aliases are expanded. A long text counts as one more for each of these characters. */
 const MAX_VALUES = 100_000;
@@ -48,7 +48,7 @@ function report(
     stage: 'parse',
     message: printable(message),
     hint,
-    ...place(state.text, node.range?.[0] ?? 0),
+    ...formatPosition(state.text, node.range?.[0] ?? 0),
   });
 }
 

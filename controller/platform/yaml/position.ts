@@ -1,5 +1,5 @@
 /** Line and column of an offset in a text, both from 1. */
-export function place(text: string, offset: number): { line: number; column: number } {
+export function formatPosition(text: string, offset: number): { line: number; column: number } {
   let line = 1;
   let start = 0;
   for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) {

@@ -10,7 +10,7 @@ import {
 } from './backend.ts';
 import { type CloudClients, type CloudParts, connectCloud, loadSecretsManager } from './cloud-client.ts';
 import { cloudSecrets, explainCloudFault } from './cloud-fault.ts';
-import { askedOnce, assertNewest, readingIn, type SecretRef } from './secret-ref.ts';
+import { assertNewest, readingIn, type SecretRef, uniqueRefs } from './secret-ref.ts';
 
 /** Twenty may be asked for at once; of the largest values not so many fit into an answer. */
 const BATCH = 10;
@@ -129,7 +129,7 @@ export function createCloudBackend(config: CloudConfig, parts: CloudParts): Secr
     }
     const rest = refs.filter(({ name }) => !readings.has(name));
     if (rest.length === 0) return readings;
-    const once = askedOnce<Found | null>();
+    const once = uniqueRefs<Found | null>();
     const alone = await readEach(rest, signal, async (ref) =>
       readingFor(ref, await once(JSON.stringify([idOf(ref), ref.version]), () => get(ref, signal))),
     ).catch((error: unknown) => {

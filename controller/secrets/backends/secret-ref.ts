@@ -62,7 +62,7 @@ export function assertNewest({ name, version }: SecretRef): void {
 }
 
 /** Secrets that are parts of one entry share its answer. A failure is not kept. */
-export function askedOnce<T>(): (key: string, ask: () => Promise<T>) => Promise<T> {
+export function uniqueRefs<T>(): (key: string, ask: () => Promise<T>) => Promise<T> {
   const asked = new Map<string, Promise<T>>();
   return (key, ask) => {
     const known = asked.get(key);

@@ -4,7 +4,7 @@
 import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
 import { BackendError, quoted, type Reading, readEach, type SecretBackend } from './backend.ts';
 import { createCaller, type Reply, recordOf } from './http-call.ts';
-import { askedOnce, assertNewest, refTo, type SecretRef, scalarReading } from './secret-ref.ts';
+import { assertNewest, refTo, type SecretRef, scalarReading, uniqueRefs } from './secret-ref.ts';
 import { createVaultSession, DEFAULT_MOUNT, errorsOf, ofStore, type VaultParts } from './vault-session.ts';
 
 type KvVersion = 1 | 2;
@@ -114,7 +114,7 @@ export function createVaultBackend(config: VaultConfig, parts: VaultParts): Secr
     },
     async read(refs, signal) {
       // Fields of one entry come from one answer, and belong together.
-      const once = askedOnce<Entry>();
+      const once = uniqueRefs<Entry>();
       return readEach(refs, signal, (ref) =>
         readOne(ref, () => once(keyOf(ref), () => entryOf(ref, signal))),
       );

@@ -3,7 +3,7 @@ import type { CertificateFacts, CertificateFileType } from '../../../schemas/api
 import { brokeUnique } from '../../database/errors.ts';
 import { SERVED_VERSIONS } from '../../delivery/rollouts/index.ts';
 import type { Keyring } from '../../platform/crypto/keyring.ts';
-import { sealedPlace } from '../../platform/crypto/sealed-columns.ts';
+import { sealingContext } from '../../platform/crypto/sealed-columns.ts';
 import { conflict } from '../../platform/operation/errors.ts';
 import { secretVariables } from '../index.ts';
 import { certificateReferences, certificateVariable } from './reference.ts';
@@ -79,7 +79,7 @@ export async function saveCertificate(db: Knex, keyring: Keyring, row: Certifica
   const columns = {
     name: row.name,
     filename: row.filename,
-    sealed_data: keyring.seal(row.base64, sealedPlace('certificates', row.id)),
+    sealed_data: keyring.seal(row.base64, sealingContext('certificates', row.id)),
     facts: JSON.stringify(row.facts),
     expires_at: row.expiresAt,
     updated_at: db.fn.now(),
@@ -152,7 +152,7 @@ export async function readCertificates(
   return new Map(
     rows.map(({ id, name, filename, sealed }) => [
       filename,
-      { name, filename, open: () => keyring.open(sealed, sealedPlace('certificates', id)) },
+      { name, filename, open: () => keyring.open(sealed, sealingContext('certificates', id)) },
     ]),
   );
 }

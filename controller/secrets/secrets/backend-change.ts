@@ -6,7 +6,7 @@ import type {
 } from '../../../schemas/api/secret-backends.ts';
 import { bumpConfigRevision } from '../../fleet/environments/index.ts';
 import { type Keyring, KeyringError } from '../../platform/crypto/keyring.ts';
-import { sealedPlace } from '../../platform/crypto/sealed-columns.ts';
+import { sealingContext } from '../../platform/crypto/sealed-columns.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { badRequest, forbidden, messageOf, notFound } from '../../platform/operation/errors.ts';
 import { BackendError, type SecretBackend } from '../backends/backend.ts';
@@ -15,8 +15,8 @@ import type { SecretRef } from '../backends/secret-ref.ts';
 import {
   isBelowOwn,
   ownPrefixOf,
+  presentSetting,
   settingOf,
-  shownSetting,
   usesOwnIdentity,
   withStoredCredentials,
 } from './backend-setting.ts';
@@ -86,7 +86,7 @@ export async function prepareChange(
     ...{ opened, failed },
     environmentId: id,
     before,
-    after: { kind, sealed: tools.keyring.seal(JSON.stringify(setting), sealedPlace('environments', id)) },
+    after: { kind, sealed: tools.keyring.seal(JSON.stringify(setting), sealingContext('environments', id)) },
     fields: changedFields(stored, setting),
   };
 }
@@ -223,7 +223,7 @@ export async function describeStore(
   if (!state || state.kind === 'BUILTIN') return null;
   const fetched = await readFetchState(db, environmentId);
   try {
-    return { ...fetched, config: shownSetting(tools.settingIn(environmentId, state)) };
+    return { ...fetched, config: presentSetting(tools.settingIn(environmentId, state)) };
   } catch (error) {
     return { ...fetched, config: null, error: `its configuration cannot be opened: ${messageOf(error)}` };
   }

@@ -189,7 +189,7 @@ export const isBelowOwn = (path: string, ownPrefix: string): boolean =>
   ownPrefix !== '' && path.startsWith(ownPrefix);
 
 /** Credentials are blanked to whether they are there. */
-export function shownSetting(setting: BackendSetting): ShownBackendConfig | null {
+export function presentSetting(setting: BackendSetting): ShownBackendConfig | null {
   switch (setting.kind) {
     case 'BUILTIN':
       return null;

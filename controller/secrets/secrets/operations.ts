@@ -29,7 +29,7 @@ import {
   findSecret,
   insertSecret,
   listSecrets,
-  refuseTaken,
+  rejectTakenName,
   type StoredSecret,
   updateSecretLocation,
   updateSecretValue,
@@ -103,7 +103,7 @@ export const create = mutation({
     refuseUnsendable(value);
     return withStore(ctx, environmentId, async (store) => {
       refuseUnstorable(store, value);
-      if (isOutside(store.state)) await refuseTaken(ctx.db, environmentId, secretVariable(name));
+      if (isOutside(store.state)) await rejectTakenName(ctx.db, environmentId, secretVariable(name));
       await store.backend.write(refTo(name), value, 'create', ctx.signal);
       return store.state;
     });
@@ -146,7 +146,7 @@ export const register = mutation({
   output: SecretSummary,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async prepare(ctx, { environmentId, name, path = null, property = null, version = null }) {
-    await refuseTaken(ctx.db, environmentId, secretVariable(name));
+    await rejectTakenName(ctx.db, environmentId, secretVariable(name));
     return readFromStore(ctx, environmentId, { name, path, property, version });
   },
   async run(ctx, input, { state, value }) {

@@ -4,7 +4,7 @@
  */
 import { bumpConfigRevision } from '../../fleet/environments/index.ts';
 import { type Keyring, KeyringError } from '../../platform/crypto/keyring.ts';
-import { sealedPlace } from '../../platform/crypto/sealed-columns.ts';
+import { sealingContext } from '../../platform/crypto/sealed-columns.ts';
 import { writeAudit } from '../../platform/operation/audit-writer.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { DomainError } from '../../platform/operation/errors.ts';
@@ -104,7 +104,7 @@ function sort(
     if ('error' in reading) {
       if (reading.error !== row.error) sorted.failed.push({ row, error: reading.error });
     } else if (opened(keyring, row) === reading.value) sorted.same.push(row);
-    else sorted.changed.push({ row, sealed: keyring.seal(reading.value, sealedPlace('secrets', row.id)) });
+    else sorted.changed.push({ row, sealed: keyring.seal(reading.value, sealingContext('secrets', row.id)) });
   }
   return sorted;
 }
@@ -112,7 +112,7 @@ function sort(
 /** Null for what cannot be opened: any value that is fetched is better than that. */
 function opened(keyring: Keyring, row: FetchedRow): string | null {
   try {
-    return keyring.open(row.sealed, sealedPlace('secrets', row.id));
+    return keyring.open(row.sealed, sealingContext('secrets', row.id));
   } catch {
     return null;
   }

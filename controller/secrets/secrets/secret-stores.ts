@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import type { Knex } from 'knex';
 import type { SecretBackend as BackendKind } from '../../../schemas/api/secret-backends.ts';
 import type { Keyring } from '../../platform/crypto/keyring.ts';
-import { sealedPlace } from '../../platform/crypto/sealed-columns.ts';
+import { sealingContext } from '../../platform/crypto/sealed-columns.ts';
 import type { TargetGuard } from '../../platform/net/outgoing/index.ts';
 import { NO_PROXIES, type ProxySettings } from '../../platform/net/proxies.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
@@ -114,7 +114,7 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
   function settingIn(environmentId: string, { kind, sealed }: BackendState): BackendSetting {
     if (kind === 'BUILTIN') return { kind };
     if (sealed === null) throw new BackendError('refused', `${kind} has no configuration; set it again`);
-    return JSON.parse(keyring.open(sealed, sealedPlace('environments', environmentId))) as BackendSetting;
+    return JSON.parse(keyring.open(sealed, sealingContext('environments', environmentId))) as BackendSetting;
   }
 
   const tools = { keyring, execCommands, openSetting, settingIn };

@@ -3,7 +3,7 @@ import type { SecretSummary } from '../../../schemas/api/environments.ts';
 import { brokeUnique } from '../../database/errors.ts';
 import { SERVED_VERSIONS } from '../../delivery/rollouts/index.ts';
 import type { Keyring } from '../../platform/crypto/keyring.ts';
-import { sealedPlace } from '../../platform/crypto/sealed-columns.ts';
+import { sealingContext } from '../../platform/crypto/sealed-columns.ts';
 import { conflict } from '../../platform/operation/errors.ts';
 import { secretReferences } from './variable.ts';
 
@@ -20,7 +20,7 @@ const COLUMNS = [
   'fetch_error as fetchError',
 ] as const;
 
-const place = (id: string) => sealedPlace('secrets', id);
+const place = (id: string) => sealingContext('secrets', id);
 
 export type StoredSecret = Omit<SecretSummary, 'usedBy'>;
 
@@ -88,7 +88,7 @@ const taken = (variable: string) =>
   );
 
 /** Before anything is written elsewhere. */
-export async function refuseTaken(db: Knex, environmentId: string, variable: string): Promise<void> {
+export async function rejectTakenName(db: Knex, environmentId: string, variable: string): Promise<void> {
   if (await db('secrets').where({ environment_id: environmentId, variable }).first('id'))
     throw taken(variable);
 }

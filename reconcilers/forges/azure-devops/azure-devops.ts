@@ -36,12 +36,12 @@ import {
   body,
   branch,
   DESCRIPTION,
-  person,
   read,
   readPulls,
   shortened,
   time,
   title,
+  userName,
 } from '../response-schemas.ts';
 import { jsonCalls } from '../transport/json-calls.ts';
 import {
@@ -109,10 +109,10 @@ export function createAzureDevOps({ transport, url, project, token }: ForgeParts
       base: branch(pull.targetRefName),
       headSha,
       isFork: Boolean(pull.forkSource),
-      author: person(pull.createdBy?.uniqueName ?? pull.createdBy?.displayName),
+      author: userName(pull.createdBy?.uniqueName ?? pull.createdBy?.displayName),
       url: `${url}/${team}/_git/${name}/pullrequest/${pull.pullRequestId}`,
       mergeSha: merged ? (pull.lastMergeCommit?.commitId ?? null) : null,
-      mergedBy: merged ? person(pull.closedBy?.uniqueName ?? pull.closedBy?.displayName) : null,
+      mergedBy: merged ? userName(pull.closedBy?.uniqueName ?? pull.closedBy?.displayName) : null,
       autoMerge: pull.status === 'active' && (pull.autoCompleteSetBy?.id ?? NOBODY) !== NOBODY,
       // It does not say when it was changed last.
       updatedAt: closed ?? time(label, pull.creationDate),

@@ -37,12 +37,12 @@ import {
   body,
   branch,
   DESCRIPTION,
-  person,
   read,
   readPulls,
   shortened,
   time,
   title,
+  userName,
 } from '../response-schemas.ts';
 import { bitbucketCalls } from './calls.ts';
 import { type Account, Comment, Commit, Own, Pull } from './responses.ts';
@@ -62,7 +62,7 @@ const STATES: Readonly<Record<CheckState, string>> = {
 };
 
 const nameOf = (account: Static<typeof Account> | undefined) =>
-  person(account?.nickname ?? account?.display_name);
+  userName(account?.nickname ?? account?.display_name);
 
 export function createBitbucket({ transport, url, project, token }: ForgeParts): Forge {
   const { label } = transport;

@@ -1,7 +1,7 @@
 /** Calls to Bitbucket Cloud: JSON both ways, and lists that name their next page. */
 import Type from 'typebox';
 import { Maybe, read } from '../response-schemas.ts';
-import { type Answer, jsonCalls } from '../transport/json-calls.ts';
+import { type JsonResponse, jsonCalls } from '../transport/json-calls.ts';
 import type { Transport } from '../transport/transport.ts';
 
 const Page = Type.Object({
@@ -23,7 +23,7 @@ export function bitbucketCalls(transport: Transport, url: string, token: string)
   async function* pages(path: string): AsyncGenerator<readonly unknown[]> {
     let next: string | null = path;
     for (let page = 0; next !== null && page < MOST_PAGES; page += 1) {
-      const answer: Answer = await call('GET', next);
+      const answer: JsonResponse = await call('GET', next);
       const { values, next: following } = read(label, Page, answer.body);
       yield values;
       next = following ?? null;

@@ -22,7 +22,16 @@ import {
   openWithReviewers,
   orNull,
 } from '../idempotent-writes.ts';
-import { body, branch, DESCRIPTION, person, read, readPulls, shortened, title } from '../response-schemas.ts';
+import {
+  body,
+  branch,
+  DESCRIPTION,
+  read,
+  readPulls,
+  shortened,
+  title,
+  userName,
+} from '../response-schemas.ts';
 import { jsonCalls } from '../transport/json-calls.ts';
 import { Activity, Comment, Page, Pull, Repository, type User } from './data-center-responses.ts';
 
@@ -45,7 +54,7 @@ const STRATEGIES: Readonly<Record<MergeMethod, string>> = {
   rebase: 'rebase-no-ff',
 };
 
-const nameOf = (user: Static<typeof User> | null | undefined) => person(user?.name ?? user?.displayName);
+const nameOf = (user: Static<typeof User> | null | undefined) => userName(user?.name ?? user?.displayName);
 
 export function createBitbucketDataCenter({ transport, url, project, token }: ForgeParts): Forge {
   const { label } = transport;

@@ -28,16 +28,15 @@ import {
   NO_PULL,
   openOnce,
   orNull,
-  peopleAndTeams,
   remembered,
   unlessRefused,
+  usersAndTeams,
 } from '../idempotent-writes.ts';
 import {
   body,
   branch,
   DESCRIPTION,
   Maybe,
-  person,
   read,
   readPulls,
   Sha,
@@ -45,6 +44,7 @@ import {
   Time,
   time,
   title,
+  userName,
   WebAddress,
 } from '../response-schemas.ts';
 import { unwrapped } from '../transport/faults.ts';
@@ -111,10 +111,10 @@ export function createGitea({ transport, url, project, token }: ForgeParts): For
       base: branch(pull.base.ref),
       headSha: pull.head.sha,
       isFork: pull.head.repo_id !== pull.base.repo_id,
-      author: person(pull.user?.login),
+      author: userName(pull.user?.login),
       url: pull.html_url,
       mergeSha: merged ? (pull.merge_commit_sha ?? null) : null,
-      mergedBy: merged && pull.merged_by ? person(pull.merged_by.login) : null,
+      mergedBy: merged && pull.merged_by ? userName(pull.merged_by.login) : null,
       updatedAt: time(label, pull.updated_at),
       closedAt: pull.closed_at ? time(label, pull.closed_at) : null,
     };
@@ -210,7 +210,7 @@ export function createGitea({ transport, url, project, token }: ForgeParts): For
         leftOut,
       );
     if (reviewers.length > 0) {
-      const { people, teams } = peopleAndTeams(reviewers);
+      const { people, teams } = usersAndTeams(reviewers);
       await unlessRefused(
         'Reviewers',
         () =>

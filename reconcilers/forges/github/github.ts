@@ -27,16 +27,15 @@ import {
   NO_PULL,
   openOnce,
   orNull,
-  peopleAndTeams,
   remembered,
   unlessRefused,
+  usersAndTeams,
 } from '../idempotent-writes.ts';
 import {
   body,
   branch,
   DESCRIPTION,
   Maybe,
-  person,
   read,
   readPulls,
   Sha,
@@ -44,6 +43,7 @@ import {
   Time,
   time,
   title,
+  userName,
   WebAddress,
 } from '../response-schemas.ts';
 import { endOf } from '../token-expiry.ts';
@@ -129,10 +129,10 @@ export function createGitHub({ transport, url, project, token, app }: ForgeParts
       headSha: pull.head.sha,
       // A fork that was deleted has no repository.
       isFork: pull.head.repo?.id !== pull.base.repo.id,
-      author: person(pull.user?.login),
+      author: userName(pull.user?.login),
       url: pull.html_url,
       mergeSha: merged ? (pull.merge_commit_sha ?? null) : null,
-      mergedBy: merged && pull.merged_by ? person(pull.merged_by.login) : null,
+      mergedBy: merged && pull.merged_by ? userName(pull.merged_by.login) : null,
       autoMerge: Boolean(pull.auto_merge),
       updatedAt: time(label, pull.updated_at),
       closedAt: pull.closed_at ? time(label, pull.closed_at) : null,
@@ -196,7 +196,7 @@ export function createGitHub({ transport, url, project, token, app }: ForgeParts
         leftOut,
       );
     if (reviewers.length > 0) {
-      const { people, teams } = peopleAndTeams(reviewers);
+      const { people, teams } = usersAndTeams(reviewers);
       await unlessRefused(
         'Reviewers',
         () =>

@@ -41,12 +41,12 @@ import {
   body,
   branch,
   DESCRIPTION,
-  person,
   read,
   readPulls,
   shortened,
   time,
   title,
+  userName,
 } from '../response-schemas.ts';
 import { endOf } from '../token-expiry.ts';
 import { unwrapped } from '../transport/faults.ts';
@@ -59,8 +59,8 @@ import {
   NoteList,
   OwnToken,
   Page,
-  People,
   Project,
+  UserList,
   WithoutHead,
 } from './responses.ts';
 
@@ -115,10 +115,10 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
       base: branch(request.target_branch),
       headSha: request.sha,
       isFork: request.source_project_id !== request.target_project_id,
-      author: person(request.author?.username),
+      author: userName(request.author?.username),
       url: request.web_url,
       mergeSha: merged ? (request.merge_commit_sha ?? request.squash_commit_sha ?? request.sha) : null,
-      mergedBy: merged ? person((request.merge_user ?? request.merged_by)?.username) : null,
+      mergedBy: merged ? userName((request.merge_user ?? request.merged_by)?.username) : null,
       autoMerge: request.merge_when_pipeline_succeeds === true,
       updatedAt: time(label, request.updated_at),
       closedAt: over ? time(label, over) : null,
@@ -164,7 +164,7 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
       await unlessRefused(
         what,
         async () => {
-          const found = read(label, People, await asked(() => new Users(options).all({ username: name })));
+          const found = read(label, UserList, await asked(() => new Users(options).all({ username: name })));
           const one = found.find(({ username }) => username.toLowerCase() === name.toLowerCase());
           if (one) ids.push(one.id);
           else leftOut?.(`${what} left out: ${label} knows no user ${name}`);

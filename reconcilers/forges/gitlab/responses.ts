@@ -29,7 +29,7 @@ export const MergeRequest = Type.Object({
 export const Commit = Type.Object({
   last_pipeline: Maybe(Type.Object({ id: Type.Integer(), ref: Maybe(Type.String()) })),
 });
-export const People = Type.Array(Type.Object({ id: Type.Integer(), username: Type.String() }));
+export const UserList = Type.Array(Type.Object({ id: Type.Integer(), username: Type.String() }));
 export const Entries = Type.Array(Type.Unknown());
 /** GitLab does not know its head yet. */
 export const WithoutHead = Type.Object({

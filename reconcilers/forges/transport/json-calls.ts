@@ -2,12 +2,12 @@
 import { unwrapped } from './faults.ts';
 import type { Transport } from './transport.ts';
 
-export interface Answer {
+export interface JsonResponse {
   body: unknown;
   headers: Headers;
 }
 
-export type JsonCall = (method: string, path: string, body?: unknown) => Promise<Answer>;
+export type JsonCall = (method: string, path: string, body?: unknown) => Promise<JsonResponse>;
 
 /** `path` follows the address of the API, or is a whole address below it. @throws ForgeError */
 export const jsonCalls =

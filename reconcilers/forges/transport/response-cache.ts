@@ -21,7 +21,7 @@ export function withPages(before: Headers, now: Headers): Headers {
   return headers;
 }
 
-export function createKnownAnswers(most = MOST_KEPT) {
+export function createResponseCache(most = MOST_KEPT) {
   /** The one that was used longest ago first. */
   const answers = new Map<string, KnownAnswer>();
   let size = 0;

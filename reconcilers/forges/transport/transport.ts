@@ -10,7 +10,7 @@ import { type ProxySettings, proxyFor } from '../../../controller/platform/net/p
 import type { Logger } from '../../../controller/platform/runtime/logger.ts';
 import { ForgeError } from '../forge.ts';
 import { explainFailure, faultOf, notJson, notTaken, redirected, tooLarge } from './faults.ts';
-import { createKnownAnswers, withPages } from './response-cache.ts';
+import { createResponseCache, withPages } from './response-cache.ts';
 
 export const TRANSPORT_LIMITS = {
   /** Of a call with its repetitions. */
@@ -89,7 +89,7 @@ export function createTransport(options: TransportOptions): Transport {
   const base = new URL(options.base);
   const way = createWay(options, base);
   const hold = options.hold ?? noHold();
-  const known = createKnownAnswers();
+  const known = createResponseCache();
   const later: ((text: string) => string)[] = [];
   const redact = (text: string) => later.reduce((safe, one) => one(safe), way.redact(text));
 

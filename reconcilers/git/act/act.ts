@@ -1,17 +1,17 @@
 /** Acting on a plan: what would change is checked, then applied in order, then what left the tree is pruned. */
 import type { CommitInfo } from '../../source/index.ts';
-import type { Acted, Looked, PassOptions } from '../pass-types.ts';
+import type { Acted, Observed, PassOptions } from '../pass-types.ts';
 import { type Applying, applies } from '../plan/change.ts';
 import type { Plan } from '../plan/plan.ts';
 import { applyAll } from './apply-changes.ts';
-import { noteStanding } from './record-unwritten.ts';
+import { recordUnwritten } from './record-unwritten.ts';
 import { clearNames, orphanAll, pruneAll } from './remove-objects.ts';
 import { openWork } from './work.ts';
 
 /** @param guarded Why nothing of the plan is to be applied; null where it may be. */
 export async function act(
   given: PassOptions,
-  looked: Looked,
+  looked: Observed,
   plan: Plan,
   guarded: string | null,
 ): Promise<Acted> {
@@ -20,7 +20,7 @@ export async function act(
   const due: Applying[] = [];
   for (const change of plan.changes) {
     if (applies(change)) due.push(change);
-    else noteStanding(work, change);
+    else recordUnwritten(work, change);
   }
   const prunes = plan.changes.filter((change) => change.action === 'prune');
   await orphanAll(

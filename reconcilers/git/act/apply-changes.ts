@@ -8,7 +8,7 @@ import { type Applying, type Change, objectIdOf, renamedFromOf, renames } from '
 import { checkAll, ENGINE_CHECKS, kindOf } from '../plan/check-changes.ts';
 import { identity, identityOf } from '../read/identity.ts';
 import { batchesOf } from './batches.ts';
-import { refuse, type Work } from './work.ts';
+import { rejectManifest, type Work } from './work.ts';
 
 /** Manifests of one transaction. While one batch is written, the next is checked. */
 const BATCH = 200;
@@ -27,7 +27,7 @@ export async function applyAll(work: Work, due: readonly Applying[]): Promise<vo
     const sound = batch.filter((change) => {
       const check = checks.get(change);
       const problems = check?.problems ?? [];
-      if (problems.length > 0) refuse(work, change, problems, check);
+      if (problems.length > 0) rejectManifest(work, change, problems, check);
       return problems.length === 0;
     });
     await apply(work, sound, checks);

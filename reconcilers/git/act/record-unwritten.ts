@@ -3,20 +3,20 @@ import type { ManifestKind } from '../../../schemas/manifests/index.ts';
 import type { DesiredManifest } from '../../source/index.ts';
 import type { Line } from '../pass-report.ts';
 import type { Applying, Change } from '../plan/change.ts';
-import { keepsText } from '../plan/last-good.ts';
-import { isUnread, wordsOfPolicy } from '../plan/policy-manifests.ts';
+import { lastGoodText } from '../plan/last-good.ts';
+import { describePolicyManifest, isUnread } from '../plan/policy-manifests.ts';
 import { identityOf } from '../read/identity.ts';
-import { refuse, type Work } from './work.ts';
+import { rejectManifest, type Work } from './work.ts';
 
-export type Standing = Exclude<Change, Applying>;
+export type UnappliedChange = Exclude<Change, Applying>;
 
-export function noteStanding(work: Work, change: Standing): void {
+export function recordUnwritten(work: Work, change: UnappliedChange): void {
   const { outcomes, lines, counts } = work.acted;
   switch (change.action) {
     case 'none': {
       const faults = work.faults.get(change.manifest);
       if (faults) {
-        refuse(work, change, faults);
+        rejectManifest(work, change, faults);
         return;
       }
       outcomes.set(change, { type: 'unchanged' });
@@ -26,7 +26,7 @@ export function noteStanding(work: Work, change: Standing): void {
     }
     case 'policy': {
       const { manifest, previous } = change;
-      const words = wordsOfPolicy(work.options.binding, work.looked.desired, manifest);
+      const words = describePolicyManifest(work.options.binding, work.looked.desired, manifest);
       const isNew = previous?.appliedHash !== manifest.hash;
       // What holds already does not wait for the plan: that may be held by this very policy.
       const waits = isNew ? (work.standsBy ?? (isUnread(work.looked.desired) ? 'unread' : null)) : null;
@@ -86,7 +86,7 @@ function mended(work: Work, manifest: DesiredManifest): Line {
   return {
     type: 'mended',
     name: manifest.name,
-    kept: keepsText(work.looked.inventory, manifest, null),
+    kept: lastGoodText(work.looked.inventory, manifest, null),
   };
 }
 

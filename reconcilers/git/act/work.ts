@@ -2,16 +2,16 @@
 import type { CheckResult } from '../../kinds/index.ts';
 import type { Problem } from '../../source/index.ts';
 import { type Line, noCounts } from '../pass-report.ts';
-import type { Acted, Looked, PassOptions } from '../pass-types.ts';
-import { namesRefused, namesThere } from '../plan/blocked-manifests.ts';
+import type { Acted, Observed, PassOptions } from '../pass-types.ts';
+import { listLiveNames, listRefusedNames } from '../plan/blocked-manifests.ts';
 import type { Applying, Change } from '../plan/change.ts';
-import { keepsText } from '../plan/last-good.ts';
+import { lastGoodText } from '../plan/last-good.ts';
 import type { Plan } from '../plan/plan.ts';
 import { identityOf } from '../read/identity.ts';
 
 export interface Work {
   options: PassOptions;
-  looked: Looked;
+  looked: Observed;
   /** What the plan waits for; null where it may be applied. */
   guarded: string | null;
   /** Why nothing may be written; null where it may. */
@@ -26,14 +26,14 @@ export interface Work {
 
 export const openWork = (
   options: PassOptions,
-  looked: Looked,
+  looked: Observed,
   { faults }: Pick<Plan, 'faults'>,
   guarded: string | null,
 ): Work => ({
   ...{ options, looked, faults, guarded },
-  refused: namesRefused(looked),
+  refused: listRefusedNames(looked),
   standsBy: options.binding.mode !== 'sync' ? 'observing' : guarded === null ? null : 'guarded',
-  there: namesThere({ ui: looked.ui, recorded: looked.inventory.values() }),
+  there: listLiveNames({ ui: looked.ui, recorded: looked.inventory.values() }),
   acted: {
     outcomes: new Map(),
     applied: new Map(),
@@ -45,14 +45,14 @@ export const openWork = (
 });
 
 /** The document or what it describes is wrong. */
-export function refuse(
+export function rejectManifest(
   work: Work,
   change: Applying | Extract<Change, { action: 'none' }>,
   problems: readonly Problem[],
   check?: CheckResult,
 ): void {
   const { manifest, previous } = change;
-  const kept = keepsText(work.looked.inventory, manifest, previous?.nameKey ?? null);
+  const kept = lastGoodText(work.looked.inventory, manifest, previous?.nameKey ?? null);
   work.acted.problems.push(...problems);
   work.acted.lines.push(...problems.slice(0, 3).map((problem): Line => ({ type: 'problem', problem, kept })));
   work.acted.outcomes.set(change, { type: 'refused', problems, kept, ...(check ? { check } : {}) });

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { effectiveLabels, type GroupRule, listGroupRules } from '../../../controller/fleet/groups/index.ts';
 import {
   type Deployable,
-  desiredPlaces,
+  desiredPipelines,
   isCanary,
   readStatus,
 } from '../../../controller/fleet/status/index.ts';
@@ -18,13 +18,13 @@ import type { LabelMap } from '../../../schemas/api/common.ts';
 import type { DesiredManifest } from '../../source/index.ts';
 import { type Applying, applies, type Change, objectIdOf, type Plan } from './plan.ts';
 
-export interface Touch {
+export interface Effect {
   starts: string[];
   restarts: string[];
   stops: string[];
 }
 
-export interface Touched {
+export interface AffectedNodes {
   /** Of the environment, in maintenance or not. */
   nodes: number;
   hostOf: ReadonlyMap<string, string>;
@@ -36,9 +36,9 @@ export interface Touched {
   /** Of changes that reach canary nodes first: how many nodes that are, and how many come after them. */
   stages: ReadonlyMap<Change, { first: number; later: number }>;
   /** Node ids by what causes it; a change of a node group causes nothing of its own, `moved` has that. */
-  byChange: ReadonlyMap<Change, Touch>;
+  byChange: ReadonlyMap<Change, Effect>;
   /** Of pipelines that the plan does not change, because labels change. */
-  moved: Touch;
+  moved: Effect;
 }
 
 export interface NodeAfter {
@@ -66,9 +66,9 @@ export interface Running {
   } | null;
 }
 
-const noTouch = (): Touch => ({ starts: [], restarts: [], stops: [] });
+const noTouch = (): Effect => ({ starts: [], restarts: [], stops: [] });
 
-export async function touchedNodes(ctx: Context, environmentId: string, plan: Plan): Promise<Touched> {
+export async function affectedNodes(ctx: Context, environmentId: string, plan: Plan): Promise<AffectedNodes> {
   const status = await readStatus(ctx, { environmentId });
   const touching = plan.changes.filter(
     (change) => applies(change) || change.action === 'prune' || change.action === 'orphan',
@@ -113,7 +113,7 @@ export async function touchedNodes(ctx: Context, environmentId: string, plan: Pl
     [...after.values()].map((one) => ({ ...one, staged: null })),
     then,
   );
-  const byChange = new Map<Change, Touch>();
+  const byChange = new Map<Change, Effect>();
   const stages = new Map<Change, { first: number; later: number }>();
   for (const [key, change] of causes) if (after.get(key)?.staged) stages.set(change, { first: 0, later: 0 });
   const moved = noTouch();
@@ -154,7 +154,7 @@ export async function touchedNodes(ctx: Context, environmentId: string, plan: Pl
   };
 }
 
-function effectOf(was: string | undefined, willBe: string | undefined): keyof Touch | null {
+function effectOf(was: string | undefined, willBe: string | undefined): keyof Effect | null {
   if (was === willBe) return null;
   return was === undefined ? 'starts' : willBe === undefined ? 'stops' : 'restarts';
 }
@@ -165,7 +165,7 @@ function placesOf(
   nodes: readonly { labels: LabelMap; maintenance: boolean }[],
 ): Map<string, string>[] {
   const deployables = running.map(deployableOf);
-  return desiredPlaces(deployables, nodes).map(
+  return desiredPipelines(deployables, nodes).map(
     (places, index) =>
       new Map(
         places.flatMap((place) => {
@@ -263,6 +263,6 @@ function apart(nodes: readonly { name: string; host: string }[]) {
 }
 
 /** Nodes on which something that runs is interrupted. */
-export function disturbedNodes({ byChange, moved }: Touched): Set<string> {
+export function disturbedNodes({ byChange, moved }: AffectedNodes): Set<string> {
   return new Set([...byChange.values(), moved].flatMap(({ restarts, stops }) => [...restarts, ...stops]));
 }

@@ -2,7 +2,7 @@
 import { nameKeyOf } from '../../../schemas/manifests/index.ts';
 import { KINDS } from '../../kinds/index.ts';
 import type { DesiredManifest } from '../../source/index.ts';
-import type { Looked } from '../pass-types.ts';
+import type { Observed } from '../pass-types.ts';
 import { identity, identityOf } from '../read/identity.ts';
 import { type Applying, applies, type Change } from './change.ts';
 import { attribute, groupByIdentity } from './last-good.ts';
@@ -13,7 +13,7 @@ interface There {
 }
 
 /** Objects that manifests may name, by identity: those that live. */
-export function namesThere({ ui, recorded }: There): Set<string> {
+export function listLiveNames({ ui, recorded }: There): Set<string> {
   const there = new Set<string>();
   for (const object of ui) there.add(identityOf(object));
   for (const { kind, objectName } of recorded)
@@ -22,7 +22,10 @@ export function namesThere({ ui, recorded }: There): Set<string> {
 }
 
 /** By identity, documents that were refused before any plan was made. */
-export function namesRefused({ desired, inventory }: Pick<Looked, 'desired' | 'inventory'>): Set<string> {
+export function listRefusedNames({
+  desired,
+  inventory,
+}: Pick<Observed, 'desired' | 'inventory'>): Set<string> {
   const attributed = desired.problems.map((problem) => attribute(problem, inventory, desired.manifests));
   const documents = desired.refused.flatMap(({ kind, name }) =>
     kind !== null && name !== null ? [identity(kind, nameKeyOf(name))] : [],

@@ -1,6 +1,6 @@
 /** What a plan is made of: one change for each manifest, and for each object whose manifest is gone. */
 import type { DesiredManifest } from '../../source/index.ts';
-import type { Hold, UiObject, Word } from '../read/overrides.ts';
+import type { Hold, Override, UiObject } from '../read/overrides.ts';
 import type { PolicyManifest } from './policy-manifests.ts';
 
 /** One line of the inventory, with what the database holds of the object. */
@@ -44,7 +44,7 @@ export type Change =
   /** Read and checked, and the policy leaves the kind to the UI. */
   | { action: 'ignore'; manifest: DesiredManifest; previous: Recorded | null }
   /** By an operator's word; null: the manifest itself says so. */
-  | { action: 'suspended'; manifest: DesiredManifest; previous: Recorded | null; word: Word | null }
+  | { action: 'suspended'; manifest: DesiredManifest; previous: Recorded | null; word: Override | null }
   /** This very spec is not to be applied again. */
   | { action: 'held'; manifest: DesiredManifest; previous: Recorded | null; hold: Hold }
   | { action: 'prune'; previous: Recorded }

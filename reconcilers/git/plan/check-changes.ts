@@ -1,7 +1,7 @@
 /** Asking each kind whether what a manifest describes is sound. */
 import { readNodeEngines } from '../../../controller/fleet/engines/index.ts';
 import { type CheckResult, KINDS, type Kind } from '../../kinds/index.ts';
-import type { Looked, PassOptions } from '../pass-types.ts';
+import type { Observed, PassOptions } from '../pass-types.ts';
 import type { Applying, Change, Plan } from './plan.ts';
 
 /** Above this, the engine itself is not asked about each changed manifest: it starts a process for every one. */
@@ -11,7 +11,7 @@ const PARALLEL_CHECKS = 4;
 /** A few at a time. */
 export async function checkAll(
   { ctx, binding, signal }: Pick<PassOptions, 'ctx' | 'binding' | 'signal'>,
-  { secrets, faults }: Pick<Looked, 'secrets'> & Pick<Plan, 'faults'>,
+  { secrets, faults }: Pick<Observed, 'secrets'> & Pick<Plan, 'faults'>,
   batch: readonly Applying[],
   engine: boolean,
 ): Promise<Map<Change, CheckResult>> {

@@ -3,25 +3,25 @@ import { DEFAULT_POLICY } from '../../../schemas/api/git-policy.ts';
 import { KINDS } from '../../kinds/index.ts';
 import type { DesiredManifest } from '../../source/index.ts';
 import { identity, identityOf } from '../read/identity.ts';
-import { NOTHING_SAID, type Said, type UiObject } from '../read/overrides.ts';
+import { NO_OPERATOR_INPUT, type OperatorInput, type UiObject } from '../read/overrides.ts';
 import type { Change, Recorded } from './change.ts';
 import { metaOf } from './meta.ts';
 import type { PlanInput } from './plan.ts';
 import { isPolicy } from './policy-manifests.ts';
 
 /** What decides about each manifest, made once for all of them. */
-export interface Judge {
+export interface ClassifyContext {
   owns: ReadonlySet<string>;
   selfHeal: boolean;
-  said: Said;
+  said: OperatorInput;
   /** Of manifests that have no object yet: the one of the UI that they name by its id, or that has their name. */
   ui: ReadonlyMap<DesiredManifest, { object: UiObject; byUid: boolean }>;
 }
 
-export function judgeOf(
-  { policy = DEFAULT_POLICY, said = NOTHING_SAID, ui = [] }: PlanInput,
+export function createClassifyContext(
+  { policy = DEFAULT_POLICY, said = NO_OPERATOR_INPUT, ui = [] }: PlanInput,
   newcomers: readonly DesiredManifest[],
-): Judge {
+): ClassifyContext {
   const found = new Map<DesiredManifest, { object: UiObject; byUid: boolean }>();
   if (ui.length > 0) {
     const byUid = new Map<string, UiObject>();
@@ -44,7 +44,11 @@ export function judgeOf(
 }
 
 /** `previous`: the line that stands for the same object. */
-export function changeOf(manifest: DesiredManifest, previous: Recorded | null, judge: Judge): Change {
+export function changeOf(
+  manifest: DesiredManifest,
+  previous: Recorded | null,
+  judge: ClassifyContext,
+): Change {
   if (isPolicy(manifest)) return { action: 'policy', manifest, previous };
   const kind = KINDS.get(manifest.kind);
   if (!kind || !judge.owns.has(manifest.kind))
@@ -71,7 +75,7 @@ export function changeOf(manifest: DesiredManifest, previous: Recorded | null, j
 }
 
 /** One that git has not applied before. */
-function newcomer(manifest: DesiredManifest, { ui, said }: Judge): Change {
+function newcomer(manifest: DesiredManifest, { ui, said }: ClassifyContext): Change {
   const found = ui.get(manifest);
   if (!found) return { action: 'create', manifest, previous: null };
   const wanted = found.byUid || said.words.get(identityOf(manifest))?.adopt !== undefined;

@@ -5,10 +5,10 @@ import { listOrdered, listStored } from '../../../controller/pipelines/order/ind
 import type { GuardResult } from '../../../schemas/api/git-plan.ts';
 import type { CheckResult } from '../../kinds/index.ts';
 import { descends, readCommit, readDesired, resolveFullRef } from '../../source/index.ts';
-import type { Looked, PassOptions } from '../pass-types.ts';
+import type { Observed, PassOptions } from '../pass-types.ts';
 import { readAsItIs } from '../read/pass-memory.ts';
-import { disturbedNodes, touchedNodes } from './affected-nodes.ts';
-import { namesThere } from './blocked-manifests.ts';
+import { affectedNodes, disturbedNodes } from './affected-nodes.ts';
+import { listLiveNames } from './blocked-manifests.ts';
 import { focusOf, mayDangle } from './changed-manifests.ts';
 import { checkAll, ENGINE_CHECKS } from './check-changes.ts';
 import { hasDependencies, type ObservedOrder } from './dependency-cycles.ts';
@@ -28,7 +28,7 @@ export interface ComputeOptions
 }
 
 export interface Computed {
-  looked: Looked;
+  looked: Observed;
   plan: Plan;
   /** Those that are set, exceeded or not, and the holds that the plan is under. */
   guards: GuardResult[];
@@ -44,7 +44,7 @@ export class SourceProblem extends Error {}
  * @throws SourceProblem, GitRepositoryError where git cannot be read: then nothing is known, which is not "nothing to do".
  */
 export async function computePlan(options: ComputeOptions): Promise<Computed> {
-  const looked = await look(options);
+  const looked = await observe(options);
   const plan = planOf(looked);
   const guards = await guardsOf(options, looked, plan);
   const due = plan.changes.filter(applies);
@@ -55,7 +55,7 @@ export async function computePlan(options: ComputeOptions): Promise<Computed> {
   return { looked, plan, guards, checks };
 }
 
-export async function look(options: ComputeOptions): Promise<Looked> {
+export async function observe(options: ComputeOptions): Promise<Observed> {
   const { ctx, binding, repository, cache, memory } = options;
   const found = options.commit === undefined ? await resolveFullRef(repository, binding.ref) : null;
   const head = options.commit ?? found?.sha;
@@ -102,7 +102,7 @@ const readOrder = async (db: ComputeOptions['ctx']['db'], environmentId: string)
   stored: await listStored(db, environmentId),
 });
 
-export const planOf = (looked: Looked): Plan =>
+export const planOf = (looked: Observed): Plan =>
   makePlan({
     desired: looked.desired,
     ...(looked.focus ?? { recorded: [...looked.inventory.values()] }),
@@ -113,17 +113,17 @@ export const planOf = (looked: Looked): Plan =>
     ui: looked.ui,
     dangling: looked.dangling,
     order: looked.order,
-    there: () => namesThere({ ui: looked.ui, recorded: looked.inventory.values() }),
+    there: () => listLiveNames({ ui: looked.ui, recorded: looked.inventory.values() }),
   });
 
 export async function guardsOf(
   { ctx, binding }: Pick<ComputeOptions, 'ctx' | 'binding'>,
-  { inventory, ui, policy, descends, commit }: Looked,
+  { inventory, ui, policy, descends, commit }: Observed,
   plan: Plan,
 ): Promise<GuardResult[]> {
   const living = [...inventory.values()].filter(({ objectName }) => objectName !== null);
   const asked = policy.maxNodeRestartPercent !== null && !plan.empty;
-  const touched = asked ? await touchedNodes(ctx, binding.environmentId, plan) : null;
+  const touched = asked ? await affectedNodes(ctx, binding.environmentId, plan) : null;
   const owns = new Set<string>(policy.owns);
   // What a first pass has made that did not live to record it is no reason to wait.
   const standing = [...ui, ...living.filter(({ appliedCommit }) => appliedCommit !== null)];

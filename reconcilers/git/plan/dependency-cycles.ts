@@ -7,7 +7,7 @@ import {
 import { nameKeyOf } from '../../../schemas/manifests/index.ts';
 import { KINDS } from '../../kinds/index.ts';
 import type { DesiredManifest, Problem } from '../../source/index.ts';
-import { problemPlace } from '../pass-report.ts';
+import { problemLocation } from '../pass-report.ts';
 import { applies, type Change } from './change.ts';
 import { type DependencyNode, orderOf } from './dependency-order.ts';
 
@@ -27,7 +27,7 @@ interface Wanted {
 }
 
 /** Of manifests alone, as where there is no database. */
-export const circlesAmong = (manifests: readonly DesiredManifest[]): Map<DesiredManifest, Problem[]> =>
+export const findCyclesAmong = (manifests: readonly DesiredManifest[]): Map<DesiredManifest, Problem[]> =>
   circles(
     manifests.map((manifest) => ({ manifest, objectId: null, isApplied: true })),
     { pipelines: [], stored: [] },
@@ -37,7 +37,7 @@ export const circlesAmong = (manifests: readonly DesiredManifest[]): Map<Desired
  * @param refused Manifests that are refused for another reason: their pipelines stay as they are.
  * @param leaving Ids of objects that the plan deletes.
  */
-export function circlesOf(
+export function findCycles(
   changes: readonly Change[],
   { pipelines, stored }: ObservedOrder,
   refused: Pick<ReadonlyMap<DesiredManifest, unknown>, 'has'>,
@@ -137,5 +137,5 @@ function problemOf(manifest: DesiredManifest, circle: readonly string[], graph: 
 /** The entry of the manifest that names the other; null where it has none. */
 function placeOf(manifest: DesiredManifest | undefined, name: string): string | null {
   const entry = manifest && entriesOf(manifest).find((one) => nameKeyOf(one.name) === nameKeyOf(name));
-  return entry ? problemPlace(manifest.at(entry.pointer)) : null;
+  return entry ? problemLocation(manifest.at(entry.pointer)) : null;
 }

@@ -6,7 +6,7 @@ import type { Inventory } from '../pass-types.ts';
 import { identity, identityOf } from '../read/identity.ts';
 
 /** What runs on while a manifest is refused. */
-export function keepsText(
+export function lastGoodText(
   inventory: Inventory,
   of: { kind: string; nameKey: string } | DesiredManifest,
   previousKey: string | null,
@@ -19,9 +19,9 @@ export function keepsText(
     : `version ${record.objectVersion} stays a draft`;
 }
 
-export function keptOf(problem: Problem, inventory: Inventory): string {
+export function lastGoodOf(problem: Problem, inventory: Inventory): string {
   if (problem.kind === null || problem.name === null || !KINDS.has(problem.kind as ManifestKind)) return '';
-  return keepsText(inventory, { kind: problem.kind, nameKey: nameKeyOf(problem.name) }, null);
+  return lastGoodText(inventory, { kind: problem.kind, nameKey: nameKeyOf(problem.name) }, null);
 }
 
 /**

@@ -2,7 +2,7 @@
 import { nameKeyOf } from '../../../schemas/manifests/index.ts';
 import type { DesiredManifest } from '../../source/index.ts';
 import { identity, identityOf } from '../read/identity.ts';
-import type { Said } from '../read/overrides.ts';
+import type { OperatorInput } from '../read/overrides.ts';
 import type { Recorded } from './change.ts';
 import { sorted } from './order.ts';
 
@@ -21,7 +21,7 @@ export const isObject = (record: Recorded | undefined): Recorded | undefined =>
 export function matchLines(
   manifests: readonly DesiredManifest[],
   recorded: readonly Recorded[],
-  said: Said,
+  said: OperatorInput,
 ): Matched {
   const byName = new Map(recorded.map((record) => [identityOf(record), record]));
   // In an order of their own: rows come as the database gives them, and equal plans must be equal.

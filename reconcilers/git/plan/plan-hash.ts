@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { KINDS } from '../../kinds/index.ts';
 import { identityOf } from '../read/identity.ts';
-import type { Said } from '../read/overrides.ts';
+import type { OperatorInput } from '../read/overrides.ts';
 import { acts, applies, type Change } from './change.ts';
 import { metaOf } from './meta.ts';
 
@@ -32,7 +32,7 @@ export const hashOf = (changes: readonly Change[]): string =>
   digestOf(changes.flatMap((change) => deedOf(change) ?? []).join('\n'));
 
 /** One for each change that does something, to be kept with an approval. */
-export const deedsOf = (changes: readonly Change[]): string[] =>
+export const actionsOf = (changes: readonly Change[]): string[] =>
   changes.flatMap((change) => {
     const deed = deedOf(change);
     return deed === null ? [] : [digestOf(deed)];
@@ -44,7 +44,7 @@ export const deedsOf = (changes: readonly Change[]): string[] =>
  * that were approved.
  */
 export function approvalOf(
-  { approved, begun }: Pick<Said, 'approved' | 'begun'>,
+  { approved, begun }: Pick<OperatorInput, 'approved' | 'begun'>,
   changes: readonly Change[],
   hash: string,
 ): string | null {

@@ -6,15 +6,15 @@ import type { GitPolicy } from '../../../schemas/api/git-policy.ts';
 import { nameKeyOf } from '../../../schemas/manifests/index.ts';
 import type { Desired, DesiredManifest, Problem } from '../../source/index.ts';
 import { identity, identityOf } from '../read/identity.ts';
-import { NOTHING_SAID, type Said, type UiObject } from '../read/overrides.ts';
-import { namesThere, refusesAny } from './blocked-manifests.ts';
+import { NO_OPERATOR_INPUT, type OperatorInput, type UiObject } from '../read/overrides.ts';
+import { listLiveNames, refusesAny } from './blocked-manifests.ts';
 import { acts, type Change, manifestOf, type PruneHold, type Recorded, renames } from './change.ts';
-import { changeOf, judgeOf } from './classify-manifest.ts';
-import { circlesOf, type ObservedOrder } from './dependency-cycles.ts';
+import { changeOf, createClassifyContext } from './classify-manifest.ts';
+import { findCycles, type ObservedOrder } from './dependency-cycles.ts';
 import { isObject, matchLines } from './match-lines.ts';
 import { inOrder, sorted } from './order.ts';
 import { approvalOf, hashOf } from './plan-hash.ts';
-import { isPolicy, saysPolicy } from './policy-manifests.ts';
+import { isPolicy, setsPolicy } from './policy-manifests.ts';
 import { holdOf, reasonToKeep } from './prune-guard.ts';
 
 export * from './change.ts';
@@ -50,7 +50,7 @@ export interface PlanInput {
   /** What git may do here; without it as a binding has it that says nothing. */
   policy?: Pick<GitPolicy, 'owns' | 'prune' | 'selfHeal'>;
   /** Words of operators, and holds. */
-  said?: Said;
+  said?: OperatorInput;
   /** Living objects that the UI owns. */
   ui?: readonly UiObject[];
   /** Manifests that name something that is not there. */
@@ -62,15 +62,15 @@ export interface PlanInput {
 }
 
 export function makePlan(input: PlanInput): Plan {
-  const { desired, said = NOTHING_SAID } = input;
+  const { desired, said = NO_OPERATOR_INPUT } = input;
   const manifests = (input.manifests ?? desired.manifests).filter(
-    (manifest) => manifest.kind !== 'Repository' || (isPolicy(manifest) && saysPolicy(manifest)),
+    (manifest) => manifest.kind !== 'Repository' || (isPolicy(manifest) && setsPolicy(manifest)),
   );
   const { previousOf, taken, wanted } = matchLines(manifests, input.recorded, said);
   // Where the object was deleted past git, somebody may have made another of its name since.
   const isNew = (manifest: DesiredManifest) =>
     isObject(previousOf.get(manifest)) === undefined || previousOf.get(manifest)?.objectName === null;
-  const judge = judgeOf(input, manifests.filter(isNew));
+  const judge = createClassifyContext(input, manifests.filter(isNew));
   const changes: Change[] = [];
   const still: Change[] = [];
   for (const manifest of manifests) {
@@ -102,7 +102,7 @@ export function makePlan(input: PlanInput): Plan {
   );
   const objects = leaving.filter((record) => record.objectId !== null && judge.owns.has(record.kind));
   const { ui = [], recorded } = input;
-  const there = input.there ?? (() => namesThere({ ui, recorded }));
+  const there = input.there ?? (() => listLiveNames({ ui, recorded }));
   const going = objects.filter((record) => reasonToKeep(record, null, input, said) === null);
   const faults = faultsOf(input, changes, going);
   const hold = holdOf(input, objects.length, () => refusesAny(changes, faults, there));
@@ -131,5 +131,5 @@ function faultsOf(
 ): Plan['faults'] {
   if (order === null) return dangling;
   const leaving = new Set(going.flatMap(({ objectId }) => objectId ?? []));
-  return new Map([...circlesOf(changes, order, dangling, leaving), ...dangling]);
+  return new Map([...findCycles(changes, order, dangling, leaving), ...dangling]);
 }

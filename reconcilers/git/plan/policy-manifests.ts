@@ -1,9 +1,9 @@
 /** Manifests that say what git may do: they become no object, and what they say holds from the next commit on. */
 import {
   type Binding,
+  describePolicy,
   type ManifestPolicy,
   policiesOf,
-  policyWords,
 } from '../../../controller/delivery/bindings/index.ts';
 import type { Desired, DesiredManifest } from '../../source/index.ts';
 
@@ -14,7 +14,7 @@ export const isPolicy = (manifest: DesiredManifest): manifest is PolicyManifest 
   manifest.kind === 'Repository' || manifest.kind === 'Environment';
 
 /** headgate.yaml need not say anything of it. */
-export const saysPolicy = ({ spec }: PolicyManifest): boolean =>
+export const setsPolicy = ({ spec }: PolicyManifest): boolean =>
   spec.sync !== undefined || spec.guards !== undefined || spec.owns !== undefined || 'autoRevert' in spec;
 
 function overlaid(manifests: readonly DesiredManifest[], kinds: readonly PolicyKind[]): ManifestPolicy {
@@ -47,12 +47,12 @@ export function manifestPolicyOf(
 }
 
 /** What one of them tightens, and what of it counts for nothing. */
-export const wordsOfPolicy = (
+export const describePolicyManifest = (
   binding: Pick<Binding, 'policy' | 'manifestPolicy' | 'intervalSeconds'>,
   { manifests }: Pick<Desired, 'manifests'>,
   manifest: PolicyManifest,
 ): string =>
-  policyWords(
+  describePolicy(
     { policy: policiesOf(binding).binding, intervalSeconds: binding.intervalSeconds },
     manifest.spec,
     manifest.kind === 'Repository' ? overlaid(manifests, ['Environment']) : {},

@@ -2,7 +2,7 @@
 import { DEFAULT_POLICY } from '../../../schemas/api/git-policy.ts';
 import { KINDS } from '../../kinds/index.ts';
 import { identityOf } from '../read/identity.ts';
-import type { Said } from '../read/overrides.ts';
+import type { OperatorInput } from '../read/overrides.ts';
 import type { PruneHold, Recorded } from './change.ts';
 import type { PlanInput } from './plan.ts';
 
@@ -29,7 +29,7 @@ export function reasonToKeep(
   previous: Recorded,
   hold: PruneHold | null,
   { policy = DEFAULT_POLICY }: PlanInput,
-  said: Said,
+  said: OperatorInput,
 ): PruneHold | null {
   if (!policy.prune) return 'no-prune';
   const words = said.words.get(identityOf(previous));

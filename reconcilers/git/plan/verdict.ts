@@ -2,10 +2,10 @@
 import type { Binding, WaitingPlan } from '../../../controller/delivery/bindings/index.ts';
 import type { GuardResult } from '../../../schemas/api/git-plan.ts';
 import type { Line } from '../pass-report.ts';
-import type { Looked } from '../pass-types.ts';
+import type { Observed } from '../pass-types.ts';
 import { isLiftedByApproval, stopsPlan } from './guards.ts';
 import type { Plan } from './plan.ts';
-import { deedsOf } from './plan-hash.ts';
+import { actionsOf } from './plan-hash.ts';
 
 export interface Verdict {
   /** What the plan does that nobody has approved; null where it may be applied. */
@@ -22,7 +22,7 @@ const DELETE_GUARDS: ReadonlySet<GuardResult['guard']> = new Set(['maxDeletes', 
 
 export function verdictOf(
   binding: Pick<Binding, 'mode' | 'begunAt'>,
-  { desired }: Pick<Looked, 'desired'>,
+  { desired }: Pick<Observed, 'desired'>,
   plan: Plan,
   guards: readonly GuardResult[],
 ): Verdict {
@@ -36,7 +36,7 @@ export function verdictOf(
   const first = binding.begunAt === null;
   return {
     guarded,
-    waiting: waits ? { hash: plan.hash, guards: exceeded, deeds: deedsOf(plan.whole) } : null,
+    waiting: waits ? { hash: plan.hash, guards: exceeded, deeds: actionsOf(plan.whole) } : null,
     begins: first && guarded === null && (!plan.empty || isKnown),
     lines: guarded === null ? [] : [guardLine(plan, stopping)],
   };

@@ -1,23 +1,23 @@
 /** What operators have said about an environment's objects, as a plan looks at it. By identity: kind and folded name. */
 
-import type { Spoken } from '../../../controller/delivery/bindings/index.ts';
+import type { StoredOperatorInput } from '../../../controller/delivery/bindings/index.ts';
 import { identityOf } from './identity.ts';
 
-export interface Word {
+export interface Override {
   reason: string;
   by: string;
   at: Date;
 }
 
-export interface Hold extends Word {
+export interface Hold extends Override {
   id: string;
   specHash: string;
 }
 
-export type WordName = 'adopt' | 'suspend' | 'prune';
+export type OverrideName = 'adopt' | 'suspend' | 'prune';
 
-export interface Said {
-  words: ReadonlyMap<string, Partial<Record<WordName, Word>>>;
+export interface OperatorInput {
+  words: ReadonlyMap<string, Partial<Record<OverrideName, Override>>>;
   /** Within an identity by the hash of the spec. */
   holds: ReadonlyMap<string, ReadonlyMap<string, Hold>>;
   /** Hashes of the plans that an ADMIN has approved. */
@@ -26,7 +26,12 @@ export interface Said {
   begun: readonly { hash: string; deeds: ReadonlySet<string> }[];
 }
 
-export const NOTHING_SAID: Said = { words: new Map(), holds: new Map(), approved: new Set(), begun: [] };
+export const NO_OPERATOR_INPUT: OperatorInput = {
+  words: new Map(),
+  holds: new Map(),
+  approved: new Set(),
+  begun: [],
+};
 
 /** A living object that git does not own. */
 export interface UiObject {
@@ -37,8 +42,8 @@ export interface UiObject {
   uid: string | null;
 }
 
-export function saidOf({ words, holds, approvals }: Spoken): Said {
-  const byIdentity = new Map<string, Partial<Record<WordName, Word>>>();
+export function operatorInputOf({ words, holds, approvals }: StoredOperatorInput): OperatorInput {
+  const byIdentity = new Map<string, Partial<Record<OverrideName, Override>>>();
   for (const { word, reason, by, at, ...of } of words) {
     const key = identityOf(of);
     byIdentity.set(key, { ...byIdentity.get(key), [word]: { reason, by, at } });

@@ -10,7 +10,7 @@ import {
   type InventoryRecord,
   isLeftBehind,
   readInventory,
-  readSpoken,
+  readStoredOperatorInput,
 } from '../../../controller/delivery/bindings/index.ts';
 import {
   listOwnedByUi,
@@ -21,12 +21,12 @@ import type { Context } from '../../../controller/platform/operation/context.ts'
 import { configVariables } from '../../../controller/secrets/certificates/index.ts';
 import type { Desired } from '../../source/index.ts';
 import { identityOf } from './identity.ts';
-import { type Said, saidOf, type UiObject } from './overrides.ts';
+import { type OperatorInput, operatorInputOf, type UiObject } from './overrides.ts';
 
 export interface Remembered {
   inventory: Map<string, InventoryRecord>;
   secrets: ReadonlySet<string>;
-  said: Said;
+  said: OperatorInput;
   /** Living objects that the UI owns. */
   ui: readonly UiObject[];
 }
@@ -104,6 +104,6 @@ const withTheRest = async (
 ): Promise<Remembered> => ({
   inventory: new Map(records.map((record) => [identityOf(record), record])),
   secrets: await configVariables(db, binding.environmentId),
-  said: saidOf(await readSpoken(db, binding.id)),
+  said: operatorInputOf(await readStoredOperatorInput(db, binding.id)),
   ui: await listOwnedByUi(db, binding.environmentId),
 });

@@ -1,18 +1,18 @@
 /** Which words of operators have been done, or are about nothing any more. A suspension ends by hand only. */
 import type { ManifestKind } from '../../../schemas/manifests/index.ts';
-import type { Acted, Looked } from '../pass-types.ts';
+import type { Acted, Observed } from '../pass-types.ts';
 import type { Plan } from '../plan/plan.ts';
 import { identityOf } from '../read/identity.ts';
-import type { WordName } from '../read/overrides.ts';
+import type { OverrideName } from '../read/overrides.ts';
 
 interface DoneWord {
   kind: string;
   nameKey: string;
-  word: WordName;
+  word: OverrideName;
 }
 
-export function wordsThatAreDone(
-  { said, desired, focus }: Pick<Looked, 'said' | 'desired' | 'focus'>,
+export function findCompletedOverrides(
+  { said, desired, focus }: Pick<Observed, 'said' | 'desired' | 'focus'>,
   plan: Plan,
   acted: Pick<Acted, 'outcomes'>,
 ): DoneWord[] {
@@ -30,7 +30,7 @@ export function wordsThatAreDone(
   }
   return [...said.words].flatMap(([key, words]) => {
     const [kind, nameKey] = partsOf(key);
-    const done: WordName[] = [];
+    const done: OverrideName[] = [];
     if (words.prune && !staying.has(key)) done.push('prune');
     if (words.adopt && !waiting.has(key)) done.push('adopt');
     return done.map((word) => ({ kind, nameKey, word }));

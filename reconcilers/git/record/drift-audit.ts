@@ -1,12 +1,12 @@
 /** Audit entries of what somebody has changed past git: once when it is found, and once when it is put back. */
 import type { AuditEntry } from '../../../controller/platform/operation/audit-entry.ts';
-import type { Acted, Looked } from '../pass-types.ts';
+import type { Acted, Observed } from '../pass-types.ts';
 import type { Plan } from '../plan/plan.ts';
 import { identityOf } from '../read/identity.ts';
 import { DRIFTED } from './outcome.ts';
 
-export function driftNews(
-  { inventory }: Pick<Looked, 'inventory'>,
+export function driftAuditEntries(
+  { inventory }: Pick<Observed, 'inventory'>,
   plan: Plan,
   acted: Pick<Acted, 'outcomes'>,
 ): AuditEntry[] {

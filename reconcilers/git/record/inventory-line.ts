@@ -10,12 +10,12 @@ import type { Change } from '../plan/plan.ts';
 import {
   conditionsOf,
   DRIFTED,
-  keptCondition,
   type ManifestOutcome,
+  retainedCondition,
   STORED_CONDITIONS,
   type StoredCondition,
 } from './outcome.ts';
-import { testedAgain } from './test-results.ts';
+import { retestedCondition } from './test-results.ts';
 
 type ObjectFacts = Pick<
   InventoryRecord,
@@ -75,19 +75,19 @@ export function unchangedFacts(
   return [
     ...facts,
     { ...facts[0]!, type: 'Validated' as const, reason: 'Valid', message: 'As it was when it was accepted' },
-    ...testedAgain(previous, manifest).map((tested) => ({ ...facts[0]!, ...tested })),
+    ...retestedCondition(previous, manifest).map((tested) => ({ ...facts[0]!, ...tested })),
   ];
 }
 
-export function kept(
+export function retained(
   previous: InventoryRecord | undefined,
-  reason: Parameters<typeof keptCondition>[0],
+  reason: Parameters<typeof retainedCondition>[0],
   commit: string,
   now: Date,
 ): InventoryRecord {
   if (!previous) throw new Error('a kept manifest is in the inventory');
   const place = { path: previous.path, line: previous.line, commit };
-  const facts = [keptCondition(reason, place)];
+  const facts = [retainedCondition(reason, place)];
   const already =
     previous.prunePending &&
     previous.conditions.some((one) => one.type === 'Applied' && one.reason === facts[0]?.reason);

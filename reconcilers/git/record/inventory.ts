@@ -1,17 +1,17 @@
 /** From what happened in a pass to the lines of the inventory: those that differ from what is stored, and those that go. */
 import type { InventoryRecord } from '../../../controller/delivery/bindings/index.ts';
 import { mergeConditions } from '../../engine/conditions.ts';
-import type { Acted, Looked, PassOptions } from '../pass-types.ts';
-import { keepsText, type RefusedDocument } from '../plan/last-good.ts';
+import type { Acted, Observed, PassOptions } from '../pass-types.ts';
+import { lastGoodText, type RefusedDocument } from '../plan/last-good.ts';
 import { metaOf } from '../plan/meta.ts';
 import type { Plan } from '../plan/plan.ts';
 import { identityOf } from '../read/identity.ts';
 import {
   isSettled,
-  kept,
   objectOf,
   prunePolicyOf,
   records,
+  retained,
   sameObject,
   sameRecord,
   toConditions,
@@ -22,7 +22,7 @@ import { conditionsOf, type ManifestOutcome, STORED_CONDITIONS } from './outcome
 /** The lines of the inventory that are not what is stored already, and those that go. */
 export function manifestWrites(
   options: PassOptions,
-  looked: Looked,
+  looked: Observed,
   plan: Plan,
   acted: Acted,
   refused: readonly RefusedDocument[],
@@ -53,7 +53,7 @@ export function manifestWrites(
       if (acted.outcomes.has(change)) removals.push(change.previous);
       else
         put(
-          kept(
+          retained(
             stored.get(identityOf(change.previous)),
             acted.kept.get(change) ?? 'broken-manifests',
             commit,
@@ -71,7 +71,7 @@ export function manifestWrites(
       continue;
     }
     if (change.action === 'keep') {
-      put(kept(stored.get(identityOf(change.previous)), change.reason, commit, now));
+      put(retained(stored.get(identityOf(change.previous)), change.reason, commit, now));
       continue;
     }
     const outcome = acted.outcomes.get(change);
@@ -143,7 +143,7 @@ export function manifestWrites(
     const outcome: ManifestOutcome = {
       type: 'refused',
       problems: document.problems,
-      kept: keepsText(standing, document, null),
+      kept: lastGoodText(standing, document, null),
     };
     put({
       kind: document.kind,

@@ -3,8 +3,8 @@ import type { ConditionFact } from '../../engine/conditions.ts';
 import type { CheckResult } from '../../kinds/index.ts';
 import type { DesiredManifest, Problem } from '../../source/index.ts';
 import type { PruneHold } from '../plan/plan.ts';
-import type { Hold, Word } from '../read/overrides.ts';
-import { testedOf } from './test-results.ts';
+import type { Hold, Override } from '../read/overrides.ts';
+import { testedCondition } from './test-results.ts';
 
 export type StoredCondition = 'Parsed' | 'Validated' | 'Tested' | 'Applied';
 export const STORED_CONDITIONS: readonly StoredCondition[] = ['Parsed', 'Validated', 'Tested', 'Applied'];
@@ -31,12 +31,12 @@ export type ManifestOutcome =
   /** `waits`: why it does not hold yet; null where it does, from the next commit on. */
   | { type: 'policy'; words: string; waits: 'observing' | 'guarded' | 'unread' | null }
   /** Null: the manifest itself says so. */
-  | { type: 'suspended'; word: Word | null };
+  | { type: 'suspended'; word: Override | null };
 
 /** The reason of Applied while somebody's change past git is left as it is. */
 export const DRIFTED = 'Drifted';
 
-const saidBy = (what: string, { by, at, reason }: Word): string =>
+const saidBy = (what: string, { by, at, reason }: Override): string =>
   `${what} by ${by} at ${at.toISOString().slice(0, 16).replace('T', ' ')} UTC${reason ? `: ${reason}` : ''}`;
 
 const POLICY_WAITS: Record<'observing' | 'guarded' | 'unread', [reason: string, message: string]> = {
@@ -70,7 +70,7 @@ export function conditionsOf(
   });
   const parsed = fact('Parsed', 'True', 'Parsed', 'The document is well-formed');
   const tested = (check: CheckResult | null): Fact[] => {
-    const found = testedOf(manifest, check?.tests ?? null);
+    const found = testedCondition(manifest, check?.tests ?? null);
     return found ? [fact('Tested', found.status, found.reason, found.message, found.line)] : [];
   };
   const validated = (check: CheckResult) =>
@@ -194,7 +194,7 @@ function stageReason(stage: Problem['stage'] | undefined): string {
 }
 
 /** For one whose manifest left the tree and that is kept. */
-export function keptCondition(
+export function retainedCondition(
   reason: PruneHold,
   place: { path: string; line: number; commit: string },
 ): Fact {

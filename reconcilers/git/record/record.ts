@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   beginApproved,
   deleteManifests,
-  deleteWords,
+  deleteOverrides,
   dropApprovals,
   finishJobs,
   type JobQueue,
@@ -19,20 +19,20 @@ import { messageOf } from '../../../controller/platform/operation/errors.ts';
 import { GitRepositoryError } from '../../source/index.ts';
 import { gitActor } from '../act/act.ts';
 import { type Line, noCounts, renderReport } from '../pass-report.ts';
-import type { Acted, Looked, PassOptions, PassResult } from '../pass-types.ts';
+import type { Acted, Observed, PassOptions, PassResult } from '../pass-types.ts';
 import { SourceProblem } from '../plan/compute-plan.ts';
-import { attribute, groupByIdentity, keptOf } from '../plan/last-good.ts';
+import { attribute, groupByIdentity, lastGoodOf } from '../plan/last-good.ts';
 import type { Plan } from '../plan/plan.ts';
 import { manifestPolicyOf } from '../plan/policy-manifests.ts';
 import type { Verdict } from '../plan/verdict.ts';
 import type { PassMemory } from '../read/pass-memory.ts';
 import { skippedCommits } from '../read/skipped-commits.ts';
-import { wordsThatAreDone } from './completed-overrides.ts';
-import { driftNews } from './drift-audit.ts';
+import { findCompletedOverrides } from './completed-overrides.ts';
+import { driftAuditEntries } from './drift-audit.ts';
 import { manifestWrites } from './inventory.ts';
 
 interface Done {
-  looked: Looked;
+  looked: Observed;
   plan: Plan;
   verdict: Verdict;
   acted: Acted;
@@ -58,7 +58,7 @@ export async function record(
   acted.counts.refused += refusedDocuments.length + attributed.filter((problem) => !problem.name).length;
   acted.lines.push(
     ...attributed.map(
-      (problem): Line => ({ type: 'problem', problem, kept: keptOf(problem, looked.inventory) }),
+      (problem): Line => ({ type: 'problem', problem, kept: lastGoodOf(problem, looked.inventory) }),
     ),
   );
   const { writes, removals } = manifestWrites(options, looked, plan, acted, refusedDocuments);
@@ -79,7 +79,7 @@ export async function record(
   const isApplied = binding.mode === 'sync' && guarded === null;
   const manifestPolicy = isApplied ? manifestPolicyOf(binding, desired) : binding.manifestPolicy;
   const again = !isDeepStrictEqual(manifestPolicy, binding.manifestPolicy);
-  const wordsDone = isApplied ? wordsThatAreDone(looked, plan, acted) : [];
+  const wordsDone = isApplied ? findCompletedOverrides(looked, plan, acted) : [];
   // Where nothing is left to do, what was approved is done or was about another state.
   const used =
     isApplied && looked.said.approved.size > 0 && (worked || (plan.empty && verdict.waiting === null));
@@ -88,7 +88,7 @@ export async function record(
       ? [{ kind: change.manifest.kind, from: change.previous.nameKey, name: change.manifest.name }]
       : [],
   );
-  const drifts = driftNews(looked, plan, acted);
+  const drifts = driftAuditEntries(looked, plan, acted);
   const news =
     worked ||
     commit.sha !== binding.headCommit?.sha ||
@@ -125,7 +125,7 @@ export async function record(
       waitingPlan: verdict.waiting,
       lastError: null,
     });
-    await deleteWords(tx, binding.id, wordsDone);
+    await deleteOverrides(tx, binding.id, wordsDone);
     await renameHolds(tx, binding.id, moved);
     if (used) await dropApprovals(tx, binding.id);
     else if (plan.approval !== null) await beginApproved(tx, binding.id, null);

@@ -12,7 +12,7 @@ import {
 } from '../../../controller/delivery/pull-requests/index.ts';
 import { RepositoryError } from '../../../controller/delivery/repository/index.ts';
 import { type LocalGit, localGit } from '../../merge/local-git.ts';
-import { seeMerge } from '../../merge/merge-result.ts';
+import { observeMerge } from '../../merge/merge-result.ts';
 import { holds } from '../../merge/workspace.ts';
 import { resolveRef } from '../../source/index.ts';
 import type { PassOptions } from '../pass-types.ts';
@@ -129,7 +129,7 @@ async function look(
     if (head === null && remote) await remote.fetchCommit(last).catch(() => {});
     if (!(await holds(git, [base, last]))) return head === null ? { state: 'closed' } : null;
   }
-  const { mergeBase, conflicts, tree, isIn } = await seeMerge(git, { base, head: last });
+  const { mergeBase, conflicts, tree, isIn } = await observeMerge(git, { base, head: last });
   if (isIn) return { state: 'merged', headSha: last, mergeSha: base };
   const earlier =
     mergeBase !== null && (head === null || tree === null)
@@ -157,7 +157,7 @@ async function cameInEarlier(
     ...[base, '--not', mergeBase, ...known],
   ]);
   for (const step of stdout.split('\n').filter((sha) => sha !== '' && sha !== base))
-    if ((await holds(git, [step])) && (await seeMerge(git, { base: step, head })).isIn) return step;
+    if ((await holds(git, [step])) && (await observeMerge(git, { base: step, head })).isIn) return step;
   return null;
 }
 

@@ -17,7 +17,7 @@ const named = (results: readonly TestResult[]): string => {
 };
 
 /** `results` is null where the manifest was not checked, and empty where its tests were not reached. */
-export function testedOf(
+export function testedCondition(
   manifest: DesiredManifest | null,
   results: readonly TestResult[] | null,
 ): Tested | null {
@@ -47,9 +47,12 @@ export function testedOf(
 }
 
 /** For one that is again what was accepted, after a manifest whose tests failed. */
-export function testedAgain({ conditions }: { conditions: readonly Condition[] }, manifest: DesiredManifest) {
+export function retestedCondition(
+  { conditions }: { conditions: readonly Condition[] },
+  manifest: DesiredManifest,
+) {
   if (!conditions.some(({ type, status }) => type === 'Tested' && status === 'False')) return [];
-  const none = testedOf(manifest, null);
+  const none = testedCondition(manifest, null);
   const tested = none ?? {
     status: 'True' as const,
     reason: 'Passed',

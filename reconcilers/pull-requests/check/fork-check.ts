@@ -4,7 +4,7 @@
  */
 import type { Binding } from '../../../controller/delivery/bindings/index.ts';
 import { checkGraph, type Definition } from '../../../controller/pipelines/index.ts';
-import { circlesAmong } from '../../git/plan/dependency-cycles.ts';
+import { findCyclesAmong } from '../../git/plan/dependency-cycles.ts';
 import { danglingAmong } from '../../git/plan/references.ts';
 import { counted } from '../../plan-view/index.ts';
 import {
@@ -41,7 +41,7 @@ export async function checkFork(
   const outside = [...dangling.values()].flat().length;
   const problems = [
     ...desired.problems,
-    ...[...circlesAmong(desired.manifests).values()].flat(),
+    ...[...findCyclesAmong(desired.manifests).values()].flat(),
     ...desired.manifests.flatMap(graphProblems),
   ];
   const told = problems

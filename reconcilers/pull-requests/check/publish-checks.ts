@@ -8,7 +8,7 @@ import type { Binding } from '../../../controller/delivery/bindings/index.ts';
 import {
   type Check,
   type KnownCheck,
-  noteTold,
+  markPublished,
   type PullRequestRecord,
   readCheck,
 } from '../../../controller/delivery/pull-requests/index.ts';
@@ -16,7 +16,7 @@ import type { Context } from '../../../controller/platform/operation/context.ts'
 import { visible } from '../../../controller/platform/text/visible-text.ts';
 import { type Forge, ForgeError, ForgeReply } from '../../forges/forge.ts';
 import { planMarkdown } from '../../plan-view/index.ts';
-import type { Refusals } from '../mirror/refused-writes.ts';
+import type { RefusedWrites } from '../mirror/refused-writes.ts';
 import { oneLine } from './check-messages.ts';
 
 /** Of one pass. */
@@ -33,29 +33,29 @@ export const statusContext = ({ environmentName }: Pick<Binding, 'environmentNam
 
 export const commentMarker = (environmentId: string): string => `<!-- headgate:plan:${environmentId} -->`;
 
-export interface Telling {
+export interface PublishOptions {
   ctx: Context;
   binding: Binding;
   forge: Forge;
   /** False from the moment that another controller leads. */
   leads(): boolean;
   aside<T>(work: () => Promise<T>): Promise<T>;
-  refusals: Refusals;
+  refusals: RefusedWrites;
 }
 
 /** `more`: not all of it was told. `refused`: what the forge does not take. */
-export interface Told {
+export interface PublishedChecks {
   calls: number;
   more: boolean;
   refused: string | null;
 }
 
 /** @throws ForgeError where the forge takes nothing at the moment */
-export async function tellChecks(
-  telling: Telling,
+export async function publishChecks(
+  telling: PublishOptions,
   pulls: readonly PullRequestRecord[],
   checks: ReadonlyMap<string, KnownCheck>,
-): Promise<Told> {
+): Promise<PublishedChecks> {
   const { ctx, binding, forge, leads, aside, refusals } = telling;
   let left = MOST_CALLS;
   let refused: string | null = null;
@@ -133,7 +133,10 @@ const refOf = ({ isFork, branch, number }: PullRequestRecord) => ({
 });
 
 /** While the plan is made: what was known of the head before says nothing of this one. */
-export async function tellPending(telling: Telling, pulls: readonly PullRequestRecord[]): Promise<void> {
+export async function publishPending(
+  telling: PublishOptions,
+  pulls: readonly PullRequestRecord[],
+): Promise<void> {
   const { ctx, binding, forge, leads } = telling;
   for (const pull of pulls.slice(0, MOST_CALLS)) {
     if (!leads()) return;
@@ -158,13 +161,13 @@ export async function tellPending(telling: Telling, pulls: readonly PullRequestR
 export const PLANNING = 'the plan is being made';
 
 async function note(
-  { ctx, binding }: Telling,
+  { ctx, binding }: PublishOptions,
   { id }: PullRequestRecord,
-  told: Parameters<typeof noteTold>[2],
+  told: Parameters<typeof markPublished>[2],
 ): Promise<void> {
   await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
-    await noteTold(tx, { pullRequestId: id, environmentId: binding.environmentId }, told);
+    await markPublished(tx, { pullRequestId: id, environmentId: binding.environmentId }, told);
   });
 }
 

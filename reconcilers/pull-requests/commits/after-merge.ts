@@ -6,13 +6,13 @@ import { type Binding, gitPageUrl, readSyncStatus } from '../../../controller/de
 import {
   type KnownCommitStatus,
   listCommitStatuses,
-  noteCommitTold,
+  markCommitStatusPublished,
   saveCommitStatus,
 } from '../../../controller/delivery/pull-requests/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import { type Forge, ForgeError, ForgeReply } from '../../forges/forge.ts';
 import { digestOf, statusContext } from '../check/publish-checks.ts';
-import { type CommitStanding, standingOf, supersededBy } from './commit-status.ts';
+import { type CommitProgress, commitProgressOf, supersededBy } from './commit-status.ts';
 
 export interface AfterMerge {
   ctx: Context;
@@ -24,7 +24,7 @@ export interface AfterMerge {
 }
 
 /** What becomes of the commit: `settled` asks for no further look. */
-export interface Followed {
+export interface FollowedCommits {
   state: 'settled' | 'pending' | 'failed';
   /** What the forge will not take. */
   refused: string | null;
@@ -33,7 +33,7 @@ export interface Followed {
 type Told = Pick<KnownCommitStatus, 'sha' | 'state' | 'description'>;
 
 /** @throws ForgeError where the forge takes nothing at the moment */
-export async function followCommits(work: AfterMerge): Promise<Followed> {
+export async function followCommits(work: AfterMerge): Promise<FollowedCommits> {
   const { ctx, binding } = work;
   const { environmentId } = binding;
   const head = binding.headCommit?.sha ?? null;
@@ -51,7 +51,7 @@ export async function followCommits(work: AfterMerge): Promise<Followed> {
   const known = rows.find(({ sha }) => sha === head);
   if (known && isDone(known)) return { state: 'settled', refused };
   const status = await readSyncStatus(ctx, environmentId);
-  const now = status.headCommit?.sha === head ? standingOf(status) : null;
+  const now = status.headCommit?.sha === head ? commitProgressOf(status) : null;
   // A pass has gone on meanwhile: it is looked at again.
   if (now === null) return { state: 'pending', refused };
   const isNew = known?.state !== now.state || known.description !== now.description;
@@ -72,7 +72,7 @@ const isUntold = ({ ctx, binding, forge }: AfterMerge, row: KnownCommitStatus): 
   row.state === 'failure' &&
   row.posted !== reportOf(ctx, binding, row).digest;
 
-async function save({ ctx, binding }: AfterMerge, sha: string, to: CommitStanding): Promise<Told> {
+async function save({ ctx, binding }: AfterMerge, sha: string, to: CommitProgress): Promise<Told> {
   const { environmentId } = binding;
   await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
@@ -104,7 +104,7 @@ async function post(
   }
   await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
-    await noteCommitTold(tx, { environmentId, sha: row.sha }, digest);
+    await markCommitStatusPublished(tx, { environmentId, sha: row.sha }, digest);
   });
   return refused;
 }

@@ -1,13 +1,13 @@
 /** One pass over the commits that came into the branch of one environment. */
 import { ForgeError } from '../../forges/forge.ts';
 import type { Forges } from '../../forges/index.ts';
-import type { ForgeTroubles } from '../mirror/forge-errors.ts';
-import { boundTo, type Leading, type NextLook } from '../pass-types.ts';
+import type { ForgeErrors } from '../mirror/forge-errors.ts';
+import { boundTo, type Leading, type NextPass } from '../pass-types.ts';
 import { followCommits } from './after-merge.ts';
 
 export interface CommitPassOptions {
   forges: Pick<Forges, 'of'>;
-  troubles: ForgeTroubles;
+  troubles: ForgeErrors;
 }
 
 const SOON_MS = 5_000;
@@ -19,7 +19,7 @@ export function createCommitPass({ forges, troubles }: CommitPassOptions) {
   /** How often was looked at what is not settled yet. */
   const looks = new Map<string, number>();
 
-  async function run(environmentId: string, { ctx, pass, leads }: Leading): Promise<NextLook> {
+  async function run(environmentId: string, { ctx, pass, leads }: Leading): Promise<NextPass> {
     const binding = await boundTo(ctx.db, environmentId);
     if (binding?.mode !== 'sync') {
       looks.delete(environmentId);

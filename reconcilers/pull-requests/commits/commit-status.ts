@@ -4,12 +4,12 @@ import type { CheckState } from '../../../schemas/api/pull-requests.ts';
 import { counted } from '../../plan-view/index.ts';
 import { oneLine } from '../check/check-messages.ts';
 
-export interface CommitStanding {
+export interface CommitProgress {
   state: CheckState;
   description: string;
 }
 
-const standing = (state: CheckState, description: string): CommitStanding => ({
+const standing = (state: CheckState, description: string): CommitProgress => ({
   state,
   description: oneLine(description),
 });
@@ -27,7 +27,7 @@ const ASIDE: ReadonlySet<string> = new Set([
 ]);
 
 /** A fault wins over what is still under way, and that over what is done. Null where nothing can be said of a commit. */
-export function standingOf(status: GitSyncStatus): CommitStanding | null {
+export function commitProgressOf(status: GitSyncStatus): CommitProgress | null {
   const { headCommit, appliedCommit, manifests } = status;
   if (status.mode !== 'sync' || headCommit === null) return null;
   const found = manifests.map(standingOfManifest).filter((one) => one !== null);
@@ -57,7 +57,7 @@ export function standingOf(status: GitSyncStatus): CommitStanding | null {
 }
 
 /** Null where it is done, or has no part in it. */
-function standingOfManifest({ name, conditions, ready }: ManifestStatus): CommitStanding | null {
+function standingOfManifest({ name, conditions, ready }: ManifestStatus): CommitProgress | null {
   const of = (type: string) => conditions.find((one) => one.type === type);
   const broken = conditions.find(
     ({ type, status }) =>
@@ -79,5 +79,5 @@ function standingOfManifest({ name, conditions, ready }: ManifestStatus): Commit
   return applied && ready ? null : standing('pending', `${name}: applying`);
 }
 
-export const supersededBy = (sha: string): CommitStanding =>
+export const supersededBy = (sha: string): CommitProgress =>
   standing('success', `superseded by ${sha.slice(0, 7)}`);

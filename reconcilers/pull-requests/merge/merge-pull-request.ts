@@ -6,14 +6,14 @@ import {
   type Merged,
   type PullRequestRecord,
 } from '../../../controller/delivery/pull-requests/index.ts';
-import { createTurns } from '../../../controller/delivery/repository/index.ts';
+import { createKeyedMutex } from '../../../controller/delivery/repository/index.ts';
 import { conflict, preconditionFailed } from '../../../controller/platform/operation/errors.ts';
 import type { MergeMethod } from '../../../schemas/api/pull-requests.ts';
 import { mergeMessage, squashMessage } from '../../merge/commit-messages.ts';
 import { readCommits, writeCommit } from '../../merge/commit-objects.ts';
-import { type Ends, type MergeSeen, seeMerge } from '../../merge/merge-result.ts';
+import { type Ends, type ObservedMerge, observeMerge } from '../../merge/merge-result.ts';
 import { rebased } from '../../merge/rebase.ts';
-import { type Bench, tipOf } from '../../merge/workspace.ts';
+import { tipOf, type Workspace } from '../../merge/workspace.ts';
 
 const ATTEMPTS = 20;
 const PAUSE_MS = 50;
@@ -21,17 +21,17 @@ const LONGEST_PAUSES = 6;
 const MOST_SQUASHED = 500;
 
 /** Merges of one controller wait for one another rather than lose to one another. */
-const turns = createTurns();
+const turns = createKeyedMutex();
 
 /**
  * From the beginning again where the base moved meanwhile; never where the head did: that is what somebody looked at.
  * @throws CONFLICT, PRECONDITION_FAILED, RepositoryError
  */
-export function mergePull(bench: Bench, pull: PullRequestRecord, how: Merge): Promise<Merged> {
+export function mergePull(bench: Workspace, pull: PullRequestRecord, how: Merge): Promise<Merged> {
   return turns.take(`${bench.handle.gitdir}\0${pull.base}`, () => attempt(bench, pull, how));
 }
 
-async function attempt(bench: Bench, pull: PullRequestRecord, how: Merge): Promise<Merged> {
+async function attempt(bench: Workspace, pull: PullRequestRecord, how: Merge): Promise<Merged> {
   const { handle, git, signal } = bench;
   const ref = `refs/heads/${pull.base}`;
   for (let count = 1; count <= ATTEMPTS; count += 1) {
@@ -42,7 +42,7 @@ async function attempt(bench: Bench, pull: PullRequestRecord, how: Merge): Promi
       throw conflict(
         `"${pull.branch}" stands at ${head?.slice(0, 7) ?? 'no commit'} by now; look at what is new, and merge that`,
       );
-    const seen = await seeMerge(git, { base, head: how.headSha });
+    const seen = await observeMerge(git, { base, head: how.headSha });
     if (seen.isIn) return { mergeSha: base, baseSha: base, method: null };
     if (head === null) throw conflict(`"${pull.branch}" is gone, and what it held is not in "${pull.base}"`);
     refuse(pull, seen);
@@ -57,7 +57,7 @@ async function attempt(bench: Bench, pull: PullRequestRecord, how: Merge): Promi
 
 /** Where both stand where the repository lives; `head` is null for a branch that is gone. @throws CONFLICT */
 export async function bothEnds(
-  { handle, git, signal }: Bench,
+  { handle, git, signal }: Workspace,
   { base, branch }: Pick<PullRequestRecord, 'base' | 'branch'>,
 ): Promise<{ base: string; head: string | null }> {
   const there = await handle.meet({ base, head: branch }, signal);
@@ -71,7 +71,10 @@ export async function bothEnds(
   return { base: baseAt, head: headAt };
 }
 
-function refuse(pull: PullRequestRecord, { mergeBase, tree, conflicts, changesNothing }: MergeSeen): void {
+function refuse(
+  pull: PullRequestRecord,
+  { mergeBase, tree, conflicts, changesNothing }: ObservedMerge,
+): void {
   if (mergeBase === null)
     throw preconditionFailed(
       `"${pull.branch}" and "${pull.base}" have no history in common; begin the branch at "${pull.base}"`,
@@ -81,10 +84,10 @@ function refuse(pull: PullRequestRecord, { mergeBase, tree, conflicts, changesNo
 }
 
 async function commitOf(
-  { git, author, committer }: Bench,
+  { git, author, committer }: Workspace,
   pull: PullRequestRecord,
   { base, head }: Ends,
-  { tree }: MergeSeen,
+  { tree }: ObservedMerge,
   method: MergeMethod,
 ): Promise<string | null> {
   if (tree === null) return null;

@@ -1,22 +1,22 @@
 /** What pull requests change, and how they stand. */
 
-import type { PullRequestRecord, Standing } from '../../../controller/delivery/pull-requests/index.ts';
+import type { MergeState, PullRequestRecord } from '../../../controller/delivery/pull-requests/index.ts';
 import { RepositoryError } from '../../../controller/delivery/repository/index.ts';
 import { preconditionFailed } from '../../../controller/platform/operation/errors.ts';
 import type { PullRequest, PullRequestDiff } from '../../../schemas/api/pull-requests.ts';
-import { type Ends, mergeBaseOf, seeMerge } from '../../merge/merge-result.ts';
-import { type Bench, holds, tipOf } from '../../merge/workspace.ts';
+import { type Ends, mergeBaseOf, observeMerge } from '../../merge/merge-result.ts';
+import { holds, tipOf, type Workspace } from '../../merge/workspace.ts';
 import { diffOf } from './diff.ts';
 import { bothEnds } from './merge-pull-request.ts';
 
 /** Null where the branch is gone. */
-export async function standingOf(
-  bench: Bench,
+export async function readPullRequest(
+  bench: Workspace,
   { branch, base: baseBranch }: Pick<PullRequestRecord, 'branch' | 'base'>,
-): Promise<Standing | null> {
+): Promise<MergeState | null> {
   const { base, head } = await bothEnds(bench, { branch, base: baseBranch });
   if (head === null) return null;
-  const { mergeBase, conflicts, tree, isIn, changesNothing } = await seeMerge(bench.git, { base, head });
+  const { mergeBase, conflicts, tree, isIn, changesNothing } = await observeMerge(bench.git, { base, head });
   const mergeable = tree === null ? 'conflict' : 'clean';
   return { headSha: head, baseSha: base, mergeBase, mergeable, conflicts, isIn, changesNothing };
 }
@@ -24,13 +24,13 @@ export async function standingOf(
 type Pull = Pick<PullRequestRecord, 'state' | 'forge' | 'isFork' | 'branch' | 'base' | 'headSha' | 'baseSha'>;
 
 /** Of one that is over they are as they were when somebody looked last. */
-async function endsHere({ git }: Bench, pull: Pull): Promise<Ends | null> {
+async function endsHere({ git }: Workspace, pull: Pull): Promise<Ends | null> {
   const base = pull.state === 'open' ? await tipOf(git, pull.base) : pull.baseSha;
   return base === null ? null : { base, head: pull.headSha };
 }
 
 /** @throws PRECONDITION_FAILED */
-export async function pullDiff(bench: Bench, pull: Pull): Promise<PullRequestDiff> {
+export async function pullDiff(bench: Workspace, pull: Pull): Promise<PullRequestDiff> {
   const { git, handle, signal } = bench;
   const known = async () => {
     const ends = await endsHere(bench, pull);
@@ -60,7 +60,7 @@ export async function pullDiff(bench: Bench, pull: Pull): Promise<PullRequestDif
 }
 
 /** A copy that has just followed its base may not know yet where the two part: then as it was when somebody looked last. */
-async function metHere(bench: Bench, pull: Pull): Promise<Ends | null> {
+async function metHere(bench: Workspace, pull: Pull): Promise<Ends | null> {
   const ends = await endsHere(bench, pull);
   if (ends === null || (await mergeBaseOf(bench.git, ends.base, ends.head)) !== null) return ends;
   const { baseSha: base, headSha: head } = pull;
@@ -74,7 +74,7 @@ const NAME = 200;
 const SUBJECT = 500;
 
 /** Of what is here; nothing is fetched for a page. */
-export async function pullCommits(bench: Bench, pull: Pull): Promise<PullRequest['commits']> {
+export async function pullCommits(bench: Workspace, pull: Pull): Promise<PullRequest['commits']> {
   try {
     const ends = await metHere(bench, pull);
     if (ends === null) return [];

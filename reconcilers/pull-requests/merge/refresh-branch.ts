@@ -8,7 +8,7 @@ import { refreshMessage } from '../../merge/commit-messages.ts';
 import { writeCommit } from '../../merge/commit-objects.ts';
 import type { LocalGit } from '../../merge/local-git.ts';
 import { mergeBaseOf, mergeTrees } from '../../merge/merge-result.ts';
-import type { Bench } from '../../merge/workspace.ts';
+import type { Workspace } from '../../merge/workspace.ts';
 import { bothEnds } from './merge-pull-request.ts';
 
 /** The three texts of a file that both changed; null where one of them has none. */
@@ -25,7 +25,7 @@ const ATTEMPTS = 10;
 
 /** @throws CONFLICT, which names the files; PRECONDITION_FAILED, RepositoryError */
 export async function refreshPull(
-  bench: Bench,
+  bench: Workspace,
   pull: PullRequestRecord,
   resolve: Resolve | null,
 ): Promise<{ headSha: string; baseSha: string }> {

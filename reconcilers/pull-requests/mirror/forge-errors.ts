@@ -1,6 +1,6 @@
 /** What forges would not do: told with the binding, and how long each is left alone. */
 import type { Knex } from 'knex';
-import { type Binding, setForgeTrouble } from '../../../controller/delivery/bindings/index.ts';
+import { type Binding, setForgeError } from '../../../controller/delivery/bindings/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import { backoff, jitter } from '../../engine/backoff.ts';
 import type { Clock } from '../../engine/clock.ts';
@@ -11,7 +11,7 @@ const MESSAGE_CHARACTERS = 500;
 const LONGEST_MS = 60 * 60_000;
 const retryAfter = backoff({ firstMs: 5_000, capMs: 5 * 60_000 });
 
-export interface ForgeTroubles {
+export interface ForgeErrors {
   /** Milliseconds for which the forge of this binding is left alone; 0 for none. */
   pausedMs(environmentId: string): number;
   /** It did not do what it was asked. */
@@ -26,7 +26,7 @@ export interface ForgeTroubles {
   forget(environmentId: string): void;
 }
 
-export function createForgeTroubles(db: Knex, clock: Clock): ForgeTroubles {
+export function createForgeErrors(db: Knex, clock: Clock): ForgeErrors {
   const pauses = new Map<string, { until: number; failures: number; mark: number }>();
   let marks = 0;
 
@@ -35,7 +35,7 @@ export function createForgeTroubles(db: Knex, clock: Clock): ForgeTroubles {
     const { id, environmentId } = binding;
     await db.transaction(async (tx) => {
       await fence?.(tx);
-      if (await setForgeTrouble(tx, id, message))
+      if (await setForgeError(tx, id, message))
         await services.bus.publish(tx, { type: 'ui', environmentId, topics: ['promotions', 'git'] });
     });
   }

@@ -9,14 +9,14 @@ import type { Clock } from '../../engine/clock.ts';
 export const REFUSED_PAUSE_MS = 10 * 60_000;
 const MOST = 2_000;
 
-export interface Refusals {
+export interface RefusedWrites {
   /** What was refused, while it is not to be asked for again; null otherwise. */
   waiting(key: string): string | null;
   note(key: string, message: string): void;
   drop(key: string): void;
 }
 
-export function createRefusals(clock: Clock): Refusals {
+export function createRefusedWrites(clock: Clock): RefusedWrites {
   const known = new BoundedMap<{ until: number; message: string }>(MOST);
   return {
     waiting(key) {

@@ -7,7 +7,7 @@ import type { Problem, SnapshotScope } from '../types.ts';
 import { IGNORE_FILE, type IgnoreRules, parseIgnoreFile } from './ignore-file.ts';
 import type { TreeReader } from './tree-reader.ts';
 import { type Folder, limitProblems, MAX_FILES, refusal, type SnapshotFile, walkFolder } from './walk.ts';
-import { pauses } from './yield-turn.ts';
+import { createYielder } from './yield-turn.ts';
 
 export const REPOSITORY_FILE = 'headgate.yaml';
 const IGNORE_FILE_BYTES = 64 * 1024;
@@ -75,7 +75,7 @@ export async function listSnapshot(
   const files: SnapshotFile[] = [];
   const at = await trees.lookup(scope.path);
   if (at.found === 'folder') {
-    const walk = { trees, ignoreKey: ignoring.key, ignores: ignoring.ignores, pause: pauses() };
+    const walk = { trees, ignoreKey: ignoring.key, ignores: ignoring.ignores, pause: createYielder() };
     memory.root = await walkFolder(scope.path, at.oid, memory.root, walk);
     for (const file of memory.root.files.slice(0, MAX_FILES)) files.push(file);
     for (const found of memory.root.problems) problems.push(found);

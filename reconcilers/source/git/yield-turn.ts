@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 const MAX_TURN_MS = 8;
 
 /** To be awaited between small pieces of a long work; it waits only when the turn has become long. */
-export function pauses(): () => Promise<void> | undefined {
+export function createYielder(): () => Promise<void> | undefined {
   let turn = performance.now();
   return () => {
     if (performance.now() - turn < MAX_TURN_MS) return undefined;

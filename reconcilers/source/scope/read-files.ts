@@ -5,7 +5,7 @@ import type { BlobReader } from '../git/blobs.ts';
 import { inOrder } from '../git/ordered-lookup.ts';
 import { REPOSITORY_FILE } from '../git/snapshot.ts';
 import type { SnapshotFile } from '../git/walk.ts';
-import { pauses } from '../git/yield-turn.ts';
+import { createYielder } from '../git/yield-turn.ts';
 import { type BuiltDocument, buildDocument } from '../manifest/build-document.ts';
 import { includedPaths } from '../manifest/load-includes.ts';
 import type { DesiredManifest, Problem, SnapshotScope } from '../types.ts';
@@ -61,7 +61,7 @@ export async function readFiles(
     if (known?.file.oid === file.oid && !isStale) results[at] = known;
     else wanted.push({ file, at });
   });
-  const pause = pauses();
+  const pause = createYielder();
   let ahead = loadBatch(wanted.slice(0, BATCH), reading);
   for (let at = 0; at < wanted.length; at += BATCH) {
     const contents = await ahead;

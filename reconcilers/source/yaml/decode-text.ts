@@ -1,6 +1,6 @@
 /** From bytes to text: what is not plain UTF-8 text is refused with the place where it stops being that. */
 import { isUtf8 } from 'node:buffer';
-import { place } from '../../../controller/platform/yaml/position.ts';
+import { formatPosition } from '../../../controller/platform/yaml/position.ts';
 import type { Finding } from '../finding.ts';
 
 const LFS_POINTER = 'version https://git-lfs.github.com/spec/';
@@ -13,7 +13,7 @@ function notUtf8(bytes: Uint8Array): Finding {
     return { stage: 'parse', message: 'the file is UTF-16, not UTF-8', hint, line: 1, column: 1 };
   }
   const text = decoder.decode(bytes);
-  const found = place(text, Math.max(text.indexOf('\ufffd'), 0));
+  const found = formatPosition(text, Math.max(text.indexOf('\ufffd'), 0));
   return {
     stage: 'parse',
     message: 'the file is not UTF-8; here is a byte that cannot be read',
@@ -45,7 +45,7 @@ export function decodeText(bytes: Uint8Array): string | Finding {
       hint: wide
         ? 'It looks like UTF-16: save it as UTF-8.'
         : 'Remove it; in a quoted text write it as an escape.',
-      ...place(text, control),
+      ...formatPosition(text, control),
     };
   }
   const marker = text.search(/^(?:<{7}|>{7}|\|{7})(?: |\r?$)/m);
@@ -54,7 +54,7 @@ export function decodeText(bytes: Uint8Array): string | Finding {
       stage: 'parse',
       message: 'here is the marker of a merge conflict',
       hint: 'Resolve the conflict and remove the lines that begin with <<<<<<<, ======= and >>>>>>>.',
-      ...place(text, marker),
+      ...formatPosition(text, marker),
     };
   }
   return text;

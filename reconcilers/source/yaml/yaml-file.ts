@@ -2,7 +2,7 @@
 import type { Document } from 'yaml';
 import { composeDocuments, syntaxFinding } from '../../../controller/platform/yaml/documents.ts';
 import { plainValue } from '../../../controller/platform/yaml/plain-value.ts';
-import { place } from '../../../controller/platform/yaml/position.ts';
+import { formatPosition } from '../../../controller/platform/yaml/position.ts';
 import type { Finding } from '../finding.ts';
 import { decodeText } from './decode-text.ts';
 import { FILE_KEY } from './file-reference.ts';
@@ -84,6 +84,6 @@ function parseDocument(text: string, document: Document.Parsed, index: number): 
   const helm = helmFinding(text, found);
   const all = helm ? [helm] : found;
   if (value === null && all.length === 0) return [];
-  const begin = place(text, document.contents?.range?.[0] ?? document.range[0]);
+  const begin = formatPosition(text, document.contents?.range?.[0] ?? document.range[0]);
   return [{ index, ...begin, value, findings: all, hasFiles, hasPlaceholders }];
 }

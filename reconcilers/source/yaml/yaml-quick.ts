@@ -4,7 +4,7 @@
  * could be wrong, it gives up and the library reads the whole file: it alone tells what is wrong, and where. What is
  * read here must be exactly what the library reads; the tests compare the two on mutilated manifests.
  */
-import { place } from '../../../controller/platform/yaml/position.ts';
+import { formatPosition } from '../../../controller/platform/yaml/position.ts';
 import {
   addTo,
   flow,
@@ -61,7 +61,7 @@ class Reader implements QuickLine {
       if (index > MAX_DOCUMENTS) throw GIVE_UP;
       if (this.marker) this.next(this.end + 1);
       if (this.indent < 0) continue;
-      const begin = place(this.text, this.at);
+      const begin = formatPosition(this.text, this.at);
       this.hasFiles = false;
       this.hasPlaceholders = false;
       if (this.indent > 0) throw GIVE_UP;

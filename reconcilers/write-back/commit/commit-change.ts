@@ -5,9 +5,12 @@ import type { Committed } from '../../../schemas/api/git-words.ts';
 import type { Tip } from '../branch-tip.ts';
 import { manifestOf, type Rewrite, type RewriteOptions, rewrite } from '../manifest/rewrite.ts';
 import { authorOf, messageOf, titleOf } from './commit-message.ts';
-import { hostOf, type Workplace, wake } from './workspace.ts';
+import { hostOf, type RepositoryLocation, wake } from './workspace.ts';
 
-export async function commitChange(place: Workplace, change: OwnedChange): Promise<Written<Committed>> {
+export async function commitChange(
+  place: RepositoryLocation,
+  change: OwnedChange,
+): Promise<Written<Committed>> {
   const { ctx, binding } = place;
   const author = authorOf(ctx.actor, hostOf(ctx));
   const made = await place.commit({
@@ -25,7 +28,7 @@ export async function commitChange(place: Workplace, change: OwnedChange): Promi
 
 /** @throws PRECONDITION_FAILED where what git has now is held: a change on top of it would let it in. */
 export async function rewritten(
-  { ctx, binding }: Workplace,
+  { ctx, binding }: RepositoryLocation,
   tip: Tip,
   change: OwnedChange,
   options: RewriteOptions = {},

@@ -2,7 +2,7 @@
 import type { OwnedChange } from '../../../controller/delivery/bindings/index.ts';
 import type { Actor } from '../../../controller/platform/operation/context.ts';
 import type { OwnableKind } from '../../../schemas/api/git-policy.ts';
-import type { Person } from './commit.ts';
+import type { CommitIdentity } from './commit.ts';
 
 const NOUNS: Record<OwnableKind, string> = {
   Pipeline: 'pipeline',
@@ -41,7 +41,7 @@ export const messageOf = (title: string, operation: string): string =>
   `${title}\n\nHeadgate-Operation: ${operation}\n`;
 
 /** In whose name a commit is. */
-export function authorOf(actor: Actor, host: string): Person {
+export function authorOf(actor: Actor, host: string): CommitIdentity {
   switch (actor.type) {
     case 'user':
       return { name: actor.name || actor.email, email: actor.email };
@@ -52,10 +52,10 @@ export function authorOf(actor: Actor, host: string): Person {
   }
 }
 
-export const headgate = (host: string): Person => ({ name: 'Headgate', email: `headgate@${host}` });
+export const headgate = (host: string): CommitIdentity => ({ name: 'Headgate', email: `headgate@${host}` });
 
 /** Who is told of in a list: a service account has no row among the users. */
-export const whoOf = (actor: Actor): { author: string; authorId: string | null } =>
+export const identityOf = (actor: Actor): { author: string; authorId: string | null } =>
   actor.type === 'user'
     ? { author: actor.name || actor.email, authorId: actor.userId }
     : { author: actor.type === 'service_account' ? actor.name : 'Headgate', authorId: null };

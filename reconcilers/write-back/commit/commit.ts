@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  createTurns,
+  createKeyedMutex,
   gitEnvironment,
   type RepositoryHandle,
   runGit,
@@ -12,7 +12,7 @@ import {
 import { conflict, unavailable } from '../../../controller/platform/operation/errors.ts';
 import { type Repository, resolveRef } from '../../source/index.ts';
 
-export interface Person {
+export interface CommitIdentity {
   name: string;
   email: string;
 }
@@ -21,7 +21,7 @@ export interface Draft {
   /** By path from the root of the repository; null: the file goes. */
   files: ReadonlyMap<string, string | null>;
   message: string;
-  author: Person;
+  author: CommitIdentity;
 }
 
 export interface CommitOptions<T extends Draft> {
@@ -29,7 +29,7 @@ export interface CommitOptions<T extends Draft> {
   repository: Repository;
   /** A branch, without `refs/heads/`. */
   branch: string;
-  committer: Person;
+  committer: CommitIdentity;
   signal: AbortSignal;
   /** Where the branch does not exist yet, it begins here; null: with nothing. Absent: it must exist. */
   from?: string | null;
@@ -47,7 +47,7 @@ const ALL_MS = 60_000;
 const RUN_MS = 30_000;
 
 /** Writers of one controller wait for one another rather than lose to one another. */
-const turns = createTurns();
+const turns = createKeyedMutex();
 
 /**
  * Fetches, drafts, commits and pushes; from the beginning where somebody was faster.
@@ -101,7 +101,7 @@ export async function writeCommit(
   gitdir: string,
   base: string | null,
   { files, message, author }: Draft,
-  committer: Person,
+  committer: CommitIdentity,
   signal: AbortSignal,
 ): Promise<string | null> {
   const folder = await mkdtemp(join(tmpdir(), 'headgate-commit-'));

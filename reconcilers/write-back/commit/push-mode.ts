@@ -11,7 +11,7 @@ import type { ExportedManifests } from '../../../schemas/api/git-words.ts';
 import type { SourceCache } from '../../source/index.ts';
 import { exportManifests } from '../manifest/export.ts';
 import { headgate } from './commit-message.ts';
-import { hostOf, inPlace } from './workspace.ts';
+import { hostOf, inRepository } from './workspace.ts';
 
 export const INDEX_FILE = '.headgate-export.json';
 const FORMAT = 1;
@@ -31,7 +31,7 @@ export async function pushDatabase(ctx: Context, binding: Binding, cache: Source
       `Another team has protected the branch ${binding.ref}: bind this environment to another branch (gitSync.configure)`,
     );
   const placed = (path: string) => (binding.path === '' ? path : `${binding.path}/${path}`);
-  return inPlace(ctx, cache, binding, async (place) => {
+  return inRepository(ctx, cache, binding, async (place) => {
     let done: Omit<Pushed, 'sha'> = { written: [], removed: [], skipped: [] };
     const made = await place.commit({
       branch: binding.ref,

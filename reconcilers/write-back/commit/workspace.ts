@@ -3,14 +3,14 @@ import type { Binding } from '../../../controller/delivery/bindings/index.ts';
 import { duringWrite, RepositoryError } from '../../../controller/delivery/repository/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import { preconditionFailed } from '../../../controller/platform/operation/errors.ts';
-import { forWhoeverAsks } from '../../../controller/platform/operation/user-retry-message.ts';
+import { toUserRetryMessage } from '../../../controller/platform/operation/user-retry-message.ts';
 import { openRepository, type Repository, type SourceCache } from '../../source/index.ts';
 import { listFiles, readBlob, readTip, type Tip } from '../branch-tip.ts';
 import { CannotEdit } from '../yaml/cannot-edit.ts';
 import { type CommitOptions, commitOnto, type Draft } from './commit.ts';
 import { headgate } from './commit-message.ts';
 
-export interface Workplace {
+export interface RepositoryLocation {
   ctx: Context;
   binding: Binding;
   repository: Repository;
@@ -27,11 +27,11 @@ export interface Workplace {
 }
 
 /** @throws PRECONDITION_FAILED where the repository does not let us, in words */
-export async function inPlace<T>(
+export async function inRepository<T>(
   ctx: Context,
   cache: SourceCache,
   binding: Binding,
-  work: (place: Workplace) => Promise<T>,
+  work: (place: RepositoryLocation) => Promise<T>,
 ): Promise<T> {
   const handle = ctx.services.repositories.of(binding);
   const repository = openRepository(handle.gitdir);
@@ -54,7 +54,7 @@ export async function inPlace<T>(
     });
   } catch (error) {
     if (error instanceof RepositoryError || error instanceof CannotEdit)
-      throw preconditionFailed(`Nothing was written to git: ${forWhoeverAsks(error.message)}`);
+      throw preconditionFailed(`Nothing was written to git: ${toUserRetryMessage(error.message)}`);
     throw error;
   } finally {
     await repository.close();

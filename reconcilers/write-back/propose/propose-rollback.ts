@@ -7,7 +7,7 @@ import {
 } from '../../../controller/delivery/bindings/index.ts';
 import { notFound } from '../../../controller/platform/operation/errors.ts';
 import type { Proposed } from '../../../schemas/api/git-words.ts';
-import type { Workplace } from '../commit/workspace.ts';
+import type { RepositoryLocation } from '../commit/workspace.ts';
 import { plainObject, plainOfManifest } from '../manifest/plain-object.ts';
 import { manifestOf } from '../manifest/rewrite.ts';
 import { baseOf, propose } from './propose.ts';
@@ -26,7 +26,7 @@ const OF_VERSION = [
 
 /** @throws NOT_FOUND; what `propose` throws */
 export async function proposeRollback(
-  place: Workplace,
+  place: RepositoryLocation,
   { pipelineId, reason }: RolledBack,
 ): Promise<Written<Proposed>> {
   const object = await findObject(place.ctx.db, 'Pipeline', pipelineId);

@@ -12,8 +12,8 @@ import { newId } from '../../../controller/platform/operation/ids.ts';
 import type { Proposed } from '../../../schemas/api/git-words.ts';
 import { descends, resolveRef } from '../../source/index.ts';
 import { rewritten } from '../commit/commit-change.ts';
-import { authorOf, messageOf, titleOf, whoOf } from '../commit/commit-message.ts';
-import { hostOf, type Workplace, wake } from '../commit/workspace.ts';
+import { authorOf, identityOf, messageOf, titleOf } from '../commit/commit-message.ts';
+import { hostOf, type RepositoryLocation, wake } from '../commit/workspace.ts';
 import { slugOf } from '../manifest/file-names.ts';
 import type { Rewrite } from '../manifest/rewrite.ts';
 
@@ -28,12 +28,12 @@ export interface ProposeOptions {
 
 /** A second change of the same object by the same person goes on top of the first, as long as that one is open. */
 export async function propose(
-  place: Workplace,
+  place: RepositoryLocation,
   change: OwnedChange,
   { overHeld = false, reason }: ProposeOptions = {},
 ): Promise<Written<Proposed>> {
   const { ctx, binding } = place;
-  const who = whoOf(ctx.actor);
+  const who = identityOf(ctx.actor);
   const known = await findOwnProposal(ctx.db, { bindingId: binding.id, ...who, objectId: change.objectId });
   const open = known && (await stillOpen(place, known)) ? known : null;
   const branch =
@@ -76,7 +76,7 @@ export async function propose(
 const kebab = (kind: string): string =>
   kind.replace(/(?<=[a-z])[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
 
-export async function baseOf({ binding, repository, fetch }: Workplace): Promise<string> {
+export async function baseOf({ binding, repository, fetch }: RepositoryLocation): Promise<string> {
   const ref = `refs/heads/${binding.ref}`;
   await fetch(ref);
   const base = await resolveRef(repository, ref);
@@ -86,7 +86,7 @@ export async function baseOf({ binding, repository, fetch }: Workplace): Promise
 
 /** One whose branch is gone, or has come into the base, is over: the row says so from now on. */
 async function stillOpen(
-  { ctx, binding, repository }: Workplace,
+  { ctx, binding, repository }: RepositoryLocation,
   known: PullRequestRecord,
 ): Promise<boolean> {
   const { pullRequests } = ctx.services;
@@ -105,7 +105,7 @@ async function stillOpen(
 
 /** What reviewers read tells of all that the branch does. */
 async function renew(
-  { ctx, binding }: Workplace,
+  { ctx, binding }: RepositoryLocation,
   known: PullRequestRecord,
   change: OwnedChange,
   { sha, title }: { sha: string; title: string },
@@ -127,13 +127,13 @@ function bodyOf({ after }: OwnedChange, fields: readonly string[], reason: strin
 }
 
 function openNew(
-  { ctx, binding }: Workplace,
+  { ctx, binding }: RepositoryLocation,
   { objectId, operation, before }: OwnedChange,
   { branch, sha, title, body }: { branch: string; sha: string; title: string; body: string },
 ): Promise<PullRequestRecord> {
   return ctx.services.pullRequests.open(ctx, binding, {
     ...{ title, body, branch, base: binding.ref, headSha: sha, pushedSha: sha },
     subject: { kind: before.kind, name: before.name, objectId, operation },
-    ...whoOf(ctx.actor),
+    ...identityOf(ctx.actor),
   });
 }

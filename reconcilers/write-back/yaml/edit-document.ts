@@ -10,7 +10,7 @@ import { pointerSegments } from '../../../controller/platform/yaml/pointer.ts';
 import { CannotEdit } from './cannot-edit.ts';
 import { insertValue, removeValue, setValue } from './splice.ts';
 import type { Source } from './text-splice.ts';
-import { beginOf, isFlow, itemsOf, refuseShared } from './yaml-tree.ts';
+import { assertNotShared, beginOf, isFlow, itemsOf } from './yaml-tree.ts';
 
 export interface Edit {
   /** Into the document, for example `/spec/logLevel`. `/-` at its end is behind the last entry of a list. */
@@ -51,7 +51,7 @@ export function editDocument(
     if (!overwrite) refuseLoss(expected, edit);
     const source = sourceOf(now, docIndex);
     // What an alias stands for is not written here.
-    refuseShared(
+    assertNotShared(
       source.document,
       edit.value === undefined || !edit.insert ? edit.pointer : parentOf(edit.pointer),
     );

@@ -97,7 +97,7 @@ export function find(document: Document.Parsed, pointer: string): Found {
 }
 
 /** The nodes from the root to where the pointer leads, as far as they are there. */
-export function wayTo(document: Document.Parsed, pointer: string): Node[] {
+export function pathTo(document: Document.Parsed, pointer: string): Node[] {
   const nodes: Node[] = [];
   let node: unknown = document.contents;
   for (const segment of [...pointerSegments(pointer), null]) {
@@ -115,7 +115,7 @@ export function wayTo(document: Document.Parsed, pointer: string): Node[] {
  * Refuses where an alias elsewhere stands for something on the way, or for something within what is replaced.
  * @throws CannotEdit
  */
-export function refuseShared(document: Document.Parsed, pointer: string): void {
+export function assertNotShared(document: Document.Parsed, pointer: string): void {
   const aliases: Alias[] = [];
   visit(document, { Alias: (_key, alias) => void aliases.push(alias) });
   if (aliases.length === 0) return;
@@ -126,7 +126,7 @@ export function refuseShared(document: Document.Parsed, pointer: string): void {
       const at = alias.range?.[0] ?? 0;
       return !within?.range || at < within.range[0] || at >= within.range[1];
     });
-  const way = wayTo(document, pointer);
+  const way = pathTo(document, pointer);
   const target = way.length > pointerSegments(pointer).length ? way.at(-1) : undefined;
   const refuse = (anchor: string | undefined) => {
     throw new CannotEdit(

@@ -9,7 +9,7 @@ import type { FleetNode } from '../../../schemas/api/fleet.ts';
 import type { ReleaseFile, Versions } from '../../../schemas/api/releases.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 import { AGENT, type AgentProcess, ensureAgent, makeWorkplace, type Workplace } from './agent-process.ts';
 import { deployed } from './deployment.ts';
 
@@ -21,7 +21,7 @@ describe('an update that the controller orders', function () {
   let dir: string;
   let test: TestController;
   let place: Workplace;
-  let root: Person;
+  let root: TestUser;
   let agent: AgentProcess;
   let nodeId: string;
   let file: ReleaseFile;

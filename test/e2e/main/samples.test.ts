@@ -6,7 +6,7 @@ import { openStream } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 const CONFIG = `sources:
   lines:
@@ -25,7 +25,7 @@ describe('events of a pipeline that runs', function () {
   this.timeout(60_000);
   this.slow(20_000);
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let agent: NodeAgent | undefined;
   let pipelineId: string;
 

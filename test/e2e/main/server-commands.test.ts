@@ -14,7 +14,7 @@ import { makeKey, restClient } from '../../support/clients/rest.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { makeUser, PASSWORD, type Person, trySignIn } from '../../support/users/person.ts';
+import { makeUser, PASSWORD, type TestUser, trySignIn } from '../../support/users/person.ts';
 
 const PATH = 'environments/staging';
 
@@ -32,7 +32,7 @@ async function serving(answer: RequestListener): Promise<{ url: string; close():
 describe('commands that ask a server', function () {
   this.timeout(120_000);
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let git: GitClient;
   let environmentId: string;
   let key: string;

@@ -11,7 +11,7 @@ import { startTestController, type TestController } from '../../support/harness/
 import { until } from '../../support/harness/until.ts';
 import { PROCEDURE_KINDS } from '../../support/procedures/procedures.ts';
 import { makeSampled, type Sampled } from '../../support/scenes/sampled.ts';
-import { callProcedure, makeUser, type Person, signIn } from '../../support/users/person.ts';
+import { callProcedure, makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 const OPEN: Record<Obligation, string[]> = {
   CHANGE_PASSWORD: ['user.changePassword', 'user.me'],
@@ -30,7 +30,7 @@ describe('somebody who owes something', () => {
   let users = 0;
   const open: OpenStream[] = [];
 
-  const join = async (): Promise<Person & { id: string; token: string }> => {
+  const join = async (): Promise<TestUser & { id: string; token: string }> => {
     const email = `owing-${++users}@example.org`;
     const id = await makeUser(test.db, { email, teams: { [at.teamId]: 'EDITOR' } });
     const person = await signIn(test.url, email);
@@ -49,7 +49,7 @@ describe('somebody who owes something', () => {
       await setTemporaryPassword(test.db, id, { passwordHash, expiresAt: new Date(Date.now() + 60_000) });
     }
   };
-  const stream = async (path: string, { cookie }: Person) => {
+  const stream = async (path: string, { cookie }: TestUser) => {
     const made = await openStream(`${test.url}${path}`, { cookie });
     open.push(made);
     return made;

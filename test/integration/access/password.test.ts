@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { makeTemporaryPassword, setTemporaryPassword } from '../../../controller/identity/access/index.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { refusal } from '../../support/scenes/places.ts';
-import { makeUser, PASSWORD, type Person, signIn, trySignIn } from '../../support/users/person.ts';
+import { makeUser, PASSWORD, signIn, type TestUser, trySignIn } from '../../support/users/person.ts';
 
 const NEW = 'four words of no kin';
 
@@ -11,14 +11,14 @@ describe('changing a password', () => {
   let test: TestController;
   let users = 0;
 
-  const join = async (): Promise<Person & { id: string }> => {
+  const join = async (): Promise<TestUser & { id: string }> => {
     const email = `changing-${++users}@example.org`;
     const id = await makeUser(test.db, { email });
     return { ...(await signIn(test.url, email)), id };
   };
-  const change = (person: Person, currentPassword: string, newPassword: string) =>
+  const change = (person: TestUser, currentPassword: string, newPassword: string) =>
     refusal(person, 'mutation', 'user.changePassword', { currentPassword, newPassword });
-  const statusOf = async (person: Person) => (await person.call('query', 'user.me')).status;
+  const statusOf = async (person: TestUser) => (await person.call('query', 'user.me')).status;
   const row = (id: string) => test.db('users').where({ id }).first();
 
   before(async () => {

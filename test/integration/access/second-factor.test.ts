@@ -8,7 +8,7 @@ import { send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { refusal } from '../../support/scenes/places.ts';
 import { codeOf, type Enrolled, enrollAuthenticator, STEP_MS } from '../../support/users/authenticator.ts';
-import { makeUser, PASSWORD, type Person, signIn } from '../../support/users/person.ts';
+import { makeUser, PASSWORD, signIn, type TestUser } from '../../support/users/person.ts';
 
 describe('two-factor sign-in', () => {
   let test: TestController;
@@ -30,15 +30,16 @@ describe('two-factor sign-in', () => {
       headers: { 'x-forwarded-for': `10.4.0.${users}` },
       body: { email, password, ...(totp === undefined ? {} : { totp }) },
     });
-  const statusWith = async (person: Person, totp?: string) => (await trySignIn(person.email, totp)).status;
-  const failuresOf = async ({ email }: Person): Promise<number> =>
+  const statusWith = async (person: TestUser, totp?: string) => (await trySignIn(person.email, totp)).status;
+  const failuresOf = async ({ email }: TestUser): Promise<number> =>
     (
       await test
         .db('sign_in_throttles')
         .where({ key: `account:${email}` })
         .first()
     )?.failures ?? 0;
-  const turnOff = (person: Person, code: string) => refusal(person, 'mutation', 'user.disableTotp', { code });
+  const turnOff = (person: TestUser, code: string) =>
+    refusal(person, 'mutation', 'user.disableTotp', { code });
   const requireIt = (on: boolean) =>
     test.db('teams').where({ id: teamId }).update({ require_two_factor: on });
 
@@ -102,8 +103,8 @@ describe('two-factor sign-in', () => {
         .db('sessions')
         .where({ user_id: person.id })
         .update({ confirmed_at: minutes === null ? null : new Date(Date.now() - minutes * 60_000) });
-    const setUp = (person: Person) => person.call('mutation', 'user.setupTotp');
-    const confirm = (person: Person, currentPassword: string) =>
+    const setUp = (person: TestUser) => person.call('mutation', 'user.setupTotp');
+    const confirm = (person: TestUser, currentPassword: string) =>
       refusal(person, 'mutation', 'user.confirmPassword', { currentPassword });
 
     for (const { reason, minutes } of [
@@ -227,7 +228,7 @@ describe('two-factor sign-in', () => {
 
   describe('on a clock that is moved by hand', () => {
     let clock: ManualClock;
-    const enter = (person: Person, totp: string): Promise<string> => {
+    const enter = (person: TestUser, totp: string): Promise<string> => {
       const ctx: Context = { ...test.controller.systemContext('test'), clock };
       return signInBy(ctx, { email: person.email, password: PASSWORD, totp }, { userAgent: null }).then(
         () => 'in',

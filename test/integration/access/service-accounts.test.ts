@@ -14,7 +14,7 @@ import type { Permission } from '../../../schemas/api/service-accounts.ts';
 import { send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
-import { callProcedure, makeUser, type Person, signIn } from '../../support/users/person.ts';
+import { callProcedure, makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 interface Created {
   id: string;
@@ -54,7 +54,7 @@ describe('a service account', () => {
   });
   const create = (permissions?: Permission[], more?: object) =>
     teams.admin.mutate<Created>('serviceAccount.create', input(permissions, more));
-  const tryCreate = (more: object, person: Person = teams.admin) =>
+  const tryCreate = (more: object, person: TestUser = teams.admin) =>
     person.call<Created>('mutation', 'serviceAccount.create', input(undefined, more));
   const revoke = (id: string) => teams.admin.mutate<Listed>('serviceAccount.revoke', { id });
   const listed = async (id: string) =>

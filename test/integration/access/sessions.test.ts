@@ -5,14 +5,21 @@ import { mintToken } from '../../../controller/platform/crypto/tokens.ts';
 import { send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import { cookieOf, makeUser, PASSWORD, type Person, signIn, trySignIn } from '../../support/users/person.ts';
+import {
+  cookieOf,
+  makeUser,
+  PASSWORD,
+  signIn,
+  type TestUser,
+  trySignIn,
+} from '../../support/users/person.ts';
 
 describe('a session', () => {
   let test: TestController;
   let place: { teamId: string; environmentId: string };
   let users = 0;
 
-  const join = async (role: 'VIEWER' | 'EDITOR' | 'ADMIN'): Promise<Person & { userId: string }> => {
+  const join = async (role: 'VIEWER' | 'EDITOR' | 'ADMIN'): Promise<TestUser & { userId: string }> => {
     const email = `member-${++users}@example.org`;
     const userId = await makeUser(test.db, { email, teams: { [place.teamId]: role } });
     return { ...(await signIn(test.url, email)), userId };
@@ -20,8 +27,8 @@ describe('a session', () => {
   const session = (cookie: string) => send(`${test.url}/api/auth/session`, { headers: { cookie } });
   const signOut = (cookie: string) =>
     send(`${test.url}/api/auth/sign-out`, { body: {}, headers: { cookie } });
-  const statusOf = async (person: Person) => (await person.call('query', 'user.me')).status;
-  const tryCreate = async (person: Person, name: string) =>
+  const statusOf = async (person: TestUser) => (await person.call('query', 'user.me')).status;
+  const tryCreate = async (person: TestUser, name: string) =>
     (await person.call('mutation', 'environment.create', { name, teamId: place.teamId })).status;
 
   before(async () => {
@@ -120,7 +127,7 @@ describe('a session', () => {
   });
 
   describe('in the list of its owner', () => {
-    const list = (person: Person) =>
+    const list = (person: TestUser) =>
       person.query<{ id: string; current: boolean; userAgent: string | null; ipAddress: string }[]>(
         'user.listSessions',
       );

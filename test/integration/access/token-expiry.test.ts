@@ -2,14 +2,14 @@
 import { expect } from 'chai';
 import { send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { makeUser, PASSWORD, type Person, signIn } from '../../support/users/person.ts';
+import { makeUser, PASSWORD, signIn, type TestUser } from '../../support/users/person.ts';
 
 const DAY_MS = 86_400_000;
 
 describe('the end of a personal token', () => {
   let test: TestController;
-  let root: Person;
-  let person: Person;
+  let root: TestUser;
+  let person: TestUser;
   before(async () => {
     test = await startTestController();
     root = await test.root();

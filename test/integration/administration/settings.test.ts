@@ -8,8 +8,8 @@ import { type OpenStream, send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import { peopleOf } from '../../support/users/people.ts';
-import { type Person, signIn } from '../../support/users/person.ts';
+import { createTestUsers } from '../../support/users/people.ts';
+import { signIn, type TestUser } from '../../support/users/person.ts';
 
 const DEFAULTS = {
   ...{ pollIntervalMs: 5_000, unhealthyThreshold: 3, metricsRetentionDays: 7, logsRetentionDays: 3 },
@@ -20,7 +20,7 @@ const DEFAULTS = {
 describe('the settings', () => {
   let test: TestController;
   let other: TestController;
-  let root: Person;
+  let root: TestUser;
   let environmentId: string;
   let node: TestNode;
   const streams: OpenStream[] = [];
@@ -98,7 +98,7 @@ describe('the settings', () => {
 
   it('are for super admins alone', async () => {
     const { teamId } = await testEnvironment(root, 'other');
-    const admin = await peopleOf(test).join({ [teamId]: 'ADMIN' });
+    const admin = await createTestUsers(test).join({ [teamId]: 'ADMIN' });
     expect((await admin.call('query', 'settings.get')).status).to.equal(403);
   });
 
@@ -118,7 +118,7 @@ describe('the settings', () => {
 
     it('tell the audit log what has changed, and nothing else', async () => {
       await update({ unhealthyThreshold: 5 });
-      expect(await peopleOf(test).audited('settings.fleetUpdated')).to.deep.include({
+      expect(await createTestUsers(test).audited('settings.fleetUpdated')).to.deep.include({
         ...{ entity_type: 'Settings', entity_id: 'fleet', diff: { unhealthyThreshold: [3, 5] } },
       });
     });

@@ -4,24 +4,24 @@ import { lockUserRow } from '../../../controller/identity/access/users/users-sto
 import type { GroupOverview, TeamOverview, UserSummary } from '../../../schemas/api/people.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { type Member, makeGroup, type People, peopleOf } from '../../support/users/people.ts';
-import { PASSWORD, type Person, trySignIn } from '../../support/users/person.ts';
+import { createTestUsers, type Member, makeGroup, type TestUsers } from '../../support/users/people.ts';
+import { PASSWORD, type TestUser, trySignIn } from '../../support/users/person.ts';
 
 describe('a super admin', () => {
   let test: TestController;
-  let people: People;
-  let root: Person;
+  let people: TestUsers;
+  let root: TestUser;
   let teamId: string;
 
   before(async () => {
     test = await startTestController();
-    people = peopleOf(test);
+    people = createTestUsers(test);
     root = await test.root();
     teamId = await people.team(root);
   });
   after(() => test?.stop());
 
-  const act = <T>(name: string, input: object, by: Person = root) =>
+  const act = <T>(name: string, input: object, by: TestUser = root) =>
     by.call<T>('mutation', `admin.${name}`, input);
   const list = () => root.query<UserSummary[]>('admin.listUsers');
   const idOf = async (email: string): Promise<string> =>

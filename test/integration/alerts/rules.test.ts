@@ -5,7 +5,7 @@ import { startTestController, type TestController } from '../../support/harness/
 import { until } from '../../support/harness/until.ts';
 import { ONE_OF_TEN, refusal, tenAtOnce } from '../../support/scenes/places.ts';
 import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
-import { makeUser, type Person, signIn } from '../../support/users/person.ts';
+import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 const manifest = (name: string, threshold = 5) => `apiVersion: headgate/v1
 kind: AlertRule
@@ -16,7 +16,7 @@ spec: { pipelineRef: orders, metric: error_rate, condition: gt, threshold: ${thr
 describe('alert rules', () => {
   let test: TestController;
   let teams: TwoTeams;
-  let both: Person;
+  let both: TestUser;
   let made = 0;
 
   before(async function () {

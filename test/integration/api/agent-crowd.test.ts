@@ -9,18 +9,18 @@ import {
 } from '../../support/agents/agent-client.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { makePlaces, type Places } from '../../support/scenes/places.ts';
+import { makeTestEnvironments, type TestEnvironments } from '../../support/scenes/places.ts';
 
 const CROWD = 300;
 
 describe('a crowd of agents', function () {
   this.timeout(60_000);
   let test: TestController;
-  let places: Places;
+  let places: TestEnvironments;
 
   before(async () => {
     test = await startTestController({ enrollPerMinute: CROWD });
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
   });
   after(() => test?.stop());
 

@@ -4,11 +4,11 @@ import { enrollRequest, tryEnroll } from '../../support/agents/agent-client.ts';
 import { send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 describe('enrollment', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let environments = 0;
 
   before(async () => {

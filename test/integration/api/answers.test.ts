@@ -1,15 +1,15 @@
 /** What every answer carries and what none may: headers, health, errors. */
 import { expect } from 'chai';
 import pg from 'pg';
-import { type Answer, send } from '../../support/clients/http.ts';
+import { type HttpResponse, send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 describe('answers', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let place: { teamId: string; environmentId: string };
 
   before(async () => {
@@ -112,7 +112,7 @@ describe('answers', () => {
 
   describe('of a fault in the server', () => {
     /** Nothing that a stranger could learn from. */
-    const tellsNothing = (answer: Answer) => {
+    const tellsNothing = (answer: HttpResponse) => {
       expect(answer.status).to.equal(500);
       expect(answer.text).not.to.match(
         /relation|secrets|sessions|select |\.ts|node_modules|at .*\(|stack|127\.0\.0\.1/i,

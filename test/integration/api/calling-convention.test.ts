@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { type SendOptions, send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { patient } from '../../support/harness/patience.ts';
-import { type Person, type ProcedureFault, readAnswer } from '../../support/users/person.ts';
+import { type ProcedureFault, readProcedureResponse, type TestUser } from '../../support/users/person.ts';
 
 const input = (json: string) => `?input=${encodeURIComponent(json)}`;
 
 describe('the calling convention', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   const ask = (path: string, options: SendOptions = {}) =>
     send(`${test.url}/api/trpc/${path}`, {
       ...options,
@@ -135,7 +135,7 @@ describe('the calling convention', () => {
     it(`answers ${status} to ${reason}`, async () => {
       const answer = await ask(path, options);
       expect(answer.text.slice(0, 300)).to.match(/^\{"error"/);
-      const { fault } = readAnswer(answer);
+      const { fault } = readProcedureResponse(answer);
       expect(answer.status, fault?.message).to.equal(status);
       expect(fault?.data.httpStatus).to.equal(status);
       expect(fault?.data.code).to.be.a('string');

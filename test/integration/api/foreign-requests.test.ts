@@ -1,6 +1,6 @@
 /** What other sites, strangers and proxies may make the controller believe: nothing. */
 import { expect } from 'chai';
-import { type Doors, makeDoors } from '../../support/clients/api-surfaces.ts';
+import { type ApiSurfaces, makeApiSurfaces } from '../../support/clients/api-surfaces.ts';
 import { send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { PROCEDURE_KINDS } from '../../support/procedures/procedures.ts';
@@ -14,13 +14,13 @@ const ELSEWHERE = 'https://elsewhere.example';
 describe('a request that another site made a browser send', function () {
   this.timeout(60_000);
   let test: TestController;
-  let doors: Doors;
+  let doors: ApiSurfaces;
   /** Of each mutation, what would work. */
   const inputs = new Map<string, string>();
 
   before(async () => {
     test = await startTestController({ execSecretCommands: [EXEC_SECRETS] });
-    doors = await makeDoors(test);
+    doors = await makeApiSurfaces(test);
     for (const [n, name] of MUTATIONS.entries()) {
       const input = await ROWS[name]?.input(doors.teams.ours, n, doors.teams.root);
       inputs.set(name, JSON.stringify({ json: input === NOTHING ? {} : input }));

@@ -6,7 +6,7 @@ import { GitClient, type GitOutcome, runGit, withCredentials } from '../../suppo
 import { send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { makeTwoTeams, manifest, type TwoTeams } from '../../support/scenes/two-teams.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 describe('git over HTTP', () => {
   let test: TestController;
@@ -14,7 +14,7 @@ describe('git over HTTP', () => {
   let remote: string;
   const clients: GitClient[] = [];
 
-  const tokenOf = async (person: Person) =>
+  const tokenOf = async (person: TestUser) =>
     (await person.mutate<{ token: string }>('user.createToken', { name: 'git' })).token;
   const client = (token: string) => {
     const made = new GitClient(withCredentials(remote, 'git', token));

@@ -4,12 +4,12 @@ import { type ClientRequest, request } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { runGit, withCredentials } from '../../support/clients/git-client.ts';
-import { type Answer, send } from '../../support/clients/http.ts';
+import { type HttpResponse, send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { untilWaiting } from '../../support/harness/lock-waiters.ts';
 import { until } from '../../support/harness/until.ts';
 import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 /** Of one user at a time, and how many more may wait. */
 const SLOTS = 6;
@@ -37,7 +37,7 @@ describe('git requests that are held open', function () {
   let viewer: string;
   const held: ClientRequest[] = [];
 
-  const tokenOf = async (person: Person) =>
+  const tokenOf = async (person: TestUser) =>
     (await person.mutate<{ token: string }>('user.createToken', { name: 'git' })).token;
   const basic = (token: string) => `Basic ${Buffer.from(`git:${token}`).toString('base64')}`;
   /** What a push begins with that makes these refs. */
@@ -90,7 +90,7 @@ describe('git requests that are held open', function () {
     const other = await runGit(['ls-remote', '--', withCredentials(remote, 'git', viewer)]);
     expect(other.code, other.stderr).to.equal(0);
 
-    let refused: Answer | null = null;
+    let refused: HttpResponse | null = null;
     const asked = Array.from({ length: WAITING + 1 }, async () => {
       const url = `${remote}/info/refs?service=git-upload-pack`;
       const answer = await send(url, { headers: { authorization: basic(editor) } });
@@ -98,7 +98,7 @@ describe('git requests that are held open', function () {
       return answer.status;
     });
     await until(() => refused !== null, { what: 'the one too many to be refused', everyMs: 5 });
-    expect((refused as Answer | null)?.headers['retry-after']).to.equal('10');
+    expect((refused as HttpResponse | null)?.headers['retry-after']).to.equal('10');
     const listed = await runGit(['ls-remote', '--', withCredentials(remote, 'git', editor)]);
     expect(listed.code).not.to.equal(0);
     expect(listed.stderr)

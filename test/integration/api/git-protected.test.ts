@@ -9,22 +9,22 @@ import { send } from '../../support/clients/http.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { bindToGit, type GitPlace } from '../../support/scenes/git-binding.ts';
-import { makePlaces, type Places } from '../../support/scenes/places.ts';
+import { bindToGit, type GitBindingScene } from '../../support/scenes/git-binding.ts';
+import { makeTestEnvironments, type TestEnvironments } from '../../support/scenes/places.ts';
 
 const NOTHING = '0'.repeat(40);
 
 describe('a push to a protected branch', function () {
   this.timeout(60_000);
   let test: TestController;
-  let places: Places;
-  let place: GitPlace;
+  let places: TestEnvironments;
+  let place: GitBindingScene;
   let token: string;
   let client: GitClient;
 
   before(async () => {
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
     place = await bindToGit(test, places, { 'pipelines/web.yaml': idleManifest('web') });
     ({ token } = await places.editor.mutate<{ token: string }>('user.createToken', { name: 'git' }));
   });

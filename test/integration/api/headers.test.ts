@@ -1,7 +1,7 @@
 /** What every answer of every door tells a browser (OWASP ASVS 5.0, V3.4 and V4.1). */
 import { expect } from 'chai';
-import { type DoorRow, type Doors, makeDoors } from '../../support/clients/api-surfaces.ts';
-import { type Answer, openStream, send } from '../../support/clients/http.ts';
+import { type ApiCall, type ApiSurfaces, makeApiSurfaces } from '../../support/clients/api-surfaces.ts';
+import { type HttpResponse, openStream, send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 
 const DATA_POLICY = "default-src 'none';base-uri 'none';form-action 'none';frame-ancestors 'none'";
@@ -22,10 +22,10 @@ const PAGE_POLICY = [
 ].join('; ');
 const FOREIGN = { origin: 'https://elsewhere.example' };
 
-const nonceOf = (answer: Answer): string =>
+const nonceOf = (answer: HttpResponse): string =>
   /'nonce-([^']+)'/.exec(String(answer.headers['content-security-policy']))?.[1] ?? '';
 
-function complaints(row: DoorRow, { headers, status }: Answer): string[] {
+function complaints(row: ApiCall, { headers, status }: HttpResponse): string[] {
   const wrong: string[] = [];
   const want = (name: string, wanted: string | undefined) => {
     if (headers[name] !== wanted) wrong.push(`${name}: ${headers[name]}, not ${wanted}`);
@@ -58,11 +58,11 @@ function complaints(row: DoorRow, { headers, status }: Answer): string[] {
 describe('the headers of every answer', function () {
   this.timeout(60_000);
   let test: TestController;
-  let doors: Doors;
+  let doors: ApiSurfaces;
 
   before(async () => {
     test = await startTestController();
-    doors = await makeDoors(test);
+    doors = await makeApiSurfaces(test);
   });
   after(async () => {
     await doors?.teams.git.remove();
@@ -139,11 +139,11 @@ describe('the headers of every answer', function () {
 describe('the headers of a controller that is reached by https', function () {
   this.timeout(60_000);
   let test: TestController;
-  let doors: Doors;
+  let doors: ApiSurfaces;
 
   before(async () => {
     test = await startTestController({ baseUrl: 'https://headgate.example.org' });
-    doors = await makeDoors(test);
+    doors = await makeApiSurfaces(test);
   });
   after(async () => {
     await doors?.teams.git.remove();

@@ -1,6 +1,6 @@
 /** Fields that nobody asked for, names that every object has, and texts that mean something to what reads them next. */
 import { expect } from 'chai';
-import { type Doors, makeDoors } from '../../support/clients/api-surfaces.ts';
+import { type ApiSurfaces, makeApiSurfaces } from '../../support/clients/api-surfaces.ts';
 import { send } from '../../support/clients/http.ts';
 import { draftPipeline } from '../../support/clients/rest.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
@@ -36,12 +36,12 @@ const fieldsOf = (name: string): Record<string, unknown> => {
 describe('what nobody asked for', function () {
   this.timeout(120_000);
   let test: TestController;
-  let doors: Doors;
+  let doors: ApiSurfaces;
   const inputs = new Map<string, object>();
 
   before(async () => {
     test = await startTestController({ execSecretCommands: [EXEC_SECRETS] });
-    doors = await makeDoors(test);
+    doors = await makeApiSurfaces(test);
     let n = 0;
     for (const name of PROCEDURE_KINDS.keys()) {
       const input = await ROWS[name]?.input(doors.teams.ours, ++n, doors.teams.root);
@@ -240,11 +240,11 @@ describe('what nobody asked for', function () {
 describe('what the controller tells of its faults', function () {
   this.timeout(60_000);
   let test: TestController;
-  let doors: Doors;
+  let doors: ApiSurfaces;
 
   before(async () => {
     test = await startTestController();
-    doors = await makeDoors(test);
+    doors = await makeApiSurfaces(test);
   });
   after(async () => {
     await doors?.teams.git.remove();

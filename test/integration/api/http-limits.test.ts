@@ -4,16 +4,16 @@ import type { Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { createDoor } from '../../../api/handler.ts';
+import { createRequestHandler } from '../../../api/handler.ts';
 import { createHttpServer, type HttpLimits } from '../../../api/http/http-server.ts';
-import { STRANGERS_PER_MINUTE } from '../../../api/middleware/anonymous-rate-limit.ts';
+import { ANONYMOUS_PER_MINUTE } from '../../../api/middleware/anonymous-rate-limit.ts';
 import { perMinute } from '../../../api/middleware/rate-limit.ts';
 import { createAddressReader, withRequest } from '../../../api/middleware/request.ts';
 import { procedureRoutes } from '../../../api/procedures/routes.ts';
 import { mintToken } from '../../../controller/platform/crypto/tokens.ts';
 import { SCIM_LIMITS } from '../../../schemas/scim/common.ts';
 import { enrollNode } from '../../support/agents/agent-client.ts';
-import { type Doors, makeDoors } from '../../support/clients/api-surfaces.ts';
+import { type ApiSurfaces, makeApiSurfaces } from '../../support/clients/api-surfaces.ts';
 import { send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { watchStatements } from '../../support/harness/statements.ts';
@@ -219,11 +219,11 @@ describe('the HTTP server', () => {
 describe('the limits of the doors', function () {
   this.timeout(60_000);
   let test: TestController;
-  let doors: Doors;
+  let doors: ApiSurfaces;
 
   before(async () => {
     test = await startTestController();
-    doors = await makeDoors(test);
+    doors = await makeApiSurfaces(test);
   });
   after(async () => {
     await doors?.teams.git.remove();
@@ -332,7 +332,7 @@ describe('the limits of the doors', function () {
 
   it('answer one person who calls without end with 429 and when to come again, and others as before', async () => {
     const { services, clock } = test.controller.systemContext('test');
-    const made = createDoor({
+    const made = createRequestHandler({
       baseUrl: test.url,
       db: test.db,
       essential: test.db,
@@ -390,7 +390,7 @@ describe('the limits of the doors', function () {
       const paths = ['config', 'heartbeat', 'logs', 'samples', 'tap-events', 'push'];
       const statuses = new Map<number, number>();
       let asked = 0;
-      while (asked < STRANGERS_PER_MINUTE + 200 && !statuses.has(429))
+      while (asked < ANONYMOUS_PER_MINUTE + 200 && !statuses.has(429))
         await Promise.all(
           Array.from({ length: 40 }, async () => {
             asked += 1;
@@ -444,7 +444,7 @@ describe('the limits of the doors', function () {
       const { status } = await send(`${test.url}${path}`, { headers });
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     };
-    while (asked < STRANGERS_PER_MINUTE + 200 && !statuses.has(429))
+    while (asked < ANONYMOUS_PER_MINUTE + 200 && !statuses.has(429))
       await Promise.all(Array.from({ length: 40 }, ask));
     expect(statuses.get(429)).to.be.greaterThan(0);
     const refused = await send(`${test.url}/api/v1/pipelines`);

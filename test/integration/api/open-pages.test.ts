@@ -3,16 +3,16 @@ import { expect } from 'chai';
 import type { UiTopic } from '../../../schemas/api/git-sync.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { makePlaces, type Places } from '../../support/scenes/places.ts';
+import { makeTestEnvironments, type TestEnvironments } from '../../support/scenes/places.ts';
 
 describe('a page that is open', () => {
   let test: TestController;
-  let places: Places;
+  let places: TestEnvironments;
   let made = 0;
 
   before(async () => {
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
   });
   after(() => test?.stop());
 

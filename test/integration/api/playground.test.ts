@@ -6,14 +6,14 @@ import { expect } from 'chai';
 import type { ComponentSchema, EngineCatalogue, VrlTestResult } from '../../../schemas/api/engine.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { patient } from '../../support/harness/patience.ts';
-import { makeUser, type Person, signIn } from '../../support/users/person.ts';
+import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 const ENGINE = join(import.meta.dirname, '../../../examples/engine/main.ts');
 
 describe('the components of the engine', () => {
   let folder: string;
   let test: TestController;
-  let person: Person;
+  let person: TestUser;
 
   const engineBin = () => join(folder, 'engine');
   const runs = () => readFileSync(join(folder, 'runs'), 'utf8').trim().split('\n');
@@ -122,10 +122,10 @@ describe('the components of the engine', () => {
 
 describe('a program that is tried over the API', () => {
   let test: TestController;
-  let person: Person;
-  let other: Person;
+  let person: TestUser;
+  let other: TestUser;
 
-  const ask = (who: Person, source: string, input = '{"message": "hello"}', more: object = {}) =>
+  const ask = (who: TestUser, source: string, input = '{"message": "hello"}', more: object = {}) =>
     who.call<VrlTestResult>('mutation', 'vrl.test', { source, input, ...more });
 
   before(async function () {

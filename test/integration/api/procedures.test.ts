@@ -13,7 +13,7 @@ import { PROCEDURE_KINDS } from '../../support/procedures/procedures.ts';
 import { EXEC_SECRETS } from '../../support/procedures/rows/environments.ts';
 import { ROWS } from '../../support/procedures/rows/index.ts';
 import { makeTwoTeams, SECRET_VALUE, type Side, type TwoTeams } from '../../support/scenes/two-teams.ts';
-import { callProcedure, type Kind, NOTHING, type Person } from '../../support/users/person.ts';
+import { callProcedure, type Kind, NOTHING, type TestUser } from '../../support/users/person.ts';
 
 const NAMES = [...PROCEDURE_KINDS.keys()].sort();
 const UNKNOWN_ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
@@ -47,12 +47,12 @@ describe('every procedure', () => {
     await test?.stop();
   });
 
-  const inputOf = (name: string, side: Side, caller: Person = teams.root) =>
+  const inputOf = (name: string, side: Side, caller: TestUser = teams.root) =>
     Promise.resolve(ROWS[name]!.input(side, ++n, caller));
   /** What belongs to a person alone is made by that one; all else by root, who may make anything. */
-  const ownerOf = (name: string, caller: Person) => (ROWS[name]!.names === 'own' ? caller : teams.root);
+  const ownerOf = (name: string, caller: TestUser) => (ROWS[name]!.names === 'own' ? caller : teams.root);
   /** The person with exactly the role that the operation asks for. */
-  const leastOf = (name: string): Person =>
+  const leastOf = (name: string): TestUser =>
     ({ VIEWER: teams.viewer, EDITOR: teams.editor, ADMIN: teams.admin, SUPER_ADMIN: teams.root })[
       OPERATIONS.get(name)!.role
     ];

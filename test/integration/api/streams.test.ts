@@ -6,7 +6,7 @@ import { type OpenStream, openStream, send } from '../../support/clients/http.ts
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { makeTwoTeams, manifest, type TwoTeams } from '../../support/scenes/two-teams.ts';
-import { makeUser, type Person, signIn } from '../../support/users/person.ts';
+import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 describe('streams', () => {
   let test: TestController;
@@ -112,7 +112,7 @@ describe('streams', () => {
   });
 
   describe('events of the pages', () => {
-    const listen = async (person: Person) => {
+    const listen = async (person: TestUser) => {
       const stream = keep(await openStream(`${test.url}/api/events`, { cookie: person.cookie }));
       await until(() => stream.text() !== '', { what: 'the first words' });
       return stream;

@@ -18,7 +18,7 @@ import { startTestController, type TestController } from '../../support/harness/
 import { PATCH_OP, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
 import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
 import { codeOf, enrollAuthenticator } from '../../support/users/authenticator.ts';
-import { makeUser, PASSWORD, type Person, signIn } from '../../support/users/person.ts';
+import { makeUser, PASSWORD, signIn, type TestUser } from '../../support/users/person.ts';
 
 interface EventRow {
   id: string;
@@ -379,7 +379,7 @@ describe('the audit log of every door', () => {
       const { environmentId } = ours;
       const email = 'keeps-secrets@example.org';
       await makeUser(test.db, { email, teams: { [ours.teamId]: 'ADMIN' } });
-      const person: Person = await signIn(test.url, email);
+      const person: TestUser = await signIn(test.url, email);
       keep('cookie', person.cookie.split('=')[1]?.split(';')[0] ?? '');
 
       const value = keep('secret', 'the value of a secret, never told');

@@ -10,7 +10,7 @@ import { PROCEDURE_KINDS } from '../../support/procedures/procedures.ts';
 import { EXEC_SECRETS } from '../../support/procedures/rows/environments.ts';
 import { ROWS } from '../../support/procedures/rows/index.ts';
 import { makeTwoTeams, type Side, type TwoTeams } from '../../support/scenes/two-teams.ts';
-import { NOTHING, type Person } from '../../support/users/person.ts';
+import { NOTHING, type TestUser } from '../../support/users/person.ts';
 
 const MUTATIONS = [...PROCEDURE_KINDS.keys()]
   .filter((name) => OPERATIONS.get(name)?.kind === 'mutation')
@@ -83,15 +83,15 @@ describe('the audit log of every mutation', () => {
     await test?.stop();
   });
 
-  const inputOf = (name: string, side: Side, caller: Person) =>
+  const inputOf = (name: string, side: Side, caller: TestUser) =>
     Promise.resolve(ROWS[name]!.input(side, ++n, ROWS[name]!.names === 'own' ? caller : teams.root));
-  const leastOf = (name: string): Person =>
+  const leastOf = (name: string): TestUser =>
     ({ VIEWER: teams.viewer, EDITOR: teams.editor, ADMIN: teams.admin, SUPER_ADMIN: teams.root })[
       OPERATIONS.get(name)!.role
     ];
-  const eventsOf = (person: Person): Promise<EventRow[]> =>
+  const eventsOf = (person: TestUser): Promise<EventRow[]> =>
     test.db('audit_log').where({ user_email: person.email }).orderBy(['created_at', 'id']);
-  async function leftBy(person: Person, work: () => Promise<unknown>): Promise<EventRow[]> {
+  async function leftBy(person: TestUser, work: () => Promise<unknown>): Promise<EventRow[]> {
     const before = new Set((await eventsOf(person)).map(({ id }) => id));
     await work();
     return (await eventsOf(person)).filter(({ id }) => !before.has(id));
@@ -142,11 +142,11 @@ describe('the audit log of every mutation', () => {
       );
       const hasIds = JSON.stringify(unknown) !== JSON.stringify(full);
       const { role } = OPERATIONS.get(name)!;
-      const tries: [Person, unknown][] = [
+      const tries: [TestUser, unknown][] = [
         [caller, { ...full, surprise: 1 }],
-        ...(hasIds ? [[caller, unknown] as [Person, unknown]] : []),
-        ...(foreign === null || caller === teams.root ? [] : [[caller, foreign] as [Person, unknown]]),
-        ...(role === 'VIEWER' ? [] : [[teams.viewer, full] as [Person, unknown]]),
+        ...(hasIds ? [[caller, unknown] as [TestUser, unknown]] : []),
+        ...(foreign === null || caller === teams.root ? [] : [[caller, foreign] as [TestUser, unknown]]),
+        ...(role === 'VIEWER' ? [] : [[teams.viewer, full] as [TestUser, unknown]]),
       ];
       for (const [person, input] of tries) {
         const left = await leftBy(person, async () => {

@@ -4,12 +4,12 @@ import type { AuditEntryView } from '../../../schemas/api/audit.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import { makeUser, type Person, signIn } from '../../support/users/person.ts';
+import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 describe('the export of the audit log', () => {
   let test: TestController;
-  let root: Person;
-  let viewer: Person;
+  let root: TestUser;
+  let viewer: TestUser;
   let ours: { teamId: string; environmentId: string };
   let theirs: { teamId: string; environmentId: string };
 
@@ -37,7 +37,7 @@ describe('the export of the audit log', () => {
     fetch(`${test.url}/api/audit/export?${typeof query === 'string' ? query : new URLSearchParams(query)}`, {
       headers: cookie === null ? {} : { cookie },
     });
-  const lines = async (query: Record<string, string>, person: Person): Promise<AuditEntryView[]> => {
+  const lines = async (query: Record<string, string>, person: TestUser): Promise<AuditEntryView[]> => {
     const answer = await get({ format: 'ndjson', ...query }, person.cookie);
     const text = await answer.text();
     expect(answer.status, text).to.equal(200);

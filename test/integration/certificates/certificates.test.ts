@@ -11,16 +11,16 @@ import { AUTHORITY, base64, EXPIRED, LEAF, LEAF_KEY } from '../../support/fixtur
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { makeUser, type Person, signIn } from '../../support/users/person.ts';
+import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 type Uploaded = CertificateSummary & { replaced: boolean };
 
 describe('certificate files', function () {
   this.timeout(30_000);
   let test: TestController;
-  let root: Person;
-  let editor: Person;
-  let viewer: Person;
+  let root: TestUser;
+  let editor: TestUser;
+  let viewer: TestUser;
   let teamId: string;
   let environmentId: string;
   let made = 0;

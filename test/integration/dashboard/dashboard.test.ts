@@ -15,7 +15,7 @@ import { startTestController, type TestController } from '../../support/harness/
 import { countStatements } from '../../support/harness/statements.ts';
 import { until } from '../../support/harness/until.ts';
 import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
-import { makeUser, type Person, signIn } from '../../support/users/person.ts';
+import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 type Overview = Static<typeof OperationalOverview>;
 type Cards = Static<typeof NodeCards>;
@@ -24,9 +24,9 @@ describe('dashboards', () => {
   let test: TestController;
   let teams: TwoTeams;
   /** VIEWER in both teams. */
-  let both: Person;
+  let both: TestUser;
   /** In no team. */
-  let nobody: Person;
+  let nobody: TestUser;
 
   before(async function () {
     this.timeout(30_000);
@@ -187,7 +187,7 @@ describe('dashboards', () => {
   });
 
   it('hold what the caller’s teams have, and of others nothing', async () => {
-    const seen = async (person: Person) => ({
+    const seen = async (person: TestUser) => ({
       overview: (await overview(person)).environments.map(({ environmentName }) => environmentName),
       nodes: (await nodeCards(person)).nodes.map(({ name }) => name),
       pipelines: [...new Set((await recentPipelines(person)).map((one) => one.environmentName))].sort(),

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Role } from '../../../schemas/api/common.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { makeUser, type Person } from '../../support/users/person.ts';
+import { makeUser, type TestUser } from '../../support/users/person.ts';
 
 interface Followed {
   added: number;
@@ -13,7 +13,7 @@ const UNKNOWN = '01arz3ndektsv4rrffq69g5fav';
 
 describe('mappings of groups', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let web: string;
   let data: string;
   let people = 0;

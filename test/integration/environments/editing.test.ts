@@ -3,16 +3,22 @@ import { expect } from 'chai';
 import type { Environment } from '../../../schemas/api/environments.ts';
 import { enrollRequest, tryEnroll } from '../../support/agents/agent-client.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { makePlaces, ONE_OF_TEN, type Places, refusal, tenAtOnce } from '../../support/scenes/places.ts';
+import {
+  makeTestEnvironments,
+  ONE_OF_TEN,
+  refusal,
+  type TestEnvironments,
+  tenAtOnce,
+} from '../../support/scenes/places.ts';
 
 describe('environments', () => {
   let test: TestController;
-  let places: Places;
+  let places: TestEnvironments;
   let made = 0;
 
   before(async () => {
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
   });
   after(() => test?.stop());
 

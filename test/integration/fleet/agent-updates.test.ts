@@ -9,7 +9,7 @@ import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { QUIET } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';
-import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
+import { makeTestEnvironments, refusal, type TestEnvironments } from '../../support/scenes/places.ts';
 
 const MINUTE = 60_000;
 const HEX = 'AB'.repeat(32);
@@ -18,7 +18,7 @@ const FILE = 'https://example.org/headgate-agent';
 
 describe('updates of agents', () => {
   let test: TestController;
-  let places: Places;
+  let places: TestEnvironments;
   let token: string;
   let node: TestNode;
   let made = 0;
@@ -26,7 +26,7 @@ describe('updates of agents', () => {
   before(async function () {
     this.timeout(30_000);
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
     ({ token } = await places.root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
       environmentId: places.environmentId,
     }));

@@ -17,7 +17,7 @@ import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 const DAY_MS = 86_400_000;
 /** The controller has listened for long enough to know who is silent. */
@@ -25,7 +25,7 @@ const LATER_MS = 20 * 60_000;
 
 describe('nodes that are silent for long', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let environmentId: string;
   let token: string;
   let made = 0;

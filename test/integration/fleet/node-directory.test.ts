@@ -19,7 +19,7 @@ import { type TestDatabase, testDatabase } from '../../support/harness/postgres.
 import { until } from '../../support/harness/until.ts';
 import { insertEnvironment, insertNodes, startFleetParts } from '../../support/scenes/fleet-parts.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/servers/tcp-proxy.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 describe('a node that is revoked while a bus hangs', function () {
   this.timeout(60_000);
@@ -27,7 +27,7 @@ describe('a node that is revoked while a bus hangs', function () {
   let database: TestDatabase;
   let proxy: TcpProxy;
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let token: string;
   let node: TestNode;
 

@@ -13,18 +13,24 @@ import { type OpenStream, openStream } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { countStatements } from '../../support/harness/statements.ts';
 import { until } from '../../support/harness/until.ts';
-import { makePlaces, ONE_OF_TEN, type Places, refusal, tenAtOnce } from '../../support/scenes/places.ts';
+import {
+  makeTestEnvironments,
+  ONE_OF_TEN,
+  refusal,
+  type TestEnvironments,
+  tenAtOnce,
+} from '../../support/scenes/places.ts';
 
 describe('nodes', () => {
   let test: TestController;
-  let places: Places;
+  let places: TestEnvironments;
   let token: string;
   let made = 0;
 
   before(async function () {
     this.timeout(30_000);
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
     token = await enrollmentToken();
   });
   after(() => test?.stop());

@@ -16,12 +16,12 @@ import {
   wakeRollout,
 } from '../../support/scenes/rollouts.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 describe('a version that does not run on a node', function () {
   this.timeout(30_000);
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let environmentId: string;
   let nodes: RingNode[];
   let n = 0;

@@ -6,15 +6,15 @@ import {
   openWebhookSecret,
   sealForgeToken,
 } from '../../../controller/delivery/bindings/forge/forge-secrets.ts';
-import { findBinding, setForgeTrouble } from '../../../controller/delivery/bindings/index.ts';
+import { findBinding, setForgeError } from '../../../controller/delivery/bindings/index.ts';
 import { openCredentials } from '../../../controller/delivery/repository/index.ts';
 import { resealAll } from '../../../controller/platform/crypto/key-rotation.ts';
 import { createKeyring } from '../../../controller/platform/crypto/keyring.ts';
 import type { CheckedForge, GitSyncStatus } from '../../../schemas/api/git-sync.ts';
 import { AUTHORITY, LEAF_KEY } from '../../support/fixtures/certificates.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
-import { everythingKept, writtenForms } from '../../support/scenes/stored-secrets.ts';
+import { makeTestEnvironments, refusal, type TestEnvironments } from '../../support/scenes/places.ts';
+import { everythingStored, writtenForms } from '../../support/scenes/stored-secrets.ts';
 import { type ForgeServer, GiteaServer, GitHubServer } from '../../support/servers/forges/index.ts';
 
 const KEY = 'a key of the tests, which is long enough';
@@ -25,13 +25,13 @@ const REMOTE = 'https://git.example.org/acme/pipes.git';
 describe('the forge of a binding', function () {
   this.timeout(30_000);
   let test: TestController;
-  let places: Places;
+  let places: TestEnvironments;
   let server: ForgeServer;
   let environments = 0;
   let environmentId: string;
   before(async () => {
     test = await startTestController({ secretKey: KEY });
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
     server = await new GiteaServer().listen();
   });
   after(async () => {
@@ -134,7 +134,7 @@ describe('the forge of a binding', function () {
       credentials: { type: 'none' },
     });
     expect([plain.forge?.appId, plain.credentials?.type]).to.deep.equal([null, 'none']);
-    const kept = JSON.stringify([shown, plain, await everythingKept(test)]);
+    const kept = JSON.stringify([shown, plain, await everythingStored(test)]);
     expect(kept).not.to.contain(key.split('\n')[3]);
   });
 
@@ -307,12 +307,12 @@ describe('the forge of a binding', function () {
   it('has troubles that are noted once and cleared once', async () => {
     await configure(here());
     const { id } = await binding();
-    expect(await setForgeTrouble(test.db, id, 'down')).to.equal(true);
+    expect(await setForgeError(test.db, id, 'down')).to.equal(true);
     const at = (await binding()).forgeError?.at;
-    expect(await setForgeTrouble(test.db, id, 'down')).to.equal(false);
+    expect(await setForgeError(test.db, id, 'down')).to.equal(false);
     expect((await binding()).forgeError).to.deep.equal({ message: 'down', at });
-    expect(await setForgeTrouble(test.db, id, null)).to.equal(true);
-    expect(await setForgeTrouble(test.db, id, null)).to.equal(false);
+    expect(await setForgeError(test.db, id, null)).to.equal(true);
+    expect(await setForgeError(test.db, id, null)).to.equal(false);
     expect((await binding()).forgeError).to.equal(null);
   });
 
@@ -375,7 +375,7 @@ describe('the forge of a binding', function () {
       expect(audited[1]?.diff)
         .to.deep.include({ forgeToken: ['set', 'changed'] })
         .and.not.have.property('forge');
-      const everything = `${JSON.stringify(answers)}\n${await everythingKept(test)}`;
+      const everything = `${JSON.stringify(answers)}\n${await everythingStored(test)}`;
       for (const secret of [TOKEN, SECRET, 'canary/An0ther+token'])
         for (const form of writtenForms(secret)) expect(everything.includes(form), form).to.equal(false);
     } finally {

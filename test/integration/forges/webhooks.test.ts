@@ -7,7 +7,7 @@ import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
 import { send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 interface Example {
   name: string;
@@ -68,7 +68,7 @@ const FORGES: Record<string, { sign: Sign; repositoryUrl: string }> = {
 describe('a signed webhook', function () {
   this.timeout(30_000);
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let teamId: string;
   let made = 0;
   let addresses = 0;

@@ -1,6 +1,6 @@
 /** pipeline.logs and fleet.nodeLogs: filters, pages, strangers, and what a page costs among 200,000 lines. */
 import { expect } from 'chai';
-import { findLines, LOOKED_AT, pageQuery } from '../../../controller/fleet/logs/store.ts';
+import { findLines, MAX_LINES_SCANNED, pageQuery } from '../../../controller/fleet/logs/store.ts';
 import type { LogLevel, LogLine, LogPage } from '../../../schemas/api/logs.ts';
 import { enrollNode } from '../../support/agents/agent-client.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
@@ -286,7 +286,7 @@ describe('reading log lines', () => {
       await test.db.raw(
         `INSERT INTO log_lines (received_at, node_id, pipeline_id, level, line)
          SELECT ?::timestamptz, 'n', 'long', CASE WHEN n = 1 THEN 'ERROR' ELSE 'INFO' END, 'x'
-         FROM generate_series(1, ${LOOKED_AT + 10}) AS n`,
+         FROM generate_series(1, ${MAX_LINES_SCANNED + 10}) AS n`,
         [new Date(now)],
       );
       const filter = { pipelineId: 'long', limit: 10, levels: ['ERROR' as const] };

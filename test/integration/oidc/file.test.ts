@@ -14,7 +14,7 @@ import {
   startIdentityProvider,
   type TestIdentityProvider,
 } from '../../support/servers/identity-provider.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 interface Settings {
   oidcProviders: { id: string; displayName: string | null; isFromFile: boolean }[];
@@ -27,7 +27,7 @@ describe('sign-in from a file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'headgate-oidc-'));
   const file = join(folder, 'sign-in.yaml');
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let provider: TestIdentityProvider;
   before(async () => {
     provider = await startIdentityProvider({ headgate: 'http://127.0.0.1:9' });

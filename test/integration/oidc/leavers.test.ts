@@ -1,10 +1,10 @@
 /** Somebody who is gone at the provider: what of theirs rests here, when, and what wakes it. */
 import { expect } from 'chai';
-import { refreshPeople } from '../../../controller/identity/oidc/index.ts';
+import { refreshUsers } from '../../../controller/identity/oidc/index.ts';
 import type { UserSummary } from '../../../schemas/api/people.ts';
 import { send } from '../../support/clients/http.ts';
 import { SESSION, type SingleSignOn, startSingleSignOn } from '../../support/scenes/single-sign-on.ts';
-import { makeUser, PASSWORD, type Person, signIn } from '../../support/users/person.ts';
+import { makeUser, PASSWORD, signIn, type TestUser } from '../../support/users/person.ts';
 import { Walker } from '../../support/users/walk.ts';
 
 const DAY_MS = 86_400_000;
@@ -66,7 +66,7 @@ describe('somebody whom the provider confirms no more', () => {
       .db('user_identities')
       .whereNotNull('refresh_due_at')
       .update({ refresh_due_at: new Date(0) });
-    await refreshPeople(scene.test.controller.systemContext('test'));
+    await refreshUsers(scene.test.controller.systemContext('test'));
   };
   const identityOf = (userId: string) => scene.db('user_identities').where({ user_id: userId }).first();
 
@@ -89,7 +89,7 @@ describe('somebody whom the provider confirms no more', () => {
   it('has no role of a group any more, where a password lets them in; what was set by hand stays', async () => {
     const email = 'both@example.org';
     const id = await makeUser(scene.db, { email });
-    const person: Person = await signIn(scene.test.url, email, PASSWORD);
+    const person: TestUser = await signIn(scene.test.url, email, PASSWORD);
     const walker = new Walker();
     walker.setCookie(SESSION, person.cookie.split(/[=;]/)[1] ?? '');
     const subject = scene.somebody(claims);

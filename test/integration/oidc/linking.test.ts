@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { send } from '../../support/clients/http.ts';
 import { untilWaiting } from '../../support/harness/lock-waiters.ts';
 import { SESSION, type SingleSignOn, startSingleSignOn } from '../../support/scenes/single-sign-on.ts';
-import { makeUser, PASSWORD, type Person, signIn } from '../../support/users/person.ts';
+import { makeUser, PASSWORD, signIn, type TestUser } from '../../support/users/person.ts';
 import { Walker } from '../../support/users/walk.ts';
 
 describe('accounts and what a provider says of an address', () => {
@@ -246,7 +246,7 @@ describe('accounts and what a provider says of an address', () => {
 
     it('is taken back by them, and the subject is somebody new from then on', async () => {
       const { id, person, subject, email } = await linked();
-      const elsewhere: Person = await signIn(scene.test.url, email, PASSWORD);
+      const elsewhere: TestUser = await signIn(scene.test.url, email, PASSWORD);
       await person.mutate('user.unlinkProvider');
       expect(await person.query('user.me')).to.include({ linkedToProvider: false });
       expect((await elsewhere.call('query', 'user.me')).status, 'other sessions').to.equal(401);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { type Json, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
 import { type SingleSignOn, startSingleSignOn } from '../../support/scenes/single-sign-on.ts';
-import { makeUser, PASSWORD, type Person, signIn } from '../../support/users/person.ts';
+import { makeUser, PASSWORD, signIn, type TestUser } from '../../support/users/person.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -13,7 +13,7 @@ describe('an account whose subject or issuer has changed', () => {
   });
   after(() => scene?.stop());
 
-  const unlink = (userId: string, issuer?: string, by: Person = scene.root) =>
+  const unlink = (userId: string, issuer?: string, by: TestUser = scene.root) =>
     by.call('mutation', 'admin.unlinkProvider', { userId, ...(issuer && { issuer }) });
   const linksOf = (userId: string): Promise<{ subject: string }[]> =>
     scene.db('user_identities').where({ user_id: userId }).select('subject');

@@ -9,7 +9,7 @@ import {
   type SingleSignOn,
   startSingleSignOn,
 } from '../../support/scenes/single-sign-on.ts';
-import { makeUser, PASSWORD, type Person, signIn, trySignIn } from '../../support/users/person.ts';
+import { makeUser, PASSWORD, signIn, type TestUser, trySignIn } from '../../support/users/person.ts';
 import { Walker } from '../../support/users/walk.ts';
 
 const LINK = '/api/auth/oidc/login?link=1&next=%2Fprofile';
@@ -20,7 +20,7 @@ interface Linked {
   /** At the provider. */
   subject: string;
   /** Signed in by the password. */
-  person: Person;
+  person: TestUser;
   /** The same session, in a browser. */
   walker: Walker;
 }
@@ -44,7 +44,7 @@ describe('a super admin unlinks somebody from a provider', () => {
     expect(page).to.equal('/profile?linked=1');
     return { id, email, subject, person, walker };
   }
-  const unlink = (userId: string, by: Person = scene.root) =>
+  const unlink = (userId: string, by: TestUser = scene.root) =>
     by.call('mutation', 'admin.unlinkProvider', { userId });
   const reset = (userId: string) =>
     scene.root.call<{ temporaryPassword: string }>('mutation', 'admin.resetPassword', { userId });

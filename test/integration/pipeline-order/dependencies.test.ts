@@ -8,13 +8,13 @@ import { countStatements } from '../../support/harness/statements.ts';
 import { until } from '../../support/harness/until.ts';
 import { ONE_OF_TEN, refusal, tenAtOnce } from '../../support/scenes/places.ts';
 import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
-import { makeUser, type Person, signIn } from '../../support/users/person.ts';
+import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 describe('pipeline dependencies', () => {
   let test: TestController;
   let teams: TwoTeams;
   /** EDITOR in both teams. */
-  let both: Person;
+  let both: TestUser;
   let environmentId: string;
   let made = 0;
 

@@ -2,17 +2,23 @@
 import { expect } from 'chai';
 import type { PipelineGroup } from '../../../schemas/api/pipeline-order.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { makePlaces, ONE_OF_TEN, type Places, refusal, tenAtOnce } from '../../support/scenes/places.ts';
+import {
+  makeTestEnvironments,
+  ONE_OF_TEN,
+  refusal,
+  type TestEnvironments,
+  tenAtOnce,
+} from '../../support/scenes/places.ts';
 
 describe('pipeline groups', () => {
   let test: TestController;
-  let places: Places;
+  let places: TestEnvironments;
   let environmentId: string;
   let made = 0;
 
   before(async () => {
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
   });
   after(() => test?.stop());
   beforeEach(async () => {

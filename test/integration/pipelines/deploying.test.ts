@@ -7,7 +7,7 @@ import { component, drawPipeline, edge, soundGraph } from '../../support/fixture
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 interface Made {
   versionId: string;
@@ -16,7 +16,7 @@ interface Made {
 
 describe('versions of a pipeline that people draw', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let environmentId: string;
   let node: TestNode;
 

@@ -9,11 +9,11 @@ import type {
 import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { makeTwoTeams, type TwoTeams, testEnvironment } from '../../support/scenes/two-teams.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 describe('pipelines that people make', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let environmentId: string;
   let teamId: string;
 

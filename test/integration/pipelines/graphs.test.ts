@@ -5,11 +5,11 @@ import type { SharedComponent } from '../../../schemas/api/shared-components.ts'
 import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 describe('drawing', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let environmentId: string;
 
   before(async () => {

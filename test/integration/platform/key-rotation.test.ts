@@ -30,7 +30,7 @@ import {
   KeyringError,
   keyIdOf,
 } from '../../../controller/platform/crypto/keyring.ts';
-import { SEALED_COLUMNS, sealedPlace } from '../../../controller/platform/crypto/sealed-columns.ts';
+import { SEALED_COLUMNS, sealingContext } from '../../../controller/platform/crypto/sealed-columns.ts';
 import { readSetting } from '../../../controller/platform/runtime/settings-store.ts';
 import { insertSecret, readSecrets, updateSecretValue } from '../../../controller/secrets/secrets/store.ts';
 import { startTestController } from '../../support/harness/controller.ts';
@@ -242,7 +242,7 @@ describe('the keys', function () {
     const before = openKeyring(config);
     await agreeOnKeys(db, before);
     const id = await seal(before, 'first');
-    const setting = before.seal('{"kind":"EXEC"}', sealedPlace('environments', environmentId));
+    const setting = before.seal('{"kind":"EXEC"}', sealingContext('environments', environmentId));
     await db('environments').where({ id: environmentId }).update({ sealed_secret_backend_config: setting });
     try {
       said.length = 0;
@@ -306,7 +306,7 @@ describe('the keys', function () {
     expect(said).to.include(`Left as it is, no key opens it: secrets ${damaged}: not a sealed text`);
     const rows = await db('secrets').orderBy('id').pluck('sealed_value');
     expect(rows[0]).to.equal('no sealed text');
-    expect(createKeyring(NEW).open(rows[1], sealedPlace('secrets', good))).to.equal('second');
+    expect(createKeyring(NEW).open(rows[1], sealingContext('secrets', good))).to.equal('second');
   });
 
   it('go on where a rotation was ended, without making a third one', async () => {

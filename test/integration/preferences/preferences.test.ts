@@ -1,15 +1,20 @@
 /** User preferences: one's own, under keys of one's own. */
 import { expect } from 'chai';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { makePlaces, type Places, refusal, tenAtOnce } from '../../support/scenes/places.ts';
+import {
+  makeTestEnvironments,
+  refusal,
+  type TestEnvironments,
+  tenAtOnce,
+} from '../../support/scenes/places.ts';
 
 describe('user preferences', () => {
   let test: TestController;
-  let places: Places;
+  let places: TestEnvironments;
 
   before(async () => {
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
   });
   after(() => test?.stop());
 

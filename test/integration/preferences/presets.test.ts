@@ -2,17 +2,23 @@
 import { expect } from 'chai';
 import type { FilterPreset } from '../../../schemas/api/preferences.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { makePlaces, ONE_OF_TEN, type Places, refusal, tenAtOnce } from '../../support/scenes/places.ts';
+import {
+  makeTestEnvironments,
+  ONE_OF_TEN,
+  refusal,
+  type TestEnvironments,
+  tenAtOnce,
+} from '../../support/scenes/places.ts';
 
 describe('filter presets', () => {
   let test: TestController;
-  let places: Places;
+  let places: TestEnvironments;
   let made = 0;
   let environmentId: string;
 
   before(async () => {
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
   });
   after(() => test?.stop());
   beforeEach(async () => {

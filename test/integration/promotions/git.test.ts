@@ -14,8 +14,8 @@ import { git } from '../../support/clients/fast-import.ts';
 import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { bindToGit, type GitPlace } from '../../support/scenes/git-binding.ts';
-import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
+import { bindToGit, type GitBindingScene } from '../../support/scenes/git-binding.ts';
+import { makeTestEnvironments, refusal, type TestEnvironments } from '../../support/scenes/places.ts';
 
 type Initiated = Static<typeof InitiatedPromotion>;
 
@@ -51,9 +51,9 @@ describe('a promotion into an environment that git describes', function () {
   this.timeout(120_000);
 
   let test: TestController;
-  let places: Places;
-  let target: GitPlace;
-  let source: GitPlace;
+  let places: TestEnvironments;
+  let target: GitBindingScene;
+  let source: GitBindingScene;
   let clone: Clone;
   let made = 0;
   let name: string;
@@ -61,7 +61,7 @@ describe('a promotion into an environment that git describes', function () {
   before(async function () {
     this.timeout(120_000);
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
     target = await bindToGit(test, places, { 'pipelines/.keep': '' });
     source = await bindToGit(test, places, { 'pipelines/.keep': '' });
     clone = await Clone.of(target.gitdir);
@@ -141,7 +141,7 @@ describe('a promotion into an environment that git describes', function () {
   const tipOf = (branch: string) => git(target.gitdir, 'rev-parse', `refs/heads/${branch}`).trim();
   const folder = async () => (await clone.git('rev-parse', '--show-toplevel')).trim();
   const pathOf = (place = target) => `${place.folder}/pipelines/${name.replace(' ', '-')}.yaml`;
-  const applied = async (place: GitPlace, files: Record<string, string | null>) => {
+  const applied = async (place: GitBindingScene, files: Record<string, string | null>) => {
     await place.apply(files);
     return place.idOf('pipelines', name);
   };
@@ -183,7 +183,7 @@ describe('a promotion into an environment that git describes', function () {
     expect(audit[0].metadata).to.include({ pipeline: name, from: 'staging', pullRequest: pull.number });
   });
 
-  const nameOf = async ({ environmentId }: GitPlace) =>
+  const nameOf = async ({ environmentId }: GitBindingScene) =>
     (await test.db('environments').where({ id: environmentId }).first('name')).name;
 
   it('comes in as well by a squash, a rebase or a cherry-pick on the command line', async () => {

@@ -12,8 +12,8 @@ import type {
 } from '../../../schemas/api/promotions.ts';
 import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
-import { makeUser, type Person, signIn } from '../../support/users/person.ts';
+import { makeTestEnvironments, refusal, type TestEnvironments } from '../../support/scenes/places.ts';
+import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 type Initiated = Static<typeof InitiatedPromotion>;
 
@@ -28,16 +28,16 @@ const withSink = (config: Record<string, unknown>, source = '.seen = true') => (
 
 describe('a promotion into an environment that git does not describe', () => {
   let test: TestController;
-  let places: Places;
+  let places: TestEnvironments;
   /** EDITOR in the team, beside `editor`. */
-  let second: Person;
+  let second: TestUser;
   let target: string;
   let made = 0;
 
   before(async function () {
     this.timeout(60_000);
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
     await makeUser(test.db, { email: 'second@example.org', teams: { [places.teamId]: 'EDITOR' } });
     second = await signIn(test.url, 'second@example.org');
   });
@@ -347,7 +347,7 @@ describe('a promotion into an environment that git does not describe', () => {
     beforeEach(async () => {
       target = await environment({ approval: true });
     });
-    const decide = (what: string, requestId: string, person: Person, more: object = {}) =>
+    const decide = (what: string, requestId: string, person: TestUser, more: object = {}) =>
       person.mutate<{ status: string; targetPipelineId: string | null }>(`promotion.${what}`, {
         requestId,
         ...more,

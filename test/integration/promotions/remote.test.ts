@@ -11,7 +11,7 @@ import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { testDatabase } from '../../support/harness/postgres.ts';
 import { until } from '../../support/harness/until.ts';
-import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
+import { makeTestEnvironments, refusal, type TestEnvironments } from '../../support/scenes/places.ts';
 import { GitServer } from '../../support/servers/git-server.ts';
 import { signIn } from '../../support/users/person.ts';
 
@@ -22,7 +22,7 @@ describe('a promotion into a repository on a git server', function () {
   let server: GitServer;
   let gitdir: string;
   let test: TestController;
-  let places: Places;
+  let places: TestEnvironments;
   let database: Awaited<ReturnType<typeof testDatabase>>;
   const dataDir = mkdtempSync(join(tmpdir(), 'headgate-promotions-'));
 
@@ -33,7 +33,7 @@ describe('a promotion into a repository on a git server', function () {
     server.commit({ files: { [`${FOLDER}/pipelines/.keep`]: '' } });
     database = await testDatabase();
     test = await start();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
     await places.admin.mutate('gitSync.configure', {
       environmentId: places.siblingId,
       mode: 'sync',

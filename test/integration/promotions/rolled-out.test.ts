@@ -1,6 +1,6 @@
 /** From the merge of a promotion's pull request to what nodes run: when it is deployed, and what it says until then. */
 import { expect } from 'chai';
-import { lookAt } from '../../../reconcilers/promotions/pass.ts';
+import { runPromotionPass } from '../../../reconcilers/promotions/pass.ts';
 import type { ConfigResponse } from '../../../schemas/agent/protocol.ts';
 import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
 import type { Promotion } from '../../../schemas/api/promotions.ts';
@@ -8,20 +8,20 @@ import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent
 import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { bindToGit, type GitPlace } from '../../support/scenes/git-binding.ts';
-import { makePlaces, type Places } from '../../support/scenes/places.ts';
+import { bindToGit, type GitBindingScene } from '../../support/scenes/git-binding.ts';
+import { makeTestEnvironments, type TestEnvironments } from '../../support/scenes/places.ts';
 
 describe('a promotion that was merged', function () {
   this.timeout(120_000);
   let test: TestController;
-  let places: Places;
-  let target: GitPlace;
+  let places: TestEnvironments;
+  let target: GitBindingScene;
   let node: TestNode;
   let made = 0;
 
   before(async () => {
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
     target = await bindToGit(test, places, { 'pipelines/.keep': '' });
     const { environmentId } = target;
     const { token } = await places.admin.mutate<{ token: string }>('environment.generateEnrollmentToken', {
@@ -147,8 +147,8 @@ describe('a promotion that was merged', function () {
     const late = { ...ctx, fence: () => Promise.reject(new Error('the lease was lost')) };
     await until(async () => (await runs('RUNNING')) === made, { what: 'the node to be told', everyMs: 50 });
     const looks = await Promise.allSettled([
-      ...Array.from({ length: 5 }, () => lookAt(ctx, test.controller.execute, requestId)),
-      ...Array.from({ length: 3 }, () => lookAt(late, test.controller.execute, requestId)),
+      ...Array.from({ length: 5 }, () => runPromotionPass(ctx, test.controller.execute, requestId)),
+      ...Array.from({ length: 3 }, () => runPromotionPass(late, test.controller.execute, requestId)),
     ]);
     for (const look of looks)
       if (look.status === 'rejected') expect(String(look.reason)).to.contain('the lease was lost');

@@ -3,16 +3,16 @@ import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { localGit } from '../../../reconcilers/merge/local-git.ts';
 import { diffOf } from '../../../reconcilers/pull-requests/merge/diff.ts';
-import { PullBench } from '../../support/scenes/pull-workspace.ts';
+import { PullWorkspace } from '../../support/scenes/pull-workspace.ts';
 
 const lines = (count: number, of = 'line') =>
   Array.from({ length: count }, (_, n) => `${of} ${n}\n`).join('');
 
 describe('the files of a pull request', function () {
   this.timeout(60_000);
-  let bench: PullBench;
+  let bench: PullWorkspace;
   beforeEach(() => {
-    bench = new PullBench();
+    bench = new PullWorkspace();
     bench.commit('main', {
       ...{ 'kept.yaml': lines(50), 'old.yaml': lines(60, 'old'), 'gone.yaml': 'gone\n', 'a.sh': 'x\n' },
       ...{ 'nämé "odd"\ttab.yaml': 'x\n', 'becomes-link': 'text\n' },

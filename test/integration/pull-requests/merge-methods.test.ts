@@ -6,7 +6,7 @@ import { refreshPull } from '../../../reconcilers/pull-requests/merge/refresh-br
 import type { MergeMethod } from '../../../schemas/api/pull-requests.ts';
 import { longProperty } from '../../support/harness/long-property.ts';
 import { refusal } from '../../support/scenes/mirrors.ts';
-import { GRACE, PullBench, pullOf, WorkTree } from '../../support/scenes/pull-workspace.ts';
+import { GRACE, PullWorkspace, pullOf, WorkTree } from '../../support/scenes/pull-workspace.ts';
 
 const LINES = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'];
 const text = (...changes: [number, string][]) =>
@@ -16,13 +16,13 @@ const text = (...changes: [number, string][]) =>
 const METHODS: MergeMethod[] = ['merge', 'squash', 'rebase'];
 
 describe('merging a pull request', () => {
-  let bench: PullBench;
+  let bench: PullWorkspace;
   const signal = new AbortController().signal;
   const log = (format: string, ref = 'main') => bench.git('log', '-1', `--format=${format}`, ref);
   const look = (base: string, head: string) => mergeResult(bench.gitdir, { base, head }, signal);
 
   beforeEach(() => {
-    bench = new PullBench();
+    bench = new PullWorkspace();
     bench.commit('main', { 'a.yaml': text(), 'b.yaml': text() }, { message: 'first' });
     bench.branch('topic');
     bench.commit('topic', { 'a.yaml': text([1, 'TWO']) }, { message: 'second line\n\nWhy it is so.\n' });
@@ -178,9 +178,9 @@ describe('merging a pull request', () => {
 });
 
 describe('bringing the base into a branch', () => {
-  let bench: PullBench;
+  let bench: PullWorkspace;
   beforeEach(() => {
-    bench = new PullBench();
+    bench = new PullWorkspace();
     bench.commit('main', { 'a.yaml': text(), 'b.yaml': text() });
     bench.branch('topic');
     bench.commit('topic', { 'a.yaml': text([1, 'TWO']), 'd/e.yaml': 'e\n' });
@@ -290,7 +290,7 @@ describe('any two branches', () => {
     const commits = fc.array(edit, { minLength: 0, maxLength: 3 });
     await fc.assert(
       fc.asyncProperty(commits, fc.array(edit, { minLength: 1, maxLength: 4 }), async (ours, theirs) => {
-        const bench = new PullBench();
+        const bench = new PullWorkspace();
         const trees: WorkTree[] = [];
         const clone = () => {
           const made = new WorkTree(bench.gitdir);

@@ -6,21 +6,21 @@ import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { bindToGit, type GitPlace } from '../../support/scenes/git-binding.ts';
-import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
-import { makeUser, type Person, signIn } from '../../support/users/person.ts';
+import { bindToGit, type GitBindingScene } from '../../support/scenes/git-binding.ts';
+import { makeTestEnvironments, refusal, type TestEnvironments } from '../../support/scenes/places.ts';
+import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 describe('a protected branch', function () {
   this.timeout(60_000);
   let test: TestController;
-  let places: Places;
-  let place: GitPlace;
+  let places: TestEnvironments;
+  let place: GitBindingScene;
   let client: GitClient;
   let made = 0;
 
   before(async () => {
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
     place = await bindToGit(test, places, { 'pipelines/web.yaml': idleManifest('web') });
     const { token } = await places.both.mutate<{ token: string }>('user.createToken', { name: 'git' });
     client = new GitClient(withCredentials(test.controller.cloneUrl, 'git', token));
@@ -37,9 +37,9 @@ describe('a protected branch', function () {
   const of = (number: number) => ({ environmentId: place.environmentId, number });
   const show = (number: number) =>
     places.viewer.query<{ headSha: string; approvals: number }>('pullRequest.get', of(number));
-  const approve = (who: Person, number: number, headSha: string) =>
+  const approve = (who: TestUser, number: number, headSha: string) =>
     refusal(who, 'mutation', 'pullRequest.review', { ...of(number), verdict: 'approve', headSha });
-  const merge = (who: Person, number: number, headSha: string) =>
+  const merge = (who: TestUser, number: number, headSha: string) =>
     refusal(who, 'mutation', 'pullRequest.merge', { ...of(number), headSha, method: 'merge' });
 
   /** Of the editor, with one new manifest. */
@@ -170,7 +170,7 @@ describe('a protected branch', function () {
   });
 
   describe('that another team follows as well', () => {
-    let mallory: Person;
+    let mallory: TestUser;
     before(async () => {
       await makeUser(test.db, { email: 'mallory@example.org', teams: { [places.otherTeamId]: 'ADMIN' } });
       mallory = await signIn(test.url, 'mallory@example.org');

@@ -6,9 +6,9 @@ import { commit, git } from '../../support/clients/fast-import.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { bindToGit, type GitPlace } from '../../support/scenes/git-binding.ts';
-import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
-import type { Person } from '../../support/users/person.ts';
+import { bindToGit, type GitBindingScene } from '../../support/scenes/git-binding.ts';
+import { makeTestEnvironments, refusal, type TestEnvironments } from '../../support/scenes/places.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 interface Shown {
   id: string;
@@ -32,13 +32,13 @@ interface Shown {
 describe('pull requests that are kept here', function () {
   this.timeout(60_000);
   let test: TestController;
-  let places: Places;
-  let place: GitPlace;
+  let places: TestEnvironments;
+  let place: GitBindingScene;
   let made = 0;
 
   before(async () => {
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
     place = await bindToGit(test, places, { 'pipelines/web.yaml': idleManifest('web') });
   });
   after(() => test?.stop());
@@ -51,7 +51,7 @@ describe('pull requests that are kept here', function () {
     return made;
   };
   const of = (number: number) => ({ environmentId: place.environmentId, number });
-  const show = (number: number, who: Person = places.viewer) =>
+  const show = (number: number, who: TestUser = places.viewer) =>
     who.query<Shown>('pullRequest.get', of(number));
   /** Files below the environment's folder, on a branch that begins where the base stands. */
   function branch(files: Record<string, string | null>, name = `topic-${next()}`): string {
@@ -65,14 +65,18 @@ describe('pull requests that are kept here', function () {
     });
     return name;
   }
-  async function opened(files: Record<string, string | null>, who: Person = places.editor) {
+  async function opened(files: Record<string, string | null>, who: TestUser = places.editor) {
     const name = branch(files);
     const { number } = await who.mutate<{ number: number }>('pullRequest.open', {
       ...{ environmentId: place.environmentId, branch: name, title: ` Change ${name} `, body: 'Because' },
     });
     return { number, name, headSha: place.head(name) };
   }
-  const merge = (pull: { number: number; headSha: string }, more: object = {}, who: Person = places.editor) =>
+  const merge = (
+    pull: { number: number; headSha: string },
+    more: object = {},
+    who: TestUser = places.editor,
+  ) =>
     who.call('mutation', 'pullRequest.merge', {
       ...{ ...of(pull.number), headSha: pull.headSha, method: 'merge', ...more },
     });
@@ -179,7 +183,7 @@ describe('pull requests that are kept here', function () {
     await test.db('git_bindings').update({ required_approvals: 1 });
     const pull = await opened(unique());
     const { headSha } = pull;
-    const review = (who: Person, verdict: string, sha = place.head(pull.name)) =>
+    const review = (who: TestUser, verdict: string, sha = place.head(pull.name)) =>
       refusal(who, 'mutation', 'pullRequest.review', { ...of(pull.number), verdict, headSha: sha });
     expect(await review(places.editor, 'approve')).to.match(/^FORBIDDEN: You opened it/);
     expect(await review(places.viewer, 'approve')).to.match(/^FORBIDDEN: .*EDITOR/);

@@ -6,7 +6,7 @@ import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { MirrorScene } from '../../support/scenes/mirrors.ts';
-import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
+import { makeTestEnvironments, refusal, type TestEnvironments } from '../../support/scenes/places.ts';
 import { WorkTree } from '../../support/scenes/pull-workspace.ts';
 import { GitServer } from '../../support/servers/git-server.ts';
 
@@ -71,7 +71,7 @@ describe('pull requests of a remote without a forge', function () {
   this.timeout(90_000);
   let server: GitServer;
   let test: TestController;
-  let places: Places;
+  let places: TestEnvironments;
   let gitdir: string;
   let environmentId: string;
 
@@ -81,7 +81,7 @@ describe('pull requests of a remote without a forge', function () {
     for (let n = 0; n < 5; n += 1)
       server.commit({ files: { [`${FOLDER}/pipelines/web.yaml`]: idleManifest('web', `${n}`) } });
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
     ({ environmentId } = places);
     await places.admin.mutate('gitSync.configure', {
       ...{ environmentId, mode: 'sync', repositoryUrl: server.url(), path: FOLDER },

@@ -7,9 +7,9 @@ import { git } from '../../support/clients/fast-import.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
+import { makeTestEnvironments, refusal, type TestEnvironments } from '../../support/scenes/places.ts';
 import { GitServer } from '../../support/servers/git-server.ts';
-import { makeUser, type Person, signIn } from '../../support/users/person.ts';
+import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 const FOLDER = 'environments/staging';
 
@@ -17,8 +17,8 @@ describe('pull requests of a repository that needs a password', function () {
   this.timeout(60_000);
   let server: GitServer;
   let test: TestController;
-  let places: Places;
-  let stranger: Person;
+  let places: TestEnvironments;
+  let stranger: TestUser;
   let number: number;
   let headSha: string;
 
@@ -27,7 +27,7 @@ describe('pull requests of a repository that needs a password', function () {
     const gitdir = server.create();
     server.commit({ files: { [`${FOLDER}/pipelines/web.yaml`]: idleManifest('web') } });
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
     const { environmentId } = places;
     await places.admin.mutate('gitSync.configure', {
       ...{ environmentId, mode: 'sync', repositoryUrl: server.url(), path: FOLDER },
@@ -109,7 +109,7 @@ describe('pull requests of a repository that anybody may read', function () {
   this.timeout(60_000);
   let server: GitServer;
   let test: TestController;
-  let places: Places;
+  let places: TestEnvironments;
 
   before(async () => {
     server = await GitServer.start();
@@ -117,7 +117,7 @@ describe('pull requests of a repository that anybody may read', function () {
     server.commit({ files: { [`${FOLDER}/pipelines/web.yaml`]: idleManifest('web') } });
     git(gitdir, 'update-ref', 'refs/heads/topic', 'refs/heads/main');
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
   });
   after(async () => {
     await test?.stop();

@@ -6,16 +6,16 @@ import { git } from '../../support/clients/fast-import.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { bindToGit, type GitPlace } from '../../support/scenes/git-binding.ts';
-import { makePlaces } from '../../support/scenes/places.ts';
+import { bindToGit, type GitBindingScene } from '../../support/scenes/git-binding.ts';
+import { makeTestEnvironments } from '../../support/scenes/places.ts';
 
 describe('a pull request, from outside', () => {
   let test: TestController;
-  let place: GitPlace;
+  let place: GitBindingScene;
   before(async function () {
     this.timeout(60_000);
     test = await startTestController();
-    place = await bindToGit(test, await makePlaces(test), { 'web.yaml': idleManifest('web') });
+    place = await bindToGit(test, await makeTestEnvironments(test), { 'web.yaml': idleManifest('web') });
   });
   after(() => test?.stop());
 

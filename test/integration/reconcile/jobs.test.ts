@@ -4,11 +4,11 @@ import { commit, git } from '../../support/clients/fast-import.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 describe('jobs of an environment that is bound to git', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let teamId: string;
   let made = 0;
   before(async () => {

@@ -10,7 +10,7 @@ import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { testDatabase } from '../../support/harness/postgres.ts';
 import { until } from '../../support/harness/until.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 const BRANCH = 'main';
 const fileOf = (name: string) => `${name}.yaml`;
@@ -18,10 +18,10 @@ const fileOf = (name: string) => `${name}.yaml`;
 /** An environment of its own, bound to the root of the branch. */
 class Bound {
   readonly test: TestController;
-  readonly root: Person;
+  readonly root: TestUser;
   readonly id: string;
 
-  constructor(test: TestController, root: Person, id: string) {
+  constructor(test: TestController, root: TestUser, id: string) {
     this.test = test;
     this.root = root;
     this.id = id;

@@ -17,7 +17,7 @@ import { patient } from '../../support/harness/patience.ts';
 import { commandLinesDuring } from '../../support/harness/processes.ts';
 import { until } from '../../support/harness/until.ts';
 import { GitServer } from '../../support/servers/git-server.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 const TOKEN = 'glpat-xyzzy/canary+%"\'1';
 const HOST_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBV1yD8oqZyLw8u3h9n2m0qk4v0v3Wn6q7VnJ3k1T2aX';
@@ -26,7 +26,7 @@ describe('a binding to a git server', function () {
   this.timeout(60_000);
   let server: GitServer;
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let teamId: string;
   let made = 0;
   before(async () => {

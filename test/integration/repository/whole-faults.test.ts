@@ -10,7 +10,7 @@ import { testDatabase } from '../../support/harness/postgres.ts';
 import { type SmallDisk, smallDisk } from '../../support/harness/small-disk.ts';
 import { until } from '../../support/harness/until.ts';
 import { GitServer } from '../../support/servers/git-server.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 const NEVER_BY_ITSELF = 86_400;
 
@@ -18,10 +18,10 @@ const NEVER_BY_ITSELF = 86_400;
 class Bound {
   readonly test: TestController;
   readonly server: GitServer;
-  readonly root: Person;
+  readonly root: TestUser;
   readonly environmentId: string;
 
-  private constructor(test: TestController, server: GitServer, root: Person, environmentId: string) {
+  private constructor(test: TestController, server: GitServer, root: TestUser, environmentId: string) {
     this.test = test;
     this.server = server;
     this.root = root;

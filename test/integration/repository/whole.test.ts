@@ -10,8 +10,8 @@ import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { commandLinesDuring } from '../../support/harness/processes.ts';
 import { until } from '../../support/harness/until.ts';
-import { makePlaces, type Places } from '../../support/scenes/places.ts';
-import { everythingKept, writtenForms } from '../../support/scenes/stored-secrets.ts';
+import { makeTestEnvironments, type TestEnvironments } from '../../support/scenes/places.ts';
+import { everythingStored, writtenForms } from '../../support/scenes/stored-secrets.ts';
 import { GitServer } from '../../support/servers/git-server.ts';
 import { findSshd, SshServer } from '../../support/servers/ssh-server.ts';
 
@@ -75,7 +75,7 @@ for (const [how, open] of Object.entries(REMOTES)) {
     this.timeout(60_000);
     let remote: Remote;
     let test: TestController;
-    let places: Places;
+    let places: TestEnvironments;
     let environmentId: string;
     let hook: string;
     const answers: string[] = [];
@@ -86,7 +86,7 @@ for (const [how, open] of Object.entries(REMOTES)) {
       remote = opened;
       remote.server.create();
       test = await startTestController();
-      places = await makePlaces(test);
+      places = await makeTestEnvironments(test);
       ({ environmentId } = places);
     });
     after(async () => {
@@ -266,7 +266,7 @@ for (const [how, open] of Object.entries(REMOTES)) {
       });
       const { sealed_credentials: sealed } = await test.db('git_bindings').first('sealed_credentials');
       expect(sealed).to.be.a('string');
-      const everything = [await everythingKept(test), ...answers, ...seen].join('\n');
+      const everything = [await everythingStored(test), ...answers, ...seen].join('\n');
       expect(everything).to.include(sealed);
       for (const secret of remote.secrets)
         for (const form of writtenForms(secret)) expect(everything.includes(form), form).to.equal(false);

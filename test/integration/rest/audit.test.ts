@@ -4,7 +4,7 @@ import { makeKey, type RestCall, restClient } from '../../support/clients/rest.t
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 interface Event {
   id: string;
@@ -49,7 +49,7 @@ const EACH = 5;
 
 describe('the audit log over REST', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let ours: { teamId: string; environmentId: string };
   let other: { environmentId: string };
   let call: RestCall;

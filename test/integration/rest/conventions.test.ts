@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { ERROR_CODES } from '../../../schemas/api/error-codes.ts';
-import type { Answer } from '../../support/clients/http.ts';
+import type { HttpResponse } from '../../support/clients/http.ts';
 import {
   CONFIG_YAML,
   draftPipeline,
@@ -38,19 +38,19 @@ describe('the conventions of the REST interface', () => {
   });
 
   const draft = () => draftPipeline(teams.root, teams.ours.environmentId, `conventional ${++made}`);
-  const rule = async (name: string): Promise<Answer> =>
+  const rule = async (name: string): Promise<HttpResponse> =>
     call('POST', '/alerts/rules', {
       body: {
         ...{ name, metric: 'error_rate', condition: 'gt', threshold: 1, teamId: teams.ours.teamId },
       },
     });
-  const etagOf = (answer: Answer): string => {
+  const etagOf = (answer: HttpResponse): string => {
     expect(answer.headers.etag, answer.text.slice(0, 200)).to.match(/^"[\w.-]+"$/);
     return answer.headers.etag ?? '';
   };
 
   describe('of errors', () => {
-    const CASES: { reason: string; code: keyof typeof ERROR_CODES; request(): Promise<Answer> }[] = [
+    const CASES: { reason: string; code: keyof typeof ERROR_CODES; request(): Promise<HttpResponse> }[] = [
       {
         reason: 'a wrong input',
         code: 'BAD_REQUEST',
@@ -219,7 +219,7 @@ describe('the conventions of the REST interface', () => {
   });
 
   describe('of what is made', () => {
-    const MADE: { what: string; request(): Promise<Answer>; name(body: never): string }[] = [
+    const MADE: { what: string; request(): Promise<HttpResponse>; name(body: never): string }[] = [
       {
         what: 'a pipeline',
         request: () => call('POST', '/pipelines', { body: { name: `located ${++made}` } }),

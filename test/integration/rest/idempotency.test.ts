@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import stringify from 'fast-json-stable-stringify';
-import { deleteOldAnswers } from '../../../api/rest/idempotency-store.ts';
-import type { Answer } from '../../support/clients/http.ts';
+import { deleteOldResponses } from '../../../api/rest/idempotency-store.ts';
+import type { HttpResponse } from '../../support/clients/http.ts';
 import {
   draftPipeline,
   makeKey,
@@ -14,11 +14,11 @@ import {
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 describe('a POST with an Idempotency-Key', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let environmentId: string;
   let account: RestKey;
   let call: RestCall;
@@ -35,7 +35,7 @@ describe('a POST with an Idempotency-Key', () => {
   after(() => test?.stop());
 
   const freshKey = () => `key-${++n}`;
-  const post = (path: string, body: unknown, key: string, client = call): Promise<Answer> =>
+  const post = (path: string, body: unknown, key: string, client = call): Promise<HttpResponse> =>
     client('POST', path, { body, headers: { 'idempotency-key': key } });
   const draft = () => draftPipeline(root, environmentId, `idempotent ${++n}`);
   const deploy = (id: string, key: string, changelog = 'once', client = call) =>
@@ -43,7 +43,7 @@ describe('a POST with an Idempotency-Key', () => {
   const versionsOf = async (id: string) =>
     (await root.query<{ id: string }[]>('pipeline.versions', { pipelineId: id })).length;
   const secret = (name = `s_${++n}`) => ({ name, value: 'of-the-idempotency-test' });
-  const replayed = (answer: Answer) => answer.headers['idempotent-replayed'];
+  const replayed = (answer: HttpResponse) => answer.headers['idempotent-replayed'];
   const row = (key: string) =>
     test.db('idempotent_requests').where({ key, service_account_id: account.accountId });
   const age = (key: string, interval: string) =>
@@ -177,8 +177,8 @@ describe('a POST with an Idempotency-Key', () => {
         { what: `${count} to wait for the pipeline` },
       );
     const hold = await test.db.transaction();
-    let late: Promise<Answer>;
-    let next: Promise<Answer>;
+    let late: Promise<HttpResponse>;
+    let next: Promise<HttpResponse>;
     try {
       await hold('pipelines').where({ id }).forUpdate().first('id');
       late = deploy(id, key);
@@ -214,13 +214,13 @@ describe('a POST with an Idempotency-Key', () => {
     await deploy(id, key);
     await age(key, '23 hours 50 minutes');
     expect(replayed(await deploy(id, key))).to.equal('true');
-    await deleteOldAnswers(test.db);
+    await deleteOldResponses(test.db);
     expect(await row(key)).to.have.length(1);
     await age(key, '20 minutes');
     const another = await deploy(id, key, 'another request');
     expect([another.status, replayed(another)]).to.deep.equal([200, undefined]);
     await age(key, '25 hours');
-    await deleteOldAnswers(test.db);
+    await deleteOldResponses(test.db);
     expect(await row(key)).to.deep.equal([]);
   });
 

@@ -9,7 +9,7 @@ import { REST_ROWS } from '../../../api/rest/rows.ts';
 import { mintToken } from '../../../controller/platform/crypto/tokens.ts';
 import { PERMISSIONS, type Permission } from '../../../schemas/api/service-accounts.ts';
 import { validator } from '../../../schemas/validate.ts';
-import { type Answer, type SendOptions, send } from '../../support/clients/http.ts';
+import { type HttpResponse, type SendOptions, send } from '../../support/clients/http.ts';
 import {
   CONFIG_YAML,
   draftPipeline,
@@ -251,7 +251,7 @@ describe('every row of the REST interface', () => {
     request: Request,
     key: string | null,
     more: SendOptions = {},
-  ): Promise<Answer> {
+  ): Promise<HttpResponse> {
     const query = new URLSearchParams(request.query).toString();
     const path = row.path.replace(/\{\w+\}/, encodeURIComponent(request.id ?? ''));
     const answer = await restClient(test.url, key)(row.method, query ? `${path}?${query}` : path, {
@@ -263,7 +263,7 @@ describe('every row of the REST interface', () => {
   }
   const requestOf = (row: RestRow, side = teams.ours): Promise<Request> =>
     Promise.resolve(CASES[keyOf(row)]!.request(side, ++made));
-  const expectRefusal = (answer: Answer, status: number, what: string) => {
+  const expectRefusal = (answer: HttpResponse, status: number, what: string) => {
     expect(answer.status, `${what}: ${answer.text.slice(0, 300)}`).to.equal(status);
     expect(answer.headers['content-type'], what).to.include('application/json');
     const { error } = answer.json<{ error: string }>();

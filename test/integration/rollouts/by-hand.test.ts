@@ -17,13 +17,13 @@ import {
   wakeRollout,
 } from '../../support/scenes/rollouts.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 const CANARY = { canarySelector: { ring: '0' }, healthCheckWindowMinutes: 10, changelog: 'a try' };
 
 describe('a rollout by stages', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let environmentId: string;
   let nodes: RingNode[];
   let n = 0;

@@ -6,8 +6,8 @@ import type { Pipeline } from '../../../schemas/api/pipelines.ts';
 import type { RolloutSummary } from '../../../schemas/api/rollouts.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { bindToGit, type GitPlace } from '../../support/scenes/git-binding.ts';
-import { makePlaces, refusal } from '../../support/scenes/places.ts';
+import { bindToGit, type GitBindingScene } from '../../support/scenes/git-binding.ts';
+import { makeTestEnvironments, refusal } from '../../support/scenes/places.ts';
 import {
   activeOf,
   joinRing,
@@ -44,14 +44,14 @@ ${more}${rollout ? section : ''}  sources:
 
 describe('a rollout that git asks for', () => {
   let test: TestController;
-  let place: GitPlace;
+  let place: GitBindingScene;
   let nodes: RingNode[];
   let n = 0;
 
   before(async function () {
     this.timeout(60_000);
     test = await startTestController();
-    const places = await makePlaces(test);
+    const places = await makeTestEnvironments(test);
     place = await bindToGit(test, places, { 'pipelines/idle.yaml': written('idle', { rollout: false }) });
     nodes = [];
     for (const ring of ['0', '1', '2'])

@@ -9,7 +9,7 @@ import { startTestController, type TestController } from '../../support/harness/
 import { until } from '../../support/harness/until.ts';
 import { refusal, tenAtOnce } from '../../support/scenes/places.ts';
 import { deployGraph, makeSampled, report, type Sampled } from '../../support/scenes/sampled.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 describe('samples of events', () => {
   let test: TestController;
@@ -40,17 +40,17 @@ describe('samples of events', () => {
     nodeId: string;
     nodeName: string;
   }
-  const ask = (componentKeys = ['lines'], more: object = {}, person: Person = at.editor) =>
+  const ask = (componentKeys = ['lines'], more: object = {}, person: TestUser = at.editor) =>
     person.mutate<Requested>('pipeline.requestSamples', {
       pipelineId: at.pipelineId,
       componentKeys,
       ...more,
     });
-  const tryAsk = (componentKeys: unknown, more: object = {}, person: Person = at.editor) =>
+  const tryAsk = (componentKeys: unknown, more: object = {}, person: TestUser = at.editor) =>
     refusal(person, 'mutation', 'pipeline.requestSamples', {
       ...{ pipelineId: at.pipelineId, componentKeys, ...more },
     });
-  const result = (requestId: string, person: Person = at.viewer) =>
+  const result = (requestId: string, person: TestUser = at.viewer) =>
     person.query<SampleResultView>('pipeline.sampleResult', { requestId });
   const answerOf = (requestId: string, componentKey = 'lines', more: object = {}) => ({
     ...{ requestId, componentKey, events: [{ n: 1 }], schema: [{ path: '.n', type: 'integer', sample: 1 }] },
@@ -448,7 +448,7 @@ describe('samples of events', () => {
     });
 
     it('by patterns that an ADMIN sets, within their bounds', async () => {
-      const trying = (redactKeys: unknown, person: Person) =>
+      const trying = (redactKeys: unknown, person: TestUser) =>
         refusal(person, 'mutation', 'environment.update', { id: at.environmentId, redactKeys });
       expect(await trying([], at.editor)).to.match(/^FORBIDDEN: .*redactKeys/);
       for (const bad of [[''], ['x'.repeat(101)], Array(101).fill('a'), ['a\nb'], 'password', [1]])

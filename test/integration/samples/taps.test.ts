@@ -8,7 +8,7 @@ import { startTestController, type TestController } from '../../support/harness/
 import { until } from '../../support/harness/until.ts';
 import { refusal, tenAtOnce } from '../../support/scenes/places.ts';
 import { makeSampled, report, type Sampled } from '../../support/scenes/sampled.ts';
-import { type Person, signIn } from '../../support/users/person.ts';
+import { signIn, type TestUser } from '../../support/users/person.ts';
 
 interface Started {
   tapId: string;
@@ -41,11 +41,11 @@ describe('live taps', () => {
     for (const stream of open.splice(0)) stream.close();
   });
 
-  const start = (componentKey = 'lines', person: Person = at.editor) =>
+  const start = (componentKey = 'lines', person: TestUser = at.editor) =>
     person.mutate<Started>('pipeline.startTap', { pipelineId: at.pipelineId, componentKey });
-  const tryStart = (componentKey: string, more: object = {}, person: Person = at.editor) =>
+  const tryStart = (componentKey: string, more: object = {}, person: TestUser = at.editor) =>
     refusal(person, 'mutation', 'pipeline.startTap', { pipelineId: at.pipelineId, componentKey, ...more });
-  const watch = async (tapId: string, person: Person = at.editor, on: TestController = test) => {
+  const watch = async (tapId: string, person: TestUser = at.editor, on: TestController = test) => {
     const stream = await openStream(`${on.url}/api/taps/${tapId}`, { cookie: person.cookie });
     open.push(stream);
     if (stream.status === 200) await until(() => stream.text() !== '', { what: 'the first words' });
@@ -108,7 +108,7 @@ describe('live taps', () => {
     });
 
     it('at most three of a user and twenty of an environment, also where ten ask at once', async () => {
-      const call = (person: Person) =>
+      const call = (person: TestUser) =>
         person.call('mutation', 'pipeline.startTap', { pipelineId: at.pipelineId, componentKey: 'lines' });
       expect(await tenAtOnce(() => call(at.editor))).to.deep.equal([200, 200, 200, ...Array(7).fill(429)]);
       expect(await tryStart('lines')).to.match(/^TOO_MANY_REQUESTS: You have 3 live taps open; stop one/);

@@ -11,7 +11,7 @@ import { startTestController, type TestController } from '../../support/harness/
 import { longProperty } from '../../support/harness/long-property.ts';
 import { until } from '../../support/harness/until.ts';
 import { type Json, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 const GROUPS = ['red', 'green', 'blue'];
 const ROLES: Role[] = ['VIEWER', 'EDITOR', 'ADMIN'];
@@ -73,7 +73,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 describe('group operations of SCIM', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let scim: ScimClient;
   let teams: string[];
   let people: string[];

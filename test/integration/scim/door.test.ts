@@ -13,11 +13,11 @@ import {
 } from '../../support/scenes/scim/client.ts';
 import { makeScimScene } from '../../support/scenes/scim/scene.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import { makeUser, type Person } from '../../support/users/person.ts';
+import { makeUser, type TestUser } from '../../support/users/person.ts';
 
 describe('the door of SCIM', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let scim: ScimClient;
   let userId: string;
   let groupId: string;

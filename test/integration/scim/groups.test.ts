@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import type { Role } from '../../../schemas/api/common.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { expectError, type Json, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 describe('a group of SCIM', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let scim: ScimClient;
   let teams: Record<'web' | 'data' | 'ops', string>;
   let people = 0;

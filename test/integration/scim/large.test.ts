@@ -10,13 +10,13 @@ import type { Operation } from '../../../controller/platform/operation/operation
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { patient } from '../../support/harness/patience.ts';
 import { type Json, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 const MANY = 5_000;
 
 describe('a group of five thousand', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let scim: ScimClient;
   let teamId: string;
 

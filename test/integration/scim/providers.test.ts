@@ -4,11 +4,11 @@ import { startTestController, type TestController } from '../../support/harness/
 import { type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
 import { PROVIDERS } from '../../support/scenes/scim/providers/index.ts';
 import { play } from '../../support/scenes/scim/providers/run.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 describe('a sync by', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let scim: ScimClient;
   let teamId: string;
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { scimClient } from '../../support/scenes/scim/client.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 interface View {
   enabled: boolean;
@@ -13,7 +13,7 @@ interface View {
 
 describe('the settings of SCIM', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
 
   before(async function () {
     this.timeout(30_000);

@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { expectError, type Json, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
-import { makeUser, type Person } from '../../support/users/person.ts';
+import { makeUser, type TestUser } from '../../support/users/person.ts';
 
 describe('a user of SCIM', () => {
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let scim: ScimClient;
 
   before(async function () {

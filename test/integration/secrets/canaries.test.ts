@@ -13,14 +13,14 @@ import { startTestController, type TestController } from '../../support/harness/
 import { until } from '../../support/harness/until.ts';
 import { ACCESS_KEY, SecretsManagerServer } from '../../support/servers/secrets-manager-server.ts';
 import { VaultServer } from '../../support/servers/vault-server.ts';
-import type { Person } from '../../support/users/person.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 describe('what is secret', function () {
   this.timeout(60_000);
   const folder = mkdtempSync(join(tmpdir(), 'headgate-canary-'));
   const program = join(folder, 'program');
   let test: TestController;
-  let root: Person;
+  let root: TestUser;
   let vault: VaultServer;
   let aws: SecretsManagerServer;
   const answers: string[] = [];

@@ -1,7 +1,7 @@
 /** An environment whose secrets are kept outside: through the API, the reconciler and the config that its nodes are served. */
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { sealedPlace } from '../../../controller/platform/crypto/sealed-columns.ts';
+import { sealingContext } from '../../../controller/platform/crypto/sealed-columns.ts';
 import type { PipelineEntry } from '../../../schemas/agent/protocol.ts';
 import type { Environment, SecretSummary } from '../../../schemas/api/environments.ts';
 import { enrollNode, type TestNode } from '../../support/agents/agent-client.ts';
@@ -12,7 +12,7 @@ import { startTestController, type TestController } from '../../support/harness/
 import { until } from '../../support/harness/until.ts';
 import { ACCESS_KEY, SecretsManagerServer } from '../../support/servers/secrets-manager-server.ts';
 import { VaultServer } from '../../support/servers/vault-server.ts';
-import { makeUser, type Person, signIn } from '../../support/users/person.ts';
+import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 const TOKEN = 'hvs.root-of-the-test';
 const PROGRAM = join(import.meta.dirname, '../../support/fixtures/exec-secrets.sh');
@@ -23,8 +23,8 @@ type Listed = Omit<SecretSummary, 'fetchedAt'> & { fetchedAt: string | null };
 describe('an environment whose secrets are kept outside', function () {
   this.timeout(30_000);
   let test: TestController;
-  let root: Person;
-  let editor: Person;
+  let root: TestUser;
+  let editor: TestUser;
   let teamId: string;
   let vault: VaultServer;
   let made = 0;
@@ -281,7 +281,7 @@ describe('an environment whose secrets are kept outside', function () {
         .update({
           sealed_secret_backend_config: keyring.seal(
             JSON.stringify(setting),
-            sealedPlace('environments', id),
+            sealingContext('environments', id),
           ),
         });
       const { status, fault } = await editor.call('mutation', 'secret.register', {

@@ -2,16 +2,22 @@
 import { expect } from 'chai';
 import type { Snippet } from '../../../schemas/api/snippets.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { makePlaces, ONE_OF_TEN, type Places, refusal, tenAtOnce } from '../../support/scenes/places.ts';
+import {
+  makeTestEnvironments,
+  ONE_OF_TEN,
+  refusal,
+  type TestEnvironments,
+  tenAtOnce,
+} from '../../support/scenes/places.ts';
 
 describe('VRL snippets', () => {
   let test: TestController;
-  let places: Places;
+  let places: TestEnvironments;
   let made = 0;
 
   before(async () => {
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
   });
   after(() => test?.stop());
 

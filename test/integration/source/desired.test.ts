@@ -8,7 +8,7 @@ import {
   names,
   PRODUCTION,
   pipeline,
-  said,
+  problemTexts,
 } from '../../support/scenes/config-repository.ts';
 
 const ROOT = 'environments/production';
@@ -47,7 +47,7 @@ describe('Desired state', () => {
     );
     expect(names(desired)).to.deep.equal(['other']);
     const clashes = desired.problems.filter(({ stage }) => stage === 'identity');
-    expect(said(clashes)).to.deep.equal([
+    expect(problemTexts(clashes)).to.deep.equal([
       `${ROOT}/a.yaml: Pipeline Checkout is also declared at ${ROOT}/b.yaml:6, ${ROOT}/c.yaml:1; all of them are refused`,
       `${ROOT}/b.yaml: Pipeline checkout is also declared at ${ROOT}/a.yaml:1, ${ROOT}/c.yaml:1; all of them are refused`,
       `${ROOT}/c.yaml: Pipeline checkout is also declared at ${ROOT}/a.yaml:1, ${ROOT}/b.yaml:6; all of them are refused`,
@@ -70,7 +70,9 @@ describe('Desired state', () => {
       'Pipeline c',
       'AlertRule c',
     ]);
-    expect(said(desired.problems)[0]).to.include('the uid U1 is also declared at line 6 of this file');
+    expect(problemTexts(desired.problems)[0]).to.include(
+      'the uid U1 is also declared at line 6 of this file',
+    );
   });
 
   it('reads a changed file, and nothing else again', async () => {
@@ -148,7 +150,7 @@ describe('Desired state', () => {
       ),
     );
     expect(names(desired)).to.deep.equal([]);
-    expect(said(desired.problems)).to.deep.equal([
+    expect(problemTexts(desired.problems)).to.deep.equal([
       `${ROOT}/a.yaml: $file: shared/link is, or leads through, a symbolic link`,
       `${ROOT}/b.yaml: $file: shared/folder/x is, or leads through, a symbolic link`,
       `${ROOT}/c.yaml: $file: shared/module/x lies in a git submodule`,

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { ConfigRepository, names, pipeline, said } from '../../support/scenes/config-repository.ts';
+import { ConfigRepository, names, pipeline, problemTexts } from '../../support/scenes/config-repository.ts';
 
 const ROOT = 'environments/production';
 
@@ -51,7 +51,7 @@ describe('The snapshot of a commit', () => {
     const other = repository.commit({ 'headgate.yaml': pipeline('sneaked-in') });
     const desired = await repository.read(other);
     expect(names(desired)).to.deep.equal(['a']);
-    expect(said(desired.problems)).to.deep.equal([
+    expect(problemTexts(desired.problems)).to.deep.equal([
       'headgate.yaml: headgate.yaml at the root holds the Repository manifest only, not a Pipeline',
     ]);
   });
@@ -67,7 +67,7 @@ describe('The snapshot of a commit', () => {
       [`${ROOT}/generated/c.yaml`]: 'nonsense: [',
     });
     const desired = await repository.read(sha);
-    expect([names(desired), said(desired.problems)]).to.deep.equal([['a', 'kept'], []]);
+    expect([names(desired), problemTexts(desired.problems)]).to.deep.equal([['a', 'kept'], []]);
     const without = repository.commit({ '.headgateignore': null });
     expect((await repository.read(without)).problems.map(({ path }) => path)).to.include(
       `${ROOT}/generated/c.yaml`,
@@ -100,7 +100,7 @@ describe('The snapshot of a commit', () => {
       [`${ROOT}/skip.yaml`]: 'x: [',
     });
     const desired = await repository.read(sha);
-    expect(said(desired.problems)).to.deep.equal([
+    expect(problemTexts(desired.problems)).to.deep.equal([
       '.headgateignore: this pattern is too long or has too many stars and is not used',
     ]);
     expect(desired.problems[0]).to.include({ line: 1, column: 1 });
@@ -122,7 +122,7 @@ describe('The snapshot of a commit', () => {
     );
     const desired = await repository.read(sha);
     expect(names(desired)).to.deep.equal(['a']);
-    expect(said(desired.problems)).to.have.members([
+    expect(problemTexts(desired.problems)).to.have.members([
       `${ROOT}/.headgateignore: this is a symbolic link; links are never followed`,
       `${ROOT}/passwd.yaml: this is a symbolic link; links are never followed`,
       `${ROOT}/team: this is a symbolic link; links are never followed`,
@@ -137,7 +137,7 @@ describe('The snapshot of a commit', () => {
     const sha = repository.commit({ 'real/a.yaml': pipeline('a') }, { links: { environments: 'real' } });
     const desired = await repository.read(sha, { path: 'environments', sharedPaths: [] });
     expect(desired).to.deep.include({ manifests: [], pathExists: false, complete: false });
-    expect(said(desired.problems)[0]).to.include('symbolic link');
+    expect(problemTexts(desired.problems)[0]).to.include('symbolic link');
   });
 
   for (const [what, first, second] of [
@@ -195,7 +195,7 @@ describe('The snapshot of a commit', () => {
     const identity = ['-c', 'user.name=a', '-c', 'user.email=a@b'];
     const sha = repository.git(...identity, 'commit-tree', '-m', 'bomb', top);
     const desired = await repository.read(sha, { path: '', sharedPaths: [] });
-    expect(said(desired.problems)).to.deep.equal([
+    expect(problemTexts(desired.problems)).to.deep.equal([
       ': there are more than 100000 folders, links and submodules below this path; the others were not read',
     ]);
     expect(desired.complete).to.equal(false);
@@ -233,6 +233,6 @@ describe('The snapshot of a commit', () => {
       [`${ROOT}/c-middling.yaml`, 'source'],
       [`${ROOT}/d.yaml`, 'references'],
     ]);
-    expect(said(desired.problems)[0]).to.include('41943040 bytes; 1048576 is the most');
+    expect(problemTexts(desired.problems)[0]).to.include('41943040 bytes; 1048576 is the most');
   });
 });

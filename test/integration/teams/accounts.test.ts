@@ -1,34 +1,34 @@
 /** Locks and temporary passwords by the ADMINs of a team: who is within their reach, and what becomes of the account. */
 import { expect } from 'chai';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { type Member, type People, peopleOf } from '../../support/users/people.ts';
-import { PASSWORD, type Person, trySignIn } from '../../support/users/person.ts';
+import { createTestUsers, type Member, type TestUsers } from '../../support/users/people.ts';
+import { PASSWORD, type TestUser, trySignIn } from '../../support/users/person.ts';
 
 const WAYS = ['lockMember', 'unlockMember', 'resetMemberPassword'] as const;
 
 describe('the account of a member', () => {
   let test: TestController;
-  let people: People;
-  let root: Person;
+  let people: TestUsers;
+  let root: TestUser;
   let teamId: string;
   let admin: Member;
 
   before(async () => {
     test = await startTestController();
-    people = peopleOf(test);
+    people = createTestUsers(test);
     root = await test.root();
     teamId = await people.team(root);
     admin = await people.join({ [teamId]: 'ADMIN' });
   });
   after(() => test?.stop());
 
-  const act = (way: (typeof WAYS)[number], userId: string, by: Person = admin) =>
+  const act = (way: (typeof WAYS)[number], userId: string, by: TestUser = admin) =>
     by.call<{ temporaryPassword: string; expiresAt: string }>('mutation', `team.${way}`, { teamId, userId });
   const setLock = (userId: string, by: 'admin' | 'scim') =>
     test.db('users').where({ id: userId }).update({ locked_at: new Date(), locked_by: by });
   const provision = (userId: string, more: object = {}) =>
     test.db('scim_users').insert({ user_id: userId, user_name: `${userId}@example.org`, ...more });
-  const signsIn = async ({ email }: Person, password = PASSWORD) =>
+  const signsIn = async ({ email }: TestUser, password = PASSWORD) =>
     (await trySignIn(test.url, email, password)).status;
 
   it('is locked with its sessions at once, and unlocked', async () => {

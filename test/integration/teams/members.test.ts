@@ -5,19 +5,19 @@ import type { TeamDetail } from '../../../schemas/api/people.ts';
 import { openStream } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { type Member, makeGroup, type People, peopleOf } from '../../support/users/people.ts';
-import type { Person } from '../../support/users/person.ts';
+import { createTestUsers, type Member, makeGroup, type TestUsers } from '../../support/users/people.ts';
+import type { TestUser } from '../../support/users/person.ts';
 
 describe('the members of a team', () => {
   let test: TestController;
-  let people: People;
-  let root: Person;
+  let people: TestUsers;
+  let root: TestUser;
   let teamId: string;
   let admin: Member;
 
   before(async () => {
     test = await startTestController();
-    people = peopleOf(test);
+    people = createTestUsers(test);
     root = await test.root();
   });
   beforeEach(async () => {
@@ -28,13 +28,13 @@ describe('the members of a team', () => {
   });
   after(() => test?.stop());
 
-  const add = (email: string, role = 'VIEWER', by: Person = admin) =>
+  const add = (email: string, role = 'VIEWER', by: TestUser = admin) =>
     by.call('mutation', 'team.addMember', { teamId, email, role });
-  const remove = (userId: string, by: Person = admin) =>
+  const remove = (userId: string, by: TestUser = admin) =>
     by.call('mutation', 'team.removeMember', { teamId, userId });
-  const change = (userId: string, role: string, by: Person = admin) =>
+  const change = (userId: string, role: string, by: TestUser = admin) =>
     by.call('mutation', 'team.updateMemberRole', { teamId, userId, role });
-  const team = (by: Person = admin) => by.query<TeamDetail>('team.get', { id: teamId });
+  const team = (by: TestUser = admin) => by.query<TeamDetail>('team.get', { id: teamId });
 
   describe('joining', () => {
     it('takes the address of an account in whatever case, and counts at once', async () => {
@@ -271,7 +271,7 @@ describe('the members of a team', () => {
   });
 
   describe('a second factor for all', () => {
-    const ask = (by: Person, requireTwoFactor = true) =>
+    const ask = (by: TestUser, requireTwoFactor = true) =>
       by.call('mutation', 'team.updateRequireTwoFactor', { teamId, requireTwoFactor });
 
     it('is not asked for by who has none and would be shut out', async () => {
@@ -305,7 +305,7 @@ describe('the members of a team', () => {
 
   it('are told to open pages, and the page of who was removed ends', async () => {
     const other = await people.join({ [teamId]: 'VIEWER' });
-    const page = ({ cookie }: Person) => openStream(`${test.url}/api/events`, { cookie });
+    const page = ({ cookie }: TestUser) => openStream(`${test.url}/api/events`, { cookie });
     const [theirs, own] = [await page(admin), await page(other)];
     try {
       await remove(other.userId);

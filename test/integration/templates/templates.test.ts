@@ -3,7 +3,13 @@ import { expect } from 'chai';
 import type { GraphEdge, GraphNode } from '../../../schemas/api/pipelines.ts';
 import type { Template, TemplateSummary } from '../../../schemas/api/templates.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { makePlaces, ONE_OF_TEN, type Places, refusal, tenAtOnce } from '../../support/scenes/places.ts';
+import {
+  makeTestEnvironments,
+  ONE_OF_TEN,
+  refusal,
+  type TestEnvironments,
+  tenAtOnce,
+} from '../../support/scenes/places.ts';
 
 type Created = Template & { strippedFields: string[] };
 
@@ -20,12 +26,12 @@ const EDGES: GraphEdge[] = [{ sourceNodeId: 'given-id', targetNodeId: 'out' }];
 
 describe('templates', () => {
   let test: TestController;
-  let places: Places;
+  let places: TestEnvironments;
   let made = 0;
 
   before(async () => {
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
   });
   after(() => test?.stop());
 

@@ -4,18 +4,18 @@ import { commit } from '../../support/clients/fast-import.ts';
 import { draftPipeline } from '../../support/clients/rest.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { makePlaces, type Places } from '../../support/scenes/places.ts';
+import { makeTestEnvironments, type TestEnvironments } from '../../support/scenes/places.ts';
 
 const FOLDER = 'environments/staging';
 
 describe('an export that is committed and bound', () => {
   let test: TestController;
-  let places: Places;
+  let places: TestEnvironments;
 
   before(async function () {
     this.timeout(60_000);
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
   });
   after(async () => {
     await test?.stop();

@@ -3,8 +3,8 @@ import { git } from '../../support/clients/fast-import.ts';
 import { makeKey, restClient } from '../../support/clients/rest.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { bindToGit, type GitPlace } from '../../support/scenes/git-binding.ts';
-import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
+import { bindToGit, type GitBindingScene } from '../../support/scenes/git-binding.ts';
+import { makeTestEnvironments, refusal, type TestEnvironments } from '../../support/scenes/places.ts';
 
 const PIPELINE = `# Owned by the platform team
 apiVersion: headgate/v1
@@ -83,21 +83,21 @@ interface Became {
 }
 
 /** Lines that the last commit takes away and puts in. */
-const changed = (place: GitPlace, sha = 'main') =>
+const changed = (place: GitBindingScene, sha = 'main') =>
   git(place.gitdir, 'show', '--format=', '--unified=0', sha)
     .split('\n')
     .filter((line) => /^[-+](?![-+])/.test(line));
 
 describe('changes by hand of what git describes', () => {
   let test: TestController;
-  let place: GitPlace;
+  let place: GitBindingScene;
 
-  let places: Places;
+  let places: TestEnvironments;
 
   before(async function () {
     this.timeout(60_000);
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
   });
   beforeEach(async () => {
     place = await bindToGit(test, places, FILES);

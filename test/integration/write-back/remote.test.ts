@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { git } from '../../support/clients/fast-import.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { makePlaces, type Places, refusal } from '../../support/scenes/places.ts';
+import { makeTestEnvironments, refusal, type TestEnvironments } from '../../support/scenes/places.ts';
 import { GitServer } from '../../support/servers/git-server.ts';
 
 const FOLDER = 'environments/staging';
@@ -19,7 +19,7 @@ describe('changes by hand where the repository is on a git server', function () 
   this.timeout(60_000);
   let server: GitServer;
   let test: TestController;
-  let places: Places;
+  let places: TestEnvironments;
   let gitdir: string;
   let id: string;
 
@@ -30,7 +30,7 @@ describe('changes by hand where the repository is on a git server', function () 
       server.commit({ files: { [`${FOLDER}/alerts/errors.yaml`]: RULE(n) }, message: `before ${n}` });
     server.commit({ files: { [`${FOLDER}/alerts/errors.yaml`]: RULE(10) } });
     test = await startTestController();
-    places = await makePlaces(test);
+    places = await makeTestEnvironments(test);
     const { admin, environmentId } = places;
     await admin.mutate('gitSync.configure', {
       environmentId,

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { git } from '../../support/clients/fast-import.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { bindToGit, type GitPlace } from '../../support/scenes/git-binding.ts';
-import { makePlaces } from '../../support/scenes/places.ts';
+import { bindToGit, type GitBindingScene } from '../../support/scenes/git-binding.ts';
+import { makeTestEnvironments } from '../../support/scenes/places.ts';
 
 const FILE = 'pipelines/orders.yaml';
 const pipeline = (interval: number, description: string): string => `# Owned by the platform team
@@ -29,13 +29,13 @@ interface Proposal {
 
 describe('a rollback of what git describes', () => {
   let test: TestController;
-  let place: GitPlace;
+  let place: GitBindingScene;
   let pipelineId: string;
 
   before(async function () {
     this.timeout(60_000);
     test = await startTestController();
-    const places = await makePlaces(test);
+    const places = await makeTestEnvironments(test);
     place = await bindToGit(test, places, { [FILE]: pipeline(5, 'first') });
     await place.apply({ [FILE]: pipeline(1, 'second') });
     pipelineId = await place.idOf('pipelines', 'orders');

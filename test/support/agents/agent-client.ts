@@ -1,6 +1,6 @@
 /** What a node agent says over HTTP, raw. */
 import type { EnrollRequest, EnrollResponse } from '../../../schemas/agent/protocol.ts';
-import { type Answer, type OpenStream, openStream, type SendOptions, send } from '../clients/http.ts';
+import { type HttpResponse, type OpenStream, openStream, type SendOptions, send } from '../clients/http.ts';
 
 export function enrollRequest(token: string, more: Partial<EnrollRequest> = {}): EnrollRequest {
   return {
@@ -14,15 +14,15 @@ export function enrollRequest(token: string, more: Partial<EnrollRequest> = {}):
 }
 
 export interface TestNode extends EnrollResponse {
-  config(headers?: SendOptions['headers']): Promise<Answer>;
-  heartbeat(body: unknown, headers?: SendOptions['headers']): Promise<Answer>;
-  logs(body: unknown, headers?: SendOptions['headers']): Promise<Answer>;
-  samples(body: unknown, headers?: SendOptions['headers']): Promise<Answer>;
-  tapEvents(body: unknown, headers?: SendOptions['headers']): Promise<Answer>;
+  config(headers?: SendOptions['headers']): Promise<HttpResponse>;
+  heartbeat(body: unknown, headers?: SendOptions['headers']): Promise<HttpResponse>;
+  logs(body: unknown, headers?: SendOptions['headers']): Promise<HttpResponse>;
+  samples(body: unknown, headers?: SendOptions['headers']): Promise<HttpResponse>;
+  tapEvents(body: unknown, headers?: SendOptions['headers']): Promise<HttpResponse>;
   push(): Promise<OpenStream>;
 }
 
-export function tryEnroll(url: string, body: unknown): Promise<Answer> {
+export function tryEnroll(url: string, body: unknown): Promise<HttpResponse> {
   return send(`${url}/api/agent/enroll`, { body });
 }
 

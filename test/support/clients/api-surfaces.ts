@@ -2,10 +2,10 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { TestController } from '../harness/controller.ts';
 import { makeTwoTeams, type TwoTeams } from '../scenes/two-teams.ts';
-import { type Answer, type SendOptions, send } from './http.ts';
+import { type HttpResponse, type SendOptions, send } from './http.ts';
 import { makeKey } from './rest.ts';
 
-export interface DoorRow {
+export interface ApiCall {
   /** What a reader of a failed test is told. */
   what: string;
   method?: string;
@@ -21,21 +21,21 @@ export interface DoorRow {
   kept?: 'until asked' | 'for ever';
 }
 
-export interface Doors {
+export interface ApiSurfaces {
   teams: TwoTeams;
-  rows: DoorRow[];
+  rows: ApiCall[];
   /** Authorization of a service account with every permission. */
   key: OutgoingHttpHeaders;
   git: OutgoingHttpHeaders;
   node: OutgoingHttpHeaders;
   scim: OutgoingHttpHeaders;
-  send(row: DoorRow, more?: SendOptions): Promise<Answer>;
+  send(row: ApiCall, more?: SendOptions): Promise<HttpResponse>;
 }
 
 const basic = (token: string) => `Basic ${Buffer.from(`git:${token}`).toString('base64')}`;
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-export async function makeDoors(test: TestController): Promise<Doors> {
+export async function makeApiSurfaces(test: TestController): Promise<ApiSurfaces> {
   const teams = await makeTwoTeams(test);
   const { environmentId } = teams.ours;
   const key = bearer((await makeKey(teams.root, environmentId)).key);
@@ -45,7 +45,7 @@ export async function makeDoors(test: TestController): Promise<Doors> {
   const scim = bearer((await teams.root.mutate<{ token: string }>('settings.generateScimToken')).token);
   const session = { cookie: teams.root.cookie };
   const refs = '/git/config.git/info/refs?service=git-upload-pack';
-  const rows: DoorRow[] = [
+  const rows: ApiCall[] = [
     { what: 'the page', path: '/', status: 200 },
     { what: 'a page further in', path: `/e/${environmentId}/pipelines`, status: 200 },
     { what: 'a picture', path: '/favicon.svg', status: 200, kept: 'until asked' },

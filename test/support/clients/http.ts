@@ -1,7 +1,7 @@
 /** One request at a time over a connection of its own, with the headers exactly as given. */
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
 
-export interface Answer {
+export interface HttpResponse {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
@@ -16,7 +16,7 @@ export interface SendOptions {
   body?: unknown;
 }
 
-export function send(url: string, options: SendOptions = {}): Promise<Answer> {
+export function send(url: string, options: SendOptions = {}): Promise<HttpResponse> {
   const { body } = options;
   const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
   const headers = isRaw ? options.headers : { 'content-type': 'application/json', ...options.headers };

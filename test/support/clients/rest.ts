@@ -1,9 +1,9 @@
 /** Programs, as they come to the REST interface: with the key of a service account. */
 import { PERMISSIONS, type Permission } from '../../../schemas/api/service-accounts.ts';
 import type { Side } from '../scenes/two-teams.ts';
-import type { Person } from '../users/person.ts';
+import type { TestUser } from '../users/person.ts';
 import { commit, git } from './fast-import.ts';
-import { type Answer, type SendOptions, send } from './http.ts';
+import { type HttpResponse, type SendOptions, send } from './http.ts';
 
 export interface RestKey {
   accountId: string;
@@ -14,7 +14,7 @@ let made = 0;
 
 /** A service account with these permissions, all where none are named. */
 export async function makeKey(
-  admin: Person,
+  admin: TestUser,
   environmentId: string,
   permissions: readonly Permission[] = PERMISSIONS,
 ): Promise<RestKey> {
@@ -26,7 +26,7 @@ export async function makeKey(
   return { accountId: id, key };
 }
 
-export type RestCall = (method: string, path: string, options?: SendOptions) => Promise<Answer>;
+export type RestCall = (method: string, path: string, options?: SendOptions) => Promise<HttpResponse>;
 
 /** Calls below `/api/v1` with the key, or without one. */
 export const restClient =
@@ -44,7 +44,7 @@ export const CONFIG_YAML =
 
 /** A draft with a source and a sink that the UI owns; answers its id. */
 export async function draftPipeline(
-  editor: Person,
+  editor: TestUser,
   environmentId: string,
   name: string,
   config: object = { format: 'shuffle', lines: ['x'] },

@@ -51,6 +51,6 @@ export function names(desired: Desired): string[] {
   return desired.manifests.map(({ name }) => name);
 }
 
-export function said(problems: readonly Problem[]): string[] {
+export function problemTexts(problems: readonly Problem[]): string[] {
   return problems.map(({ path, message }) => `${path}: ${message}`);
 }

@@ -3,9 +3,9 @@
 import { commit, git } from '../clients/fast-import.ts';
 import type { TestController } from '../harness/controller.ts';
 import { until } from '../harness/until.ts';
-import type { Places } from './places.ts';
+import type { TestEnvironments } from './places.ts';
 
-export interface GitPlace extends Places {
+export interface GitBindingScene extends TestEnvironments {
   test: TestController;
   /** Of the environment in the repository, which it shares with others of the controller. */
   folder: string;
@@ -27,9 +27,9 @@ let made = 0;
 /** A new environment of the places' team, bound to a folder of its own. */
 export async function bindToGit(
   test: TestController,
-  places: Places,
+  places: TestEnvironments,
   files: Record<string, string>,
-): Promise<GitPlace> {
+): Promise<GitBindingScene> {
   const { admin, teamId } = places;
   made += 1;
   const name = `env-${made}`;

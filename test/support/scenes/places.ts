@@ -1,14 +1,14 @@
 /** Two teams with nothing in them but environments, and people of every role: quick to make, where no git is wanted. */
 import type { TestController } from '../harness/controller.ts';
-import { type Kind, makeUser, type Person, signIn } from '../users/person.ts';
+import { type Kind, makeUser, signIn, type TestUser } from '../users/person.ts';
 
-export interface Places {
-  root: Person;
-  viewer: Person;
-  editor: Person;
-  admin: Person;
+export interface TestEnvironments {
+  root: TestUser;
+  viewer: TestUser;
+  editor: TestUser;
+  admin: TestUser;
   /** EDITOR in both teams. */
-  both: Person;
+  both: TestUser;
   teamId: string;
   environmentId: string;
   /** Another one of the same team. */
@@ -18,7 +18,7 @@ export interface Places {
   foreignId: string;
 }
 
-export async function makePlaces(test: TestController): Promise<Places> {
+export async function makeTestEnvironments(test: TestController): Promise<TestEnvironments> {
   const root = await test.root();
   const make = async (name: string, input: object) => (await root.mutate<{ id: string }>(name, input)).id;
   const teamId = await make('team.create', { name: 'ours' });
@@ -43,7 +43,7 @@ export async function makePlaces(test: TestController): Promise<Places> {
 }
 
 /** How a call is refused: `CONFLICT: the message`; `OK` where it is not. */
-export async function refusal(person: Person, kind: Kind, name: string, input?: unknown): Promise<string> {
+export async function refusal(person: TestUser, kind: Kind, name: string, input?: unknown): Promise<string> {
   const { fault } = await person.call(kind, name, input);
   return fault ? `${fault.data.code}: ${fault.message}` : 'OK';
 }

@@ -8,7 +8,7 @@ import { createRepositories, type RepositoryHandle } from '../../../controller/d
 import { createKeyring } from '../../../controller/platform/crypto/keyring.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { localGit } from '../../../reconcilers/merge/local-git.ts';
-import type { Bench } from '../../../reconcilers/merge/workspace.ts';
+import type { Workspace } from '../../../reconcilers/merge/workspace.ts';
 import { mergePull } from '../../../reconcilers/pull-requests/merge/merge-pull-request.ts';
 import type { MergeMethod } from '../../../schemas/api/pull-requests.ts';
 import { commit, createBareRepository, git, type ImportedCommit } from '../clients/fast-import.ts';
@@ -17,7 +17,7 @@ import { localGuard } from '../fixtures/local-targets.ts';
 export const GRACE = { name: 'Grace Hopper', email: 'grace@example.org' };
 export const HEADGATE = { name: 'Headgate', email: 'headgate@localhost' };
 
-export class PullBench {
+export class PullWorkspace {
   readonly folder = mkdtempSync(join(tmpdir(), 'headgate-pulls-'));
   readonly gitdir = join(this.folder, 'config.git');
   readonly handle: RepositoryHandle;
@@ -56,7 +56,7 @@ export class PullBench {
     this.git('update-ref', `refs/heads/${name}`, this.head(from));
   }
 
-  bench(more: Partial<Bench> = {}): Bench {
+  bench(more: Partial<Workspace> = {}): Workspace {
     const { signal } = new AbortController();
     return {
       ...{ handle: this.handle, git: localGit(this.gitdir, signal), signal },
@@ -65,7 +65,7 @@ export class PullBench {
     };
   }
 
-  merge(branch: string, method: MergeMethod, more: Partial<Bench> & { headSha?: string } = {}) {
+  merge(branch: string, method: MergeMethod, more: Partial<Workspace> & { headSha?: string } = {}) {
     const { headSha = this.head(branch), ...rest } = more;
     return mergePull(this.bench(rest), pullOf(branch), { method, headSha });
   }

@@ -74,7 +74,7 @@ export interface VersionState {
   source: string;
 }
 
-export interface PassAsked {
+export interface PassRequest {
   trigger?: string;
   signal?: AbortSignal;
   fence?: NonNullable<Context['fence']>;
@@ -198,7 +198,7 @@ export class BoundEnvironment {
   }
 
   /** One pass over what the branch says now, as the loop would run it. */
-  async pass(asked: PassAsked = {}): Promise<PassResult> {
+  async pass(asked: PassRequest = {}): Promise<PassResult> {
     const binding = await findBinding(this.scene.db, this.id);
     if (!binding) throw new Error('the environment is not bound');
     const signal = asked.signal ?? new AbortController().signal;

@@ -5,7 +5,7 @@ import type { Rollout, RolloutSummary } from '../../../schemas/api/rollouts.ts';
 import { enrollNode, heartbeat, type TestNode } from '../agents/agent-client.ts';
 import type { TestController } from '../harness/controller.ts';
 import { until } from '../harness/until.ts';
-import type { Person } from '../users/person.ts';
+import type { TestUser } from '../users/person.ts';
 
 export interface RingNode {
   name: string;
@@ -18,7 +18,7 @@ export interface RingNode {
 
 export async function joinRing(
   test: TestController,
-  root: Person,
+  root: TestUser,
   environmentId: string,
   name: string,
   labels: Record<string, string>,
@@ -97,10 +97,10 @@ export const putBackWindow = (db: Knex, rolloutId: string, minutes: number) =>
     .where({ id: rolloutId })
     .update({ health_started_at: db.raw(`health_started_at - ? * interval '1 minute'`, [minutes]) });
 
-export const activeOf = async (person: Person, pipelineId: string): Promise<Rollout | null> =>
+export const activeOf = async (person: TestUser, pipelineId: string): Promise<Rollout | null> =>
   (await person.call<Rollout | null>('query', 'stagedRollout.getActive', { pipelineId })).output ?? null;
 
-export async function lastOf(person: Person, pipelineId: string): Promise<RolloutSummary> {
+export async function lastOf(person: TestUser, pipelineId: string): Promise<RolloutSummary> {
   const [last] = await person.query<RolloutSummary[]>('stagedRollout.list', { pipelineId });
   if (!last) throw new Error('there was no rollout');
   return last;
@@ -108,7 +108,7 @@ export async function lastOf(person: Person, pipelineId: string): Promise<Rollou
 
 /** Until the newest rollout of the pipeline is in this status. */
 export async function untilStatus(
-  person: Person,
+  person: TestUser,
   pipelineId: string,
   status: RolloutSummary['status'],
 ): Promise<RolloutSummary> {

@@ -2,8 +2,8 @@
 import { enrollNode, heartbeat, type TestNode } from '../agents/agent-client.ts';
 import type { TestController } from '../harness/controller.ts';
 import { until } from '../harness/until.ts';
-import type { Person } from '../users/person.ts';
-import { makePlaces, type Places } from './places.ts';
+import type { TestUser } from '../users/person.ts';
+import { makeTestEnvironments, type TestEnvironments } from './places.ts';
 
 const at = (componentKey: string, componentType: string, kind: string, config: object, disabled = false) => ({
   ...{ componentKey, componentType, kind, config, positionX: 0, positionY: 0, disabled },
@@ -21,7 +21,7 @@ const GRAPH = {
   ],
 };
 
-export interface Sampled extends Places {
+export interface Sampled extends TestEnvironments {
   pipelineId: string;
   /** One of the other team's, deployed too. */
   foreignPipelineId: string;
@@ -31,7 +31,7 @@ export interface Sampled extends Places {
   join(hostname: string): Promise<TestNode>;
 }
 
-export async function deployGraph(person: Person, environmentId: string, name: string): Promise<string> {
+export async function deployGraph(person: TestUser, environmentId: string, name: string): Promise<string> {
   const { id } = await person.mutate<{ id: string }>('pipeline.create', { environmentId, name });
   await person.mutate('pipeline.saveGraph', { pipelineId: id, ...GRAPH });
   await person.mutate('deploy.agent', { pipelineId: id, changelog: 'first' });
@@ -60,7 +60,7 @@ export async function report(
 }
 
 export async function makeSampled(test: TestController): Promise<Sampled> {
-  const places = await makePlaces(test);
+  const places = await makeTestEnvironments(test);
   const { token } = await places.root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
     environmentId: places.environmentId,
   });

@@ -8,7 +8,7 @@ import {
   startIdentityProvider,
   type TestIdentityProvider,
 } from '../servers/identity-provider.ts';
-import type { Person } from '../users/person.ts';
+import type { TestUser } from '../users/person.ts';
 import { Walker } from '../users/walk.ts';
 
 export const CALLBACK = '/api/auth/oidc/callback';
@@ -20,7 +20,7 @@ export interface SingleSignOn {
   test: TestController;
   provider: TestIdentityProvider;
   db: Knex;
-  root: Person;
+  root: TestUser;
   /** What `settings.updateOidc` was given. */
   client: { issuer: string; clientId: string; clientSecret: string; displayName: string };
   /** Somebody new at the provider; answers their subject. */

@@ -26,7 +26,7 @@ export const wholeFolder = (folder: string): string =>
     maxBuffer: 512 * 1024 * 1024,
   });
 
-export const everythingKept = async (test: TestController): Promise<string> =>
+export const everythingStored = async (test: TestController): Promise<string> =>
   [await wholeDatabase(test.db), wholeFolder(test.config.dataDir), test.log()].join('\n');
 
 /** The ways in which a text could have been written. */

@@ -8,7 +8,7 @@ import { enrollNode, heartbeat, type TestNode } from '../agents/agent-client.ts'
 import { GitClient, withCredentials } from '../clients/git-client.ts';
 import type { TestController } from '../harness/controller.ts';
 import { until } from '../harness/until.ts';
-import { makeUser, type Person, signIn } from '../users/person.ts';
+import { makeUser, signIn, type TestUser } from '../users/person.ts';
 
 export interface Side {
   /** For what has to be there and no procedure makes. */
@@ -25,12 +25,12 @@ export interface Side {
 }
 
 export interface TwoTeams {
-  root: Person;
-  viewer: Person;
-  editor: Person;
-  admin: Person;
+  root: TestUser;
+  viewer: TestUser;
+  editor: TestUser;
+  admin: TestUser;
   /** ADMIN of the other team and of nothing here. */
-  stranger: Person;
+  stranger: TestUser;
   ours: Side;
   theirs: Side;
   /** A clone with root's personal token. */
@@ -125,7 +125,7 @@ export async function makeTwoTeams(test: TestController): Promise<TwoTeams> {
 
 /** A team with one environment, and nothing in it. */
 export async function testEnvironment(
-  root: Person,
+  root: TestUser,
   name = 'staging',
 ): Promise<{ teamId: string; environmentId: string }> {
   const { id: teamId } = await root.mutate<{ id: string }>('team.create', { name: `Team of ${name}` });

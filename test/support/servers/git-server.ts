@@ -26,7 +26,7 @@ export type Mischief =
   /** Ends the connection in the middle of the answer. */
   | 'break';
 
-export interface Asked {
+export interface RecordedRequest {
   path: string;
   method: string;
   /** A download of objects, and not a question for refs. */
@@ -35,10 +35,10 @@ export interface Asked {
 
 export class GitServer {
   readonly root = mkdtempSync(join(tmpdir(), 'headgate-git-server-'));
-  readonly asked: Asked[] = [];
+  readonly asked: RecordedRequest[] = [];
   user: GitServerOptions['user'];
   /** Null: answer well. */
-  mischief: (request: Asked) => Mischief | null = () => null;
+  mischief: (request: RecordedRequest) => Mischief | null = () => null;
   readonly #tls: boolean;
   readonly #server: http.Server;
   readonly #drips = new Set<NodeJS.Timeout>();
@@ -108,7 +108,7 @@ export class GitServer {
     const body = Buffer.concat(chunks);
     const url = new URL(request.url ?? '/', 'http://localhost');
     const fetch = url.pathname.endsWith('/git-upload-pack') && !body.includes('command=ls-refs');
-    const asked: Asked = { path: request.url ?? '', method: request.method ?? '', fetch };
+    const asked: RecordedRequest = { path: request.url ?? '', method: request.method ?? '', fetch };
     this.asked.push(asked);
     const mischief = this.mischief(asked);
     if (mischief !== null && typeof mischief === 'object') {

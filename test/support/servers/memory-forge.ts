@@ -8,7 +8,7 @@ import type {
   StatusReport,
 } from '../../../reconcilers/forges/forge.ts';
 
-export interface ToldStatus extends StatusReport {
+export interface ReportedStatus extends StatusReport {
   sha: string;
 }
 
@@ -27,7 +27,7 @@ export class MemoryForge implements Forge {
   readonly pulls = new Map<number, ForgePullRequest>();
   readonly comments = new Map<string, { number: number; body: string; written: number }>();
   /** In the order in which they came. */
-  readonly statuses: ToldStatus[] = [];
+  readonly statuses: ReportedStatus[] = [];
   readonly calls: ForgeCall[] = [];
   /** Asked before each call is carried out; what it throws is the answer. */
   before: (call: ForgeCall) => void | Promise<void> = () => {};

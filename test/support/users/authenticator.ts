@@ -1,6 +1,6 @@
 /** An authenticator app, as people have it on their phones. */
 import { generateSync } from 'otplib';
-import type { Person } from './person.ts';
+import type { TestUser } from './person.ts';
 
 export const STEP_MS = 30_000;
 
@@ -14,7 +14,7 @@ export interface Enrolled {
 }
 
 /** Turns two-factor sign-in on, as the settings page does, and uses up the code of the step before: that of now is left. */
-export async function enrollAuthenticator(person: Person): Promise<Enrolled> {
+export async function enrollAuthenticator(person: TestUser): Promise<Enrolled> {
   const { secret, backupCodes } = await person.mutate<Enrolled>('user.setupTotp');
   const verify = () => person.mutate('user.verifyAndEnableTotp', { code: codeOf(secret, { steps: -1 }) });
   // Once more where a step has ended on the way.

@@ -2,24 +2,24 @@
 import type { Knex } from 'knex';
 import type { Role } from '../../../schemas/api/common.ts';
 import type { TestController } from '../harness/controller.ts';
-import { makeUser, type Person, signIn } from './person.ts';
+import { makeUser, signIn, type TestUser } from './person.ts';
 
-export type Member = Person & { userId: string };
+export type Member = TestUser & { userId: string };
 
 /** Of one controller. */
-export interface People {
+export interface TestUsers {
   /** Signed in; addresses differ. */
   join(teams?: Record<string, Role>, more?: { isSuperAdmin?: boolean }): Promise<Member>;
-  team(root: Person, name?: string): Promise<string>;
+  team(root: TestUser, name?: string): Promise<string>;
   roleOf(teamId: string, userId: string): Promise<{ role: Role; source: string } | null>;
   userRow(userId: string): Promise<Record<string, unknown>>;
   /** Answers 200 to whoever is signed in. */
-  isSignedIn(person: Person): Promise<boolean>;
+  isSignedIn(person: TestUser): Promise<boolean>;
   /** The newest row of an action, without what differs from run to run. */
   audited(action: string): Promise<Record<string, unknown>>;
 }
 
-export function peopleOf(test: TestController): People {
+export function createTestUsers(test: TestController): TestUsers {
   let n = 0;
   const { db } = test;
   return {

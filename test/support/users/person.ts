@@ -4,7 +4,7 @@ import { hashPassword } from '../../../controller/identity/access/sign-in/passwo
 import { insertUser } from '../../../controller/identity/access/users/users-store.ts';
 import { addMember } from '../../../controller/identity/teams/members-store.ts';
 import type { Role } from '../../../schemas/api/common.ts';
-import { type Answer, type SendOptions, send } from '../clients/http.ts';
+import { type HttpResponse, type SendOptions, send } from '../clients/http.ts';
 
 export const PASSWORD = 'correct horse battery';
 let hashed: Promise<string> | undefined;
@@ -35,14 +35,14 @@ export interface ProcedureFault {
   data: { code: string; httpStatus: number; requestId: string | null; [detail: string]: unknown };
 }
 
-export interface ProcedureAnswer<T> {
+export interface ProcedureResponse<T> {
   status: number;
   /** The output as it travels, dates as ISO strings; null after an error. */
   output: T | null;
   /** superjson's notes: which values are dates. */
   meta: { values?: Record<string, unknown> } | undefined;
   fault: ProcedureFault | null;
-  answer: Answer;
+  answer: HttpResponse;
 }
 
 export type Kind = 'query' | 'mutation';
@@ -56,7 +56,7 @@ export async function callProcedure<T>(
   name: string,
   input: unknown = NOTHING,
   headers: SendOptions['headers'] = {},
-): Promise<ProcedureAnswer<T>> {
+): Promise<ProcedureResponse<T>> {
   const address = `${url}/api/trpc/${name}`;
   const text = input === NOTHING ? null : JSON.stringify({ json: input });
   const answer =
@@ -67,10 +67,10 @@ export async function callProcedure<T>(
           headers: { 'content-type': 'application/json', ...headers },
           body: text ?? '',
         });
-  return readAnswer(answer);
+  return readProcedureResponse(answer);
 }
 
-export function readAnswer<T>(answer: Answer): ProcedureAnswer<T> {
+export function readProcedureResponse<T>(answer: HttpResponse): ProcedureResponse<T> {
   const body = answer.json<{
     result?: { data: { json: T; meta?: { values?: Record<string, unknown> } } };
     error?: { json: ProcedureFault };
@@ -84,13 +84,13 @@ export function readAnswer<T>(answer: Answer): ProcedureAnswer<T> {
   };
 }
 
-export interface Person {
+export interface TestUser {
   /** Of the controller that they are signed in to. */
   url: string;
   email: string;
   /** As the browser sends it back: `name=value`. */
   cookie: string;
-  call<T>(kind: Kind, name: string, input?: unknown): Promise<ProcedureAnswer<T>>;
+  call<T>(kind: Kind, name: string, input?: unknown): Promise<ProcedureResponse<T>>;
   /** The output; throws where there is none. */
   query<T>(name: string, input?: unknown): Promise<T>;
   mutate<T>(name: string, input?: unknown): Promise<T>;
@@ -106,11 +106,11 @@ export function trySignIn(
 }
 
 /** `name=value` of the cookies that an answer sets. */
-export function cookieOf(answer: Answer): string {
+export function cookieOf(answer: HttpResponse): string {
   return (answer.headers['set-cookie'] ?? []).map((one) => one.split(';')[0]).join('; ');
 }
 
-export async function signIn(url: string, email: string, password: string = PASSWORD): Promise<Person> {
+export async function signIn(url: string, email: string, password: string = PASSWORD): Promise<TestUser> {
   const answer = await trySignIn(url, email, password);
   if (answer.status !== 200) throw new Error(`sign-in of ${email}: ${answer.status} ${answer.text}`);
   const cookie = cookieOf(answer);

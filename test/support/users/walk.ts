@@ -1,9 +1,9 @@
 /** A browser as far as sign-ins need one: it keeps cookies and follows redirects, one station at a time. */
-import { type Answer, type SendOptions, send } from '../clients/http.ts';
+import { type HttpResponse, type SendOptions, send } from '../clients/http.ts';
 
 export interface Station {
   url: string;
-  answer: Answer;
+  answer: HttpResponse;
 }
 
 export class Walker {
@@ -34,7 +34,7 @@ export class Walker {
     return [...this.#jar].map(([name, value]) => `${name}=${value}`).join('; ');
   }
 
-  async get(url: string, headers: SendOptions['headers'] = {}): Promise<Answer> {
+  async get(url: string, headers: SendOptions['headers'] = {}): Promise<HttpResponse> {
     const answer = await send(url, { headers: { ...this.#headers, cookie: this.cookies, ...headers } });
     for (const line of answer.headers['set-cookie'] ?? []) {
       const [pair = '', ...attributes] = line.split('; ');

@@ -1,6 +1,6 @@
 /** Hashes of passwords, what a new password may not be, and from where attempts are counted together. */
 import { expect } from 'chai';
-import { refuseWeakPassword } from '../../../controller/identity/access/sign-in/password-rules.ts';
+import { assertStrongPassword } from '../../../controller/identity/access/sign-in/password-rules.ts';
 import {
   hashPassword,
   isOutdated,
@@ -52,7 +52,7 @@ describe('a hash of a password', () => {
 describe('a new password', () => {
   const ADA = { email: 'ada.lovelace@example.org', name: 'Ada Lovelace' };
   const refusal = (password: string) =>
-    refuseWeakPassword(password, ADA).then(
+    assertStrongPassword(password, ADA).then(
       () => 'taken',
       (error: DomainError) => `${error.code}: ${error.message}`,
     );

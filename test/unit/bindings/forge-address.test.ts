@@ -3,14 +3,14 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   ForgeAddressError,
-  forgePlace,
+  forgeEndpoint,
   type KnownForge,
 } from '../../../controller/delivery/bindings/forge/forge-address.ts';
 import { readAddress } from '../../../controller/delivery/repository/index.ts';
 
 const place = (name: KnownForge, address: string, given: { url?: string; project?: string } = {}): string => {
   try {
-    const { url, project } = forgePlace(name, given, readAddress(address));
+    const { url, project } = forgeEndpoint(name, given, readAddress(address));
     return `${url} ${project}`;
   } catch (error) {
     if (!(error instanceof ForgeAddressError)) throw error;
@@ -140,7 +140,7 @@ describe('the place of a forge', () => {
         fc.string({ maxLength: 40 }),
         (name, url, project) => {
           try {
-            const found = forgePlace(name, { url, project }, readAddress('https://git.example.org/a/b'));
+            const found = forgeEndpoint(name, { url, project }, readAddress('https://git.example.org/a/b'));
             const host = new URL(url).hostname;
             expect([host, `api.${host}`.replace('api.www.', 'api.')]).to.include(new URL(found.url).hostname);
             expect(found.url).to.match(/^https:\/\/[^?#@\s]+[^/]$/);

@@ -3,7 +3,7 @@ import { DEFAULT_FLEET_SETTINGS } from '../../../controller/fleet/settings/index
 import { type Joined, join } from '../../../controller/fleet/status/join-status.ts';
 import type { Observed } from '../../../controller/fleet/status/queries.ts';
 import { countNodes, countPipelines, stateOf } from '../../../controller/insight/dashboard/counts.ts';
-import { type GitTroubles, problemsOf } from '../../../controller/insight/dashboard/problems.ts';
+import { type GitErrors, problemsOf } from '../../../controller/insight/dashboard/problems.ts';
 import { NOW, nodeRow, pipelineRow, reportRow, secondsAgo } from '../../support/fixtures/status.ts';
 
 const joined = (more: Partial<Observed> = {}): Joined =>
@@ -15,8 +15,8 @@ const joined = (more: Partial<Observed> = {}): Joined =>
     },
     { now: NOW, listeningSince: NOW - 86_400_000, settings: DEFAULT_FLEET_SETTINGS },
   );
-const WELL: GitTroubles = { lastError: null, suspended: false, importErrors: [] };
-const told = (status: Joined, git: GitTroubles | null = null) =>
+const WELL: GitErrors = { lastError: null, suspended: false, importErrors: [] };
+const told = (status: Joined, git: GitErrors | null = null) =>
   problemsOf(status, git).map(({ key, tone }) => `${key} ${tone}`);
 const crash = reportRow({ status: 'CRASHED', lastError: 'exit code 78\nmore' });
 const silent = nodeRow({ reportedAt: secondsAgo(3_600) });

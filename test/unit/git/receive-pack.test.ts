@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { PacketsTooLargeError } from '../../../api/git/packet-reader.ts';
-import { createPushParser, readPush, refusalReport } from '../../../api/git/receive-pack.ts';
+import { createPushParser, readPush, renderRejectionReport } from '../../../api/git/receive-pack.ts';
 
 const A = 'a'.repeat(40);
 const B = 'b'.repeat(40);
@@ -199,19 +199,19 @@ describe('the report of a refused push', () => {
   const reason = (ref: string) => `${ref.slice(11)} no`;
 
   it('tells each ref its reason, in the band of results where the client has bands', () => {
-    expect(refusalReport(push('report-status'), reason)?.toString()).to.equal(inner);
-    const banded = refusalReport(push('report-status-v2', 'side-band-64k'), reason)?.toString();
+    expect(renderRejectionReport(push('report-status'), reason)?.toString()).to.equal(inner);
+    const banded = renderRejectionReport(push('report-status-v2', 'side-band-64k'), reason)?.toString();
     expect(banded).to.equal(`${(inner.length + 5).toString(16).padStart(4, '0')}\x01${inner}0000`);
   });
 
   it('is none for a client that asks for none', () => {
-    expect(refusalReport(push('side-band-64k'), reason)).to.equal(null);
+    expect(renderRejectionReport(push('side-band-64k'), reason)).to.equal(null);
   });
 
   it('is cut into packets that git takes', () => {
     const commands = Array.from({ length: 3_000 }, (_, n) => ({ old: A, new: B, ref: `refs/heads/${n}` }));
     const capabilities = new Set(['report-status', 'side-band-64k']);
-    const report = refusalReport({ commands, capabilities }, reason) as Buffer;
+    const report = renderRejectionReport({ commands, capabilities }, reason) as Buffer;
     const sizes: number[] = [];
     for (let at = 0; at < report.length; ) {
       const size = Number.parseInt(report.toString('latin1', at, at + 4), 16);

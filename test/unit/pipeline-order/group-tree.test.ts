@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
+  assertGroupDepth,
+  assertMovable,
   depthOf,
   freeName,
   type GroupNode,
-  refuseDeepGroup,
-  refuseMove,
   treeOf,
 } from '../../../controller/pipelines/order/group-tree.ts';
 import { MAX_GROUP_LEVELS } from '../../../schemas/api/pipeline-order.ts';
@@ -28,7 +28,7 @@ describe('the tree of groups', () => {
         const groups = Array.from({ length: 12 }, (_, n) => group(`g${n}`));
         for (const [which, to] of moves) {
           const [id, parentId] = [`g${which}`, to === null ? null : `g${to}`];
-          if (allows(() => refuseMove(treeOf(groups), id, parentId))) groups[which] = group(id, parentId);
+          if (allows(() => assertMovable(treeOf(groups), id, parentId))) groups[which] = group(id, parentId);
         }
         const tree = treeOf(groups);
         for (const { id } of groups) expect(depthOf(tree, id)).to.be.within(1, MAX_GROUP_LEVELS);
@@ -38,18 +38,18 @@ describe('the tree of groups', () => {
 
   it('allows what is just deep enough', () => {
     const tree = treeOf([group('a'), group('b', 'a'), group('c', 'b'), group('d'), group('e', 'd')]);
-    expect(allows(() => refuseDeepGroup(tree, 'b'))).to.equal(true);
-    expect(allows(() => refuseDeepGroup(tree, 'c'))).to.equal(false);
-    expect(allows(() => refuseMove(tree, 'd', 'a'))).to.equal(true);
-    expect(allows(() => refuseMove(tree, 'd', 'b'))).to.equal(false);
-    expect(allows(() => refuseMove(tree, 'e', 'b'))).to.equal(true);
+    expect(allows(() => assertGroupDepth(tree, 'b'))).to.equal(true);
+    expect(allows(() => assertGroupDepth(tree, 'c'))).to.equal(false);
+    expect(allows(() => assertMovable(tree, 'd', 'a'))).to.equal(true);
+    expect(allows(() => assertMovable(tree, 'd', 'b'))).to.equal(false);
+    expect(allows(() => assertMovable(tree, 'e', 'b'))).to.equal(true);
   });
 
   it('comes to an end where somebody has written a circle into the table', () => {
     const tree = treeOf([group('a', 'b'), group('b', 'a'), group('c')]);
     expect(depthOf(tree, 'a')).to.be.greaterThan(MAX_GROUP_LEVELS);
-    expect(allows(() => refuseMove(tree, 'c', 'a'))).to.equal(false);
-    expect(allows(() => refuseMove(tree, 'a', null))).to.equal(true);
+    expect(allows(() => assertMovable(tree, 'c', 'a'))).to.equal(false);
+    expect(allows(() => assertMovable(tree, 'a', null))).to.equal(true);
   });
 });
 

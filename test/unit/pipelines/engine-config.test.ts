@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import {
   engineConfig,
-  keptFromEngine,
+  reasonNotToRun,
 } from '../../../controller/pipelines/engine/transform-tests/engine-config.ts';
 import type { TransformCase } from '../../../controller/pipelines/engine/transform-tests/test-case.ts';
 import { interpolate } from '../../../examples/engine/config/interpolate.ts';
@@ -32,7 +32,7 @@ describe('what of a test the engine of the controller is not asked', () => {
     ['.a = "$$${X:-b}"', 'a default behind a dollar'],
     ['.a = "${X?no}"', 'one that must be there'],
   ] as const) {
-    it(`is ${reason}`, () => expect(keptFromEngine(caseOf(source), {})).to.equal(VARIABLE));
+    it(`is ${reason}`, () => expect(reasonNotToRun(caseOf(source), {})).to.equal(VARIABLE));
   }
 
   for (const [source, word] of [
@@ -41,7 +41,7 @@ describe('what of a test the engine of the controller is not asked', () => {
     [`. = parse_groks!(.a, ["%{x}"], alias_sources: ["/etc/passwd"])`, 'alias_sources'],
   ] as const) {
     it(`is ${word}, which reads a file`, () =>
-      expect(keptFromEngine(caseOf(source), {})).to.equal(`${word} would read a file of the controller`));
+      expect(reasonNotToRun(caseOf(source), {})).to.equal(`${word} would read a file of the controller`));
   }
 
   it('would otherwise call what nobody looked for', () => {
@@ -50,9 +50,9 @@ describe('what of a test the engine of the controller is not asked', () => {
 
   it('is a default in what stands around the transform', () => {
     const global = { log_schema: { message_key: '${X:-a}' } };
-    expect(keptFromEngine(caseOf('.a = 1'), global)).to.equal(VARIABLE);
-    expect(keptFromEngine(caseOf('.a = 1', { options: { '${X:-a}': 1 } }), {})).to.equal(VARIABLE);
-    expect(keptFromEngine(caseOf('.a = 1'), { data_dir: '${DATA:-/tmp}' }), 'what it is not given').to.equal(
+    expect(reasonNotToRun(caseOf('.a = 1'), global)).to.equal(VARIABLE);
+    expect(reasonNotToRun(caseOf('.a = 1', { options: { '${X:-a}': 1 } }), {})).to.equal(VARIABLE);
+    expect(reasonNotToRun(caseOf('.a = 1'), { data_dir: '${DATA:-/tmp}' }), 'what it is not given').to.equal(
       null,
     );
   });
@@ -63,7 +63,7 @@ describe('what of a test the engine of the controller is not asked', () => {
     `.a = replace(.a, r'^(.*)$', "$$1")`,
   ]) {
     it(`is not ${source}`, () => {
-      expect(keptFromEngine(caseOf(source, { expect: '.a == "${X:-a} $NAME"' }), {})).to.equal(null);
+      expect(reasonNotToRun(caseOf(source, { expect: '.a == "${X:-a} $NAME"' }), {})).to.equal(null);
       expect(() => read(caseOf(source))).not.to.throw();
     });
   }

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { compile } from '../../../controller/pipelines/definition/compile.ts';
 import {
   graphOfConfig,
-  placeInConfig,
+  positionInConfig,
   readEngineConfig,
 } from '../../../controller/pipelines/graph/engine-yaml.ts';
 import {
@@ -275,17 +275,17 @@ transforms:
       .a = 1
       .b = nonsense(
 `;
-    expect(placeInConfig({ text }, { pointer: '/transforms/mark/inputs/0' })).to.deep.equal({
+    expect(positionInConfig({ text }, { pointer: '/transforms/mark/inputs/0' })).to.deep.equal({
       line: 6,
       column: 14,
     });
-    expect(placeInConfig({ text }, { pointer: '/transforms/mark/source', line: 2, column: 6 })).to.deep.equal(
-      {
-        line: 9,
-        column: 12,
-      },
-    );
-    expect(placeInConfig({ text: 'timezone: x' }, { pointer: '/global/timezone' })).to.deep.equal({
+    expect(
+      positionInConfig({ text }, { pointer: '/transforms/mark/source', line: 2, column: 6 }),
+    ).to.deep.equal({
+      line: 9,
+      column: 12,
+    });
+    expect(positionInConfig({ text: 'timezone: x' }, { pointer: '/global/timezone' })).to.deep.equal({
       line: 1,
       column: 1,
     });

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders as they are written in manifests
 import { expect } from 'chai';
-import { checkPipeline, checkSecretPlaces } from '../../../controller/pipelines/definition/checks.ts';
+import { checkPipeline, checkSecretPositions } from '../../../controller/pipelines/definition/checks.ts';
 import { vrlPlaceholders, withVrlForms } from '../../../controller/pipelines/definition/vrl-placeholders.ts';
 import { definition } from '../../support/fixtures/definition.ts';
 
@@ -46,7 +46,7 @@ describe('a placeholder in a VRL program', () => {
 
 describe('a secret in a pipeline', () => {
   const findings = (transform: Record<string, unknown>, sink: Record<string, unknown> = {}, source = {}) =>
-    checkSecretPlaces(
+    checkSecretPositions(
       definition({
         sources: { in: { type: 'demo_logs', ...source } },
         transforms: { t: { inputs: ['in'], ...transform } as never },

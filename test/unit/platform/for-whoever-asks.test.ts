@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { forWhoeverAsks } from '../../../controller/platform/operation/user-retry-message.ts';
+import { toUserRetryMessage } from '../../../controller/platform/operation/user-retry-message.ts';
 
 describe('what is wrong elsewhere, told to whoever asks', () => {
   for (const [told, here] of [
@@ -21,5 +21,5 @@ describe('what is wrong elsewhere, told to whoever asks', () => {
       'the token has no scope "repo"; make one that has it',
     ],
   ] as const)
-    it(`says “${here}”`, () => expect(forWhoeverAsks(told)).to.equal(here));
+    it(`says “${here}”`, () => expect(toUserRetryMessage(told)).to.equal(here));
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { told } from '../../../controller/delivery/promotions/promotion-view.ts';
+import { presentPromotion } from '../../../controller/delivery/promotions/promotion-view.ts';
 import type { PromotionRow } from '../../../controller/delivery/promotions/queries.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
 
@@ -15,15 +15,15 @@ const keyOf = (environmentId: string) =>
 
 describe('a promotion that named silent nodes', () => {
   it('names them to those who may enter the target alone', () => {
-    expect(told(keyOf('production'), ROW)).to.include({ note: ROW.note, sourceVersion: null });
-    const outside = told(keyOf('staging'), ROW);
+    expect(presentPromotion(keyOf('production'), ROW)).to.include({ note: ROW.note, sourceVersion: null });
+    const outside = presentPromotion(keyOf('staging'), ROW);
     expect(outside).to.include({ sourceVersion: 4, targetVersion: null });
     expect(JSON.stringify(outside)).not.to.include('edge-2');
   });
 
   it('keeps the version of a source that is deleted for those who see the target', () => {
     const gone = { ...ROW, sourceEnvironmentId: null, sourceTeamId: null };
-    expect(told(keyOf('production'), gone)).to.include({ sourceVersion: 4, note: ROW.note });
-    expect(told(keyOf('staging'), gone)).to.include({ sourceVersion: null, targetVersion: null });
+    expect(presentPromotion(keyOf('production'), gone)).to.include({ sourceVersion: 4, note: ROW.note });
+    expect(presentPromotion(keyOf('staging'), gone)).to.include({ sourceVersion: null, targetVersion: null });
   });
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Binding } from '../../../controller/delivery/bindings/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
-import { atBench } from '../../../reconcilers/merge/workspace.ts';
+import { inWorkspace } from '../../../reconcilers/merge/workspace.ts';
 import { until } from '../../support/harness/until.ts';
 
 describe('work on pull requests', () => {
@@ -15,7 +15,7 @@ describe('work on pull requests', () => {
 
   function ask(actor: object): Promise<void> {
     const ctx = { actor, clock, services, signal: new AbortController().signal } as unknown as Context;
-    return atBench(ctx, {} as Binding, async () => {
+    return inWorkspace(ctx, {} as Binding, async () => {
       running += 1;
       await new Promise<void>((resolve) => ends.push(resolve));
       running -= 1;

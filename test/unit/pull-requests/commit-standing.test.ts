@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { standingOf, supersededBy } from '../../../reconcilers/pull-requests/commits/commit-status.ts';
+import { commitProgressOf, supersededBy } from '../../../reconcilers/pull-requests/commits/commit-status.ts';
 import type { Condition } from '../../../schemas/api/common.ts';
 import type { GitSyncStatus, ManifestStatus } from '../../../schemas/api/git-sync.ts';
 
@@ -25,7 +25,7 @@ const status = (manifests: ManifestStatus[], more: Partial<GitSyncStatus> = {}):
   }) as GitSyncStatus;
 
 const said = (of: GitSyncStatus) => {
-  const found = standingOf(of);
+  const found = commitProgressOf(of);
   return found && `${found.state}: ${found.description}`;
 };
 
@@ -127,7 +127,7 @@ describe('how far a commit has got', () => {
 
   it('is told in 140 characters of one line', () => {
     const long = condition('Applied', 'False', 'ApplyFailed', `a\nline ${'x'.repeat(300)}`);
-    const { description } = standingOf(status([manifest('web', long)])) ?? { description: '' };
+    const { description } = commitProgressOf(status([manifest('web', long)])) ?? { description: '' };
     expect([...description]).to.have.length(140);
     expect(description).to.match(/^web: a line x+…$/);
     expect(supersededBy(SHA)).to.deep.equal({ state: 'success', description: 'superseded by aaaaaaa' });

@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   approvalsOf,
+  latestReviews,
   type MergeFacts,
   mergeRefusal,
   reviewRefusal,
-  standingReviews,
 } from '../../../controller/delivery/pull-requests/rules.ts';
 
 const HEAD = 'a'.repeat(40);
@@ -145,7 +145,7 @@ describe('a review', () => {
         const words = [...last.values()].filter(({ headSha }) => headSha === HEAD);
         const yes = words.filter(({ verdict: word }) => word === 'approve').length;
         expect(approvalsOf(PULL, all)).to.equal(yes);
-        expect(standingReviews(PULL, all)).to.have.members(words);
+        expect(latestReviews(PULL, all)).to.have.members(words);
         const may = yes === words.length && yes >= requiredApprovals;
         expect(mergeRefusal(PULL, facts({ reviews: all, requiredApprovals })) === null).to.equal(may);
       }),

@@ -1,6 +1,6 @@
 /** When tokens of forges end, as forges write it, and when people are told. */
 import { expect } from 'chai';
-import { endOf, endWarning, untilWords } from '../../../reconcilers/forges/token-expiry.ts';
+import { endOf, endWarning, expiryText } from '../../../reconcilers/forges/token-expiry.ts';
 
 describe('the end of a forge’s token', () => {
   for (const [text, at] of [
@@ -23,6 +23,6 @@ describe('the end of a forge’s token', () => {
       'The token for GitHub ends on 2026-12-24: make another one there, and give it as forge.token',
     );
     expect(endWarning('GitHub', null, 0)).to.equal(null);
-    expect([untilWords(end), untilWords(null)]).to.deep.equal([' until 2026-12-24', '']);
+    expect([expiryText(end), expiryText(null)]).to.deep.equal([' until 2026-12-24', '']);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { AddressError, readAddress, samePlace } from '../../../controller/delivery/repository/index.ts';
+import { AddressError, isSameAddress, readAddress } from '../../../controller/delivery/repository/index.ts';
 
 describe('the address of a repository', () => {
   for (const [given, url, host, port] of [
@@ -88,7 +88,7 @@ describe('the address of a repository', () => {
   });
 
   it('is another place where scheme, host or port differ', () => {
-    const same = (a: string, b: string) => samePlace(readAddress(a), readAddress(b));
+    const same = (a: string, b: string) => isSameAddress(readAddress(a), readAddress(b));
     expect(same('https://host/a.git', 'https://host/b.git')).to.equal(true);
     expect(same('git@host:a.git', 'ssh://git@host/b.git')).to.equal(true);
     expect(same('https://host/a.git', 'http://host/a.git')).to.equal(false);

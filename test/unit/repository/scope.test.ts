@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { normalizeFolder, refuseBadRef } from '../../../controller/delivery/bindings/branch-and-folder.ts';
+import { assertRefName, normalizeFolder } from '../../../controller/delivery/bindings/branch-and-folder.ts';
 
 const outcome = (read: () => string): string => {
   try {
@@ -30,12 +30,12 @@ describe('what a binding follows', () => {
       expect(outcome(() => normalizeFolder(given))).to.equal(kept));
 
   for (const ref of ['main', 'feature/a-1', 'v1.0', 'Äpfel', 'refs/tags/v1', 'a@b'])
-    it(`takes the branch ${ref}`, () => expect(outcome(() => refuseBadRef(ref))).to.equal(ref));
+    it(`takes the branch ${ref}`, () => expect(outcome(() => assertRefName(ref))).to.equal(ref));
   const refused = [
     ...['-x', '/x', '.x', 'a/.x', 'a//b', 'a..b', 'a b', 'a~1', 'a^', 'a:b', 'a?', 'a*', '[a', 'a\\b'],
     ...['@', '@{-1}', 'a.lock', 'a.lock/b', 'a/', 'a.', 'a\nb', 'a\u0000', 'a\u200bb', 'a\u202eb'],
   ];
   for (const ref of refused)
     it(`refuses the branch ${JSON.stringify(ref)}`, () =>
-      expect(outcome(() => refuseBadRef(ref))).to.equal('not a branch'));
+      expect(outcome(() => assertRefName(ref))).to.equal('not a branch'));
 });

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createSharedRuns } from '../../../controller/delivery/repository/process/shared-runs.ts';
 import { createSlots } from '../../../controller/delivery/repository/process/slots.ts';
-import { createTurns } from '../../../controller/delivery/repository/turns.ts';
+import { createKeyedMutex } from '../../../controller/delivery/repository/turns.ts';
 
 const never = new AbortController().signal;
 
@@ -92,7 +92,7 @@ describe('a run that is shared', () => {
 
 describe('turns', () => {
   it('are taken in order for one key, after failures too, and at once for others', async () => {
-    const turns = createTurns();
+    const turns = createKeyedMutex();
     const order: string[] = [];
     let end = () => {};
     const first = turns.take('a', () => new Promise<void>((resolve) => (end = resolve)));

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { type Rolling, type Step, step } from '../../../controller/delivery/rollouts/next-step.ts';
 import {
   NODES_WATCHED,
-  type NodeSeen,
+  type NodeFacts,
   type Observed,
 } from '../../../controller/delivery/rollouts/observe-nodes.ts';
-import { judge } from '../../../controller/delivery/rollouts/verdict.ts';
+import { evaluateRollout } from '../../../controller/delivery/rollouts/verdict.ts';
 import type { RolloutFigures } from '../../../schemas/api/rollouts.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -72,7 +72,7 @@ describe('the verdict on a canary', () => {
   ];
   for (const { reason, canary, control, verdict } of rows)
     it(`is ${verdict} where ${reason}`, () =>
-      expect(judge(figures(canary), control ? figures(control) : none)).to.include({ verdict }));
+      expect(evaluateRollout(figures(canary), control ? figures(control) : none)).to.include({ verdict }));
 
   it('never calls a canary worse than the others that does as they do', () => {
     fc.assert(
@@ -81,7 +81,7 @@ describe('the verdict on a canary', () => {
         fc.double({ min: 0, max: 1, noNaN: true }),
         (n, part) => {
           const same = figures({ eventsIn: n, eventsOut: n, errors: Math.round(n * part) });
-          expect(judge(same, same).verdict).to.equal('healthy');
+          expect(evaluateRollout(same, same).verdict).to.equal('healthy');
         },
       ),
     );
@@ -90,8 +90,8 @@ describe('the verdict on a canary', () => {
 
 const seen = (
   nodeId: string,
-  stage: NodeSeen['stage'],
-  more: Partial<NonNullable<NodeSeen['report']>> = {},
+  stage: NodeFacts['stage'],
+  more: Partial<NonNullable<NodeFacts['report']>> = {},
 ) => ({
   ...{ nodeId, stage, reachable: true },
   report: {
@@ -122,7 +122,7 @@ function carried(rollout: Rolling, next: Step | null, now: number): Rolling {
   return row;
 }
 /** Looks at minute after minute; answers the row and what was done. */
-function played(moments: readonly (readonly NodeSeen[])[], rollout: Rolling = fresh) {
+function played(moments: readonly (readonly NodeFacts[])[], rollout: Rolling = fresh) {
   let row = rollout;
   const acts = moments.map((nodes, minute) => {
     const now = START + minute * MINUTE;
@@ -132,7 +132,7 @@ function played(moments: readonly (readonly NodeSeen[])[], rollout: Rolling = fr
   });
   return { row, acts };
 }
-const minutes = (count: number, of: (minute: number) => NodeSeen[]) =>
+const minutes = (count: number, of: (minute: number) => NodeFacts[]) =>
   Array.from({ length: count }, (_, minute) => of(minute));
 const sound = (minute: number) => [
   seen('a', 'canary', counters(minute * 100)),
@@ -317,7 +317,7 @@ describe('what a rollout does next', () => {
   });
 
   it('takes what filters leave out for neither lost nor missing', () => {
-    const node = (id: string, stage: NodeSeen['stage'], minute: number, filtered: number) => {
+    const node = (id: string, stage: NodeFacts['stage'], minute: number, filtered: number) => {
       const eventsIn = minute * 100;
       const counted = { eventsIn, eventsOut: eventsIn - filtered * minute, errors: 0, discarded: 0 };
       return seen(id, stage, { counters: { ...counted, filtered: filtered * minute } });
@@ -341,7 +341,7 @@ describe('what a rollout does next', () => {
     expect(row.heldReason).to.contain('could not be read lately');
   });
 
-  const anySeen: fc.Arbitrary<NodeSeen> = fc.record({
+  const anySeen: fc.Arbitrary<NodeFacts> = fc.record({
     nodeId: fc.constantFrom('a', 'b', 'c', 'd'),
     stage: fc.constantFrom('canary', 'control'),
     reachable: fc.nat(5).map((n) => n > 0),

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { readGroupPatch } from '../../../api/scim/patch-group.ts';
 import { readUserPatch } from '../../../api/scim/patch-user.ts';
 import { memberDelta } from '../../../controller/identity/scim/group-members.ts';
-import { addressOf, applyChanges, shownNameOf } from '../../../controller/identity/scim/user-document.ts';
+import { addressOf, applyChanges, displayNameOf } from '../../../controller/identity/scim/user-document.ts';
 import { DomainError } from '../../../controller/platform/operation/errors.ts';
 import { PatchScimGroup } from '../../../schemas/scim/group.ts';
 import { PatchScimUser, type UserAttributes } from '../../../schemas/scim/user.ts';
@@ -452,15 +452,15 @@ describe('PATCH of a group', () => {
 
 describe('the account of a user', () => {
   it('has the first name that says anything, without what is not seen', () => {
-    expect(shownNameOf(ADA)).to.equal('Ada');
-    expect(shownNameOf({ ...ADA, displayName: null })).to.equal('Ada Lovelace');
-    expect(shownNameOf({ ...BARE, name: { formatted: null, givenName: 'A', familyName: 'B' } })).to.equal(
+    expect(displayNameOf(ADA)).to.equal('Ada');
+    expect(displayNameOf({ ...ADA, displayName: null })).to.equal('Ada Lovelace');
+    expect(displayNameOf({ ...BARE, name: { formatted: null, givenName: 'A', familyName: 'B' } })).to.equal(
       'A B',
     );
-    expect(shownNameOf({ ...BARE, displayName: '\u200b \u202e' })).to.equal('bare@example.org');
-    expect(shownNameOf({ ...BARE, displayName: 'a\u202eb\n' })).to.equal('ab');
+    expect(displayNameOf({ ...BARE, displayName: '\u200b \u202e' })).to.equal('bare@example.org');
+    expect(displayNameOf({ ...BARE, displayName: 'a\u202eb\n' })).to.equal('ab');
     const long = `${'x'.repeat(99)}😀`;
-    expect(shownNameOf({ ...BARE, displayName: `${long}😀` })).to.equal(long);
+    expect(displayNameOf({ ...BARE, displayName: `${long}😀` })).to.equal(long);
   });
 
   it('has the userName as its address, else the primary one, else the first', () => {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DEFAULT_FLEET_SETTINGS } from '../../../controller/fleet/settings/index.ts';
-import { desiredPlaces } from '../../../controller/fleet/status/desired-pipelines.ts';
+import { desiredPipelines } from '../../../controller/fleet/status/desired-pipelines.ts';
 import { join } from '../../../controller/fleet/status/join-status.ts';
 import {
   type Deployable,
@@ -86,7 +86,7 @@ describe('which version a node gets during a rollout', () => {
         fc.array(deployable, { maxLength: 8 }),
         fc.array(fc.record({ labels, maintenance: fc.nat(4).map((n) => n === 0) }), { maxLength: 8 }),
         (pipelines, nodes) => {
-          const fast = desiredPlaces(pipelines, nodes).map((places, node) =>
+          const fast = desiredPipelines(pipelines, nodes).map((places, node) =>
             places.map((place) => {
               const pipeline = pipelines[place]!;
               const canary = isCanary(pipeline, nodes[node]?.labels ?? {});

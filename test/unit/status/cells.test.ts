@@ -6,8 +6,8 @@ import { join } from '../../../controller/fleet/status/join-status.ts';
 import type {
   NodeRow,
   PipelineRow,
+  ReportedByMany,
   ReportRow,
-  SaidByMany,
 } from '../../../controller/fleet/status/queries.ts';
 import type { LabelMap } from '../../../schemas/api/common.ts';
 import {
@@ -64,8 +64,8 @@ const groups = [
 ];
 
 /** As the database puts them together. */
-function saidBy(rows: readonly NodeRow[], all: readonly ReportRow[]): SaidByMany[] {
-  const said = new Map<string, SaidByMany>();
+function saidBy(rows: readonly NodeRow[], all: readonly ReportRow[]): ReportedByMany[] {
+  const said = new Map<string, ReportedByMany>();
   for (const { nodeId, pipelineId, version, status } of all) {
     const place = rows.findIndex(({ id }) => id === nodeId);
     if (place < 0) continue;

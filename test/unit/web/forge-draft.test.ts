@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import { derivedPlace, type KnownForge } from '../../../controller/delivery/bindings/forge/forge-address.ts';
+import {
+  deriveForgeEndpoint,
+  type KnownForge,
+} from '../../../controller/delivery/bindings/forge/forge-address.ts';
 import { readAddress } from '../../../controller/delivery/repository/index.ts';
 import type { BoundForge } from '../../../schemas/api/git-sync.ts';
 import { REMOTE_FORGES } from '../../../schemas/api/pull-requests.ts';
@@ -52,7 +55,7 @@ describe('where a forge is, as the form foretells it', () => {
   for (const address of addresses) {
     it(`is what the server takes for ${address}`, () => {
       for (const name of forges) {
-        const { url, project } = derivedPlace(name, readAddress(address));
+        const { url, project } = deriveForgeEndpoint(name, readAddress(address));
         const foretold = derived(name, address);
         expect(foretold.url, name).to.equal(url ?? '');
         if (project !== null) expect(foretold.project, name).to.equal(project);

@@ -3,7 +3,7 @@ import { CheckedForge, OfEnvironment } from '../../../../schemas/api/git-sync.ts
 import { environmentScope } from '../../../identity/access/index.ts';
 import { preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation } from '../../../platform/operation/operation.ts';
-import { findBinding, setForgeTrouble } from '../store.ts';
+import { findBinding, setForgeError } from '../store.ts';
 
 export const checkForge = mutation({
   name: 'gitSync.checkForge',
@@ -24,7 +24,7 @@ export const checkForge = mutation({
     const now = await findBinding(ctx.db, environmentId);
     // What another token was told is not told of this one.
     if (now?.revision === binding.revision)
-      await setForgeTrouble(ctx.db, binding.id, checked.ok ? null : checked.message);
+      await setForgeError(ctx.db, binding.id, checked.ok ? null : checked.message);
     ctx.audit({
       entityType: 'GitBinding',
       entityId: binding.id,

@@ -9,7 +9,7 @@ import type { ForgeChoice } from '../store.ts';
 
 export type KnownForge = Exclude<ForgeChoice, 'none'>;
 
-export interface ForgePlace {
+export interface ForgeEndpoint {
   /** Without a slash at its end. */
   url: string;
   /** `owner/name`; of GitLab with all groups. */
@@ -49,7 +49,7 @@ const ELSEWHERE: Readonly<Partial<Record<KnownForge, Readonly<Record<string, str
 const bracketed = (host: string) => (host.includes(':') ? `[${host}]` : host);
 
 /** What the address of a repository tells; null where it tells nothing. */
-export function derivedPlace(
+export function deriveForgeEndpoint(
   name: KnownForge,
   remote: RemoteAddress,
 ): { url: string | null; project: string | null } {
@@ -165,12 +165,12 @@ const PROJECT_WORDS: Readonly<Partial<Record<KnownForge, string>>> = {
 };
 
 /** @throws ForgeAddressError */
-export function forgePlace(
+export function forgeEndpoint(
   name: KnownForge,
   given: { url?: string | undefined; project?: string | undefined },
   remote: RemoteAddress,
-): ForgePlace {
-  const derived = derivedPlace(name, remote);
+): ForgeEndpoint {
+  const derived = deriveForgeEndpoint(name, remote);
   const url = given.url === undefined ? derived.url : readForgeUrl(name, given.url, remote);
   if (url === null)
     throw new ForgeAddressError(
@@ -191,7 +191,7 @@ const EXAMPLES: Readonly<Partial<Record<KnownForge, string>>> = {
 };
 
 function readForgeUrl(name: KnownForge, text: string, remote: RemoteAddress): string {
-  const example = `write something like ${derivedPlace(name, remote).url ?? EXAMPLES[name] ?? 'https://api.bitbucket.org/2.0'}`;
+  const example = `write something like ${deriveForgeEndpoint(name, remote).url ?? EXAMPLES[name] ?? 'https://api.bitbucket.org/2.0'}`;
   const refuse = (why: string) => new ForgeAddressError(`forge.url: ${why}; ${example}`);
   const url = /[^\x21-\x7e]/.test(text) ? null : URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname === '')

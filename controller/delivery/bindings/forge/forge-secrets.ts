@@ -1,10 +1,10 @@
 /** What a binding keeps sealed for its forge: the token, and what webhooks are signed with. Neither opens as the other. */
 import type { Keyring } from '../../../platform/crypto/keyring.ts';
-import { sealedPlace } from '../../../platform/crypto/sealed-columns.ts';
+import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import type { Binding } from '../store.ts';
 
 const placeOf = (bindingId: string, column: 'sealed_forge_token' | 'sealed_webhook_secret') =>
-  sealedPlace('git_bindings', bindingId, column);
+  sealingContext('git_bindings', bindingId, column);
 
 export const sealForgeToken = (keyring: Keyring, bindingId: string, token: string): string =>
   keyring.seal(token, placeOf(bindingId, 'sealed_forge_token'));

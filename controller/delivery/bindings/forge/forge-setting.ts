@@ -12,10 +12,10 @@ import { readAddress } from '../../repository/index.ts';
 import { assertTarget } from '../assert-target.ts';
 import { type Binding, type ForgeColumns, NO_FORGE } from '../store.ts';
 import {
-  derivedPlace,
+  deriveForgeEndpoint,
   ForgeAddressError,
-  type ForgePlace,
-  forgePlace,
+  type ForgeEndpoint,
+  forgeEndpoint,
   type KnownForge,
 } from './forge-address.ts';
 import { sealForgeToken, sealWebhookSecret } from './forge-secrets.ts';
@@ -122,19 +122,19 @@ function placeOf(
   given: BindForge | undefined,
   before: Binding | null,
   repositoryUrl: string,
-): ForgePlace {
+): ForgeEndpoint {
   try {
     const remote = readAddress(repositoryUrl);
-    return forgePlace(name, given ?? (before ? chosenBy(before) : {}), remote);
+    return forgeEndpoint(name, given ?? (before ? chosenBy(before) : {}), remote);
   } catch (error) {
     throw error instanceof ForgeAddressError ? badRequest(error.message) : error;
   }
 }
 
 /** What somebody had chosen, and no address tells: the rest follows the repository where that moves. */
-function chosenBy({ forge, forgeUrl, forgeProject, repositoryUrl }: Binding): Partial<ForgePlace> {
+function chosenBy({ forge, forgeUrl, forgeProject, repositoryUrl }: Binding): Partial<ForgeEndpoint> {
   if (forge === 'none' || repositoryUrl === 'embedded') return {};
-  const told = derivedPlace(forge, readAddress(repositoryUrl));
+  const told = deriveForgeEndpoint(forge, readAddress(repositoryUrl));
   return {
     ...(forgeUrl === null || forgeUrl === told.url ? {} : { url: forgeUrl }),
     ...(forgeProject === null || forgeProject === told.project ? {} : { project: forgeProject }),

@@ -6,7 +6,7 @@ import { boundForgeOf, reviewRulesOf } from '../forge/forge-setting.ts';
 import { countJobs } from '../jobs/jobs-store.ts';
 import { policiesOf } from '../policy/policy.ts';
 import { pullRequestSettings } from '../policy/pull-request-settings.ts';
-import { shownOf, webhookUrlOf } from '../remote-setting.ts';
+import { presentRemote, webhookUrlOf } from '../remote-setting.ts';
 import { type Binding, environmentNameOf, findBinding } from '../store.ts';
 import { gateEnds, manifestEnds, UNBOUND } from './gate-ends.ts';
 import { countImportErrors, listManifests, type ManifestRecord, readLine } from './inventory-store.ts';
@@ -81,7 +81,7 @@ export async function readSyncStatus(ctx: Context, environmentId: string): Promi
     },
     intervalSeconds: binding.intervalSeconds,
     sharedPaths: binding.sharedPaths,
-    credentials: shownOf(ctx.services, binding),
+    credentials: presentRemote(ctx.services, binding),
     knownHosts: binding.knownHosts,
     caCertificate: binding.caCertificate,
     webhookUrl: webhookUrlOf(ctx.services.baseUrl, binding),

@@ -3,7 +3,7 @@ import { ApprovedPlan, ApprovePlan } from '../../../../schemas/api/git-plan.ts';
 import { environmentScope } from '../../../identity/access/index.ts';
 import { preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation } from '../../../platform/operation/operation.ts';
-import { boundEnvironment, speakerOf, wake } from '../bound-environment.ts';
+import { boundEnvironment, operatorOf, wake } from '../bound-environment.ts';
 import { lockWaitingPlan } from '../store.ts';
 import { approve } from './overrides-store.ts';
 
@@ -21,7 +21,7 @@ export const approvePlan = mutation({
     if (!waiting) throw preconditionFailed('No plan waits for an approval here');
     if (waiting.hash !== hash)
       throw preconditionFailed('The plan has changed since: look at it again', { hash: waiting.hash });
-    const by = speakerOf(ctx);
+    const by = operatorOf(ctx);
     await approve(ctx.db, binding.id, hash, by);
     ctx.audit({
       entityType: 'GitBinding',

@@ -4,14 +4,14 @@ import { GitHold, GitHolds, HoldGit, ReleaseHold, Said } from '../../../../schem
 import { environmentScope } from '../../../identity/access/index.ts';
 import { notFound, preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation, query } from '../../../platform/operation/operation.ts';
-import { boundEnvironment, manifestOf, speakerOf, wake } from '../bound-environment.ts';
+import { boundEnvironment, manifestOf, operatorOf, wake } from '../bound-environment.ts';
 import { listManifests, type ManifestRecord } from '../inventory/inventory-store.ts';
 import { findBinding } from '../store.ts';
 import {
   type HoldRecord,
   insertHold,
   listHolds,
-  listWords,
+  listOverrides,
   releaseHold as release,
 } from './overrides-store.ts';
 
@@ -42,7 +42,7 @@ export const hold = mutation({
         `Git has no spec of "${line.name}" that could be held: its manifest is broken or gone`,
       );
     const { nameKey, seenHash: specHash } = line;
-    const by = speakerOf(ctx);
+    const by = operatorOf(ctx);
     const of = { bindingId: binding.id, kind, nameKey, name: line.name, specHash };
     const id = await insertHold(ctx.db, of, { by, reason });
     ctx.audit({ entityType: 'GitHold', entityId: id, metadata: { kind, name: line.name, specHash, reason } });
@@ -71,7 +71,7 @@ export const holds = query({
     const lines = new Map((await listManifests(ctx.db, binding.id)).map((line) => [keyOf(line), line]));
     return {
       holds: (await listHolds(ctx.db, binding.id)).map((one) => toHold(one, lines.get(keyOf(one)))),
-      words: (await listWords(ctx.db, binding.id)).map(({ nameKey, ...word }) => ({
+      words: (await listOverrides(ctx.db, binding.id)).map(({ nameKey, ...word }) => ({
         ...word,
         kind: word.kind as GitHold['kind'],
         name: lines.get(keyOf({ kind: word.kind, nameKey }))?.name ?? nameKey,
@@ -91,7 +91,7 @@ export const releaseHold = mutation({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { environmentId, id }) {
     const binding = await findBinding(ctx.db, environmentId);
-    const released = binding && (await release(ctx.db, binding.id, id, speakerOf(ctx).name));
+    const released = binding && (await release(ctx.db, binding.id, id, operatorOf(ctx).name));
     if (!released) throw notFound('Hold');
     const { name, specHash } = released;
     const kind = released.kind as GitHold['kind'];

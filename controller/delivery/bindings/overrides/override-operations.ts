@@ -7,10 +7,10 @@ import type { MutationContext } from '../../../platform/operation/context.ts';
 import { badRequest, preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation } from '../../../platform/operation/operation.ts';
 import { listOwnedByUi } from '../../ownership/index.ts';
-import { boundEnvironment, manifestOf, speakerOf, wake } from '../bound-environment.ts';
+import { boundEnvironment, manifestOf, operatorOf, wake } from '../bound-environment.ts';
 import { readLine } from '../inventory/inventory-store.ts';
 import { type Binding, setSuspended } from '../store.ts';
-import { sayWord, takeBackWord } from './overrides-store.ts';
+import { clearOverride, setOverride } from './overrides-store.ts';
 
 interface MaybeObject {
   kind?: OwnableKind | undefined;
@@ -57,10 +57,10 @@ export const suspend = mutation({
   async run(ctx, { environmentId, reason = '', ...input }) {
     const of = objectOf(input);
     const binding = await boundEnvironment(ctx, environmentId);
-    const by = speakerOf(ctx);
+    const by = operatorOf(ctx);
     if (of) {
       const { name, objectId } = await manifestOf(ctx, binding, of);
-      await sayWord(ctx.db, keyOf(binding, of), 'suspend', { by, reason });
+      await setOverride(ctx.db, keyOf(binding, of), 'suspend', { by, reason });
       told(ctx, binding, { ...of, name, objectId }, { reason });
     } else {
       if (!(await setSuspended(ctx.db, binding, { by: by.name, reason })))
@@ -85,7 +85,7 @@ export const resume = mutation({
     const of = objectOf(input);
     const binding = await boundEnvironment(ctx, environmentId);
     if (of) {
-      if (!(await takeBackWord(ctx.db, keyOf(binding, of), 'suspend')))
+      if (!(await clearOverride(ctx.db, keyOf(binding, of), 'suspend')))
         throw preconditionFailed(
           `"${of.name}" was not suspended here; where its manifest says suspend: true, take it out of the manifest`,
         );
@@ -116,8 +116,8 @@ export const adopt = mutation({
       throw preconditionFailed(
         `There is nothing to adopt: no object of the UI has the name of the manifest "${line.name}"`,
       );
-    const by = speakerOf(ctx);
-    await sayWord(ctx.db, keyOf(binding, { kind, name }), 'adopt', { by, reason: '' });
+    const by = operatorOf(ctx);
+    await setOverride(ctx.db, keyOf(binding, { kind, name }), 'adopt', { by, reason: '' });
     ctx.audit({ entityType: kind, entityId: object.id, metadata: { name: object.name } });
     await wake(ctx, environmentId, 'adopt');
     return { environmentId, kind, name: line.name };
@@ -140,8 +140,8 @@ export const confirmPrune = mutation({
       throw preconditionFailed(
         `"${line.name}" is never deleted by git (headgate/prune: never); delete it by hand, or take the annotation away in git first`,
       );
-    const by = speakerOf(ctx);
-    await sayWord(ctx.db, keyOf(binding, { kind, name }), 'prune', { by, reason: '' });
+    const by = operatorOf(ctx);
+    await setOverride(ctx.db, keyOf(binding, { kind, name }), 'prune', { by, reason: '' });
     told(ctx, binding, { kind, name: line.name, objectId: line.objectId });
     await wake(ctx, environmentId, 'prune confirmed');
     return { environmentId, kind, name: line.name };

@@ -4,12 +4,12 @@ import type { OwnableKind } from '../../../../schemas/api/git-policy.ts';
 import { nameKeyOf } from '../../../../schemas/manifests/index.ts';
 import { newId } from '../../../platform/operation/ids.ts';
 
-export type WordName = 'adopt' | 'suspend' | 'prune';
+export type OverrideName = 'adopt' | 'suspend' | 'prune';
 
-export interface WordRecord {
+export interface OverrideRecord {
   kind: string;
   nameKey: string;
-  word: WordName;
+  word: OverrideName;
   reason: string;
   by: string;
   at: Date;
@@ -34,21 +34,21 @@ export interface ApprovalRecord {
   begun: string[] | null;
 }
 
-export interface Spoken {
-  words: WordRecord[];
+export interface StoredOperatorInput {
+  words: OverrideRecord[];
   holds: HoldRecord[];
   approvals: ApprovalRecord[];
 }
 
-export async function readSpoken(db: Knex, bindingId: string): Promise<Spoken> {
+export async function readStoredOperatorInput(db: Knex, bindingId: string): Promise<StoredOperatorInput> {
   return {
-    words: await listWords(db, bindingId),
+    words: await listOverrides(db, bindingId),
     holds: await listHolds(db, bindingId),
     approvals: await listApprovals(db, bindingId),
   };
 }
 
-export async function listWords(db: Knex, bindingId: string): Promise<WordRecord[]> {
+export async function listOverrides(db: Knex, bindingId: string): Promise<OverrideRecord[]> {
   return db('git_object_words')
     .where({ binding_id: bindingId })
     .orderBy(['kind', 'name_key', 'word'])
@@ -80,10 +80,10 @@ export interface ObjectOfBinding {
 }
 
 /** The last word of one kind stands. */
-export async function sayWord(
+export async function setOverride(
   tx: Knex,
   of: ObjectOfBinding,
-  word: WordName,
+  word: OverrideName,
   { by, reason }: { by: Speaker; reason: string },
 ): Promise<void> {
   await tx('git_object_words')
@@ -101,7 +101,7 @@ export async function sayWord(
 }
 
 /** False where nothing of it was said. */
-export async function takeBackWord(tx: Knex, of: ObjectOfBinding, word: WordName): Promise<boolean> {
+export async function clearOverride(tx: Knex, of: ObjectOfBinding, word: OverrideName): Promise<boolean> {
   const { bindingId, kind, nameKey } = of;
   return (
     (await tx('git_object_words').where({ binding_id: bindingId, kind, name_key: nameKey, word }).delete()) >
@@ -110,10 +110,10 @@ export async function takeBackWord(tx: Knex, of: ObjectOfBinding, word: WordName
 }
 
 /** Words that have been done, or are about nothing any more. */
-export async function deleteWords(
+export async function deleteOverrides(
   tx: Knex,
   bindingId: string,
-  words: readonly Pick<WordRecord, 'kind' | 'nameKey' | 'word'>[],
+  words: readonly Pick<OverrideRecord, 'kind' | 'nameKey' | 'word'>[],
 ): Promise<void> {
   if (words.length === 0) return;
   await tx.raw(

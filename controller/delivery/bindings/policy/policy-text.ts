@@ -70,7 +70,7 @@ const saysToo = (others: ManifestPolicy, field: string): boolean => {
 };
 
 /** @param overlay What is said by a manifest that outranks this one. */
-export function policyWords(allowed: Allowed, said: ManifestPolicy, overlay: ManifestPolicy = {}): string {
+export function describePolicy(allowed: Allowed, said: ManifestPolicy, overlay: ManifestPolicy = {}): string {
   const parts = partsOf(allowed, said);
   const outranked = parts.filter(({ field }) => saysToo(overlay, field));
   const own = parts.filter((part) => !outranked.includes(part));

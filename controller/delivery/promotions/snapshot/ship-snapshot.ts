@@ -15,7 +15,7 @@ import type { Context, MutationContext } from '../../../platform/operation/conte
 import { conflict, preconditionFailed } from '../../../platform/operation/errors.ts';
 import type { StoredPipeline } from '../../bindings/index.ts';
 import { findActiveRollout } from '../../rollouts/index.ts';
-import { rolloutWords, type Target } from '../target.ts';
+import { describeRollout, type Target } from '../target.ts';
 import type { GraphSnapshot } from './snapshot.ts';
 
 export function graphSnapshot(pipeline: StoredPipeline): GraphSnapshot {
@@ -44,7 +44,7 @@ export async function contentFor(
   return { content, before, missing };
 }
 
-export const credentialWords = (missing: readonly string[]): string =>
+export const credentialHints = (missing: readonly string[]): string =>
   `Credentials that are written out do not travel (${missing.slice(0, 5).join(', ')}${missing.length > 5 ? ` and ${missing.length - 5} more` : ''}): make secrets of them in the source, and create these in the target`;
 
 /** Outside of any transaction. @throws PRECONDITION_FAILED, BAD_REQUEST with `validationErrors` */
@@ -53,9 +53,9 @@ export async function checkSnapshot(
   target: Target,
   snapshot: GraphSnapshot,
 ): Promise<ShippedContent> {
-  if (target.rollout) throw preconditionFailed(rolloutWords(target.name));
+  if (target.rollout) throw preconditionFailed(describeRollout(target.name));
   const { content, missing } = await contentFor(ctx, target.pipeline?.id ?? null, snapshot);
-  if (missing.length > 0) throw preconditionFailed(credentialWords(missing));
+  if (missing.length > 0) throw preconditionFailed(credentialHints(missing));
   await checkShipped(ctx, { id: target.id, name: target.environmentName }, content);
   return content;
 }
@@ -77,7 +77,7 @@ export async function shipSnapshot(
   await lockOrder(ctx.db, target.id);
   const pipelineId = target.pipeline?.id ?? null;
   if (pipelineId !== null && (await findActiveRollout(ctx.db, pipelineId)) !== null)
-    throw preconditionFailed(rolloutWords(target.name));
+    throw preconditionFailed(describeRollout(target.name));
   const { content } = await contentFor(ctx, pipelineId, snapshot);
   if (storedConfig(content) !== storedConfig(checked))
     throw conflict('The target was changed while this was being checked; try again');

@@ -1,7 +1,7 @@
 /** Runs the system's git to its end: within bounds of time, output and file size, and with nothing left of it. */
 import { spawn } from 'node:child_process';
 
-export interface GitAsk {
+export interface GitProcessOptions {
   args: readonly string[];
   cwd: string;
   env: Record<string, string>;
@@ -30,7 +30,7 @@ const ASKED_MS = 1_000;
 const LIMITED = `ulimit -c 0; ulimit -f ${FILE_BLOCKS}; exec git "$@"`;
 
 /** The signal ends it early. @throws Error where it cannot be started. */
-export async function runProcess(ask: GitAsk, signal: AbortSignal): Promise<GitEnd> {
+export async function runProcess(ask: GitProcessOptions, signal: AbortSignal): Promise<GitEnd> {
   const child = spawn('/bin/sh', ['-c', LIMITED, 'git', ...ask.args], {
     cwd: ask.cwd,
     env: ask.env,

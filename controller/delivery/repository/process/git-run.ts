@@ -2,12 +2,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { messageOf } from '../../../platform/operation/errors.ts';
 import { RepositoryError } from '../repository-error.ts';
-import type { GitAsk, GitEnd } from './git-process.ts';
+import type { GitEnd, GitProcessOptions } from './git-process.ts';
 import type { FromStarter, ToStarter } from './git-starter.ts';
 
 export type { GitEnd } from './git-process.ts';
 
-export interface GitRun extends Omit<GitAsk, 'args'> {
+export interface GitRun extends Omit<GitProcessOptions, 'args'> {
   signal: AbortSignal;
 }
 
@@ -50,7 +50,7 @@ class Starter {
     this.#hold();
   }
 
-  run(ask: GitAsk, signal: AbortSignal): Promise<GitEnd> {
+  run(ask: GitProcessOptions, signal: AbortSignal): Promise<GitEnd> {
     const id = this.#nextId++;
     const stop = () => this.#send({ id, ask: null });
     signal.addEventListener('abort', stop, { once: true });

@@ -2,9 +2,9 @@
  * A program: starts git for a controller, as a child of it that stays small. To start a process copies the page tables of
  * whoever starts it, which takes a controller of 600 MB some 20 ms in which it does nothing else.
  */
-import { type GitAsk, type GitEnd, runProcess } from './git-process.ts';
+import { type GitEnd, type GitProcessOptions, runProcess } from './git-process.ts';
 
-export type ToStarter = { id: number; ask: GitAsk } | { id: number; ask: null };
+export type ToStarter = { id: number; ask: GitProcessOptions } | { id: number; ask: null };
 /** `problem`: why git could not be started. */
 export type FromStarter = { id: number; end: GitEnd } | { id: number; problem: string };
 

@@ -123,5 +123,5 @@ function checkedPath(given: string): string {
 }
 
 /** Whoever has set an address must not have credentials sent to it that were given for another place. */
-export const samePlace = (a: RemoteAddress, b: RemoteAddress): boolean =>
+export const isSameAddress = (a: RemoteAddress, b: RemoteAddress): boolean =>
   a.transport === b.transport && a.host === b.host && a.port === b.port;

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox';
 import type { ShownGitCredentials } from '../../../../schemas/api/git-sync.ts';
 import type { Keyring } from '../../../platform/crypto/keyring.ts';
-import { sealedPlace } from '../../../platform/crypto/sealed-columns.ts';
+import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import type { RemoteAddress } from './address.ts';
 import type { OpenedCredentials } from './github-app.ts';
 import { readSshKey } from './ssh-key.ts';
@@ -21,7 +21,7 @@ export function sealCredentials(
   credentials: OpenedCredentials,
 ): string | null {
   if (credentials.type === 'none') return null;
-  return keyring.seal(JSON.stringify(credentials), sealedPlace('git_bindings', bindingId));
+  return keyring.seal(JSON.stringify(credentials), sealingContext('git_bindings', bindingId));
 }
 
 /** @throws KeyringError where no key opens them. */
@@ -30,11 +30,11 @@ export function openCredentials(
   binding: { id: string; sealedCredentials: string | null },
 ): OpenedCredentials {
   if (binding.sealedCredentials === null) return NONE;
-  return JSON.parse(keyring.open(binding.sealedCredentials, sealedPlace('git_bindings', binding.id)));
+  return JSON.parse(keyring.open(binding.sealedCredentials, sealingContext('git_bindings', binding.id)));
 }
 
 /** @throws CredentialsError where they cannot be used for the address. SshKeyError where the key is none. */
-export function refuseUnfit(
+export function assertFits(
   credentials: OpenedCredentials | { type: 'app' },
   { transport }: RemoteAddress,
 ): void {
@@ -56,7 +56,7 @@ export function refuseUnfit(
     throw new CredentialsError('the password of the credentials holds a line break; was it copied with one?');
 }
 
-export function shownCredentials(credentials: OpenedCredentials): Static<typeof ShownGitCredentials> {
+export function presentCredentials(credentials: OpenedCredentials): Static<typeof ShownGitCredentials> {
   switch (credentials.type) {
     case 'none':
     case 'app':

@@ -123,7 +123,7 @@ export function redirectError({ address: { host } }: Remote, target: string): Re
   );
 }
 
-export const tlsWanted = ({ address: { host, port } }: Remote): RepositoryError =>
+export const tlsRequired = ({ address: { host, port } }: Remote): RepositoryError =>
   new RepositoryError('server', `${host} speaks TLS on port ${port}; write https:// instead of http://`);
 
 export const dumbServer = ({ address: { host } }: Remote): RepositoryError =>
@@ -261,12 +261,12 @@ export function explainRun(remote: Remote, end: GitEnd, deadlineMs: number): Rep
   if (reason) return notReached(remote, printable(reason));
   return new RepositoryError(
     'server',
-    `git could not talk to ${remote.address.host}: ${lastWords(said) || `it ended with ${end.by ?? `code ${end.code}`}`}`,
+    `git could not talk to ${remote.address.host}: ${lastOutput(said) || `it ended with ${end.by ?? `code ${end.code}`}`}`,
   );
 }
 
 /** The last line that says what failed; what the server itself says comes behind `remote:`. */
-export function lastWords(said: string): string {
+export function lastOutput(said: string): string {
   const lines = said.trim().split('\n');
   const told = lines.findLast((line) => /^(?:fatal|error): /.test(line)) ?? lines.at(-1) ?? '';
   const remotely = lines.findLast((line) => /^remote: .*\w/.test(line));

@@ -11,7 +11,7 @@ import type { BoundRepository, RefUpdate, RepositoryHandle } from '../handle.ts'
 import { createSharedRuns } from '../process/shared-runs.ts';
 import { createSlots } from '../process/slots.ts';
 import { RepositoryError } from '../repository-error.ts';
-import { createTurns } from '../turns.ts';
+import { createKeyedMutex } from '../turns.ts';
 import { explainRun } from './explain-run.ts';
 import type { AppTokenSource } from './github-app.ts';
 import {
@@ -58,7 +58,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
   const { folder, keyring, guard, proxies = NO_PROXIES } = options;
   const runs = join(folder, 'runs');
   const deadlineMs = options.deadlineMs ?? DEADLINE_MS;
-  const turns = createTurns();
+  const turns = createKeyedMutex();
   const slots = createSlots(DOWNLOADS, LONG_MS);
   const shared = createSharedRuns<{ moved: boolean }>();
   /** By folder: the next fetch makes it anew. */

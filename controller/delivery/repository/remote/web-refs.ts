@@ -16,7 +16,7 @@ import {
   redirectError,
   sha256Repository,
   statusError,
-  tlsWanted,
+  tlsRequired,
 } from './explain-run.ts';
 import { MOST_REDIRECTS, REDIRECTS, readRedirect } from './redirect.ts';
 import type { Remote } from './remote.ts';
@@ -125,7 +125,7 @@ async function send(remote: Remote, request: GitHttpRequest, sending: Sending): 
       if (redirect.url === null || !redirect.sameOrigin) throw redirectError(remote, redirect.shown);
       throw new Redirected(redirect.url);
     }
-    if (status === 400 && !sending.secure && TLS_WANTED.test(text)) throw tlsWanted(remote);
+    if (status === 400 && !sending.secure && TLS_WANTED.test(text)) throw tlsRequired(remote);
     const retryAfterMs = waitOf(incoming.headers['retry-after']);
     throw statusError(remote, status, retryAfterMs === null ? {} : { retryAfterMs });
   }

@@ -106,7 +106,7 @@ export async function listServedBefore(db: Knex, versionIds: readonly string[]):
 }
 
 /** What a rendering has found of the reverts. */
-export interface RevertNews {
+export interface RevertChanges {
   /** Nodes get something else by now. */
   over: RevertRow[];
   /** A newer version is rendered to the very text that was refused. */
@@ -115,7 +115,7 @@ export interface RevertNews {
 }
 
 /** Each only where it is still as it was read. */
-export async function writeNews(db: Knex, { over, carried, faults }: RevertNews): Promise<void> {
+export async function writeRevertChanges(db: Knex, { over, carried, faults }: RevertChanges): Promise<void> {
   const of = ({ nodeId, pipelineId, refusedVersionId, refusedChecksum }: RevertRow) => ({
     node_id: nodeId,
     pipeline_id: pipelineId,

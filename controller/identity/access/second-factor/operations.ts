@@ -1,7 +1,7 @@
 /** The second factor of the one who asks: an authenticator, and backup codes beside it. */
 import { NoInput } from '../../../../schemas/api/common.ts';
 import { BackupCodes, Done, TotpCode, TotpSetup } from '../../../../schemas/api/people.ts';
-import { sealedPlace } from '../../../platform/crypto/sealed-columns.ts';
+import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import type { MutationContext } from '../../../platform/operation/context.ts';
 import { badRequest, preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation, ownScope } from '../../../platform/operation/operation.ts';
@@ -57,7 +57,7 @@ export const setupTotp = mutation({
     const secret = newTotpSecret();
     const backupCodes = newBackupCodes();
     await setPending(ctx.db, user.id, {
-      sealedSecret: ctx.services.keyring.seal(secret, sealedPlace('users', user.id, 'sealed_totp_secret')),
+      sealedSecret: ctx.services.keyring.seal(secret, sealingContext('users', user.id, 'sealed_totp_secret')),
       codeHashes: hashesOf(backupCodes),
     });
     ctx.audit({ entityType: 'User', entityId: user.id, metadata: { name: user.name } });

@@ -1,6 +1,6 @@
 /** Whether a code is right, and the first to use it. */
 
-import { sealedPlace } from '../../../platform/crypto/sealed-columns.ts';
+import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import type { User } from '../users/users-store.ts';
 import { backupCodeHash, stepOf } from './codes.ts';
@@ -13,7 +13,7 @@ export function openSecret(ctx: Pick<Context, 'services'>, user: User): string |
   if (user.sealedTotpSecret === null) return null;
   return ctx.services.keyring.open(
     user.sealedTotpSecret,
-    sealedPlace('users', user.id, 'sealed_totp_secret'),
+    sealingContext('users', user.id, 'sealed_totp_secret'),
   );
 }
 

@@ -2,7 +2,7 @@
 
 import { parseToken, sameHash } from '../../../platform/crypto/tokens.ts';
 import type { Actor, Context } from '../../../platform/operation/context.ts';
-import { findKeyOwner, touchServiceAccount } from './store.ts';
+import { findKeyOwner, recordServiceAccountUse } from './store.ts';
 
 export type ServiceAccountActor = Extract<Actor, { type: 'service_account' }>;
 
@@ -21,7 +21,7 @@ export async function actorOfApiKey(
   if (!owner || !sameHash(owner.keyHash, parsed.hash)) return null;
   const before = now - TOUCH_MS;
   if (owner.lastUsedAt === null || owner.lastUsedAt.getTime() <= before) {
-    await touchServiceAccount(ctx.db, owner.id, { now: new Date(now), before: new Date(before) });
+    await recordServiceAccountUse(ctx.db, owner.id, { now: new Date(now), before: new Date(before) });
   }
   return {
     type: 'service_account',

@@ -102,7 +102,7 @@ export async function findKeyOwner(db: Knex, id: string, now: Date): Promise<Key
 }
 
 /** Writes only where the last use was before `before`: requests that come at once make one write. */
-export async function touchServiceAccount(
+export async function recordServiceAccountUse(
   db: Knex,
   id: string,
   use: { now: Date; before: Date },

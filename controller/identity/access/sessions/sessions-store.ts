@@ -178,7 +178,7 @@ export async function listSessions(db: Knex, userId: string): Promise<StoredSess
 const UNTOUCHED = `interval '5 minutes'`;
 
 /** At most one write each five minutes a session. */
-export async function touchSession(db: Knex, id: string): Promise<void> {
+export async function recordSessionUse(db: Knex, id: string): Promise<void> {
   await db.raw(
     `UPDATE sessions SET last_seen_at = now()
      WHERE id = ? AND (last_seen_at IS NULL OR last_seen_at < now() - ${UNTOUCHED})`,
@@ -262,7 +262,7 @@ export async function findTokenOwner(db: Knex, tokenId: string): Promise<TokenOw
   return rows[0] ? { tokenHash: rows[0].token_hash, owner: owner(rows[0]) } : null;
 }
 
-export interface Standing {
+export interface AccountSummary {
   linkedToProvider: boolean;
   signedInBy: SignInMethod;
   /** Names of teams. */
@@ -272,8 +272,11 @@ export interface Standing {
 }
 
 /** What else somebody is told of their own account. */
-export async function readStanding(db: Knex, who: { userId: string; sessionId: string }): Promise<Standing> {
-  const { rows } = await db.raw<{ rows: Standing[] }>(
+export async function readAccountSummary(
+  db: Knex,
+  who: { userId: string; sessionId: string },
+): Promise<AccountSummary> {
+  const { rows } = await db.raw<{ rows: AccountSummary[] }>(
     `SELECT EXISTS (SELECT 1 FROM user_identities WHERE user_id = :userId) AS "linkedToProvider",
        COALESCE((SELECT method FROM sessions WHERE id = :sessionId), 'password') AS "signedInBy",
        COALESCE((SELECT jsonb_agg(t.name ORDER BY lower(t.name)) FROM team_members m JOIN teams t ON t.id = m.team_id
@@ -283,5 +286,5 @@ export async function readStanding(db: Knex, who: { userId: string; sessionId: s
        COALESCE((SELECT (value->>'tokenMaxDays')::integer FROM settings WHERE key = :setting), :tokenMaxDays) AS "tokenMaxDays"`,
     { ...who, setting: ACCESS_SETTING, tokenMaxDays: DEFAULT_ACCESS_POLICY.tokenMaxDays },
   );
-  return rows[0] as Standing;
+  return rows[0] as AccountSummary;
 }

@@ -1,12 +1,12 @@
 /** Sessions: made at sign-in, ended by sign-out and by whatever changes who somebody is. From a session back to an actor. */
 import type { Knex } from 'knex';
-import { sealedPlace } from '../../../platform/crypto/sealed-columns.ts';
+import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import { mintToken, parseToken, sameHash } from '../../../platform/crypto/tokens.ts';
 import { writeAudit } from '../../../platform/operation/audit-writer.ts';
 import type { Actor, Context, Obligation } from '../../../platform/operation/context.ts';
 import { forbidden } from '../../../platform/operation/errors.ts';
 import { ownScope } from '../../../platform/operation/operation.ts';
-import { touchPersonalToken } from '../tokens/personal-tokens-store.ts';
+import { recordPersonalTokenUse } from '../tokens/personal-tokens-store.ts';
 import { noteSignIn } from '../users/users-store.ts';
 import {
   deleteSession,
@@ -16,10 +16,10 @@ import {
   findTokenOwner,
   insertSession,
   type ProviderSession,
+  recordSessionUse,
   type SecondFactor,
   type SessionOwner,
   type SignInMethod,
-  touchSession,
 } from './sessions-store.ts';
 
 export const SESSION_MS = 7 * 24 * 3_600_000;
@@ -86,7 +86,7 @@ export async function openSession(
     sealedIdToken:
       how.idToken === undefined
         ? null
-        : ctx.services.keyring.seal(how.idToken, sealedPlace('sessions', session.id, 'sealed_id_token')),
+        : ctx.services.keyring.seal(how.idToken, sealingContext('sessions', session.id, 'sealed_id_token')),
     provider: how.provider ?? null,
     secondFactor: how.secondFactor ?? null,
     ipAddress: ctx.ipAddress,
@@ -164,7 +164,7 @@ export async function actorOfSession(db: Knex, token: string): Promise<UserActor
   const owner = parsed && (await findSessionOwner(db, parsed.id));
   if (!owner || !sameHash(owner.tokenHash, parsed.hash)) return null;
   // A disk that is full stops nobody from looking.
-  if (owner.isUntouched) await touchSession(db, parsed.id).catch(() => {});
+  if (owner.isUntouched) await recordSessionUse(db, parsed.id).catch(() => {});
   return actorOf(owner, parsed.id, owner);
 }
 
@@ -181,7 +181,7 @@ export async function actorOfPersonalToken(db: Knex, token: string): Promise<Use
     throw forbidden(
       'Your account rests: no identity provider has confirmed it lately. Its tokens count again after your next sign-in at one',
     );
-  await touchPersonalToken(db, parsed.id);
+  await recordPersonalTokenUse(db, parsed.id);
   // Tokens are made in a session that owes nothing.
   const isProviders = owner.user.authMethod === 'OIDC';
   const shown: Shown = isProviders

@@ -25,7 +25,7 @@ function wordsOf({ email, name }: { email: string; name: string }): Set<string> 
 }
 
 /** @throws BAD_REQUEST, which says why and what to take instead; never the password. */
-export async function refuseWeakPassword(
+export async function assertStrongPassword(
   password: string,
   account: { email: string; name: string },
 ): Promise<void> {

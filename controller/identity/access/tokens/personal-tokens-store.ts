@@ -38,7 +38,7 @@ export async function deletePersonalToken(db: Knex, userId: string, id: string):
 }
 
 /** At most one write an hour a token: git asks twice for every fetch. */
-export async function touchPersonalToken(db: Knex, id: string): Promise<void> {
+export async function recordPersonalTokenUse(db: Knex, id: string): Promise<void> {
   await db('personal_tokens')
     .where({ id })
     .where((q) => q.whereNull('last_used_at').orWhereRaw("last_used_at < now() - interval '1 hour'"))

@@ -4,7 +4,7 @@ import { mintToken } from '../../../platform/crypto/tokens.ts';
 import { badRequest, notFound, preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation, ownScope, query } from '../../../platform/operation/operation.ts';
 import { readAccessPolicy, TOKEN_DAYS } from '../access-policy.ts';
-import { readStanding } from '../sessions/sessions-store.ts';
+import { readAccountSummary } from '../sessions/sessions-store.ts';
 import { caller, callersAccount, lockCallersAccount } from '../users/caller.ts';
 import { deletePersonalToken, insertPersonalToken, listPersonalTokens } from './personal-tokens-store.ts';
 
@@ -24,7 +24,7 @@ export const me = query({
       ...{ id, name, email, authMethod, isSuperAdmin, passwordChangedAt, owes },
       twoFactorEnabled: user.totpEnabled,
       hasPassword: user.passwordHash !== null,
-      ...(await readStanding(ctx.db, { userId, sessionId })),
+      ...(await readAccountSummary(ctx.db, { userId, sessionId })),
     };
   },
 });

@@ -5,7 +5,7 @@ import { mutation, ownScope } from '../../../platform/operation/operation.ts';
 import { confirmedBy } from '../sessions/confirmation.ts';
 import { endSessions } from '../sessions/sessions.ts';
 import { confirmSession } from '../sessions/sessions-store.ts';
-import { refuseWeakPassword } from '../sign-in/password-rules.ts';
+import { assertStrongPassword } from '../sign-in/password-rules.ts';
 import { hashPassword, verifyPassword } from '../sign-in/passwords.ts';
 import { caller, callersAccount, lockCallersAccount } from './caller.ts';
 import { setOwnPassword, updateUser } from './users-store.ts';
@@ -32,7 +32,7 @@ export const changePassword = mutation({
     });
     if (input.newPassword.normalize('NFKC') === input.currentPassword.normalize('NFKC'))
       throw badRequest('The new password is the one that you have. Choose another');
-    await refuseWeakPassword(input.newPassword, user);
+    await assertStrongPassword(input.newPassword, user);
     return { before, after: await hashPassword(input.newPassword) };
   },
   async run(ctx, _, { before, after }) {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { writeAudit } from '../../../platform/operation/audit-writer.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { ownScope } from '../../../platform/operation/operation.ts';
-import { refuseWeakPassword } from '../sign-in/password-rules.ts';
+import { assertStrongPassword } from '../sign-in/password-rules.ts';
 import { hashPassword } from '../sign-in/passwords.ts';
 import { countUsers, insertUser, lockUsers } from './users-store.ts';
 
@@ -19,7 +19,7 @@ export async function ensureFirstAdmin(
   admin: { email: string; password: string | null },
 ): Promise<{ email: string; generatedPassword: string | null } | null> {
   if ((await countUsers(ctx.db)) > 0) return null;
-  if (admin.password !== null) await refuseWeakPassword(admin.password, { email: admin.email, name: NAME });
+  if (admin.password !== null) await assertStrongPassword(admin.password, { email: admin.email, name: NAME });
   const generated = admin.password === null ? randomBytes(15).toString('base64url') : null;
   const passwordHash = await hashPassword(admin.password ?? generated ?? '');
   return ctx.db.transaction(async (tx) => {

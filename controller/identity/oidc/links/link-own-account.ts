@@ -4,8 +4,8 @@ import { writeAudit } from '../../../platform/operation/audit-writer.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { ownScope } from '../../../platform/operation/operation.ts';
 import { findSessionOwner, lockUserRow } from '../../access/index.ts';
-import { holdRules, membershipsForAudit } from '../../directory/index.ts';
-import { holdOidcProvider } from '../provider/provider-store.ts';
+import { lockRulesShared, membershipsForAudit } from '../../directory/index.ts';
+import { lockOidcProviderShared } from '../provider/provider-store.ts';
 import { confirmAtSignIn } from '../refresh/confirmations-store.ts';
 import type { Vouched } from '../sign-in/complete-sign-in.ts';
 import { exclusionOf } from '../sign-in/group-rules.ts';
@@ -13,7 +13,7 @@ import { takeGroups } from '../sign-in/store-groups.ts';
 import { followSuperAdmins } from '../sign-in/super-admins.ts';
 import { findUserIdOf, insertIdentity, isKnownTo } from './identities-store.ts';
 import type { Problem } from './link-decision.ts';
-import { againIfTaken } from './retry-if-taken.ts';
+import { retryIfTaken } from './retry-if-taken.ts';
 
 /** Refuses an account there that somebody else has, and a second one of the same person. */
 export function linkOwn(
@@ -21,12 +21,12 @@ export function linkOwn(
   told: Vouched,
   { userId, sessionId }: { userId: string; sessionId: string },
 ): Promise<{ type: 'linked' } | { problem: Problem }> {
-  return againIfTaken(() =>
+  return retryIfTaken(() =>
     ctx.db.transaction(async (tx) => {
       const inside = { ...ctx, db: tx };
       // Before all other locks, as wherever groups are looked at.
-      await holdRules(tx);
-      const provider = await holdOidcProvider(tx, told.provider);
+      await lockRulesShared(tx);
+      const provider = await lockOidcProviderShared(tx, told.provider);
       if (!provider) return { problem: 'oidc_expired' as const };
       const excluded = exclusionOf(provider.options, told);
       if (excluded !== null) return { problem: excluded.problem };

@@ -6,7 +6,7 @@ const ATTEMPTS = 4;
 /** Postgres ends one of two transactions that wait for one another. */
 const DEADLOCK = '40P01';
 
-export async function againIfTaken<T>(work: () => Promise<T>): Promise<T> {
+export async function retryIfTaken<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work();

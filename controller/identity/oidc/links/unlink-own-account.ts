@@ -4,7 +4,7 @@ import { Done } from '../../../../schemas/api/people.ts';
 import { forbidden, preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation, ownScope } from '../../../platform/operation/operation.ts';
 import { endSessions, lockUserRow, signsInByPassword } from '../../access/index.ts';
-import { holdRules } from '../../directory/index.ts';
+import { lockRulesShared } from '../../directory/index.ts';
 import { unlinkAccount } from './unlink.ts';
 
 export const unlinkProvider = mutation({
@@ -19,7 +19,7 @@ export const unlinkProvider = mutation({
     if (ctx.actor.type !== 'user') throw forbidden('Only a signed-in user has an account');
     const { userId, sessionId } = ctx.actor;
     // Before all other locks, as wherever groups are looked at.
-    await holdRules(ctx.db);
+    await lockRulesShared(ctx.db);
     const user = await lockUserRow(ctx.db, userId);
     if (!user || !signsInByPassword(user, ctx.clock.now()))
       throw preconditionFailed(

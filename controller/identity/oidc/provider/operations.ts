@@ -18,7 +18,7 @@ import { findOidcProvider } from './provider-store.ts';
 import { warningsOf } from './provider-warnings.ts';
 import {
   checkIssuer,
-  type ProviderGiven,
+  type ProviderInput,
   providerEntity,
   removeProvider,
   saveProvider,
@@ -99,7 +99,7 @@ export const updateOidc = mutation({
   },
 });
 
-const given = (input: UpdateOidc): ProviderGiven => ({
+const given = (input: UpdateOidc): ProviderInput => ({
   id: input.providerId ?? FIRST_PROVIDER,
   issuer: input.issuer,
   clientId: input.clientId,

@@ -31,7 +31,7 @@ const SIGN_IN_MS = 20_000;
 /** What the provider is shown again at sign-out; a longer one is not kept. */
 const ID_TOKEN_LENGTH = 16_000;
 
-export interface Told {
+export interface ProviderIdentity {
   issuer: string;
   subject: string;
   profile: Profile;
@@ -71,7 +71,7 @@ export class ProviderRefused extends Error {
 }
 
 /** @throws ProviderUnavailable or ProviderRefused; their messages are for administrators and the log, and hold no token. */
-export async function askProvider(
+export async function requestProvider(
   ctx: Context,
   asked: {
     provider: OidcProvider;
@@ -81,7 +81,7 @@ export async function askProvider(
     /** The claim with the groups; null while they do not matter. */
     groupsClaim: string | null;
   },
-): Promise<Told> {
+): Promise<ProviderIdentity> {
   const { provider, attempt, url, groupsClaim } = asked;
   const signal = AbortSignal.timeout(SIGN_IN_MS);
   const { identityProvider } = ctx.services;

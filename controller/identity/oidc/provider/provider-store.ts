@@ -46,7 +46,7 @@ export async function lockOidcProviders(tx: Knex): Promise<OidcProvider[]> {
 }
 
 /** Until the transaction ends it stays as it is. Null where it is not of this issuer and client any more. */
-export async function holdOidcProvider(
+export async function lockOidcProviderShared(
   tx: Knex,
   { id, issuer, clientId }: Pick<OidcProvider, 'id' | 'issuer' | 'clientId'>,
 ): Promise<OidcProvider | null> {

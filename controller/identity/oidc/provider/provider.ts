@@ -12,7 +12,7 @@ import {
 import type { Clock } from '../../../../reconcilers/engine/clock.ts';
 import { MOST_PROVIDERS } from '../../../../schemas/api/identity-providers.ts';
 import type { Keyring } from '../../../platform/crypto/keyring.ts';
-import { sealedPlace } from '../../../platform/crypto/sealed-columns.ts';
+import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import type { Outgoing } from '../../../platform/net/outgoing/index.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import type { Bus } from '../../../platform/runtime/bus.ts';
@@ -28,15 +28,15 @@ const CLOCK_TOLERANCE_SECONDS = 60;
 const REPLY_BYTES = 1024 * 1024;
 
 /** Where a provider is, and whom it is trusted by. */
-export type Place = Pick<OidcProvider, 'issuer' | 'options'>;
+export type ProviderRef = Pick<OidcProvider, 'issuer' | 'options'>;
 
 export interface IdentityProvider {
   /** What it says of itself, at most five minutes old. Throws where people cannot sign in by it, with the reason. */
-  describe(place: Place): Promise<ServerMetadata>;
+  describe(place: ProviderRef): Promise<ServerMetadata>;
   /** For one sign-in: its keys are fetched anew, so that a provider may change them whenever it wants. `signal` ends what it asks. */
   client(ctx: Pick<Context, 'services'>, provider: OidcProvider, signal: AbortSignal): Promise<Configuration>;
   /** What it signs is checked with these, when nobody is signing in. */
-  keys(provider: Place, how?: { anew: boolean }): Promise<JWTVerifyGetKey>;
+  keys(provider: ProviderRef, how?: { anew: boolean }): Promise<JWTVerifyGetKey>;
   /** What administrators are told of a scope that a provider does not list. None of those that do not answer. */
   scopeWarnings(db: Knex, scope: string): Promise<string[]>;
   /** The next look asks anew. */
@@ -66,7 +66,7 @@ export function createIdentityProvider(parts: {
     if (topics.includes('settings')) forget();
   });
 
-  function describe({ issuer, options: { caCertificate } }: Place): Promise<ServerMetadata> {
+  function describe({ issuer, options: { caCertificate } }: ProviderRef): Promise<ServerMetadata> {
     const now = clock.now();
     const key = JSON.stringify([issuer, caCertificate]);
     const known = kept.get(key);
@@ -127,7 +127,7 @@ export const openClientSecret = (
 ): string | null =>
   sealedClientSecret === null
     ? null
-    : keyring.open(sealedClientSecret, sealedPlace('oidc_settings', id, 'sealed_client_secret'));
+    : keyring.open(sealedClientSecret, sealingContext('oidc_settings', id, 'sealed_client_secret'));
 
 /** A client of a provider that has described itself. @throws where its private key is none. */
 export async function makeClient(

@@ -4,13 +4,13 @@ import {
   type ProviderOptions,
   type ProviderOptionsChange,
 } from '../../../../schemas/api/identity-providers.ts';
-import { sealedPlace } from '../../../platform/crypto/sealed-columns.ts';
+import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import { OutgoingError } from '../../../platform/net/outgoing/index.ts';
 import type { AuditEntry } from '../../../platform/operation/audit-entry.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { badRequest, messageOf, preconditionFailed } from '../../../platform/operation/errors.ts';
 import { countSuperAdminsWithPassword } from '../../access/index.ts';
-import { holdRules } from '../../directory/index.ts';
+import { lockRulesShared } from '../../directory/index.ts';
 import { followSuperAdmins } from '../sign-in/super-admins.ts';
 import { readPrivateKey } from './client-auth.ts';
 import { openClientSecret } from './provider.ts';
@@ -24,7 +24,7 @@ import {
 } from './provider-store.ts';
 
 /** As it was given: blanks around it are pasted along. */
-export interface ProviderGiven
+export interface ProviderInput
   extends Pick<OidcProvider, 'id' | 'issuer' | 'clientId' | 'displayName' | 'tokenEndpointAuthMethod'> {
   /** Empty keeps the one that is stored, for the same issuer and client. */
   secret: string;
@@ -49,11 +49,11 @@ export async function checkIssuer({ services }: Pick<Context, 'services'>, issue
 /** In a transaction. Answers its audit row. @throws BAD_REQUEST, PRECONDITION_FAILED */
 export async function saveProvider(
   ctx: Context,
-  given: ProviderGiven,
+  given: ProviderInput,
   { isFromFile, position }: { isFromFile: boolean; position: number | null },
 ): Promise<AuditEntry> {
   // Before all other locks, as wherever groups are looked at.
-  await holdRules(ctx.db);
+  await lockRulesShared(ctx.db);
   const providers = await lockOidcProviders(ctx.db);
   const before = providers.find(({ id }) => id === given.id) ?? null;
   if (!isFromFile) refuseFromFile(before);
@@ -92,7 +92,7 @@ export async function removeProvider(
   id: string,
   { isFromFile }: { isFromFile: boolean },
 ): Promise<AuditEntry> {
-  await holdRules(ctx.db);
+  await lockRulesShared(ctx.db);
   const before = (await lockOidcProviders(ctx.db)).find((one) => one.id === id) ?? null;
   if (!before) return providerEntity(id);
   if (!isFromFile) refuseFromFile(before);
@@ -112,7 +112,7 @@ function refuseFromFile(before: OidcProvider | null): void {
 }
 
 /** Null for a public client. */
-function secretOf(ctx: Context, given: ProviderGiven, before: OidcProvider | null): string | null {
+function secretOf(ctx: Context, given: ProviderInput, before: OidcProvider | null): string | null {
   const secret = given.secret.trim();
   const method = given.tokenEndpointAuthMethod;
   if (method === 'none') {
@@ -123,7 +123,10 @@ function secretOf(ctx: Context, given: ProviderGiven, before: OidcProvider | nul
   if (secret !== '') {
     if (method === 'private_key_jwt') readPrivateKey(secret);
     if (before && openClientSecret(ctx.services.keyring, before) === secret) return before.sealedClientSecret;
-    return ctx.services.keyring.seal(secret, sealedPlace('oidc_settings', given.id, 'sealed_client_secret'));
+    return ctx.services.keyring.seal(
+      secret,
+      sealingContext('oidc_settings', given.id, 'sealed_client_secret'),
+    );
   }
   const isKey = method === 'private_key_jwt';
   const same =

@@ -1,13 +1,13 @@
 /** When providers confirmed people last, and the refresh tokens by which they are asked again. */
 import type { Knex } from 'knex';
-import { sealedPlace } from '../../../platform/crypto/sealed-columns.ts';
+import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import type { Identity } from '../links/identities-store.ts';
 import type { RefreshToken } from './refresh-token.ts';
 
 const MINUTE_MS = 60_000;
 
-const place = (id: string) => sealedPlace('user_identities', id, 'sealed_refresh_token');
+const place = (id: string) => sealingContext('user_identities', id, 'sealed_refresh_token');
 
 /** Within the hour, not all at once. */
 export const nextRefresh = (now: number): Date => new Date(now + (30 + Math.random() * 25) * MINUTE_MS);

@@ -10,7 +10,7 @@ import { messageOf } from '../../../platform/operation/errors.ts';
 import { ownScope } from '../../../platform/operation/operation.ts';
 import { deleteSessionsAtProvider, lockUserRow } from '../../access/index.ts';
 import {
-  holdRules,
+  lockRulesShared,
   membershipsForAudit,
   readGroupSettings,
   reconcileMemberships,
@@ -45,7 +45,7 @@ type Answer =
   | { type: 'unknown'; reason: string };
 
 /** Every write is fenced where `ctx.fence` is. Answers how many were asked after. */
-export async function refreshPeople(ctx: Context): Promise<number> {
+export async function refreshUsers(ctx: Context): Promise<number> {
   let asked = 0;
   for (const provider of await listOidcProviders(ctx.db)) asked += await refreshPeopleOf(ctx, provider);
   return asked;
@@ -125,7 +125,7 @@ function settle(ctx: Context, provider: OidcProvider, due: DueRefresh, answer: A
     case 'confirmed':
       return fenced(ctx, async (inside) => {
         // Before all other locks, as wherever groups are looked at.
-        await holdRules(inside.db);
+        await lockRulesShared(inside.db);
         // Then the account, as a sign-in does: each would wait for the other otherwise.
         await lockUserRow(inside.db, due.userId);
         if (!(await confirmByRefresh(inside, due, answer.next)) || answer.groups === null) return;

@@ -13,7 +13,7 @@ import {
   type User,
   updateUser,
 } from '../../access/index.ts';
-import { holdRules, membershipsForAudit } from '../../directory/index.ts';
+import { lockRulesShared, membershipsForAudit } from '../../directory/index.ts';
 import {
   findDeletedByExternalId,
   findKeptByExternalId,
@@ -25,27 +25,27 @@ import {
 import { decide, type Found, type Problem, type Verdict } from '../links/link-decision.ts';
 import { mayBeRelinked } from '../links/relink-rule.ts';
 import { forbidRelink } from '../links/relink-store.ts';
-import { againIfTaken } from '../links/retry-if-taken.ts';
-import type { Told } from '../provider/provider-request.ts';
-import { holdOidcProvider, type OidcProvider } from '../provider/provider-store.ts';
+import { retryIfTaken } from '../links/retry-if-taken.ts';
+import type { ProviderIdentity } from '../provider/provider-request.ts';
+import { lockOidcProviderShared, type OidcProvider } from '../provider/provider-store.ts';
 import { confirmAtSignIn } from '../refresh/confirmations-store.ts';
 import { exclusionOf } from './group-rules.ts';
 import { takeGroups } from './store-groups.ts';
 import { followSuperAdmins } from './super-admins.ts';
 
-export type Vouched = Told & { provider: OidcProvider };
+export type Vouched = ProviderIdentity & { provider: OidcProvider };
 
-export function letIn(
+export function completeSignIn(
   ctx: Context,
   told: Vouched,
   userAgent: string | null,
 ): Promise<{ type: 'signed-in'; signedIn: SignedIn } | { problem: Problem }> {
-  return againIfTaken(() =>
+  return retryIfTaken(() =>
     ctx.db.transaction(async (tx) => {
       const inside = { ...ctx, db: tx };
       // Before all other locks, as wherever groups are looked at.
-      await holdRules(tx);
-      const provider = await holdOidcProvider(tx, told.provider);
+      await lockRulesShared(tx);
+      const provider = await lockOidcProviderShared(tx, told.provider);
       if (!provider) return { problem: 'oidc_expired' as const };
       const excluded = exclusionOf(provider.options, told);
       if (excluded !== null) {
@@ -87,7 +87,7 @@ export function letIn(
 }
 
 /** Whether a second factor is the provider's: otherwise it is asked for here, where a team requires one. */
-const isMetAt = ({ secondFactor }: ProviderOptions, { hasSecondFactor }: Told): boolean =>
+const isMetAt = ({ secondFactor }: ProviderOptions, { hasSecondFactor }: ProviderIdentity): boolean =>
   secondFactor === 'PROVIDER' || (secondFactor === 'CLAIMS' && hasSecondFactor);
 
 /** Locks the account that it finds. */

@@ -1,7 +1,7 @@
 /** What groups of a provider decide beside teams: who may come in, and who is a super admin. No I/O. */
 import type { ProviderOptions } from '../../../../schemas/api/identity-providers.ts';
 import type { GroupSettings } from '../../directory/index.ts';
-import type { Told } from '../provider/provider-request.ts';
+import type { ProviderIdentity } from '../provider/provider-request.ts';
 
 const GROUPS_CLAIM = 'groups';
 
@@ -25,7 +25,7 @@ const notAllowed = (reason: string): Exclusion => ({ problem: 'not_allowed', rea
 /** Why somebody is not let in; null where they are. What is not known lets nobody in. */
 export function exclusionOf(
   options: ProviderOptions,
-  { profile, groups }: Pick<Told, 'profile' | 'groups'>,
+  { profile, groups }: Pick<ProviderIdentity, 'profile' | 'groups'>,
 ): Exclusion | null {
   const { allowedDomains, allowedGroups } = options;
   if (allowedDomains.length > 0) {

@@ -10,7 +10,7 @@ import { readAccessPolicy, type SignedIn } from '../../access/index.ts';
 import { type GroupSettings, readGroupSettings } from '../../directory/index.ts';
 import type { Problem } from '../links/link-decision.ts';
 import { linkOwn } from '../links/link-own-account.ts';
-import { askProvider, ProviderRefused, ProviderUnavailable } from '../provider/provider-request.ts';
+import { ProviderRefused, ProviderUnavailable, requestProvider } from '../provider/provider-request.ts';
 import {
   clearReport,
   findOidcProvider,
@@ -28,7 +28,7 @@ import {
   sealAttempt,
   stateHash,
 } from './attempt.ts';
-import { letIn, type Vouched } from './complete-sign-in.ts';
+import { completeSignIn, type Vouched } from './complete-sign-in.ts';
 import { groupsClaimOf } from './group-rules.ts';
 
 const SCOPES = 'openid profile email';
@@ -153,12 +153,12 @@ export async function finishSignIn(ctx: Context, came: CameBack): Promise<SignIn
   if (!provider || clientHash(provider) !== attempt.client) return end('oidc_expired');
   const groupsClaim = groupsClaimOf(await readGroupSettings(ctx.db), provider.options);
   try {
-    const told = { ...(await askProvider(ctx, { provider, attempt, url, groupsClaim })), provider };
+    const told = { ...(await requestProvider(ctx, { provider, attempt, url, groupsClaim })), provider };
     if (told.groups?.known === false)
       ctx.log.warn({ subject: told.subject, reason: told.groups.reason }, 'groups of a sign-in not known');
     const done = attempt.link
       ? await linkOwn(ctx, told, attempt.link)
-      : await letIn(ctx, told, came.userAgent);
+      : await completeSignIn(ctx, told, came.userAgent);
     if ('problem' in done) return end(done.problem);
     await noteWarning(ctx, told);
     return { ...done, next: attempt.next };

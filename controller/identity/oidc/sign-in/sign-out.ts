@@ -3,7 +3,7 @@ import { compactVerify, decodeJwt } from 'jose';
 import type { Knex } from 'knex';
 import { buildEndSessionUrl } from 'openid-client';
 import { FIRST_PROVIDER } from '../../../../schemas/api/identity-providers.ts';
-import { sealedPlace } from '../../../platform/crypto/sealed-columns.ts';
+import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { messageOf } from '../../../platform/operation/errors.ts';
 import { SIGNATURES } from '../provider/provider-keys.ts';
@@ -70,7 +70,7 @@ export async function endSessionUrl(ctx: Context, session: ProviderSession): Pro
     });
     const client = await Promise.race([services.identityProvider.client(ctx, provider, signal), late]);
     if (client.serverMetadata().end_session_endpoint === undefined) return null;
-    const place = sealedPlace('sessions', session.sessionId, 'sealed_id_token');
+    const place = sealingContext('sessions', session.sessionId, 'sealed_id_token');
     const stored = session.sealedIdToken && services.keyring.open(session.sealedIdToken, place);
     const hint = stored && (await Promise.race([isStillTaken(ctx, provider, stored), late])) ? stored : null;
     const back = { post_logout_redirect_uri: `${services.baseUrl}/sign-in` };

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-export interface Followed {
+export interface ChangedSuperAdmin {
   id: string;
   name: string;
   email: string;
@@ -13,15 +13,15 @@ const IN_GROUP = `SELECT m.user_id FROM directory_group_members m JOIN directory
 export async function writeSuperAdminsOf(
   tx: Knex,
   { issuer, names, userIds }: { issuer: string; names: readonly string[]; userIds: readonly string[] | null },
-): Promise<{ made: Followed[]; unmade: Followed[] }> {
+): Promise<{ made: ChangedSuperAdmin[]; unmade: ChangedSuperAdmin[] }> {
   const bound = { issuer, userIds: userIds && [...userIds], names: [...names] };
   const who = '(:userIds::text[] IS NULL OR id = ANY(:userIds))';
-  const made = await tx.raw<{ rows: Followed[] }>(
+  const made = await tx.raw<{ rows: ChangedSuperAdmin[] }>(
     `UPDATE users SET is_super_admin = true, super_admin_by = :issuer, updated_at = now()
      WHERE NOT is_super_admin AND ${who} AND id IN (${IN_GROUP}) RETURNING id, name, email`,
     bound,
   );
-  const unmade = await tx.raw<{ rows: Followed[] }>(
+  const unmade = await tx.raw<{ rows: ChangedSuperAdmin[] }>(
     `UPDATE users SET is_super_admin = false, super_admin_by = NULL, updated_at = now()
      WHERE super_admin_by = :issuer AND ${who} AND id NOT IN (${IN_GROUP}) RETURNING id, name, email`,
     bound,

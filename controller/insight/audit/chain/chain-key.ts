@@ -8,7 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Keyring } from '../../../platform/crypto/keyring.ts';
-import { sealedPlace } from '../../../platform/crypto/sealed-columns.ts';
+import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import { writeAudit } from '../../../platform/operation/audit-writer.ts';
 import type { Services } from '../../../platform/operation/context.ts';
 import { unavailable } from '../../../platform/operation/errors.ts';
@@ -18,7 +18,7 @@ import type { ChainKey, ChainLink } from './chain.ts';
 import { insertSealedKey, readSealedKey } from './chain-key-store.ts';
 
 const ID = 'chain';
-const PLACE = sealedPlace('audit_keys', ID);
+const PLACE = sealingContext('audit_keys', ID);
 
 interface Sealed {
   key: string;

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { AuditEvent } from '../../../../schemas/api/audit.ts';
 import type { Keyring } from '../../../platform/crypto/keyring.ts';
-import { isToldOf, readAnchor } from '../retention-store.ts';
+import { isPruneRecorded, readAnchor } from '../retention-store.ts';
 import { anyUnnumbered, readChain, readHead } from '../store.ts';
 import { type ChainKey, type ChainLink, follows, isBeginning, keyedFromOf } from './chain.ts';
 import { readChainKey } from './chain-key.ts';
@@ -62,7 +62,7 @@ async function firstBroken(
   const head = await readHead(db);
   const anchor = await readAnchor(db);
   if (!isBeginning(key, anchor)) return anchor.seq;
-  if (anchor.seq > 0 && !(await isToldOf(db, anchor))) return anchor.seq;
+  if (anchor.seq > 0 && !(await isPruneRecorded(db, anchor))) return anchor.seq;
   const noted = [head, ...(witness ? [witness] : [])];
   const differs = (link: ChainLink) => noted.some(({ seq, hash }) => seq === link.seq && hash !== link.hash);
   let before: ChainLink = anchor;

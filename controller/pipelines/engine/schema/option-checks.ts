@@ -5,7 +5,7 @@
 import { isRecord } from '../../../platform/text/is-record.ts';
 import { nearest } from '../../../platform/text/nearest-name.ts';
 import { isSchema, type Schema, schemasOf } from './form-schema.ts';
-import { expected, longer, MAX_NAMES, oneOf, placeOf, quoteHint } from './option-messages.ts';
+import { expected, longer, MAX_NAMES, oneOf, optionPath, quoteHint } from './option-messages.ts';
 import { kindOf, SchemaReader, typesIn } from './option-schema.ts';
 
 export interface OptionFinding {
@@ -125,7 +125,7 @@ export class OptionSchema {
           severity: shape.isClosed ? 'error' : 'warning',
           kind: 'unknown',
           path: [...path, name],
-          message: `unknown option \`${name.slice(0, 100)}\` in \`${placeOf(path)}\``,
+          message: `unknown option \`${name.slice(0, 100)}\` in \`${optionPath(path)}\``,
           hint: near === null ? others : `did you mean \`${near}\`?`,
         },
       ];
@@ -143,7 +143,7 @@ export class OptionSchema {
               severity: 'error',
               kind: 'missing',
               path: [...path, name],
-              message: `the option \`${name}\` of \`${placeOf(path)}\` is missing`,
+              message: `the option \`${name}\` of \`${optionPath(path)}\` is missing`,
               hint: 'the engine does not start without it',
             },
           ],
@@ -222,7 +222,7 @@ export class OptionSchema {
 
   #own(schema: Schema, value: unknown, path: string[]): OptionFinding[] {
     const wrong = (message: string, hint: string): OptionFinding[] => [
-      { severity: 'error', kind: 'value', path, message: `\`${placeOf(path)}\` ${message}`, hint },
+      { severity: 'error', kind: 'value', path, message: `\`${optionPath(path)}\` ${message}`, hint },
     ];
     const types = typesIn(schema);
     if (types && !types.some((type) => fits(type, value)))
@@ -302,7 +302,7 @@ export class OptionSchema {
   #wrong(path: string[], message: string, hint: string): { findings: OptionFinding[]; shape: Shape } {
     return {
       findings: [
-        { severity: 'error', kind: 'value', path, message: `\`${placeOf(path)}\` ${message}`, hint },
+        { severity: 'error', kind: 'value', path, message: `\`${optionPath(path)}\` ${message}`, hint },
       ],
       // Its names are not known: one fault is told once.
       shape: { ...emptyShape(), rest: [{}] },
@@ -328,7 +328,7 @@ export class OptionSchema {
           severity: option === undefined ? 'warning' : 'error',
           kind: 'template',
           path: at,
-          message: `the template in \`${placeOf(at)}\` has no literal prefix: since Vector 0.57 an engine does not start with it`,
+          message: `the template in \`${optionPath(at)}\` has no literal prefix: since Vector 0.57 an engine does not start with it`,
           hint: `begin it with fixed text${isFile ? ', or set `base_dir`' : ''}; \`${OPT_OUT}: true\` turns the check off`,
         });
         return;

@@ -21,7 +21,8 @@ export const written = (value: unknown): string => {
 };
 
 /** `sinks.out.batch`, shortened where a name is long. */
-export const placeOf = (path: readonly string[]): string => path.map((name) => name.slice(0, 100)).join('.');
+export const optionPath = (path: readonly string[]): string =>
+  path.map((name) => name.slice(0, 100)).join('.');
 
 export function expected(types: readonly string[], value: unknown): string {
   const names = [...new Set(types.filter((type) => type !== 'null').map((type) => NAMES[type] ?? type))];

@@ -42,7 +42,7 @@ const VARIABLE =
 const SECTIONS = ['log_schema', 'schema', 'timezone'];
 
 /** Why the controller does not let its engine run a test; null where it does. */
-export function keptFromEngine(
+export function reasonNotToRun(
   { key, type, options, port, expect }: TransformCase,
   global: Record<string, unknown>,
 ): string | null {

@@ -2,11 +2,11 @@
 import type { CompilationDiagnostic } from '@bpinternal/verel';
 import type { EngineView } from '../engine-view.ts';
 import { lackingFunction } from '../vrl/compile-program.ts';
-import { labelsOf, place, spanOf } from '../vrl/vrl-diagnostics.ts';
+import { labelsOf, positionOf, spanOf } from '../vrl/vrl-diagnostics.ts';
 import { callsThatCannotRun } from '../vrl/vrl-functions.ts';
 import type { Vrl } from '../vrl/vrl-test.ts';
 import { literalVrlView, vrlView } from '../vrl/vrl-view.ts';
-import { tellNothing, tellUnmet, tellUnwanted } from './render-event.ts';
+import { renderNoOutput, renderUnmet, renderUnwanted } from './render-event.ts';
 import { failed, outputName, PASSED, skipped, type Verdict, wantsNothing } from './test-case.ts';
 import type { Step } from './transform-step.ts';
 
@@ -44,8 +44,8 @@ export function play(vrl: Vrl, one: PlayedCase, events: readonly object[]): Verd
     checkPrograms(vrl, one.step);
     const { came, notes } = left(vrl, one, events);
     const more = notes.length > 0 ? `; ${notes[0]}` : '';
-    if (wantsNothing(one)) return came.length === 0 ? PASSED : failed(tellUnwanted(output, came));
-    if (came.length === 0) return failed(tellNothing(output) + more);
+    if (wantsNothing(one)) return came.length === 0 ? PASSED : failed(renderUnwanted(output, came));
+    if (came.length === 0) return failed(renderNoOutput(output) + more);
     const unmet: unknown[] = [];
     let reason = '';
     for (const event of came) {
@@ -54,7 +54,7 @@ export function play(vrl: Vrl, one: PlayedCase, events: readonly object[]): Verd
       if (outcome.type !== 'done' && reason === '') reason = `; the condition ended: ${outcome.message}`;
       unmet.push(event);
     }
-    return unmet.length === 0 ? PASSED : failed(tellUnmet(output, came.length, unmet) + reason + more);
+    return unmet.length === 0 ? PASSED : failed(renderUnmet(output, came.length, unmet) + reason + more);
   } catch (error) {
     if (error instanceof Ended) return error.verdict;
     throw error;
@@ -65,7 +65,7 @@ function checkExpect(vrl: Vrl, expect: string): void {
   const view = literalVrlView(expect);
   for (const error of vrl.check(view.text).errors) {
     endIfLacking(view, error);
-    const { line, column } = place(expect, view, spanOf(view, labelsOf(error)[0]?.span ?? [0, 0]));
+    const { line, column } = positionOf(expect, view, spanOf(view, labelsOf(error)[0]?.span ?? [0, 0]));
     const code = `E${String(error.code).padStart(3, '0')}`;
     throw new Ended(
       failed(

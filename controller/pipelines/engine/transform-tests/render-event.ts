@@ -24,14 +24,14 @@ export function showEvent(event: unknown): string {
 const events = (count: number): string => `${count} event${count === 1 ? '' : 's'}`;
 
 /** `came` are all that came out, `unmet` those of them for which the condition is not true. */
-export function tellUnmet(output: string, came: number, unmet: readonly unknown[]): string {
+export function renderUnmet(output: string, came: number, unmet: readonly unknown[]): string {
   const first = showEvent(unmet[0]);
   if (came === 1) return `expect is not true of what came out of "${output}": ${first}`;
   return `expect is not true of ${unmet.length} of the ${events(came)} that came out of "${output}", the first of them: ${first}`;
 }
 
-export const tellUnwanted = (output: string, came: readonly unknown[]): string =>
+export const renderUnwanted = (output: string, came: readonly unknown[]): string =>
   `${events(came.length)} came out of "${output}" and none should: ${showEvent(came[0])}`;
 
-export const tellNothing = (output: string): string =>
+export const renderNoOutput = (output: string): string =>
   `no event came out of "${output}"; if none should, write expect: "false"`;

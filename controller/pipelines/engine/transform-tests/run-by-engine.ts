@@ -2,7 +2,7 @@
 
 import { engineConfig, isReady, testerName, testName } from './engine-config.ts';
 import { runEngineTest, type TestRun } from './engine-process.ts';
-import { showEvent, tellNothing, tellUnmet, tellUnwanted } from './render-event.ts';
+import { renderNoOutput, renderUnmet, renderUnwanted, showEvent } from './render-event.ts';
 import {
   failed,
   outputName,
@@ -22,7 +22,7 @@ type Verdicts = Map<number, Verdict>;
 const ALL_MS = 30_000;
 
 /** By place in the suite. Throws where the engine cannot be run. */
-export async function askEngine(
+export async function runByEngine(
   bin: string,
   cases: Cases,
   global: Record<string, unknown>,
@@ -109,10 +109,10 @@ async function show(
 function explain(one: TransformCase, shown: readonly string[] | undefined): Verdict {
   const output = outputName(one);
   if (shown === undefined) return failed(`expect is not true of what came out of "${output}"`);
-  if (shown.length === 0) return failed(tellNothing(output));
+  if (shown.length === 0) return failed(renderNoOutput(output));
   const events = shown.map(parsed);
-  if (wantsNothing(one)) return failed(tellUnwanted(output, events));
-  if (events.length === 1) return failed(tellUnmet(output, 1, events));
+  if (wantsNothing(one)) return failed(renderUnwanted(output, events));
+  if (events.length === 1) return failed(renderUnmet(output, 1, events));
   // Which of them it is the engine does not say.
   const some = events.slice(0, 3).map(showEvent).join(', ');
   return failed(

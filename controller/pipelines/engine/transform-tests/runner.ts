@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { messageOf } from '../../../platform/operation/errors.ts';
 import type { Logger } from '../../../platform/runtime/logger.ts';
 import { createVrlPool } from '../vrl/vrl-pool.ts';
-import { keptFromEngine } from './engine-config.ts';
-import { askEngine } from './run-by-engine.ts';
+import { reasonNotToRun } from './engine-config.ts';
+import { runByEngine } from './run-by-engine.ts';
 import {
   failed,
   metadataKeyOf,
@@ -71,10 +71,10 @@ export function createTestRunner({
     { cases, global }: TransformSuite,
     signal?: AbortSignal,
   ): Promise<Map<number, Verdict> | null> {
-    const fit = new Map([...cases.entries()].filter(([, one]) => keptFromEngine(one, global) === null));
+    const fit = new Map([...cases.entries()].filter(([, one]) => reasonNotToRun(one, global) === null));
     if (fit.size === 0) return new Map();
     try {
-      return await inTurn(() => askEngine(bin, fit, global, signal));
+      return await inTurn(() => runByEngine(bin, fit, global, signal));
     } catch (error) {
       signal?.throwIfAborted();
       log.warn({ reason: messageOf(error) }, 'the engine could not be asked to test');

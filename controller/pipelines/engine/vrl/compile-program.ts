@@ -2,7 +2,7 @@
 import type { CheckResult, CompilationDiagnostic } from '@bpinternal/verel';
 import type { ProgramResult } from '../checks.ts';
 import type { EngineView } from '../engine-view.ts';
-import { labelsOf, place, spanOf } from './vrl-diagnostics.ts';
+import { labelsOf, positionOf, spanOf } from './vrl-diagnostics.ts';
 import { isLacking, nearestFunction } from './vrl-functions.ts';
 import { vrlView } from './vrl-view.ts';
 
@@ -25,7 +25,7 @@ export function compileProgram(check: Check, source: string): ProgramResult {
     const suggestion = suggestionFor(view, diagnostic) ?? suggested;
     const details = said.filter((text) => text !== suggested);
     const notes = diagnostic.notes.map((note) => note.message).filter((text) => text !== '');
-    const { line, column } = place(source, view, spanOf(view, labels[0]?.span ?? [0, 0]));
+    const { line, column } = positionOf(source, view, spanOf(view, labels[0]?.span ?? [0, 0]));
     result.errors.push({
       message: [`${diagnostic.message} (E${String(diagnostic.code).padStart(3, '0')})`, ...details].join(
         '; ',

@@ -34,7 +34,7 @@ export interface Span {
   end: number;
 }
 
-export function place(
+export function positionOf(
   written: string,
   view: EngineView,
   { start, end }: Span,
@@ -69,7 +69,7 @@ export function diagnosticOf(
     severity: SEVERITIES[diagnostic.severity] ?? 'note',
     code: diagnostic.code || null,
     message: [diagnostic.message, wrong.join('; ')].filter(Boolean).join(': ').slice(0, MESSAGE_CHARS),
-    ...place(written, view, spanOf(view, labels[0]?.span ?? [0, 0])),
+    ...positionOf(written, view, spanOf(view, labels[0]?.span ?? [0, 0])),
     hint: (hint || `see https://errors.vrl.dev/${diagnostic.code}`).slice(0, MESSAGE_CHARS),
   };
 }

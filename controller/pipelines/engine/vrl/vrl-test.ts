@@ -3,7 +3,7 @@ import type { CheckResult, CompilationDiagnostic, ExecutionResult } from '@bpint
 import type { Program } from '../checks.ts';
 import type { EngineView } from '../engine-view.ts';
 import { lackingFunction, suggestionFor } from './compile-program.ts';
-import { diagnosticOf, place, spanOf, type VrlDiagnostic } from './vrl-diagnostics.ts';
+import { diagnosticOf, positionOf, spanOf, type VrlDiagnostic } from './vrl-diagnostics.ts';
 import { callsThatCannotRun } from './vrl-functions.ts';
 import { vrlView } from './vrl-view.ts';
 
@@ -97,7 +97,7 @@ function cannotRun(source: string, view: EngineView): VrlDiagnostic[] {
     severity: 'warning',
     code: null,
     message: `${name} is a function of the engine that cannot run here`,
-    ...place(source, view, { start, end }),
+    ...positionOf(source, view, { start, end }),
     hint: 'it works on the nodes; to try the rest of the program, put a value in its place',
   }));
 }
@@ -111,7 +111,7 @@ function perhapsNoBoolean(vrl: Vrl, source: string, view: EngineView): VrlDiagno
       severity: 'warning',
       code: null,
       message: 'the condition may resolve to something else than a boolean, which counts as false',
-      ...place(source, view, { start: 0, end: view.text.trimEnd().length }),
+      ...positionOf(source, view, { start: 0, end: view.text.trimEnd().length }),
       hint: 'end it with a comparison, or convert its result, for example with bool!(…)',
     },
   ];
@@ -124,7 +124,7 @@ function loneDollars(source: string): VrlDiagnostic[] {
     severity: 'warning',
     code: null,
     message: `"${match[0].slice(0, 100)}" would be read as an environment variable in a pipeline`,
-    ...place(
+    ...positionOf(
       source,
       { text: source, written: (offset) => offset },
       {
@@ -186,9 +186,9 @@ function failure(thrown: unknown, source: string, view: EngineView, diagnostics:
   }
   const at = CALL_SPAN.exec(ended);
   if (!at) return { ...NONE, error: ended, diagnostics };
-  const where = place(source, view, spanOf(view, [Number(at[1]), Number(at[2])]));
+  const where = positionOf(source, view, spanOf(view, [Number(at[1]), Number(at[2])]));
   const error = ended.replaceAll(new RegExp(CALL_SPAN, 'g'), (_, start: string, end: string) => {
-    const { line, column } = place(source, view, spanOf(view, [Number(start), Number(end)]));
+    const { line, column } = positionOf(source, view, spanOf(view, [Number(start), Number(end)]));
     return ` at line ${line}, column ${column}`;
   });
   const found: VrlDiagnostic = {

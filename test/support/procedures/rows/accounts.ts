@@ -1,8 +1,8 @@
 import type { Side } from '../../scenes/two-teams.ts';
-import { NOTHING, type Person } from '../../users/person.ts';
+import { NOTHING, type TestUser } from '../../users/person.ts';
 import { environment, fresh, freshEnvironment, type Rows } from './row.ts';
 
-async function freshAccount({ environmentId }: Side, n: number, root: Person) {
+async function freshAccount({ environmentId }: Side, n: number, root: TestUser) {
   const input = { environmentId, name: `short-lived ${n}`, permissions: ['pipelines.read'] };
   const { id } = await root.mutate<{ id: string }>('serviceAccount.create', input);
   return { id };
@@ -14,7 +14,7 @@ const presetOf = (environmentId: string, n: number) => ({
 });
 
 /** In an environment of its own: a list takes 20. */
-async function freshPreset(side: Side, n: number, root: Person) {
+async function freshPreset(side: Side, n: number, root: TestUser) {
   const environmentId = await freshEnvironment(side, n, root);
   const id = await fresh(root, 'filterPreset.create', presetOf(environmentId, n));
   return { environmentId, id };

@@ -1,7 +1,7 @@
 /** Pipelines that the UI owns, made for one call. */
 import type { GraphNode } from '../../../../schemas/api/pipelines.ts';
 import type { Side } from '../../scenes/two-teams.ts';
-import type { Person } from '../../users/person.ts';
+import type { TestUser } from '../../users/person.ts';
 
 const at = (
   componentKey: string,
@@ -29,12 +29,12 @@ sinks: { out: { type: blackhole, inputs: [lines] } }
 `;
 
 /** A draft that the UI owns. */
-export async function freshDraft({ environmentId }: Side, n: number, root: Person): Promise<string> {
+export async function freshDraft({ environmentId }: Side, n: number, root: TestUser): Promise<string> {
   return (await root.mutate<{ id: string }>('pipeline.create', { environmentId, name: `draft ${n}` })).id;
 }
 
 /** One with a graph; answers its nodes by component key too. */
-export async function freshGraph(side: Side, n: number, root: Person) {
+export async function freshGraph(side: Side, n: number, root: TestUser) {
   const pipelineId = await freshDraft(side, n, root);
   const { nodes } = await root.mutate<{ nodes: { id: string; componentKey: string }[] }>(
     'pipeline.saveGraph',
@@ -47,7 +47,7 @@ export async function freshGraph(side: Side, n: number, root: Person) {
   return { pipelineId, nodeId };
 }
 
-export async function freshDeployed(side: Side, n: number, root: Person) {
+export async function freshDeployed(side: Side, n: number, root: TestUser) {
   const { pipelineId } = await freshGraph(side, n, root);
   const { versionId } = await root.mutate<{ versionId: string }>('deploy.agent', {
     pipelineId,

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { base64, LEAF } from '../../fixtures/certificates.ts';
 import { SECRET_VALUE, type Side } from '../../scenes/two-teams.ts';
-import type { Person } from '../../users/person.ts';
+import type { TestUser } from '../../users/person.ts';
 import { environment, fresh, freshEnvironment, type Rows } from './row.ts';
 
-async function freshSecret({ environmentId }: Side, n: number, root: Person) {
+async function freshSecret({ environmentId }: Side, n: number, root: TestUser) {
   const input = { environmentId, name: `short_lived_${n}`, value: SECRET_VALUE };
   const { id } = await root.mutate<{ id: string }>('secret.create', input);
   return { id, environmentId };
@@ -14,7 +14,7 @@ async function freshSecret({ environmentId }: Side, n: number, root: Person) {
 export const EXEC_SECRETS = join(import.meta.dirname, '../../fixtures/exec-secrets.sh');
 const execStore = { secretBackend: 'EXEC', secretBackendConfig: { command: EXEC_SECRETS } };
 
-async function withExecStore(side: Side, n: number, root: Person): Promise<string> {
+async function withExecStore(side: Side, n: number, root: TestUser): Promise<string> {
   const id = await freshEnvironment(side, n, root);
   await root.mutate('environment.update', { id, ...execStore });
   return id;

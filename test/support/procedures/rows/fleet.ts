@@ -1,7 +1,7 @@
 import { enrollNode, heartbeat } from '../../agents/agent-client.ts';
 import { until } from '../../harness/until.ts';
 import type { Side } from '../../scenes/two-teams.ts';
-import { NOTHING, type Person } from '../../users/person.ts';
+import { NOTHING, type TestUser } from '../../users/person.ts';
 import { environment, fresh, type Rows } from './row.ts';
 
 const ruleOf = ({ environmentId, teamId, pipelineId }: Side, n: number) => ({
@@ -18,7 +18,7 @@ const groupOf = ({ environmentId }: Side, n: number) => ({
 });
 
 /** The node of the side, once it was heard of within the last seconds. */
-async function heard({ node, pipelineId }: Side, root: Person): Promise<{ nodeId: string }> {
+async function heard({ node, pipelineId }: Side, root: TestUser): Promise<{ nodeId: string }> {
   const { nodeId } = node;
   const recent = async () => {
     const { lastHeartbeatAt } = await root.query<{ lastHeartbeatAt: string }>('fleet.get', { id: nodeId });
@@ -32,7 +32,7 @@ async function heard({ node, pipelineId }: Side, root: Person): Promise<{ nodeId
   return { nodeId };
 }
 
-const updateOf = async (side: Side, n: number, root: Person) => ({
+const updateOf = async (side: Side, n: number, root: TestUser) => ({
   ...(await heard(side, root)),
   ...{ targetVersion: `v1.0.${n}`, downloadUrl: 'https://example.org/headgate-agent' },
   checksum: 'ab'.repeat(32),

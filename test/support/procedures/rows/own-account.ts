@@ -5,33 +5,33 @@ import { setOwnPassword } from '../../../../controller/identity/access/users/use
 import { mintToken } from '../../../../controller/platform/crypto/tokens.ts';
 import type { Side } from '../../scenes/two-teams.ts';
 import { codeOf, enrollAuthenticator } from '../../users/authenticator.ts';
-import { NOTHING, PASSWORD, type Person } from '../../users/person.ts';
+import { NOTHING, PASSWORD, type TestUser } from '../../users/person.ts';
 import type { Rows } from './row.ts';
 
 let hashed: Promise<string> | undefined;
 
-async function idOf({ db }: Side, { email }: Person): Promise<string> {
+async function idOf({ db }: Side, { email }: TestUser): Promise<string> {
   return (await db('users').where({ email }).first('id')).id;
 }
 
 /** Whatever the call before has made of it. */
-async function knownPassword(side: Side, caller: Person): Promise<void> {
+async function knownPassword(side: Side, caller: TestUser): Promise<void> {
   hashed ??= hashPassword(PASSWORD);
   await setOwnPassword(side.db, await idOf(side, caller), { passwordHash: await hashed, at: new Date() });
 }
 
-async function withoutSecondFactor(side: Side, caller: Person): Promise<void> {
+async function withoutSecondFactor(side: Side, caller: TestUser): Promise<void> {
   await turnOffTwoFactor(side.db, await idOf(side, caller));
 }
 
-async function withSecondFactor(side: Side, caller: Person) {
+async function withSecondFactor(side: Side, caller: TestUser) {
   await withoutSecondFactor(side, caller);
   const { backupCodes } = await enrollAuthenticator(caller);
   return { code: backupCodes[0] ?? '' };
 }
 
 /** On another machine. */
-async function freshSession(side: Side, caller: Person) {
+async function freshSession(side: Side, caller: TestUser) {
   const { id, hash } = mintToken('hgs');
   await insertSession(side.db, {
     ...{ id, tokenHash: hash, userId: await idOf(side, caller), method: 'password' },

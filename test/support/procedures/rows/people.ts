@@ -1,6 +1,6 @@
 import type { Role } from '../../../../schemas/api/common.ts';
 import type { Side } from '../../scenes/two-teams.ts';
-import { makeUser, NOTHING, type Person } from '../../users/person.ts';
+import { makeUser, NOTHING, type TestUser } from '../../users/person.ts';
 import { fresh, type Row, type Rows } from './row.ts';
 
 let made = 0;
@@ -20,7 +20,8 @@ const ofUser: Row = { names: 'own', input: async (side) => ({ userId: await fres
 const lock = (side: Side, userId: string) =>
   side.db('users').where({ id: userId }).update({ locked_at: new Date(), locked_by: 'admin' });
 
-const freshTeam = (_: Side, n: number, root: Person) => fresh(root, 'team.create', { name: `Team for ${n}` });
+const freshTeam = (_: Side, n: number, root: TestUser) =>
+  fresh(root, 'team.create', { name: `Team for ${n}` });
 
 export const PEOPLE: Rows = {
   'team.get': { names: 'object', input: ({ teamId }) => ({ id: teamId }) },

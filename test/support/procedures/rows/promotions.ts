@@ -1,7 +1,7 @@
 /** Bringing a pipeline from one environment into another. */
 
 import type { Side } from '../../scenes/two-teams.ts';
-import type { Person } from '../../users/person.ts';
+import type { TestUser } from '../../users/person.ts';
 import { environment, pipeline, type Rows } from './row.ts';
 
 /** An environment of the side's team where somebody else has to approve, with the secret that its pipeline names. */
@@ -22,7 +22,7 @@ const promoted = async (side: Side, n: number) => ({
 });
 
 /** One that waits; asked for by somebody who is not there any more, unless by the caller. */
-async function waiting(side: Side, n: number, asker: Person, own = false): Promise<{ requestId: string }> {
+async function waiting(side: Side, n: number, asker: TestUser, own = false): Promise<{ requestId: string }> {
   const { requestId } = await asker.mutate<{ requestId: string }>(
     'promotion.initiate',
     await promoted(side, n),

@@ -1,7 +1,7 @@
 /** Rollouts by stages, of pipelines that the UI owns. */
 
 import type { Side } from '../../scenes/two-teams.ts';
-import type { Person } from '../../users/person.ts';
+import type { TestUser } from '../../users/person.ts';
 import { freshGraph } from './drafts.ts';
 import { pipeline, type Rows } from './row.ts';
 
@@ -19,13 +19,13 @@ async function canaryNode({ db, environmentId }: Side): Promise<void> {
     .ignore();
 }
 
-async function wish(side: Side, n: number, root: Person) {
+async function wish(side: Side, n: number, root: TestUser) {
   await canaryNode(side);
   const { pipelineId } = await freshGraph(side, n, root);
   return { pipelineId, canarySelector: SELECTOR, healthCheckWindowMinutes: 10, changelog: 'a try' };
 }
 
-async function begun(side: Side, n: number, root: Person) {
+async function begun(side: Side, n: number, root: TestUser) {
   const input = await wish(side, n, root);
   const { rolloutId } = await root.mutate<{ rolloutId: string }>('stagedRollout.create', input);
   return { rolloutId };

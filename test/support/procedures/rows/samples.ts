@@ -2,11 +2,11 @@ import type { DeploymentStatus } from '../../../../schemas/api/pipelines.ts';
 import { heartbeat } from '../../agents/agent-client.ts';
 import { until } from '../../harness/until.ts';
 import type { Side } from '../../scenes/two-teams.ts';
-import type { Person } from '../../users/person.ts';
+import type { TestUser } from '../../users/person.ts';
 import { pipeline, type Rows } from './row.ts';
 
 /** What the pipeline can be asked for: its node was heard of, and is not in maintenance. */
-async function running(side: Side, root: Person): Promise<{ pipelineId: string }> {
+async function running(side: Side, root: TestUser): Promise<{ pipelineId: string }> {
   const { node, pipelineId } = side;
   await root.call('mutation', 'fleet.setMaintenance', { nodeId: node.nodeId, enabled: false });
   await node.heartbeat(heartbeat({ pipelines: [{ pipelineId, version: 1, status: 'RUNNING' }] }));
@@ -31,7 +31,7 @@ const answer = ({ node }: Side, requestId: string) =>
   });
 
 /** One that is answered: only few may be open. */
-async function freshSample(side: Side, _: number, root: Person) {
+async function freshSample(side: Side, _: number, root: TestUser) {
   const { requestId } = await root.mutate<{ requestId: string }>('pipeline.requestSamples', {
     ...(await running(side, root)),
     componentKeys: ['lines'],
@@ -42,7 +42,7 @@ async function freshSample(side: Side, _: number, root: Person) {
 
 /** Of whoever calls: only few may be open, so that the one before ends first. */
 const taps = new Map<string, string>();
-async function freshTap(side: Side, _: number, caller: Person) {
+async function freshTap(side: Side, _: number, caller: TestUser) {
   const before = taps.get(caller.email);
   if (before !== undefined) await caller.call('mutation', 'pipeline.stopTap', { tapId: before });
   const { tapId } = await caller.mutate<{ tapId: string }>('pipeline.startTap', {

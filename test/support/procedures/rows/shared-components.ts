@@ -1,16 +1,16 @@
 import type { GraphNode } from '../../../../schemas/api/pipelines.ts';
 import type { Side } from '../../scenes/two-teams.ts';
-import type { Person } from '../../users/person.ts';
+import type { TestUser } from '../../users/person.ts';
 import { freshGraph, GRAPH } from './drafts.ts';
 import { environment, type Rows } from './row.ts';
 
-async function freshComponent({ environmentId }: Side, n: number, root: Person): Promise<string> {
+async function freshComponent({ environmentId }: Side, n: number, root: TestUser): Promise<string> {
   const [{ componentType, kind, config }] = GRAPH.nodes as [GraphNode];
   const input = { environmentId, name: `shared ${n}`, componentType, kind, config };
   return (await root.mutate<{ id: string }>('sharedComponent.create', input)).id;
 }
 
-async function freshLink(side: Side, n: number, root: Person) {
+async function freshLink(side: Side, n: number, root: TestUser) {
   const { pipelineId, nodeId } = await freshGraph(side, n, root);
   const sharedComponentId = await freshComponent(side, n, root);
   await root.mutate('sharedComponent.linkExisting', { pipelineId, nodeId, sharedComponentId });

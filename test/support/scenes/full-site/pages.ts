@@ -13,7 +13,7 @@ import { fillEnvironment } from './environment.ts';
 import { fillLibrary } from './library.ts';
 import { fillPromotions } from './promotions.ts';
 import { fillRollouts } from './rollouts.ts';
-import { fillPeople } from './users.ts';
+import { fillUsers } from './users.ts';
 
 const FOLDER = 'environments/staging';
 
@@ -170,7 +170,7 @@ export async function fillPages(
   await fillLibrary(api, headgate.environments.staging);
   await fillEnvironment(api, headgate.environments.staging, headgate.teamId);
   await fillRollouts(api, headgate.environments);
-  await fillPeople(api, headgate.url, headgate.teamId);
+  await fillUsers(api, headgate.url, headgate.teamId);
   const clone = await Clone.of(headgate.cloneUrl);
   try {
     await clone.push(

@@ -12,7 +12,7 @@ const BY_HAND: readonly { name: string; role?: Role; locked?: true }[] = [
 
 const addressOf = (name: string): string => `${name.toLowerCase().replace(' ', '.')}@example.org`;
 
-export async function fillPeople(api: ApiClient, url: string, teamId: string): Promise<void> {
+export async function fillUsers(api: ApiClient, url: string, teamId: string): Promise<void> {
   const { id: paymentsId } = await api.mutate<{ id: string }>('team.create', { name: 'Payments' });
   for (const { name, role, locked } of BY_HAND) {
     const { id: userId } = await api.mutate<{ id: string }>('admin.createUser', {

@@ -1,20 +1,20 @@
 /** An identity provider, as it comes to SCIM: with its token, and raw, so that every status and body can be seen. */
 import { expect } from 'chai';
-import { type Answer, type SendOptions, send } from '../../clients/http.ts';
-import type { Person } from '../../users/person.ts';
+import { type HttpResponse, type SendOptions, send } from '../../clients/http.ts';
+import type { TestUser } from '../../users/person.ts';
 
 export interface ScimClient {
   token: string;
   /** `http://…/api/scim/v2` */
   base: string;
-  call(method: string, path: string, body?: unknown, options?: SendOptions): Promise<Answer>;
+  call(method: string, path: string, body?: unknown, options?: SendOptions): Promise<HttpResponse>;
   /** The body; fails where the status is another one. */
   want<T = Json>(status: number, method: string, path: string, body?: unknown): Promise<T>;
   /** Makes a user; answers its id. */
   user(userName: string, more?: object): Promise<string>;
   /** Makes a group; answers its id. */
   group(displayName: string, members?: readonly string[], more?: object): Promise<string>;
-  patch(path: string, ...operations: object[]): Promise<Answer>;
+  patch(path: string, ...operations: object[]): Promise<HttpResponse>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are looked at field by field.
@@ -24,7 +24,7 @@ export const PATCH_OP = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
 export const ERROR = 'urn:ietf:params:scim:api:messages:2.0:Error';
 
 /** Switched on, with a new token. */
-export async function scimOf(root: Person): Promise<ScimClient> {
+export async function scimOf(root: TestUser): Promise<ScimClient> {
   await root.mutate('settings.updateScim', { enabled: true });
   const { token } = await root.mutate<{ token: string }>('settings.generateScimToken');
   return scimClient(root.url, token);
@@ -67,7 +67,7 @@ export function scimClient(url: string, token: string): ScimClient {
 }
 
 /** An error in the schema of RFC 7644, 3.12, and nothing beside it. */
-export function expectError(answer: Answer, status: number, scimType?: string): string {
+export function expectError(answer: HttpResponse, status: number, scimType?: string): string {
   expect(answer.status, answer.text.slice(0, 500)).to.equal(status);
   expect(answer.headers['content-type']).to.match(/^application\/scim\+json/);
   const { detail, ...rest } = answer.json<{ detail: string }>();

@@ -1,11 +1,11 @@
 /** A controller with SCIM switched on, one user and one group with that user in it. */
 import { startTestController, type TestController } from '../../harness/controller.ts';
-import type { Person } from '../../users/person.ts';
+import type { TestUser } from '../../users/person.ts';
 import { type ScimClient, scimOf } from './client.ts';
 
 export interface ScimScene {
   test: TestController;
-  root: Person;
+  root: TestUser;
   scim: ScimClient;
   userId: string;
   groupId: string;

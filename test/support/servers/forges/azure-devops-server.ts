@@ -1,8 +1,8 @@
 /** Azure DevOps Services, as https://learn.microsoft.com/rest/api/azure/devops describes it. */
 import type { IncomingHttpHeaders } from 'node:http';
 import {
-  type Asked,
   ForgeServer,
+  type RecordedRequest,
   type Reply,
   type StoredComment,
   type StoredPull,
@@ -35,7 +35,7 @@ export class AzureDevOpsServer extends ForgeServer {
     return { status, body: { $id: '1', message: why, typeKey: 'GitException', errorCode: 0 } };
   }
 
-  protected answer(asked: Asked, path: string): Reply {
+  protected answer(asked: RecordedRequest, path: string): Reply {
     const { method, query, body } = asked;
     if (!/^\d\.\d(-preview)?$/.test(query.get('api-version') ?? ''))
       return this.refusal(400, 'No api-version was supplied for the request.');
@@ -98,7 +98,7 @@ export class AzureDevOpsServer extends ForgeServer {
     return { status: 200, body: { value, count: value.length } };
   }
 
-  #open(body: Asked['body']): Reply {
+  #open(body: RecordedRequest['body']): Reply {
     const [branch, base] = [plain(body.sourceRefName), plain(body.targetRefName)];
     const there = this.pulls.some(
       (pull) => pull.state === 'open' && !pull.isFork && pull.branch === branch && pull.base === base,
@@ -121,7 +121,7 @@ export class AzureDevOpsServer extends ForgeServer {
     return { status: 201, body: this.#shown(made) };
   }
 
-  #change(pull: StoredPull, body: Asked['body']): Reply {
+  #change(pull: StoredPull, body: RecordedRequest['body']): Reply {
     if (pull.state !== 'open' && body.status !== 'active')
       return this.refusal(400, 'TF401181: The pull request cannot be edited due to its state.');
     const setBy = (body.autoCompleteSetBy as { id?: string } | undefined)?.id;
@@ -138,7 +138,7 @@ export class AzureDevOpsServer extends ForgeServer {
     return { status: 200, body: this.#shown(pull) };
   }
 
-  #threads({ method, body }: Asked, pull: StoredPull, rest: string): Reply {
+  #threads({ method, body }: RecordedRequest, pull: StoredPull, rest: string): Reply {
     const all = this.comments.filter((one) => one.number === pull.number);
     if (rest === '' && method === 'GET')
       return { status: 200, body: { value: all.map((one) => this.#told(one)), count: all.length } };
@@ -155,7 +155,7 @@ export class AzureDevOpsServer extends ForgeServer {
   }
 
   #status(
-    { state, description, targetUrl, context }: Asked['body'],
+    { state, description, targetUrl, context }: RecordedRequest['body'],
     keep: (told: { context: string; state: string; description: string; url: string }) => void,
   ): Reply {
     const { name, genre } = context as { name?: string; genre?: string };

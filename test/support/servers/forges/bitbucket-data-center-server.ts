@@ -1,8 +1,8 @@
 /** Bitbucket Data Center 8, as https://developer.atlassian.com/server/bitbucket/rest/ describes it. */
 import type { IncomingHttpHeaders } from 'node:http';
 import {
-  type Asked,
   ForgeServer,
+  type RecordedRequest,
   type Reply,
   type StoredComment,
   type StoredPull,
@@ -29,12 +29,12 @@ export class BitbucketDataCenterServer extends ForgeServer {
     return { status, body: { errors: [{ context: null, message: why, exceptionName: null }] } };
   }
 
-  protected answer(asked: Asked, path: string): Reply {
+  protected answer(asked: RecordedRequest, path: string): Reply {
     const reply = this.#answer(asked, path);
     return { ...reply, headers: { ...reply.headers, 'x-ausername': this.us } };
   }
 
-  #answer(asked: Asked, path: string): Reply {
+  #answer(asked: RecordedRequest, path: string): Reply {
     const { method, query, body } = asked;
     const mine = '/projects/ACME/repos/pipes';
     if (!path.startsWith(mine)) return this.refusal(404, `Repository ${path} does not exist.`);
@@ -86,7 +86,7 @@ export class BitbucketDataCenterServer extends ForgeServer {
     return { status: 200, body: this.#shown(pull) };
   }
 
-  #merge(pull: StoredPull, { autoMerge, strategyId }: Asked['body']): Reply {
+  #merge(pull: StoredPull, { autoMerge, strategyId }: RecordedRequest['body']): Reply {
     if (this.waits && autoMerge !== true) return this.refusal(409, 'There are vetoes.');
     if (this.waits) pull.autoMerge = textOf(strategyId);
     else this.merge(pull.number, strategyId === 'squash' ? 'squash' : 'merge');
@@ -97,7 +97,7 @@ export class BitbucketDataCenterServer extends ForgeServer {
     return this.#versions.get(key) ?? 0;
   }
 
-  #open(body: Asked['body']): Reply {
+  #open(body: RecordedRequest['body']): Reply {
     const [branch, base] = [branchOf(body.fromRef), branchOf(body.toRef)];
     const there = this.pulls.some(
       (pull) => pull.state === 'open' && !pull.isFork && pull.branch === branch && pull.base === base,
@@ -130,7 +130,7 @@ export class BitbucketDataCenterServer extends ForgeServer {
     ];
   }
 
-  #comments({ method, body }: Asked, pull: StoredPull, rest: string): Reply {
+  #comments({ method, body }: RecordedRequest, pull: StoredPull, rest: string): Reply {
     if (rest === '')
       return { status: 201, body: this.#told(this.say(pull.number, this.us, textOf(body.text))) };
     const comment = this.commentsOf(pull.number).find((one) => one.id === Number(rest.slice(1)));
@@ -144,7 +144,7 @@ export class BitbucketDataCenterServer extends ForgeServer {
     return { status: 200, body: this.#told(comment) };
   }
 
-  #status(sha: string, { key, parent, state, name, description, url }: Asked['body']): Reply {
+  #status(sha: string, { key, parent, state, name, description, url }: RecordedRequest['body']): Reply {
     const fine =
       textOf(key) !== '' && parent === key && textOf(key).length <= 255 && /^https?:/.test(textOf(url));
     if (!fine || !/^(INPROGRESS|SUCCESSFUL|FAILED|CANCELLED|UNKNOWN)$/.test(textOf(state)))
@@ -154,7 +154,7 @@ export class BitbucketDataCenterServer extends ForgeServer {
     return { status: 204 };
   }
 
-  #listed({ query }: Asked, all: readonly unknown[]): Reply {
+  #listed({ query }: RecordedRequest, all: readonly unknown[]): Reply {
     const start = Number(query.get('start') ?? 0);
     const size = Math.min(Number(query.get('limit') ?? 25), this.mostPerPage);
     const next = start + size;

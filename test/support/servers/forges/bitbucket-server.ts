@@ -1,8 +1,8 @@
 /** Bitbucket Cloud, as https://developer.atlassian.com/cloud/bitbucket/rest/ describes it. */
 import type { IncomingHttpHeaders } from 'node:http';
 import {
-  type Asked,
   ForgeServer,
+  type RecordedRequest,
   type Reply,
   type StoredComment,
   type StoredPull,
@@ -31,7 +31,7 @@ export class BitbucketServer extends ForgeServer {
     return { status, body: { type: 'error', error: { message: why } } };
   }
 
-  protected answer(asked: Asked, path: string): Reply {
+  protected answer(asked: RecordedRequest, path: string): Reply {
     const { method, query, body } = asked;
     if (path === '/user')
       return this.account === null
@@ -102,7 +102,7 @@ export class BitbucketServer extends ForgeServer {
     return { status: 200, body: this.#shown(pull) };
   }
 
-  #comments(asked: Asked, pull: StoredPull, rest: string): Reply {
+  #comments(asked: RecordedRequest, pull: StoredPull, rest: string): Reply {
     const text = textOf((asked.body.content as { raw?: unknown } | undefined)?.raw);
     const all = this.comments.filter((one) => one.number === pull.number);
     if (rest === '' && asked.method === 'GET')
@@ -121,7 +121,7 @@ export class BitbucketServer extends ForgeServer {
     return { status: 200, body: this.#told(comment) };
   }
 
-  #status(sha: string, { key, state, name, description, url }: Asked['body']): Reply {
+  #status(sha: string, { key, state, name, description, url }: RecordedRequest['body']): Reply {
     const fine = textOf(key) !== '' && textOf(key).length <= 40 && /^https?:/.test(textOf(url));
     if (!fine || !/^(INPROGRESS|SUCCESSFUL|FAILED|STOPPED)$/.test(textOf(state)))
       return this.refusal(400, 'Bad request');
@@ -130,7 +130,7 @@ export class BitbucketServer extends ForgeServer {
     return { status: 201, body: { key, state } };
   }
 
-  #listed(asked: Asked, all: readonly unknown[]): Reply {
+  #listed(asked: RecordedRequest, all: readonly unknown[]): Reply {
     const { values, next } = this.page(all, asked.query, 'pagelen', 10);
     return { status: 200, body: { values, ...(next === null ? {} : { next: this.pageUrl(asked, next) }) } };
   }

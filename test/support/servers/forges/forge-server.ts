@@ -51,7 +51,7 @@ export interface StoredStatus {
   url: string;
 }
 
-export interface Asked {
+export interface RecordedRequest {
   method: string;
   /** Without the query. */
   path: string;
@@ -98,7 +98,7 @@ export abstract class ForgeServer {
   readonly pulls: StoredPull[] = [];
   readonly comments: StoredComment[] = [];
   readonly statuses: StoredStatus[] = [];
-  readonly asked: Asked[] = [];
+  readonly asked: RecordedRequest[] = [];
   /** Answers that said no more than that it is as it was. */
   unchanged = 0;
   /** A page holds no more, whatever is asked for. */
@@ -113,7 +113,7 @@ export abstract class ForgeServer {
   mayNotWrite: RegExp | null = null;
   /** What it answers to a status of a commit that is not there; null: its own file says. */
   protected readonly noCommit: number | null = 404;
-  fault: (asked: Asked) => Fault | null = () => null;
+  fault: (asked: RecordedRequest) => Fault | null = () => null;
   readonly #tls: boolean;
   readonly #server: http.Server;
   #ids = 1_000;
@@ -232,7 +232,7 @@ export abstract class ForgeServer {
   }
 
   /** The address of another page of what was asked for. */
-  protected pageUrl({ path, query }: Asked, next: number): string {
+  protected pageUrl({ path, query }: RecordedRequest, next: number): string {
     const more = new URLSearchParams(query);
     more.set('page', String(next));
     return `${this.origin}${path}?${more}`;
@@ -241,14 +241,14 @@ export abstract class ForgeServer {
   protected abstract isLetIn(headers: http.IncomingHttpHeaders): boolean;
   protected abstract refusal(status: number, why: string): Reply;
   /** `path` without the root. */
-  protected abstract answer(asked: Asked, path: string): Reply;
+  protected abstract answer(asked: RecordedRequest, path: string): Reply;
 
   async #take(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const url = new URL(request.url ?? '/', this.origin);
     const text = Buffer.concat(chunks).toString('utf8');
-    const asked: Asked = {
+    const asked: RecordedRequest = {
       method: request.method ?? '',
       path: url.pathname,
       query: url.searchParams,
@@ -276,7 +276,7 @@ export abstract class ForgeServer {
     }
   }
 
-  #reply(asked: Asked): Reply {
+  #reply(asked: RecordedRequest): Reply {
     if (!this.isLetIn(asked.headers)) return this.refusal(401, `Bad credentials ${this.#secretOf(asked)}`);
     if (!asked.path.startsWith(this.root)) return this.refusal(404, 'Not Found');
     if (asked.method !== 'GET' && !this.mayWrite)
@@ -291,7 +291,7 @@ export abstract class ForgeServer {
   }
 
   /** What it was sent, so that a test sees whether anybody repeats it. */
-  #secretOf({ headers }: Asked): string {
+  #secretOf({ headers }: RecordedRequest): string {
     return String(headers.authorization ?? headers['private-token'] ?? '');
   }
 

@@ -2,8 +2,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Comment, PullRequest } from 'gitea-js';
 import {
-  type Asked,
   ForgeServer,
+  type RecordedRequest,
   type Reply,
   type StoredComment,
   type StoredPull,
@@ -26,7 +26,7 @@ export class GiteaServer extends ForgeServer {
     return { status, body: { message: why, url: `${this.origin}/api/swagger` } };
   }
 
-  protected answer(asked: Asked, path: string): Reply {
+  protected answer(asked: RecordedRequest, path: string): Reply {
     const { method, body } = asked;
     if (path === '/user') return { status: 200, body: { id: 7, login: this.us } };
     // The owner is an organization.
@@ -99,7 +99,7 @@ export class GiteaServer extends ForgeServer {
     return this.refusal(404, "The target couldn't be found.");
   }
 
-  #furnish({ method, body, query }: Asked, rest: string): Reply | null {
+  #furnish({ method, body, query }: RecordedRequest, rest: string): Reply | null {
     if (rest === '/labels')
       return { status: 200, body: query.get('page') === '1' ? [{ id: 51, name: 'Promotion' }] : [] };
     const names = (value: unknown) => (Array.isArray(value) ? value.map(String) : []);
@@ -125,7 +125,7 @@ export class GiteaServer extends ForgeServer {
     return { status: 201, body: what === '/labels' || what === '/requested_reviewers' ? [] : { id: 1 } };
   }
 
-  #merge(pull: StoredPull, body: Asked['body'] | null): Reply {
+  #merge(pull: StoredPull, body: RecordedRequest['body'] | null): Reply {
     if (body === null) {
       if (pull.autoMerge === null) return this.refusal(404, "The target couldn't be found.");
       pull.autoMerge = null;

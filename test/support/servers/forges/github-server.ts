@@ -3,8 +3,8 @@ import { type KeyObject, verify } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RestEndpointMethodTypes } from '@octokit/rest';
 import {
-  type Asked,
   ForgeServer,
+  type RecordedRequest,
   type Reply,
   type StoredComment,
   type StoredPull,
@@ -82,7 +82,7 @@ export class GitHubServer extends ForgeServer {
     return inTime && signed && String(iss) === String(this.app.id);
   }
 
-  #answerApp({ method, body }: Asked, path: string): Reply | null {
+  #answerApp({ method, body }: RecordedRequest, path: string): Reply | null {
     const { app } = this;
     if (app === null) return null;
     if (path === `/repos/${this.project}/installation` && method === 'GET')
@@ -111,7 +111,7 @@ export class GitHubServer extends ForgeServer {
   }
 
   /** Of what is asked below `/v3`, and of GraphQL beside it. */
-  protected answer(asked: Asked, path: string): Reply {
+  protected answer(asked: RecordedRequest, path: string): Reply {
     if (path === '/graphql' && asked.method === 'POST') return this.#graphql(asked.body);
     return path.startsWith('/v3')
       ? this.#rest(asked, path.slice('/v3'.length))
@@ -119,7 +119,7 @@ export class GitHubServer extends ForgeServer {
   }
 
   /** What went wrong is told with status 200. */
-  #graphql({ query, variables }: Asked['body']): Reply {
+  #graphql({ query, variables }: RecordedRequest['body']): Reply {
     const { id, sha, how } = variables as Record<string, string>;
     const wrong = (message: string) => ({
       status: 200,
@@ -141,7 +141,7 @@ export class GitHubServer extends ForgeServer {
     return { status: 200, body: { data: {} } };
   }
 
-  #rest(asked: Asked, path: string): Reply {
+  #rest(asked: RecordedRequest, path: string): Reply {
     const { method, query, body } = asked;
     const forApp = this.#answerApp(asked, path);
     if (forApp) return forApp;
@@ -255,7 +255,7 @@ export class GitHubServer extends ForgeServer {
     return this.refusal(404, 'Not Found');
   }
 
-  #furnish({ method, body }: Asked, rest: string): Reply | null {
+  #furnish({ method, body }: RecordedRequest, rest: string): Reply | null {
     const [, base] =
       /^\/git\/matching-refs\/heads%?(?:%2F|\/)gh-readonly-queue(?:%2F|\/)(.+?)(?:%2F|\/)$/.exec(rest) ?? [];
     if (base)
@@ -296,7 +296,7 @@ export class GitHubServer extends ForgeServer {
     return { status: 201, body: what === 'labels' ? [] : { ...this.#shown(pull), assignees: logins } };
   }
 
-  #listed(asked: Asked, all: readonly unknown[]): Reply {
+  #listed(asked: RecordedRequest, all: readonly unknown[]): Reply {
     const { values, next } = this.page(all, asked.query, 'per_page', 30);
     return {
       status: 200,

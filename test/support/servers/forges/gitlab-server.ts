@@ -1,7 +1,14 @@
 /** GitLab, as https://docs.gitlab.com/api describes it. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { MergeRequestSchema } from '@gitbeaker/rest';
-import { type Asked, ForgeServer, type Reply, type StoredPull, shaOf, textOf } from './forge-server.ts';
+import {
+  ForgeServer,
+  type RecordedRequest,
+  type Reply,
+  type StoredPull,
+  shaOf,
+  textOf,
+} from './forge-server.ts';
 
 type Shown = Pick<
   MergeRequestSchema,
@@ -46,7 +53,7 @@ export class GitLabServer extends ForgeServer {
     return { status, body: { message: why } };
   }
 
-  protected answer(asked: Asked, path: string): Reply {
+  protected answer(asked: RecordedRequest, path: string): Reply {
     const { method, query, body } = asked;
     if (path === '/user') return { status: 200, body: { id: 7, username: this.us } };
     if (path === '/personal_access_tokens/self')
@@ -148,7 +155,7 @@ export class GitLabServer extends ForgeServer {
   }
 
   /** Once its pipeline has succeeded, or at once; null: no longer. */
-  #merge(pull: StoredPull, body: Asked['body'] | null): Reply {
+  #merge(pull: StoredPull, body: RecordedRequest['body'] | null): Reply {
     if (!this.mayMerge) return this.refusal(401, '401 Unauthorized');
     // Told by the body alone.
     if (body === null && !this.mayCancel)
@@ -167,7 +174,7 @@ export class GitLabServer extends ForgeServer {
   }
 
   /** What is pending cannot become pending, and a commit must be on a branch of the project. */
-  #status(sha: string, body: Asked['body']): Reply {
+  #status(sha: string, body: RecordedRequest['body']): Reply {
     if (this.pulls.some((pull) => pull.headSha === sha && pull.isFork))
       return this.refusal(404, '404 References for commit Not Found');
     const context = textOf(body.name);
@@ -191,7 +198,7 @@ export class GitLabServer extends ForgeServer {
     return { status: 201, body: { id: 1, status: state } };
   }
 
-  #listed({ query }: Asked, all: readonly unknown[]): Reply {
+  #listed({ query }: RecordedRequest, all: readonly unknown[]): Reply {
     const { values, next } = this.page(all, query, 'per_page', 20);
     return { status: 200, body: values, headers: { 'x-next-page': next === null ? '' : String(next) } };
   }

@@ -9,8 +9,12 @@ import {
   type Plan,
   type Recorded,
 } from '../../../../reconcilers/git/plan/plan.ts';
-import { deedsOf } from '../../../../reconcilers/git/plan/plan-hash.ts';
-import { NOTHING_SAID, type Said, type UiObject } from '../../../../reconcilers/git/read/overrides.ts';
+import { actionsOf } from '../../../../reconcilers/git/plan/plan-hash.ts';
+import {
+  NO_OPERATOR_INPUT,
+  type OperatorInput,
+  type UiObject,
+} from '../../../../reconcilers/git/read/overrides.ts';
 import type { DesiredManifest } from '../../../../reconcilers/source/index.ts';
 import { appliedRecord, desiredManifest, desiredState } from '../../../support/fixtures/desired.ts';
 
@@ -20,13 +24,13 @@ interface World {
   ui: readonly UiObject[];
 }
 
-const planOf = ({ manifests, recorded, ui }: World, said: Said = NOTHING_SAID): Plan =>
+const planOf = ({ manifests, recorded, ui }: World, said: OperatorInput = NO_OPERATOR_INPUT): Plan =>
   makePlan({ desired: desiredState(manifests), recorded, ui, descends: true, allowedDeletes: 0, said });
-const approved = ({ hash }: Plan): Said => ({ ...NOTHING_SAID, approved: new Set([hash]) });
-const begun = ({ hash, whole }: Plan): Said => ({
-  ...NOTHING_SAID,
+const approved = ({ hash }: Plan): OperatorInput => ({ ...NO_OPERATOR_INPUT, approved: new Set([hash]) });
+const begun = ({ hash, whole }: Plan): OperatorInput => ({
+  ...NO_OPERATOR_INPUT,
   approved: new Set([hash]),
-  begun: [{ hash, deeds: new Set(deedsOf(whole)) }],
+  begun: [{ hash, deeds: new Set(actionsOf(whole)) }],
 });
 
 const NAMES = ['a', 'b', 'c', 'd'];
@@ -144,11 +148,11 @@ describe('an approval', () => {
     fc.assert(
       fc.property(worlds, worlds, (one, other) => {
         const plan = planOf(one);
-        const given = new Set(deedsOf(plan.whole));
+        const given = new Set(actionsOf(plan.whole));
         const later = planOf(other, begun(plan));
         if (later.approval === null || later.hash === plan.hash) return;
         for (const change of later.changes.filter(acts))
-          for (const deed of deedsOf([change])) expect(given.has(deed)).to.equal(true);
+          for (const deed of actionsOf([change])) expect(given.has(deed)).to.equal(true);
       }),
       { numRuns: 500 },
     );

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { circlesAmong } from '../../../../reconcilers/git/plan/dependency-cycles.ts';
+import { findCyclesAmong } from '../../../../reconcilers/git/plan/dependency-cycles.ts';
 import { inOrder, makePlan, type PlanInput } from '../../../../reconcilers/git/plan/plan.ts';
 import type { DesiredManifest } from '../../../../reconcilers/source/index.ts';
 import { appliedRecord, desiredManifest, desiredState } from '../../../support/fixtures/desired.ts';
@@ -27,7 +27,7 @@ function faultsOf(manifests: DesiredManifest[], more: Partial<PlanInput>) {
 
 describe('a circle of dependencies', () => {
   it('is told to everyone in it, with every file and line', () => {
-    const found = messages(circlesAmong([pipeline('a', 'B'), pipeline('b', 'c'), pipeline('c', 'a')]));
+    const found = messages(findCyclesAmong([pipeline('a', 'B'), pipeline('b', 'c'), pipeline('c', 'a')]));
     expect(Object.keys(found)).to.have.members(['a', 'b', 'c']);
     expect(found.a).to.match(
       /in a circle.*: a \(pipelines\/a\.yaml:1:1\) → b \(pipelines\/b\.yaml:1:1\) → c \(pipelines\/c\.yaml:1:1\) → a/,
@@ -36,7 +36,7 @@ describe('a circle of dependencies', () => {
   });
 
   it('is one that depends on itself, and none that leads to it', () => {
-    const found = messages(circlesAmong([pipeline('a', 'a'), pipeline('b', 'a')]));
+    const found = messages(findCyclesAmong([pipeline('a', 'a'), pipeline('b', 'a')]));
     expect(found).to.deep.equal({ a: '"a" depends on itself' });
   });
 

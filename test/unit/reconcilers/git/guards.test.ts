@@ -8,7 +8,7 @@ import {
 } from '../../../../reconcilers/git/plan/guards.ts';
 import { makePlan, type Plan } from '../../../../reconcilers/git/plan/plan.ts';
 import { verdictOf } from '../../../../reconcilers/git/plan/verdict.ts';
-import { NOTHING_SAID } from '../../../../reconcilers/git/read/overrides.ts';
+import { NO_OPERATOR_INPUT } from '../../../../reconcilers/git/read/overrides.ts';
 import { appliedRecord, desiredManifest, desiredState } from '../../../support/fixtures/desired.ts';
 
 const named = (name: string, description = '') => desiredManifest({ name, spec: { description } });
@@ -24,7 +24,7 @@ function planOf(deletes: number, creates = 0, approved: string[] = []): Plan {
     recorded: [appliedRecord(kept), ...gone(deletes)],
     descends: true,
     allowedDeletes: 0,
-    said: { ...NOTHING_SAID, approved: new Set(approved) },
+    said: { ...NO_OPERATOR_INPUT, approved: new Set(approved) },
   });
 }
 

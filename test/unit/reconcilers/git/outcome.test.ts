@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import type { PruneHold } from '../../../../reconcilers/git/plan/plan.ts';
 import {
   conditionsOf,
-  keptCondition,
   type ManifestOutcome,
+  retainedCondition,
   STORED_CONDITIONS,
 } from '../../../../reconcilers/git/record/outcome.ts';
 import type { CheckResult } from '../../../../reconcilers/kinds/index.ts';
@@ -163,7 +163,7 @@ describe('what a pass says of a manifest', () => {
     };
     const messages = new Set<string>();
     for (const [hold, reason] of Object.entries(expected) as [PruneHold, string][]) {
-      const fact = keptCondition(hold, place);
+      const fact = retainedCondition(hold, place);
       expect(fact).to.include({ type: 'Applied', status: 'False', reason, commit: place.commit });
       messages.add(fact.message);
     }

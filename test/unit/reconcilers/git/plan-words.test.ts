@@ -10,9 +10,9 @@ import {
   type Recorded,
 } from '../../../../reconcilers/git/plan/plan.ts';
 import {
-  NOTHING_SAID,
-  type Said,
-  saidOf,
+  NO_OPERATOR_INPUT,
+  type OperatorInput,
+  operatorInputOf,
   type UiObject,
 } from '../../../../reconcilers/git/read/overrides.ts';
 import type { DesiredManifest } from '../../../../reconcilers/source/index.ts';
@@ -43,8 +43,8 @@ const hold = (manifest: DesiredManifest, name = manifest.nameKey) => ({
   by: 'Ada',
   at,
 });
-const said = (more: Partial<Parameters<typeof saidOf>[0]>): Said =>
-  saidOf({ words: [], holds: [], approvals: [], ...more });
+const said = (more: Partial<Parameters<typeof operatorInputOf>[0]>): OperatorInput =>
+  operatorInputOf({ words: [], holds: [], approvals: [], ...more });
 const uiObject = (name: string, more: Partial<UiObject> = {}): UiObject => ({
   kind: 'Pipeline',
   id: `ui ${name}`,
@@ -411,6 +411,6 @@ describe('a plan with words', () => {
   });
 
   it('says nothing where nothing was said', () => {
-    expect(told(plan([web], [gone], { said: NOTHING_SAID }))).to.deep.equal(['none web']);
+    expect(told(plan([web], [gone], { said: NO_OPERATOR_INPUT }))).to.deep.equal(['none web']);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { namesThere, withoutBlocked } from '../../../../reconcilers/git/plan/blocked-manifests.ts';
+import { listLiveNames, withoutBlocked } from '../../../../reconcilers/git/plan/blocked-manifests.ts';
 import {
   acts,
   allowedDeletes,
@@ -370,7 +370,7 @@ describe('the plan', () => {
 
     /** What the inventory is after every change of a plan went through. */
     function applied(recorded: readonly Recorded[], { changes }: Plan): Recorded[] {
-      const there = namesThere({ ui: [], recorded });
+      const there = listLiveNames({ ui: [], recorded });
       const { blocked } = withoutBlocked(changes.filter(applies), there);
       const waits = new Set<Change>(blocked.map(({ change }) => change));
       const gone = new Set<Recorded>();
@@ -439,7 +439,7 @@ describe('the plan', () => {
           const again = planOf(after as Situation);
           const { sound } = withoutBlocked(
             again.changes.filter(applies),
-            namesThere({ ui: [], recorded: after.recorded }),
+            listLiveNames({ ui: [], recorded: after.recorded }),
           );
           expect(sound).to.deep.equal([]);
           expect(told(again).filter((line) => line.startsWith('prune'))).to.deep.equal([]);

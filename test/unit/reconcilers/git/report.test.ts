@@ -3,7 +3,7 @@ import {
   type Counts,
   type Line,
   noCounts,
-  problemPlace,
+  problemLocation,
   renderReport,
 } from '../../../../reconcilers/git/pass-report.ts';
 import type { PruneHold } from '../../../../reconcilers/git/plan/plan.ts';
@@ -92,9 +92,9 @@ describe('the report of a pass', () => {
   });
 
   it('leaves out what of a place is not known', () => {
-    expect(problemPlace({ path: 'a.yaml' })).to.equal('a.yaml');
-    expect(problemPlace({ path: 'a.yaml', line: 2 })).to.equal('a.yaml:2');
-    expect(problemPlace({ path: 'a.yaml', line: 2, column: 5 })).to.equal('a.yaml:2:5');
+    expect(problemLocation({ path: 'a.yaml' })).to.equal('a.yaml');
+    expect(problemLocation({ path: 'a.yaml', line: 2 })).to.equal('a.yaml:2');
+    expect(problemLocation({ path: 'a.yaml', line: 2, column: 5 })).to.equal('a.yaml:2:5');
   });
 
   it('tells of every reason to keep what left the tree in words of its own', () => {

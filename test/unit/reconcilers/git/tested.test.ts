@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { testedAgain, testedOf } from '../../../../reconcilers/git/record/test-results.ts';
+import { retestedCondition, testedCondition } from '../../../../reconcilers/git/record/test-results.ts';
 import type { DesiredManifest } from '../../../../reconcilers/source/index.ts';
 import type { Condition } from '../../../../schemas/api/common.ts';
 import type { TestResult } from '../../../../schemas/api/git-plan.ts';
@@ -61,21 +61,24 @@ describe('the condition Tested', () => {
     },
   ];
   for (const { of, results, expected } of rows) {
-    it(`of ${of}`, () => expect(testedOf(described(2), results)).to.deep.equal(expected));
+    it(`of ${of}`, () => expect(testedCondition(described(2), results)).to.deep.equal(expected));
   }
 
   it('of one without tests says so, and of other kinds too', () => {
     const none = { status: 'Unknown', reason: 'NoTests', message: 'The manifest describes no tests' };
-    expect(testedOf(described(0), [])).to.deep.equal(none);
-    expect(testedOf(null, null)).to.deep.equal(none);
+    expect(testedCondition(described(0), [])).to.deep.equal(none);
+    expect(testedCondition(null, null)).to.deep.equal(none);
   });
 
   it('is well again where the manifest is what was accepted', () => {
     const was = (status: Condition['status']) => ({
       conditions: [{ type: 'Tested', status } as Condition],
     });
-    expect(testedAgain(was('True'), described(1))).to.deep.equal([]);
-    expect(testedAgain(was('False'), described(1))[0]).to.include({ status: 'True', reason: 'Passed' });
-    expect(testedAgain(was('False'), described(0))[0]).to.include({ status: 'Unknown', reason: 'NoTests' });
+    expect(retestedCondition(was('True'), described(1))).to.deep.equal([]);
+    expect(retestedCondition(was('False'), described(1))[0]).to.include({ status: 'True', reason: 'Passed' });
+    expect(retestedCondition(was('False'), described(0))[0]).to.include({
+      status: 'Unknown',
+      reason: 'NoTests',
+    });
   });
 });

@@ -3,7 +3,7 @@
  * that its steps are taken from; a step that is not on them says so. Each has the status that the provider needs to go on.
  */
 import { expect } from 'chai';
-import type { Answer } from '../../../clients/http.ts';
+import type { HttpResponse } from '../../../clients/http.ts';
 import type { Json, ScimClient } from '../client.ts';
 
 export interface Step {
@@ -55,7 +55,9 @@ export async function play(scim: ScimClient, run: ProviderRun): Promise<Record<s
     text.replace(/(?:\{|%7B)(\w+)(?:\}|%7D)/g, (_, name: string) => ids[name] ?? `no ${name}`);
   for (const step of run.steps) {
     const body = step.body === undefined ? undefined : filled(JSON.stringify(step.body));
-    const answer: Answer = await scim.call(step.method, filled(step.path), body, { headers: run.headers });
+    const answer: HttpResponse = await scim.call(step.method, filled(step.path), body, {
+      headers: run.headers,
+    });
     const source = step.knownFrom === undefined ? '' : ` (known from ${step.knownFrom})`;
     expect(answer.status, `${run.provider}: ${step.why}${source}: ${answer.text.slice(0, 400)}`).to.equal(
       step.status,
